@@ -1,0 +1,39 @@
+"""What goes wrong, said in the user's own names and with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class BellcrankError(Exception):
+    """The root of all errors raised on purpose."""
+
+
+class ModelError(BellcrankError, ValueError):
+    """The description of a mechanism does not make sense."""
+
+
+class UnknownName(ModelError):
+    """A name that nothing in the system carries."""
+
+
+class TracedBranch(BellcrankError, TypeError):
+    """A user function tried to decide on a value that is known only at run time."""
+
+
+class AssemblyError(ModelError):
+    """A loop cannot be closed, or a mechanism is locked."""
+
+
+class SingularMechanism(BellcrankError, ArithmeticError):
+    """The equations of motion have no unique solution in this configuration."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    """An error that lists what exists and suggests the nearest name."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(names[:30]) + (", ..." if len(names) > 30 else "")
+    return UnknownName(f"no {kind} named {name!r}{hint} {kind} names here: {listed or 'none'}")

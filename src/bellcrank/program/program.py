@@ -1,0 +1,60 @@
+"""A program: named inputs, outputs, and the live operations between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bellcrank.program.trace import Expr, Graph, Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A straight-line program: `inputs` in flat order, `outputs` in flat order.
+
+    An output may be a plain float where everything folded. Operations not needed for an output are
+    not part of the program.
+    """
+
+    inputs: tuple[Expr, ...]
+    outputs: tuple[Scalar, ...]
+    name: str = "program"
+
+    @staticmethod
+    def of(inputs: Sequence[Expr], outputs: Sequence[Scalar], name: str = "program") -> Program:
+        """A program from sequences; every input must be an input node."""
+        wrong = [e for e in inputs if e.op != "input"]
+        if wrong:
+            raise ValueError(f"{wrong[0]!r} is computed, it cannot be an input of {name!r}")
+        return Program(tuple(inputs), tuple(outputs), name)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph the operations live in; None when all outputs are constants."""
+        return next((e.graph for e in (*self.outputs, *self.inputs) if isinstance(e, Expr)), None)
+
+    @cached_property
+    def operations(self) -> tuple[Expr, ...]:
+        """The live operations in evaluation order, inputs left out."""
+        seen: set[int] = set()
+        live: list[Expr] = []
+        pending = [e for e in self.outputs if isinstance(e, Expr)]
+        while pending:
+            node = pending.pop()
+            if node.id in seen:
+                continue
+            seen.add(node.id)
+            if node.op != "input":
+                live.append(node)
+                pending.extend(a for a in node.args if isinstance(a, Expr))
+        known = {e.id for e in self.inputs}
+        stray = [n for i in seen if (n := self._node(i)).op == "input" and i not in known]
+        if stray:
+            raise ValueError(f"program {self.name!r} uses {stray[0]!r}, which is not among its inputs")
+        return tuple(sorted(live, key=lambda e: e.id))
+
+    def _node(self, id: int) -> Expr:
+        graph = self.graph
+        assert graph is not None
+        return graph.nodes[id]
