@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -88,7 +89,7 @@ class Graph:
                 continue
             pending.pop()
             args = [memo[a.id] if isinstance(a, Expr) else a for a in node.args]
-            memo[node.id] = self.input(args[0]) if node.op == "input" else rebuild(node.op, args)
+            memo[node.id] = self.input(node.args[0]) if node.op == "input" else rebuild(node.op, args)
         return memo[value.id]
 
 
@@ -133,8 +134,8 @@ class Expr:
             "use NumPy's functions (np.sin, not math.sin) on it"
         )
 
-    __int__ = __float__  # type: ignore[assignment]
-    __index__ = __float__  # type: ignore[assignment]
+    __int__ = __float__
+    __index__ = __float__
 
     def __hash__(self) -> int:
         return hash((id(self.graph), self.id))
@@ -196,10 +197,12 @@ class Expr:
         return compare("le", other, self)
 
     def __eq__(self, other: object) -> Any:
-        return compare("eq", self, other) if isinstance(other, _OPERAND) else NotImplemented
+        return compare("eq", self, cast("Scalar", other)) if isinstance(other, _OPERAND) else NotImplemented
 
     def __ne__(self, other: object) -> Any:
-        return logical_not(compare("eq", self, other)) if isinstance(other, _OPERAND) else NotImplemented
+        if not isinstance(other, _OPERAND):
+            return NotImplemented
+        return logical_not(compare("eq", self, cast("Scalar", other)))
 
     def __and__(self, other: Scalar) -> Scalar:
         return logical("and", self, other)
@@ -234,7 +237,8 @@ class Expr:
         handler = _UFUNCS.get(ufunc.__name__)
         if handler is None:
             raise TypeError(
-                f"numpy.{ufunc.__name__} cannot be traced into a mechanism; known: {', '.join(sorted(_UFUNCS))}"
+                f"numpy.{ufunc.__name__} cannot be traced into a mechanism; "
+                f"known: {', '.join(sorted(_UFUNCS))}"
             )
         return handler(*[x.item() if isinstance(x, np.ndarray | np.generic) else x for x in inputs])
 
@@ -282,8 +286,6 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
         return _sub(a, b.args[0])
     if a.op == "neg":
         return _sub(b, a.args[0])
-    if a is b:
-        return _mul(a, 2.0)
     if b.id < a.id:
         a, b = b, a
     return a.graph.node("add", (a, b), ("add", a.id, b.id))
@@ -323,6 +325,8 @@ def _mul(a: Scalar, b: Scalar) -> Scalar:
             return a
         if b == -1.0:
             return -a
+        if b == 2.0 and (a.op != "mul" or isinstance(a.args[1], Expr)):
+            return _add(a, a)
         if a.op == "neg":
             return _mul(a.args[0], -b)
         if a.op == "mul" and not isinstance(a.args[1], Expr):
@@ -460,10 +464,10 @@ def power(x: Scalar, y: Scalar) -> Scalar:
     if not isinstance(y, Expr):
         y = float(y)
         if not isinstance(x, Expr):
-            return float(x) ** y
+            return math.pow(x, y)  # ** would turn complex for a negative x
         if y == 0.5:
             return function("sqrt", x)
-        if y == int(y) and abs(y) <= 64:
+        if abs(y) <= 64 and y == int(y):
             return _whole_power(x, int(y))
     graph, args = _joined(x, y)
     assert graph is not None
@@ -488,7 +492,8 @@ def minimum(a: Scalar, b: Scalar) -> Scalar:
     """The smaller of two numbers."""
     graph, args = _joined(a, b)
     if graph is None:
-        return min(cast("float", args[0]), cast("float", args[1]))
+        x, y = cast("list[float]", args)
+        return x if x < y or x != x else y
     return graph.node("min", tuple(args), ("min", *_key(args)))
 
 
@@ -496,7 +501,8 @@ def maximum(a: Scalar, b: Scalar) -> Scalar:
     """The larger of two numbers."""
     graph, args = _joined(a, b)
     if graph is None:
-        return max(cast("float", args[0]), cast("float", args[1]))
+        x, y = cast("list[float]", args)
+        return x if x > y or x != x else y
     return graph.node("max", tuple(args), ("max", *_key(args)))
 
 
@@ -589,13 +595,13 @@ _BUILDERS: dict[str, Callable[..., Scalar]] = {
     "eq": lambda a, b: compare("eq", a, b), "and": lambda a, b: logical("and", a, b),
     "or": lambda a, b: logical("or", a, b), "not": logical_not, "select": where,
     "interval": interval, "gather": gather,
-    **{name: (lambda x, name=name: function(name, x)) for name in FUNCTIONS_1},
+    **{name: partial(function, name) for name in FUNCTIONS_1},
 }  # fmt: skip
 
 _RENAMED = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "absolute": "abs", "fabs": "abs"}
 _UFUNC_METHODS: dict[str, Callable[[Expr], Scalar]] = {
-    **{name: (lambda x, name=name: function(name, x)) for name in FUNCTIONS_1},
-    **{new: (lambda x, name=name: function(name, x)) for new, name in _RENAMED.items()},
+    **{name: partial(function, name) for name in FUNCTIONS_1},
+    **{new: partial(function, name) for new, name in _RENAMED.items()},
     "square": lambda x: x * x,
     "sign": sign,
     "degrees": lambda x: x * (180.0 / math.pi),

@@ -1,0 +1,41 @@
+# Everything starts from a fresh checkout: make test, make demo, make bench.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READY_BENCH := $(VENV)/.ready-bench
+
+.PHONY: demo test bench lint clean
+
+demo: $(READY)
+	$(BIN)/python -m bellcrank.demo
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY_BENCH)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) build dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Bellcrank needs Python 3.11 or newer; name one: make PYTHON=python3.12 test"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		$(PYTHON) -m virtualenv $(VENV); } || { rm -rf $(VENV); \
+		echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+# drake is one of the peers where a wheel for it exists; without it its rows stay empty.
+$(READY_BENCH): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check drake
+	@touch $@

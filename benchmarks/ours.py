@@ -1,0 +1,125 @@
+"""Our side of the measurements.
+
+Kernels are timed in a compiled loop that calls them by address, as an integrator does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Build:
+    """A mechanism with its machine code, and what it took to get there [s]."""
+
+    mechanism: Any
+    kernel: Any
+    trace_seconds: float
+    compile_seconds: float
+    from_cache: bool
+
+
+def car_system() -> Any:
+    """The 22-body car without springs and tyres, as the peers have it."""
+    from bellcrank.verify.full_car import full_car_system
+
+    return full_car_system(forces=False)
+
+
+def chain_system(links: int, length: float = 0.1, mass: float = 0.1) -> Any:
+    """Links hanging one on the other by revolute joints about z; gravity along -y."""
+    from bellcrank.model import System
+
+    system = System(f"chain of {links}", gravity=(0.0, -9.81, 0.0))
+    moment = mass * length**2 / 12.0
+    before = system.ground
+    for i in range(links):
+        link = system.body(
+            f"link {i}", mass, (1e-2 * moment, moment, moment), (length / 2, 0, 0), at=(i * length, 0, 0)
+        )
+        system.revolute(f"pin {i}", before, link, at=(i * length, 0, 0))
+        before = link
+    return system
+
+
+def build(system: Any, formulation: str = "auto", lanes: int = 1) -> Build:
+    """Analyse, trace and compile."""
+    start = time.perf_counter()
+    mechanism = system.mechanism(formulation=formulation)
+    traced = time.perf_counter()
+    kernel = kernel_of(mechanism, lanes)
+    return Build(
+        mechanism,
+        kernel,
+        traced - start,
+        time.perf_counter() - traced,
+        bool(getattr(kernel, "from_cache", False)),
+    )
+
+
+def kernel_of(mechanism: Any, lanes: int = 1) -> Any:
+    """The machine code of the accelerations, for one state or for `lanes` states at once."""
+    if lanes == 1:
+        return mechanism.kernel
+    from bellcrank.program.kernel import compile_program
+
+    return compile_program(mechanism.program, lanes=lanes)
+
+
+def sample_inputs(mechanism: Any, kernel: Any) -> Array:
+    """Inputs of the kernel in a moving state."""
+    rng = np.random.default_rng(1)
+    start = getattr(mechanism, "start_inputs", None)
+    x = np.array(start()) if callable(start) else rng.uniform(0.1, 1.0, kernel.n_in)
+    return np.repeat(x[:, None], kernel.lanes, axis=1).ravel() if kernel.lanes > 1 else x
+
+
+def kernel_seconds(kernel: Any, x: Array, repeats: int = 25, loop_seconds: float = 0.02) -> float:
+    """Seconds a call: the minimum over repeats of a compiled loop."""
+    loop = _compiled_loop()
+    y = np.zeros(kernel.n_out * kernel.lanes)
+    x = np.ascontiguousarray(x, dtype=float)
+    count = 16
+    while _timed(loop, kernel.address, x, y, count) < 0.2 * loop_seconds:
+        count *= 4
+    count = max(1, int(count * loop_seconds / max(_timed(loop, kernel.address, x, y, count), 1e-9)))
+    return min(_timed(loop, kernel.address, x, y, count) for _ in range(repeats)) / count
+
+
+def _timed(loop: Callable[..., None], address: int, x: Array, y: Array, count: int) -> float:
+    start = time.perf_counter()
+    loop(address, x, y, count)
+    return time.perf_counter() - start
+
+
+def _compiled_loop() -> Callable[..., None]:
+    global _loop
+    if _loop is None:
+        import numba
+
+        from bellcrank.program.calling import call
+
+        @numba.njit
+        def loop(address: int, x: Array, y: Array, count: int) -> None:
+            for _ in range(count):
+                call(address, x, y)
+
+        loop(_warm_address(), np.zeros(1), np.zeros(1), 0)
+        _loop = loop
+    return _loop
+
+
+def _warm_address() -> int:
+    # Never called: the loop runs zero times, only to be compiled for these types.
+    return 0
+
+
+_loop: Callable[..., None] | None = None

@@ -1,0 +1,146 @@
+"""The equations of motion of one mechanism in one state, as far as all formulations share them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from bellcrank.formulations.algebra import Symmetric
+from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.mechanics.constraints import Constraint
+from bellcrank.mechanics.dynamics import (
+    Column,
+    inertia_forces,
+    mass_matrix,
+    regrouped,
+    sum_of_products,
+    tree_columns,
+)
+from bellcrank.mechanics.forces import Effect
+from bellcrank.mechanics.inertia import Inertia
+from bellcrank.mechanics.kinematics import Kinematics, Traced
+from bellcrank.mechanics.links import Linkage
+from bellcrank.mechanics.loads import Loads
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Expr, Graph, Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanics:
+    """Everything about a mechanism that does not depend on its state."""
+
+    linkage: Linkage
+    constraints: tuple[Constraint, ...]
+    effects: tuple[Effect, ...]
+    parameters: tuple[str, ...]
+
+    @cached_property
+    def inertias(self) -> list[Inertia]:
+        """Link inertias, regrouped."""
+        return regrouped(self.linkage)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A state of numbers in which pivots are judged: time, positions, all speeds, parameter values."""
+
+    t: float
+    q: Sequence[float]
+    u: Sequence[float]
+    parameters: Sequence[float]
+
+
+@dataclass(eq=False)
+class Equations:
+    """One traced state: inputs, loops solved for the dependent speeds, loads, and M and f on demand.
+
+    `sample` gives the values of expressions in a reference state, by which pivots are chosen.
+    """
+
+    mechanics: Mechanics
+    partition: Partition
+    graph: Graph
+    t: Expr
+    q: tuple[Expr, ...]
+    v: Mapping[int, Expr]
+    sample: Callable[[Sequence[Scalar]], list[float]]
+    kin: Kinematics = field(init=False)
+    loops: Loops = field(init=False)
+    u: list[Scalar] = field(init=False)
+    loads: Loads = field(init=False)
+    bias: list[Scalar] = field(init=False)
+
+    def __post_init__(self) -> None:
+        graph, mechanics = self.graph, self.mechanics
+        with graph.counting("kinematics"):
+            self.kin = Kinematics(mechanics.linkage, self.q, Traced(graph))
+        with graph.counting("loops"):
+            self.loops = Loops(self.kin, mechanics.constraints, self.partition, self.t)
+            self.u = self.loops.speeds(self.v)
+        self.kin.set_speeds(self.u)
+        with graph.counting("loops"):
+            self.bias = self.loops.solve_accelerations()
+        with graph.counting("forces"):
+            self.loads = Loads(self.kin)
+            for effect in mechanics.effects:
+                effect(self.kin, self.t, self.loads)
+
+    @staticmethod
+    def traced(mechanics: Mechanics, partition: Partition, graph: Graph, reference: Reference) -> Equations:
+        """With fresh inputs t, q, independent speeds and parameters of `graph`."""
+        t = graph.input("t.")
+        q = tuple(graph.input(f"q.{i}") for i in range(mechanics.linkage.positions))
+        v = {i: graph.input(f"u.{i}") for i in partition.independent}
+        inputs = [t, *q, *v.values(), *(graph.input(name) for name in mechanics.parameters)]
+        x = [reference.t, *reference.q, *(reference.u[i] for i in v), *reference.parameters]
+
+        def sample(values: Sequence[Scalar]) -> list[float]:
+            return [float(y) for y in evaluate(Program.of(inputs, values), x)]
+
+        return Equations(mechanics, partition, graph, t, q, v, sample)
+
+    @property
+    def inputs(self) -> list[Expr]:
+        """t, q, independent speeds, parameters."""
+        parameters = [self.graph.input(name) for name in self.mechanics.parameters]
+        return [self.t, *self.q, *self.v.values(), *parameters]
+
+    def forces(self, du: Sequence[Scalar]) -> list[Scalar]:
+        """Q - f: generalised forces less inertia forces at speed rates `du`, for every speed (19)."""
+        with self.graph.counting("inertia forces"):
+            inertia = inertia_forces(self.kin, self.mechanics.inertias, du, self.loads.wrenches)
+            return [Q - f for Q, f in zip(self.loads.Q, inertia, strict=True)]
+
+    def tree_forces(self) -> list[Scalar]:
+        """Q - f for every speed with all speed rates zero."""
+        return self.forces([0.0] * self.mechanics.linkage.speeds)
+
+    def tree_mass(self) -> Symmetric:
+        """M over all speeds of the tree (18)."""
+        with self.graph.counting("mass matrix"):
+            return mass_matrix(self.kin, self.mechanics.inertias, tree_columns(self.mechanics.linkage))
+
+    def reduced_forces(self, columns: Sequence[Column]) -> dict[int, Scalar]:
+        """B^T (Q - f) for the columns, with the dependent speed rates at their bias (35, 36)."""
+        forces = self.forces(self.bias)
+        with self.graph.counting("inertia forces"):
+            return {n: self._work(column, forces) for n, column in enumerate(columns)}
+
+    def _work(self, column: Column, forces: Sequence[Scalar]) -> Scalar:
+        total: Scalar = 0.0
+        for k, speeds in column.items():
+            u = self.mechanics.linkage.links[k].u
+            total = total + sum_of_products(speeds, forces[u : u + len(speeds)])
+        return total
+
+    def rows(self) -> list[dict[int, Scalar]]:
+        """The kept constraint rows over all speeds, in the order of `kept`."""
+        with self.graph.counting("loops"):
+            return [self.loops.row(e) for e in self.kept]
+
+    @property
+    def kept(self) -> list[int]:
+        """The numbers of the equations that are not redundant."""
+        return sorted(e for g in self.partition.groups for e, _ in g.pivots)

@@ -1,0 +1,27 @@
+"""Independent coordinates through body groups (paper D, 24 to 36).
+
+Kinematics, loop Jacobian, dependent-to-independent map of each group, reduced mass matrix by the modified
+velocity transformation, and a factorisation that keeps the doubly bordered block structure: groups are
+eliminated from the tips of the tree inwards, so nothing fills in.
+"""
+
+from __future__ import annotations
+
+from bellcrank.formulations.algebra import LDL
+from bellcrank.formulations.equations import Equations
+from bellcrank.mechanics.dynamics import mass_matrix
+from bellcrank.program.trace import Scalar
+
+
+def accelerations(eq: Equations) -> list[Scalar]:
+    """The rates of all speeds."""
+    with eq.graph.counting("loops"):
+        columns = eq.loops.columns()
+    rhs = eq.reduced_forces(columns)
+    with eq.graph.counting("mass matrix"):
+        M = mass_matrix(eq.kin, eq.mechanics.inertias, columns)
+    with eq.graph.counting("solve"):
+        order = list(reversed(range(len(columns))))
+        du = LDL.of(M, order).solve(rhs)
+        independent = {i: du[n] for n, i in enumerate(eq.partition.independent)}
+        return eq.loops.accelerations(independent)

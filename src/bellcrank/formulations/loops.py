@@ -1,0 +1,188 @@
+"""Closed loops: dependent speeds by independent ones, group by group (paper D, 24 to 30; paper B, 24 to 34).
+
+For each body group the constraint rows are eliminated in a fixed order of pivots; the pivot columns are the
+dependent speeds. Columns of lower groups that enter a group's constraints are inputs of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bellcrank.formulations.algebra import LU
+from bellcrank.mechanics.constraints import Constraint, Equation
+from bellcrank.mechanics.dynamics import Column
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanics.vectors import Vec, transposed_times
+from bellcrank.program.trace import Scalar
+
+
+@dataclass(frozen=True)
+class GroupPartition:
+    """The pivots (equation number, speed index) of one body group, in order of elimination.
+
+    `turned` are ball links whose three speeds are all dependent and whose constraints share one base: they
+    are eliminated in the axes of that base, in which their rows need no arithmetic.
+    """
+
+    pivots: tuple[tuple[int, int], ...]
+    turned: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Dependent and independent speeds of a mechanism."""
+
+    groups: tuple[GroupPartition, ...]
+    independent: tuple[int, ...]
+
+    @property
+    def dependent(self) -> tuple[int, ...]:
+        """The dependent speeds, group by group."""
+        return tuple(c for g in self.groups for _, c in g.pivots)
+
+
+class Loops:
+    """The loops of a mechanism in one state, solved for the dependent speeds.
+
+    After construction: `equations`, `B` (dependent by independent speeds, 28) and `b` (29) in the links'
+    own axes. After :meth:`solve_accelerations`: `g` (30).
+    """
+
+    def __init__(
+        self, kin: Kinematics, constraints: Sequence[Constraint], partition: Partition, t: Scalar
+    ) -> None:
+        self.kin, self.constraints, self.partition, self.t = kin, constraints, partition, t
+        self.equations: list[Equation] = [e for c in constraints for e in c.equations(kin, t)]
+        self._base = {k: e.base for e in self.equations for k in e.row}
+        self.B: dict[int, dict[int, Scalar]] = {}
+        self.b: dict[int, Scalar] = {}
+        self.g: dict[int, Scalar] = {}
+        self.eliminations: list[LU[int]] = []
+        self._inputs: list[dict[int, dict[int, Scalar]]] = []
+        for group in partition.groups:
+            self._eliminate(group)
+
+    def row(self, number: int, turned: frozenset[int] = frozenset()) -> dict[int, Scalar]:
+        """One row of the Jacobian by speed index; balls in their own axes unless `turned`."""
+        equation = self.equations[number]
+        row: dict[int, Scalar] = {}
+        for k, entries in equation.row.items():
+            link = self.kin.linkage.links[k]
+            if link.kind is LinkKind.BALL and k not in turned:
+                R = self.kin.pose(k, equation.base).R
+                entries = transposed_times(R, (entries[0], entries[1], entries[2]))
+            for j, entry in enumerate(entries):
+                if not (isinstance(entry, float) and entry == 0.0):
+                    row[link.u + j] = entry
+        return row
+
+    def _eliminate(self, group: GroupPartition) -> None:
+        rows = {e: self.row(e, group.turned) for e, _ in group.pivots}
+        lu = LU.of(rows, group.pivots)
+        self.eliminations.append(lu)
+        solution = lu.solve_columns()
+        inputs: dict[int, dict[int, Scalar]] = {c: {} for c in solution}
+        nu = {e: self.equations[e].nu for e, _ in group.pivots}
+        steady = all(isinstance(x, float) and x == 0.0 for x in nu.values())
+        shift = {} if steady else lu.solve(nu)
+        B: dict[int, dict[int, Scalar]] = {}
+        b: dict[int, Scalar] = {}
+        for c, combination in solution.items():
+            row: dict[int, Scalar] = {}
+            rest = shift.get(c, 0.0)
+            for j, x in combination.items():
+                if j in self.B:
+                    inputs[c][j] = x
+                    for i, y in self.B[j].items():
+                        row[i] = row.get(i, 0.0) + x * y
+                    rest = rest + x * self.b.get(j, 0.0)
+                else:
+                    row[j] = row.get(j, 0.0) + x
+            B[c], b[c] = row, rest
+        self._inputs.append(inputs)
+        self._turn_back(group, B, b)
+        self.B.update(B)
+        self.b.update(b)
+
+    def _turn_back(
+        self, group: GroupPartition, B: dict[int, dict[int, Scalar]], b: dict[int, Scalar]
+    ) -> None:
+        """Speeds of turned balls from the axes of the base to their own."""
+        for k in sorted(group.turned):
+            u = self.kin.linkage.links[k].u
+            columns = sorted({i for j in range(3) for i in B[u + j]})
+            for i in columns:
+                local = self._own_axes(k, [B[u + j].get(i, 0.0) for j in range(3)])
+                for j in range(3):
+                    B[u + j][i] = local[j]
+            local = self._own_axes(k, [b[u + j] for j in range(3)])
+            for j in range(3):
+                b[u + j] = local[j]
+
+    def _own_axes(self, k: int, w: Sequence[Scalar]) -> Vec:
+        return transposed_times(self.kin.pose(k, self._base[k]).R, (w[0], w[1], w[2]))
+
+    def speeds(self, independent: Mapping[int, Scalar]) -> list[Scalar]:
+        """All speeds from the independent ones (26)."""
+        u: list[Scalar] = [0.0] * self.kin.linkage.speeds
+        for i, value in independent.items():
+            u[i] = value
+        for c, row in self.B.items():
+            total = self.b[c]
+            for i, x in row.items():
+                total = total + x * independent[i]
+            u[c] = total
+        return u
+
+    def solve_accelerations(self) -> list[Scalar]:
+        """g (30): the speed rates while the independent speeds stay constant; needs the speeds set."""
+        gamma = [x for c in self.constraints for x in c.gammas(self.kin, self.t)]
+        for group, lu, inputs in zip(self.partition.groups, self.eliminations, self._inputs, strict=True):
+            solution = lu.solve(gamma)
+            for c, combination in inputs.items():
+                for j, x in combination.items():
+                    solution[c] = solution[c] + x * self.g[j]
+            for k in sorted(group.turned):
+                u = self.kin.linkage.links[k].u
+                local = self._own_axes(k, [solution[u + j] for j in range(3)])
+                solution.update({u + j: local[j] for j in range(3)})
+            self.g.update(solution)
+        self.gamma = gamma
+        rates: list[Scalar] = [0.0] * self.kin.linkage.speeds
+        for c, x in self.g.items():
+            rates[c] = x
+        return rates
+
+    def accelerations(self, independent: Mapping[int, Scalar]) -> list[Scalar]:
+        """All speed rates from the independent ones (27)."""
+        rates: list[Scalar] = [0.0] * self.kin.linkage.speeds
+        for i, value in independent.items():
+            rates[i] = value
+        for c, row in self.B.items():
+            total = self.g[c]
+            for i, x in row.items():
+                total = total + x * independent[i]
+            rates[c] = total
+        return rates
+
+    def columns(self) -> list[Column]:
+        """For each independent speed, the speeds of all links that go with it (33, 34)."""
+        links = self.kin.linkage.links
+        owner = [link for link in links for _ in range(link.kind.speeds)]
+        found: list[dict[int, list[Scalar]]] = [{} for _ in self.partition.independent]
+        place = {i: n for n, i in enumerate(self.partition.independent)}
+
+        def put(column: int, speed: int, value: Scalar) -> None:
+            link = owner[speed]
+            entries = found[column].setdefault(link.index, [0.0] * link.kind.speeds)
+            entries[speed - link.u] = value
+
+        for i, n in place.items():
+            put(n, i, 1.0)
+        for c, row in self.B.items():
+            for i, x in row.items():
+                put(place[i], c, x)
+        return [{k: tuple(v) for k, v in column.items()} for column in found]
+

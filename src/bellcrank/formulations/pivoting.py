@@ -1,0 +1,66 @@
+"""An order of pivots for a sparse system: few operations among entries that are large enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bellcrank.errors import SingularMechanism
+from bellcrank.program.trace import Scalar
+
+THRESHOLD = 0.02
+"""A pivot may be this much smaller than the largest entry of its row."""
+
+
+def sparse_pivots(
+    matrix: Mapping[int, Mapping[int, Scalar]], sample: Callable[[Sequence[Scalar]], list[float]]
+) -> list[tuple[int, int]]:
+    """Markowitz's rule with threshold pivoting on the values in the reference state.
+
+    Rows are equilibrated first, so that forces and lengths are compared fairly.
+    """
+    keys = [(i, j) for i, row in matrix.items() for j in row]
+    values = sample([matrix[i][j] for i, j in keys])
+    rows: dict[int, dict[int, float]] = {i: {} for i in matrix}
+    for (i, j), value in zip(keys, values, strict=True):
+        rows[i][j] = value
+    scale = {i: max((abs(x) for x in row.values()), default=0.0) for i, row in rows.items()}
+    for i, row in rows.items():
+        if scale[i] == 0.0:
+            raise SingularMechanism("an equation of motion has no entry: a massless part moves freely")
+        rows[i] = {j: x / scale[i] for j, x in row.items()}
+    by_column: dict[int, set[int]] = {}
+    for i, row in rows.items():
+        for j in row:
+            by_column.setdefault(j, set()).add(i)
+    pivots: list[tuple[int, int]] = []
+    while rows:
+        i, j = _cheapest(rows, by_column)
+        pivot_row = rows.pop(i)
+        pivot = pivot_row[j]
+        for c in pivot_row:
+            by_column[c].discard(i)
+        for r in by_column.pop(j):
+            f = rows[r].pop(j) / pivot
+            for c, entry in pivot_row.items():
+                if c != j:
+                    rows[r][c] = rows[r].get(c, 0.0) - f * entry
+                    by_column[c].add(r)
+        pivots.append((i, j))
+    return pivots
+
+
+def _cheapest(rows: Mapping[int, Mapping[int, float]], by_column: Mapping[int, set[int]]) -> tuple[int, int]:
+    best: tuple[float, float, int, int] | None = None
+    for i, row in rows.items():
+        largest = max((abs(x) for x in row.values()), default=0.0)
+        if largest < 1e-12:
+            raise SingularMechanism("the multiplier system is singular in the reference state")
+        for j, x in row.items():
+            if abs(x) >= THRESHOLD * largest and abs(x) > 1e-9:
+                cost = (len(row) - 1) * (len(by_column[j]) - 1)
+                candidate = (cost, -abs(x), i, j)
+                if best is None or candidate < best:
+                    best = candidate
+    if best is None:
+        raise SingularMechanism("the multiplier system is singular in the reference state")
+    return best[2], best[3]

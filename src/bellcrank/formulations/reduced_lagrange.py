@@ -1,0 +1,89 @@
+"""Multipliers first, then the speed rates (paper D, section 3.2).
+
+(J M^-1 J^T) lambda = J M^-1 (Q - f) - gamma, M du = Q - f - J^T lambda. Where massless members make M
+singular, M + a J^T J and Q - f + a J^T gamma take their places: on the constraints that changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bellcrank.formulations.algebra import LDL
+from bellcrank.formulations.equations import Equations
+from bellcrank.program.trace import Scalar
+
+
+def accelerations(eq: Equations) -> list[Scalar]:
+    """The rates of all speeds."""
+    return solution(eq)[0]
+
+
+def solution(eq: Equations) -> tuple[list[Scalar], dict[int, Scalar]]:
+    """The rates of all speeds, and the multipliers by equation number."""
+    n = eq.mechanics.linkage.speeds
+    M, J, force = dict(eq.tree_mass()), eq.rows(), eq.tree_forces()
+    gamma = [eq.loops.gamma[e] for e in eq.kept]
+    with eq.graph.counting("reduction"):
+        weight = _weight(eq, M, J, n)
+        if weight:
+            _augment(M, J, force, gamma, weight)
+        factors = LDL.of(M, list(reversed(range(n))))
+        columns = [factors.solve(row) for row in J]
+        S = {
+            (i, j): _product(J[i], columns[j]) for i in range(len(J)) for j in range(i + 1) if _meet(J[i], columns[j])
+        }
+        free = factors.solve(dict(enumerate(force)))
+        rhs = {i: _product(row, free) - gamma[i] for i, row in enumerate(J)}
+    with eq.graph.counting("solve"):
+        multipliers = LDL.of(S, list(range(len(J)))).solve(rhs) if J else {}
+        du = [free[i] for i in range(n)]
+        for k, column in enumerate(columns):
+            for i, entry in column.items():
+                du[i] = du[i] - entry * multipliers[k]
+    return du, {e: multipliers[k] for k, e in enumerate(eq.kept)}
+
+
+def _product(row: Mapping[int, Scalar], column: Mapping[int, Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for i, entry in row.items():
+        if i in column:
+            total = total + entry * column[i]
+    return total
+
+
+def _meet(row: Mapping[int, Scalar], column: Mapping[int, Scalar]) -> bool:
+    return any(not (isinstance(column.get(i, 0.0), float) and column.get(i, 0.0) == 0.0) for i in row)
+
+
+def _weight(
+    eq: Equations, M: Mapping[tuple[int, int], Scalar], J: Sequence[Mapping[int, Scalar]], n: int
+) -> float:
+    """0 where M is regular in the reference state, else the scale of M against J^T J."""
+    values = eq.sample(list(M.values()))
+    dense = np.zeros((n, n))
+    for (i, j), value in zip(M, values, strict=True):
+        dense[i, j] = dense[j, i] = value
+    size = np.sqrt(np.maximum(np.diag(dense), 0.0))
+    if np.all(size > 0.0):
+        scaled = dense / np.outer(size, size)
+        if np.linalg.eigvalsh(scaled).min() > 1e-10:
+            return 0.0
+    squares = eq.sample([x * x for row in J for x in row.values()])
+    return float(np.trace(dense) / max(sum(squares), 1e-300))
+
+
+def _augment(
+    M: dict[tuple[int, int], Scalar],
+    J: Sequence[Mapping[int, Scalar]],
+    force: list[Scalar],
+    gamma: Sequence[Scalar],
+    weight: float,
+) -> None:
+    for row, right in zip(J, gamma, strict=True):
+        for i, x in row.items():
+            force[i] = force[i] + weight * (x * right)
+            for j, y in row.items():
+                if j <= i:
+                    M[i, j] = M.get((i, j), 0.0) + weight * (x * y)

@@ -1,0 +1,387 @@
+"""Constraint equations of cut joints, drivers and couplings (paper B, equations 9 to 15 and 20 to 22).
+
+Cut joints are put together from three primitives: SPHR (two points coincide), DOT1 (two directions are
+perpendicular) and DOT2 (a direction is perpendicular to the line between two points), as in Table 1 of
+paper B. Each equation gives its residual, its row of the velocity Jacobian, and the right-hand sides of
+the velocity and acceleration equations. Everything is seen from the lowest common link of the two sides.
+
+Differs from the paper in: rows are taken with respect to speeds, not position coordinates; a
+prismatic joint needs no third point; the screw joint closes its angle through sine and cosine, so that it
+may turn more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import GROUND, Linkage, LinkKind, Placement
+from bellcrank.mechanics.vectors import (
+    UNIT,
+    Mat,
+    Vec,
+    add,
+    column,
+    cross,
+    dot,
+    neg,
+    sub,
+    times,
+)
+from bellcrank.model.joints import JointKind
+from bellcrank.program.derive import directional
+from bellcrank.program.trace import Expr, Graph, Scalar, cos, rebuild, sin
+
+Row: TypeAlias = Mapping[int, tuple[Scalar, ...]]
+"""A row of the Jacobian: for each link the derivative by its speeds.
+
+The three entries of a ball link are by its angular velocity in the axes of the constraint's base link,
+not in its own: see :class:`Equation`.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """One constraint equation in one state, seen from link `base`."""
+
+    residual: Scalar
+    row: Row
+    base: int
+    nu: Scalar = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A cut joint, driver or coupling: `size` equations between the speeds of `links`.
+
+    equations: residuals and rows from positions alone. gammas: right-hand sides of the acceleration
+    equations, which need the speeds.
+    """
+
+    name: str
+    what: str
+    size: int
+    base: int
+    links: frozenset[int]
+    labels: tuple[str, ...]
+    equations: Callable[[Kinematics, Scalar], list[Equation]]
+    gammas: Callable[[Kinematics, Scalar], list[Scalar]]
+
+
+@dataclass(frozen=True, eq=False)
+class Marker:
+    """A point and three directions fixed on a link."""
+
+    link: int
+    R: Mat
+    p: Vec
+
+
+def marker(placement: Placement, rotation: Mat, position: Vec) -> Marker:
+    """A frame of a body as a marker on the body's link."""
+    from bellcrank.mechanics.vectors import matmul
+
+    return Marker(
+        placement.link, matmul(placement.r, rotation), add(placement.p, times(placement.r, position))
+    )
+
+
+class Seen:
+    """A marker seen from a base link: where it is, how it moves."""
+
+    def __init__(self, kin: Kinematics, m: Marker, base: int) -> None:
+        self.kin, self.base, self.link = kin, base, m.link
+        pose = kin.pose(m.link, base)
+        self.arm = times(pose.R, kin.vector(m.p))
+        self.point = add(pose.p, self.arm)
+        self._R, self._pose_R = m.R, pose.R
+        self._axes: dict[int, Vec] = {}
+
+    def axis(self, j: int) -> Vec:
+        """The j-th direction of the marker in the axes of the base."""
+        if j not in self._axes:
+            local = column(self._R, j)
+            self._axes[j] = times(self._pose_R, self.kin.vector(local))
+        return self._axes[j]
+
+    def velocity(self) -> Vec:
+        """Velocity of the point."""
+        m = self.kin.motion(self.link, self.base)
+        return add(m.v, cross(m.w, self.arm))
+
+    def bias(self) -> Vec:
+        """Acceleration of the point with constant speeds."""
+        w, b = self.kin.motion(self.link, self.base).w, self.kin.bias(self.link, self.base)
+        return add(b.v, add(cross(b.w, self.arm), cross(w, cross(w, self.arm))))
+
+    def axis_rate(self, j: int) -> Vec:
+        """Rate of the j-th direction."""
+        return cross(self.kin.motion(self.link, self.base).w, self.axis(j))
+
+    def axis_bias(self, j: int) -> Vec:
+        """Second rate of the j-th direction with constant speeds."""
+        w, b = self.kin.motion(self.link, self.base).w, self.kin.bias(self.link, self.base)
+        return add(cross(b.w, self.axis(j)), cross(w, self.axis_rate(j)))
+
+
+def twist_columns(kin: Kinematics, link: int, base: int, point: Vec) -> list[tuple[Vec, Vec]]:
+    """For each speed of a link: angular velocity and velocity of a point carried by it, from the base.
+
+    Ball links turn about the axes of the base here, which needs no arithmetic.
+    """
+    this = kin.linkage.links[link]
+    if this.kind is LinkKind.PRISMATIC:
+        return [((0.0, 0.0, 0.0), kin.axis_seen(link, base))]
+    pose = kin.pose(link, base)
+    arm = sub(point, pose.p)
+    if this.kind is LinkKind.BALL:
+        return [(e, cross(e, arm)) for e in UNIT]
+    if this.kind is LinkKind.FREE:
+        turns = [column(pose.R, j) for j in range(3)]
+        return [(z, cross(z, arm)) for z in turns] + [((0.0, 0.0, 0.0), z) for z in turns]
+    z = kin.axis_seen(link, base)
+    v = cross(z, arm)
+    if this.kind is LinkKind.SCREW:
+        h = kin.number(this.pitch)
+        v = add(v, (h * z[0], h * z[1], h * z[2]))
+    return [(z, v)]
+
+
+_Parts: TypeAlias = tuple[Scalar, Vec, Vec]
+"""Residual, and the vectors that a turn and a shift of the first side are multiplied with."""
+
+
+@dataclass
+class _Pair:
+    """The two sides of a cut joint in one state, and the primitives between them."""
+
+    kin: Kinematics
+    a: Marker
+    b: Marker
+    base: int
+    A: Seen = field(init=False)
+    B: Seen = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.A = Seen(self.kin, self.a, self.base)
+        self.B = Seen(self.kin, self.b, self.base)
+
+    def row(self, of_a: Callable[[Vec, Vec], Scalar], of_b: Callable[[Vec, Vec], Scalar]) -> Row:
+        """A row from what a twist (w, v at the point) of either side does to the residual."""
+        row: dict[int, tuple[Scalar, ...]] = {}
+        for side, change in ((self.A, of_a), (self.B, of_b)):
+            for k in self.kin.linkage.path(side.link, self.base):
+                columns = twist_columns(self.kin, k, self.base, side.point)
+                row[k] = tuple(change(w, v) for w, v in columns)
+        return row
+
+    def sphr(self) -> list[Equation]:
+        """SPHR (9): the points coincide."""
+        gap = sub(self.A.point, self.B.point)
+        return [
+            Equation(gap[i], self.row(lambda w, v, i=i: v[i], lambda w, v, i=i: -v[i]), self.base)  # type: ignore[misc]
+            for i in range(3)
+        ]
+
+    def sphr_gamma(self) -> list[Scalar]:
+        """- (a_A - a_B) at constant speeds."""
+        return list(sub(self.B.bias(), self.A.bias()))
+
+    def dot1(self, i: int, j: int) -> Equation:
+        """DOT1 (10): axis i of a is perpendicular to axis j of b."""
+        g, h = self.A.axis(i), self.B.axis(j)
+        n = cross(g, h)
+        return Equation(dot(g, h), self.row(lambda w, v: dot(w, n), lambda w, v: -dot(w, n)), self.base)
+
+    def dot1_gamma(self, i: int, j: int) -> Scalar:
+        """Minus the second rate of g_A . g_B at constant speeds."""
+        A, B = self.A, self.B
+        rates = dot(A.axis_rate(i), B.axis_rate(j))
+        return -(dot(A.axis_bias(i), B.axis(j)) + 2.0 * rates + dot(A.axis(i), B.axis_bias(j)))
+
+    def dot2(self, i: int) -> Equation:
+        """DOT2 (11): axis i of a is perpendicular to the line from a's point to b's."""
+        g, d = self.A.axis(i), sub(self.B.point, self.A.point)
+        n = cross(g, d)
+        row = self.row(lambda w, v: dot(w, n) - dot(g, v), lambda w, v: dot(g, v))
+        return Equation(dot(g, d), row, self.base)
+
+    def dot2_gamma(self, i: int) -> Scalar:
+        """Minus the second rate of g . d at constant speeds."""
+        A, B = self.A, self.B
+        d, rate = sub(B.point, A.point), sub(B.velocity(), A.velocity())
+        bias = sub(B.bias(), A.bias())
+        return -(dot(A.axis_bias(i), d) + 2.0 * dot(A.axis_rate(i), rate) + dot(A.axis(i), bias))
+
+
+_DOT1: Mapping[JointKind, tuple[tuple[int, int], ...]] = {
+    JointKind.FIXED: ((0, 1), (1, 2), (2, 0)),
+    JointKind.REVOLUTE: ((0, 2), (1, 2)),
+    JointKind.PRISMATIC: ((0, 1), (1, 2), (2, 0)),
+    JointKind.CYLINDRICAL: ((0, 2), (1, 2)),
+    JointKind.SCREW: ((0, 2), (1, 2)),
+    JointKind.UNIVERSAL: ((2, 2),),
+    JointKind.PLANAR: ((0, 2), (1, 2)),
+    JointKind.SPHERICAL: (),
+    JointKind.FREE: (),
+}
+_DOT2: Mapping[JointKind, tuple[int, ...]] = {
+    JointKind.PRISMATIC: (0, 1),
+    JointKind.CYLINDRICAL: (0, 1),
+    JointKind.SCREW: (0, 1),
+    JointKind.PLANAR: (2,),
+}
+_SPHR = frozenset({JointKind.FIXED, JointKind.REVOLUTE, JointKind.UNIVERSAL, JointKind.SPHERICAL})
+_AXES = "xyz"
+
+
+def cut_joint(linkage: Linkage, name: str, kind: JointKind, a: Marker, b: Marker, pitch: Scalar) -> Constraint:
+    """The equations that a joint of this kind, cut open, imposes (Table 1)."""
+    base = linkage.common(a.link, b.link)
+    labels = [f"{c} of the point" for c in _AXES] if kind in _SPHR else []
+    labels += [f"axes {_AXES[i]}, {_AXES[j]} perpendicular" for i, j in _DOT1[kind]]
+    labels += [f"offset along {_AXES[i]}" for i in _DOT2.get(kind, ())]
+    if kind is JointKind.SCREW:
+        labels.append("advance by turning")
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        pair = _Pair(kin, a, b, base)
+        found = pair.sphr() if kind in _SPHR else []
+        found += [pair.dot1(i, j) for i, j in _DOT1[kind]]
+        found += [pair.dot2(i) for i in _DOT2.get(kind, ())]
+        return [*found, _screw(pair, kin.number(pitch))] if kind is JointKind.SCREW else found
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        pair = _Pair(kin, a, b, base)
+        found = pair.sphr_gamma() if kind in _SPHR else []
+        found += [pair.dot1_gamma(i, j) for i, j in _DOT1[kind]]
+        found += [pair.dot2_gamma(i) for i in _DOT2.get(kind, ())]
+        return [*found, _screw_gamma(pair, kin.number(pitch))] if kind is JointKind.SCREW else found
+
+    links = frozenset(linkage.path(a.link, base)) ^ frozenset(linkage.path(b.link, base))
+    return Constraint(name, f"cut joint {name!r}", len(labels), base, links, tuple(labels), equations, gammas)
+
+
+def _screw(pair: _Pair, h: Scalar) -> Equation:
+    """h sin(z / h - theta) = 0 with cos(theta) = x_a . x_b, sin(theta) = y_a . x_b."""
+    A, B = pair.A, pair.B
+    d = sub(B.point, A.point)
+    z, x = A.axis(2), B.axis(0)
+    advance = dot(z, d)
+    s, c = sin(advance / h), cos(advance / h)
+    ct, st = dot(A.axis(0), x), dot(A.axis(1), x)
+    # The lever of the turn: derivative of the residual by a turn of b about z, minus h on the thread.
+    k_z, k_t = c * ct + s * st, -h * (s * st + c * ct)
+    n = cross(z, d)
+    row = pair.row(
+        lambda w, v: k_z * (dot(w, n) - dot(z, v)) - k_t * dot(w, z),
+        lambda w, v: k_z * dot(z, v) + k_t * dot(w, z),
+    )
+    return Equation(h * (s * ct - c * st), row, pair.base)
+
+
+def _screw_gamma(pair: _Pair, h: Scalar) -> Scalar:
+    """On the thread: minus the second rate of z . d - h theta at constant speeds."""
+    A, B = pair.A, pair.B
+    kin, base = pair.kin, pair.base
+    d, rate = sub(B.point, A.point), sub(B.velocity(), A.velocity())
+    along = dot(A.axis_bias(2), d) + 2.0 * dot(A.axis_rate(2), rate)
+    along = along + dot(A.axis(2), sub(B.bias(), A.bias()))
+    w = sub(kin.motion(B.link, base).w, kin.motion(A.link, base).w)
+    turn_bias = sub(kin.bias(B.link, base).w, kin.bias(A.link, base).w)
+    turning = dot(A.axis_rate(2), w) + dot(A.axis(2), turn_bias)
+    return -(along - h * turning)
+
+
+def coupling(linkage: Linkage, name: str, terms: Sequence[tuple[int, Scalar]], offset: Scalar) -> Constraint:
+    """sum factor q = offset for positions of one-speed links."""
+    links = frozenset(k for k, _ in terms)
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        residual: Scalar = -kin.number(offset)
+        row: dict[int, tuple[Scalar, ...]] = {}
+        for k, factor in terms:
+            f = kin.number(factor)
+            residual = residual + f * kin.q[linkage.links[k].q]
+            row[k] = (f + row.get(k, (0.0,))[0],)
+        return [Equation(residual, row, GROUND)]
+
+    return Constraint(name, f"coupling {name!r}", 1, GROUND, links, ("sum",), equations, lambda kin, t: [0.0])
+
+
+def time_rates(
+    function: Callable[[Scalar], Scalar], t: Scalar, kin: Kinematics
+) -> tuple[Scalar, Scalar, Scalar]:
+    """f(t), f'(t), f''(t) of a user's function of time, exactly."""
+    clock = Graph().input("t.")
+    value = function(clock)
+    if not isinstance(value, Expr):
+        return float(value), 0.0, 0.0
+    value = clock.graph.bring(value)
+    rate = directional([value], {clock.id: 1.0})[0]
+    second = directional([rate], {clock.id: 1.0})[0]
+    values = substituted([value, rate, second], {clock.id: t}, kin)
+    return values[0], values[1], values[2]
+
+
+def substituted(outputs: Sequence[Scalar], inputs: Mapping[int, Scalar], kin: Kinematics) -> list[Scalar]:
+    """Outputs of a small graph with some inputs replaced; the others are parameters of the model."""
+    memo: dict[int, Scalar] = dict(inputs)
+
+    def value(e: Scalar) -> Scalar:
+        if not isinstance(e, Expr):
+            return e
+        if e.id not in memo:
+            if e.op == "input":
+                memo[e.id] = kin.parameter(e.args[0])
+            else:
+                memo[e.id] = rebuild(e.op, [value(a) if isinstance(a, Expr) else a for a in e.args])
+        return memo[e.id]
+
+    return [value(e) for e in outputs]
+
+
+def coordinate_driver(
+    linkage: Linkage, name: str, link: int, function: Callable[[Scalar], Scalar]
+) -> Constraint:
+    """q = f(t) (12)."""
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        x, v, _ = time_rates(function, t, kin)
+        return [Equation(kin.q[linkage.links[link].q] - x, {link: (1.0,)}, GROUND, v)]
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        return [time_rates(function, t, kin)[2]]
+
+    links = frozenset({link})
+    return Constraint(name, f"driver {name!r}", 1, GROUND, links, ("coordinate",), equations, gammas)
+
+
+def point_driver(
+    linkage: Linkage, name: str, point: Marker, axis: int, function: Callable[[Scalar], Scalar]
+) -> Constraint:
+    """A world component of a point follows f(t) (12)."""
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        seen = Seen(kin, point, GROUND)
+        x, v, _ = time_rates(function, t, kin)
+        row = {
+            k: tuple(c[1][axis] for c in twist_columns(kin, k, GROUND, seen.point))
+            for k in linkage.path(point.link)
+        }
+        return [Equation(seen.point[axis] - x, row, GROUND, v)]
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        return [time_rates(function, t, kin)[2] - Seen(kin, point, GROUND).bias()[axis]]
+
+    links = frozenset(linkage.path(point.link))
+    label = (f"world {_AXES[axis]}",)
+    return Constraint(name, f"driver {name!r}", 1, GROUND, links, label, equations, gammas)
+
+
+__all__ = [
+    *("Constraint", "Equation", "Marker", "Row", "Seen", "coordinate_driver", "coupling", "cut_joint"),
+    *("marker", "neg", "point_driver", "time_rates", "twist_columns"),
+]

@@ -1,0 +1,223 @@
+"""Inertia forces and mass matrices on links (paper D, equations 17 to 19 and 33 to 36).
+
+Both run over *columns*: a column is one independent speed and the speeds of all links that move with
+it. In a tree every speed is a column of its own and this is the composite-body method; with closed
+loops the columns hold the dependent speeds B_di as well, and what comes out is the reduced mass matrix
+at once (the modified velocity transformation), each force carried inwards once a column instead of once
+a coordinate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from bellcrank.mechanics.inertia import (
+    NOTHING,
+    Inertia,
+    axis_part,
+    moment_part,
+    point_part,
+    without,
+)
+from bellcrank.mechanics.kinematics import Accelerations, Kinematics
+from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.rotations import out
+from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, scale
+from bellcrank.program.trace import Scalar
+
+Wrench: TypeAlias = tuple[Vec, Vec]
+"""Moment about the origin and force, in the axes of a link."""
+
+Column: TypeAlias = Mapping[int, tuple[Scalar, ...]]
+"""Speeds of links (by index) for one unit of an independent speed."""
+
+
+def regrouped(linkage: Linkage) -> list[Inertia]:
+    """Link inertias with everything a joint cannot feel moved to its parent.
+
+    Mass along the axis of a revolute joint, mass in the centre of a ball joint and the second moment of
+    a sliding link act as if they belonged to the parent. The motion is the same, the arithmetic less; only
+    reactions inside the joints would differ, and are not computed from these.
+    """
+    inertias = [link.inertia for link in linkage.links]
+    for link in reversed(linkage.links):
+        own = inertias[link.index]
+        if link.kind is LinkKind.REVOLUTE:
+            part = axis_part(own)
+        elif link.kind is LinkKind.BALL:
+            part = point_part(own)
+        elif link.kind is LinkKind.PRISMATIC:
+            part = moment_part(own)
+        else:
+            continue
+        inertias[link.index] = without(own, part)
+        if link.parent != GROUND:
+            place = ZERO if link.kind is LinkKind.PRISMATIC else link.r
+            inertias[link.parent] = inertias[link.parent] + part.moved(link.turns, place)
+    return inertias
+
+
+def carried(kin: Kinematics, link: int, wrench: Wrench) -> Wrench:
+    """A wrench on a link, in the axes and about the origin of its parent."""
+    n, f = wrench
+    f = out(kin.turns[link], f)
+    return add(out(kin.turns[link], n), cross(kin.r[link], f)), f
+
+
+def added(a: Wrench, b: Wrench) -> Wrench:
+    """The sum of two wrenches about the same origin."""
+    return add(a[0], b[0]), add(a[1], b[1])
+
+
+def joint_forces(kin: Kinematics, link: Link, wrench: Wrench) -> tuple[Scalar, ...]:
+    """S^T (n, f): the part of a wrench that works on each speed of the link."""
+    n, f = wrench
+    if link.kind is LinkKind.REVOLUTE:
+        return (n[2],)
+    if link.kind is LinkKind.PRISMATIC:
+        return (dot(kin.vector(link.axis), f),)
+    if link.kind is LinkKind.SCREW:
+        return (n[2] + kin.number(link.pitch) * f[2],)
+    return n if link.kind is LinkKind.BALL else (*n, *f)
+
+
+def joint_motion(kin: Kinematics, link: Link, u: Sequence[Scalar]) -> tuple[Vec, Vec]:
+    """S u: angular velocity and velocity of the origin in the link's axes for given speeds."""
+    if link.kind is LinkKind.REVOLUTE:
+        return (0.0, 0.0, u[0]), ZERO
+    if link.kind is LinkKind.PRISMATIC:
+        return ZERO, scale(u[0], kin.vector(link.axis))
+    if link.kind is LinkKind.SCREW:
+        return (0.0, 0.0, u[0]), (0.0, 0.0, kin.number(link.pitch) * u[0])
+    if link.kind is LinkKind.BALL:
+        return (u[0], u[1], u[2]), ZERO
+    return (u[0], u[1], u[2]), (u[3], u[4], u[5])
+
+
+def inertia_forces(
+    kin: Kinematics, inertias: Sequence[Inertia], du: Sequence[Scalar], loads: Mapping[int, Wrench]
+) -> list[Scalar]:
+    """Generalised inertia forces, less those of the `loads` on links (18, 19), for speed rates `du`."""
+    links = kin.linkage.links
+    acc = Accelerations(kin, du)
+    result: list[Scalar] = [0.0] * kin.linkage.speeds
+    total: list[Wrench] = []
+    for link in links:
+        wrench = brought(kin, inertias[link.index]).force(acc.a[link.index], acc.K[link.index])
+        if link.index in loads:
+            n, f = loads[link.index]
+            wrench = added(wrench, (scale(-1.0, n), scale(-1.0, f)))
+        total.append(wrench)
+    for link in reversed(links):
+        result[link.u : link.u + link.kind.speeds] = joint_forces(kin, link, total[link.index])
+        if link.parent != GROUND:
+            total[link.parent] = added(total[link.parent], carried(kin, link.index, total[link.index]))
+    return result
+
+
+def brought(kin: Kinematics, inertia: Inertia) -> Inertia:
+    """A link inertia whose parameters are inputs of this trace."""
+    J = tuple(kin.number(x) for x in inertia.J)
+    return Inertia(kin.number(inertia.m), kin.vector(inertia.h), J)  # type: ignore[arg-type]
+
+
+def composites(kin: Kinematics, inertias: Sequence[Inertia]) -> list[Inertia]:
+    """For every link the inertia of itself and all links beyond it, rigidly joined."""
+    total = [brought(kin, inertia) for inertia in inertias]
+    for link in reversed(kin.linkage.links):
+        if link.parent != GROUND:
+            moved = total[link.index].moved(kin.turns[link.index], kin.r[link.index])
+            total[link.parent] = total[link.parent] + moved
+    return total
+
+
+@dataclass
+class _Forces:
+    """What a column's motion asks of a link: its own share, and all that is carried in from outside."""
+
+    own: Wrench
+    sum: Wrench = field(default=(ZERO, ZERO))
+
+
+def mass_matrix(
+    kin: Kinematics, inertias: Sequence[Inertia], columns: Sequence[Column]
+) -> dict[tuple[int, int], Scalar]:
+    """M of the columns, as entries (i, j), i >= j; absent entries are zero.
+
+    With f_k the composite inertia times a column's own joint motion at link k, and F_k the sum of the f
+    of link k and all beyond: M_cd = sum_k b_k^c S_k^T F_k^d + b_k^d S_k^T (F_k^c - f_k^c).
+    """
+    links = kin.linkage.links
+    total = composites(kin, inertias)
+    forces: list[dict[int, _Forces]] = [{} for _ in links]
+    touching: list[list[int]] = [[] for _ in links]
+    for c, column in enumerate(columns):
+        for k in column:
+            touching[k].append(c)
+    M: dict[tuple[int, int], Scalar] = {}
+    for link in reversed(links):
+        k = link.index
+        here = forces[k]
+        for c in touching[k]:
+            own = total[k].momentum(*joint_motion(kin, link, columns[c][k]))
+            entry = here.setdefault(c, _Forces((ZERO, ZERO)))
+            entry.own = own
+            entry.sum = added(entry.sum, own)
+        projected = {d: joint_forces(kin, link, f.sum) for d, f in here.items()} if touching[k] else {}
+        for c in touching[k]:
+            b = columns[c][k]
+            for d in here:
+                if d in touching[k] and d > c:
+                    continue
+                work = sum_of_products(b, projected[d])
+                if d in touching[k]:
+                    outer = forces[k][c]
+                    beyond = _difference(kin, link, outer)
+                    work = work + sum_of_products(columns[d][k], beyond)
+                key = (max(c, d), min(c, d))
+                M[key] = M.get(key, 0.0) + work
+        if link.parent != GROUND:
+            inner = forces[link.parent]
+            for c, f in here.items():
+                at_parent = carried(kin, k, f.sum)
+                if c in inner:
+                    inner[c].sum = added(inner[c].sum, at_parent)
+                else:
+                    inner[c] = _Forces((ZERO, ZERO), at_parent)
+    return {key: value for key, value in M.items() if not _is_nothing(value)}
+
+
+def _difference(kin: Kinematics, link: Link, f: _Forces) -> tuple[Scalar, ...]:
+    """S^T (F - f), without subtracting where nothing was carried in."""
+    n = tuple(a - b for a, b in zip(f.sum[0], f.own[0], strict=True))
+    g = tuple(a - b for a, b in zip(f.sum[1], f.own[1], strict=True))
+    return joint_forces(kin, link, (n, g))  # type: ignore[arg-type]
+
+
+def sum_of_products(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """sum a_i b_i."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
+def _is_nothing(x: Scalar) -> bool:
+    return isinstance(x, float) and x == 0.0
+
+
+def tree_columns(linkage: Linkage) -> list[Column]:
+    """Every speed as a column of its own."""
+    found: list[Column] = []
+    for link in linkage.links:
+        n = link.kind.speeds
+        found += [{link.index: tuple(float(i == j) for j in range(n))} for i in range(n)]
+    return found
+
+
+__all__ = [
+    *("Column", "NOTHING", "Wrench", "added", "carried", "composites", "inertia_forces", "is_zero"),
+    *("joint_forces", "joint_motion", "mass_matrix", "regrouped", "sum_of_products", "tree_columns"),
+]

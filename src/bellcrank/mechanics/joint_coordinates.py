@@ -1,0 +1,71 @@
+"""Coordinates of joints, in the tree or cut: their values, rates and directions of load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bellcrank.mechanics.constraints import Marker, Seen, marker
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.vectors import Vec, add, cross, dot, mat, sub, vec
+from bellcrank.model.joints import JointKind
+from bellcrank.program.trace import Scalar, atan2
+
+if TYPE_CHECKING:
+    from bellcrank.model.joints import Joint
+
+_TRANSLATION_AXIS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
+
+
+def markers(linkage: Linkage, joint: Joint) -> tuple[Marker, Marker]:
+    """The two frames of a joint on their links."""
+    found = [
+        marker(linkage.placements[f.body.name], mat(f.rotation), vec(f.position)) for f in (joint.a, joint.b)
+    ]
+    return found[0], found[1]
+
+
+def joint_coordinate(linkage: Linkage, kin: Kinematics, joint: Joint, name: str) -> tuple[Scalar, Scalar]:
+    """Value and rate of a joint's coordinate.
+
+    In the tree it is read off; at a cut joint it is measured between the two frames, angles in (-pi, pi].
+    """
+    link = next((k for k in linkage.links if k.joint == joint.name and name in k.coordinates), None)
+    if link is not None and link.kind not in (LinkKind.BALL, LinkKind.FREE):
+        return kin.q[link.q], kin.speed(link)
+    A, B, base = _seen(linkage, kin, joint)
+    w = sub(kin.motion(B.link, base).w, kin.motion(A.link, base).w)
+    if name in _TRANSLATION_AXIS:
+        i = _TRANSLATION_AXIS[name]
+        d, rate = sub(B.point, A.point), sub(B.velocity(), A.velocity())
+        return dot(A.axis(i), d), dot(A.axis(i), rate) + dot(A.axis_rate(i), d)
+    if joint.kind is JointKind.UNIVERSAL:
+        axis = A.axis(2) if name == "angle_a" else B.axis(2)
+        other = B.axis(2) if name == "angle_a" else A.axis(2)
+        x, y = (A.axis(0), A.axis(1)) if name == "angle_a" else (B.axis(0), B.axis(1))
+        # At angle_b = 0 the axis of a lies along -x of b.
+        angle = atan2(dot(y, other), dot(x, other))
+        if name == "angle_b":
+            angle = atan2(dot(y, other), -dot(x, other))
+        return angle, dot(axis, w)
+    return atan2(dot(A.axis(1), B.axis(0)), dot(A.axis(0), B.axis(0))), dot(A.axis(2), w)
+
+
+def loaded_direction(
+    linkage: Linkage, kin: Kinematics, joint: Joint, name: str
+) -> tuple[int, int, int, Vec, Vec, bool]:
+    """Links a and b, base, point, direction, and whether a load along a coordinate is a torque."""
+    A, B, base = _seen(linkage, kin, joint)
+    if name in _TRANSLATION_AXIS:
+        return A.link, B.link, base, B.point, A.axis(_TRANSLATION_AXIS[name]), False
+    axis = B.axis(2) if name == "angle_b" else A.axis(2)
+    return A.link, B.link, base, B.point, axis, True
+
+
+def _seen(linkage: Linkage, kin: Kinematics, joint: Joint) -> tuple[Seen, Seen, int]:
+    a, b = markers(linkage, joint)
+    base = linkage.common(a.link, b.link)
+    return Seen(kin, a, base), Seen(kin, b, base), base
+
+
+__all__ = ["add", "cross", "joint_coordinate", "loaded_direction", "markers"]

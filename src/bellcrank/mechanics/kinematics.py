@@ -1,0 +1,384 @@
+"""Positions, velocities and velocity-dependent accelerations of links (paper D, equations 4 to 16).
+
+Two views are kept, each computed only where asked for:
+
+- *own axes*: angular velocity and acceleration of each link in its own axes, outwards from the ground;
+  this is what inertia forces need;
+- *seen from a base link*: rotation, position, velocity and acceleration of a link in the axes of an
+  inner one, as if that one stood still; this is what loops, springs and world quantities need.
+
+Differs from the paper in: body axes instead of world axes, loops seen from their lowest common body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bellcrank.mechanics.inertia import turning_matrix
+from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.rotations import (
+    AxisTurn,
+    FullTurn,
+    Turn,
+    after,
+    from_quaternion,
+    into,
+    out,
+    quaternion_rate,
+)
+from bellcrank.mechanics.vectors import (
+    UNIT,
+    ZERO,
+    Mat,
+    Vec,
+    add,
+    column,
+    cross,
+    is_zero,
+    scale,
+    times,
+)
+from bellcrank.model.parameters import value as parameter_value
+from bellcrank.program.trace import Expr, Graph, Scalar, cos, sin
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """Rotation matrix and origin of a link in the axes of a base link."""
+
+    R: Mat
+    p: Vec
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Angular velocity and velocity of the origin, seen from and in the axes of a base link."""
+
+    w: Vec
+    v: Vec
+
+
+def _cosine_and_sine(q: Scalar, offset: float) -> tuple[Scalar, Scalar]:
+    """cos and sin of q + offset; quarter turns cost nothing."""
+    quarter = round(offset / (0.5 * math.pi))
+    if abs(offset - quarter * 0.5 * math.pi) < 1e-15:
+        c, s = cos(q), sin(q)
+        return ((c, s), (-s, c), (-c, -s), (s, -c))[quarter % 4]
+    return cos(q + offset), sin(q + offset)
+
+
+class Numbers(Protocol):
+    """What a model's numbers are in this state: inputs of a trace, or the floats they are now."""
+
+    def number(self, value: Scalar) -> Scalar:
+        """An expression of parameters."""
+        ...
+
+    def parameter(self, name: str) -> Scalar:
+        """A parameter by name."""
+        ...
+
+
+class Traced:
+    """Parameters become inputs of the graph traced into."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def number(self, value: Scalar) -> Scalar:
+        """An expression of parameters, brought into the graph."""
+        return self.graph.bring(value)
+
+    def parameter(self, name: str) -> Scalar:
+        """The input of a parameter."""
+        return self.graph.input(name)
+
+
+class Known:
+    """Parameters have the given values."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self.values = values
+
+    def number(self, value: Scalar) -> Scalar:
+        """The float an expression of parameters comes to."""
+        return parameter_value(value, self.values) if isinstance(value, Expr) else value
+
+    def parameter(self, name: str) -> Scalar:
+        """The value of a parameter."""
+        return self.values[name]
+
+
+class Kinematics:
+    """The motion of a linkage in one state; numbers or traced values alike.
+
+    q: positions. u: speeds, may be set later with :meth:`set_speeds` when they follow from loops.
+    """
+
+    def __init__(self, linkage: Linkage, q: Sequence[Scalar], numbers: Numbers) -> None:
+        self.linkage = linkage
+        self.number = numbers.number
+        self.parameter = numbers.parameter
+        self.q = tuple(q)
+        self.u: tuple[Scalar, ...] | None = None
+        self.turns: list[tuple[Turn, ...]] = []
+        self.r: list[Vec] = []
+        for link in linkage.links:
+            turns, r = self._joint(link)
+            self.turns.append(turns)
+            self.r.append(r)
+        self._poses: dict[tuple[int, int], Pose] = {}
+        self._motions: dict[tuple[int, int], Motion] = {}
+        self._biases: dict[tuple[int, int], Motion] = {}
+        self._w: dict[int, Vec] = {}
+        self._v: dict[int, Vec] = {}
+
+    def vector(self, v: Sequence[Scalar]) -> Vec:
+        """A model's vector in this trace."""
+        return (self.number(v[0]), self.number(v[1]), self.number(v[2]))
+
+    def _joint(self, link: Link) -> tuple[tuple[Turn, ...], Vec]:
+        """All turns from the parent's axes to the link's, and the origin in the parent's axes."""
+        q = self.q
+        r = self.vector(link.r)
+        fixed = tuple(
+            FullTurn((self.vector(t.r[0]), self.vector(t.r[1]), self.vector(t.r[2])))
+            if isinstance(t, FullTurn)
+            else t
+            for t in link.turns
+        )
+        if link.kind is LinkKind.PRISMATIC:
+            return (), add(r, scale(q[link.q], self.vector(link.axis)))
+        if link.kind is LinkKind.BALL:
+            return (FullTurn(from_quaternion(q[link.q : link.q + 4])),), r
+        if link.kind is LinkKind.FREE:
+            position: Vec = (q[link.q], q[link.q + 1], q[link.q + 2])
+            return (FullTurn(from_quaternion(q[link.q + 3 : link.q + 7])),), position
+        turn = AxisTurn(2, *_cosine_and_sine(q[link.q], link.offset))
+        if link.kind is LinkKind.SCREW:
+            r = add(r, out(fixed, (0.0, 0.0, self.number(link.pitch) * q[link.q])))
+        return (*fixed, turn), r
+
+    def set_speeds(self, u: Sequence[Scalar]) -> None:
+        """Give the speeds, once they are known."""
+        self.u = tuple(u)
+
+    def speed(self, link: Link, k: int = 0) -> Scalar:
+        """The k-th speed of a link."""
+        if self.u is None:
+            raise RuntimeError("velocities were asked for before the speeds were set")
+        return self.u[link.u + k]
+
+    def three_speeds(self, link: Link, k: int = 0) -> Vec:
+        """Three speeds of a link from the k-th on."""
+        return (self.speed(link, k), self.speed(link, k + 1), self.speed(link, k + 2))
+
+    def axis(self, link: Link) -> Vec:
+        """The joint axis in the parent's axes (revolute, screw, prismatic)."""
+        if link.kind is LinkKind.PRISMATIC:
+            return self.vector(link.axis)
+        return out(self.turns[link.index], (0.0, 0.0, 1.0))
+
+    def pose(self, link: int, base: int = GROUND) -> Pose:
+        """The link seen from the base (4, 5)."""
+        if link == base:
+            return Pose(UNIT, ZERO)
+        found = self._poses.get((link, base))
+        if found is None:
+            self._outwards(self.pose, self._poses, link, base)
+            inner = self.pose(self.linkage.links[link].parent, base)
+            found = Pose(
+                after(inner.R, self.turns[link]),
+                add(inner.p, times(inner.R, self.r[link])),
+            )
+            self._poses[link, base] = found
+        return found
+
+    def _outwards(self, view: Callable[[int, int], object], seen: Mapping[tuple[int, int], object],
+                  link: int, base: int) -> None:
+        """Ask for inner links first, so that long chains do not nest calls."""
+        missing = []
+        inner = self.linkage.links[link].parent
+        while inner != base and (inner, base) not in seen:
+            missing.append(inner)
+            inner = self.linkage.links[inner].parent
+        for k in reversed(missing):
+            view(k, base)
+
+    def axis_seen(self, link: int, base: int) -> Vec:
+        """The joint axis of a link in the axes of the base."""
+        this = self.linkage.links[link]
+        inner = self.pose(this.parent, base)
+        if this.kind is LinkKind.PRISMATIC:
+            return times(inner.R, self.vector(this.axis))
+        if self.turns[link][:-1] == ():
+            return column(inner.R, 2)
+        return times(inner.R, self.axis(this))
+
+    def motion(self, link: int, base: int = GROUND) -> Motion:
+        """Velocity of the link seen from the base (6, 7)."""
+        if link == base:
+            return Motion(ZERO, ZERO)
+        found = self._motions.get((link, base))
+        if found is None:
+            self._outwards(self.motion, self._motions, link, base)
+            w_rel, v_rel = self._joint_motion(link, base)
+            inner = self.motion(self.linkage.links[link].parent, base)
+            arm = self._arm(link, base)
+            found = Motion(add(inner.w, w_rel), add(add(inner.v, cross(inner.w, arm)), v_rel))
+            self._motions[link, base] = found
+        return found
+
+    def _arm(self, link: int, base: int) -> Vec:
+        """From the parent's origin to the link's, in the axes of the base."""
+        return times(self.pose(self.linkage.links[link].parent, base).R, self.r[link])
+
+    def _joint_motion(self, link: int, base: int) -> tuple[Vec, Vec]:
+        """Angular velocity and velocity of the origin against the parent, in the axes of the base."""
+        this = self.linkage.links[link]
+        if this.kind is LinkKind.BALL:
+            return times(self.pose(link, base).R, self.three_speeds(this)), ZERO
+        if this.kind is LinkKind.FREE:
+            R = self.pose(link, base).R
+            return times(R, self.three_speeds(this)), times(R, self.three_speeds(this, 3))
+        moved = scale(self.speed(this), self.axis_seen(link, base))
+        if this.kind is LinkKind.PRISMATIC:
+            return ZERO, moved
+        if this.kind is LinkKind.SCREW:
+            return moved, scale(self.number(this.pitch), moved)
+        return moved, ZERO
+
+    def bias(self, link: int, base: int = GROUND) -> Motion:
+        """Acceleration of the link seen from the base while all speeds keep their values (11)."""
+        if link == base:
+            return Motion(ZERO, ZERO)
+        found = self._biases.get((link, base))
+        if found is None:
+            self._outwards(self.bias, self._biases, link, base)
+            this = self.linkage.links[link]
+            w_rel, v_rel = self._joint_motion(link, base)
+            inner, rates = self.bias(this.parent, base), self.motion(this.parent, base)
+            arm = self._arm(link, base)
+            w = add(inner.w, cross(rates.w, w_rel))
+            v = add(inner.v, cross(inner.w, arm))
+            v = add(v, cross(rates.w, add(cross(rates.w, arm), scale(2.0, v_rel))))
+            if this.kind is LinkKind.FREE:
+                # The three linear speeds are components in the turning axes of the link itself.
+                v = add(v, cross(w_rel, v_rel))
+            found = Motion(w, v)
+            self._biases[link, base] = found
+        return found
+
+    def w(self, link: int) -> Vec:
+        """Angular velocity in the link's own axes (6)."""
+        if link == GROUND:
+            return ZERO
+        found = self._w.get(link)
+        if found is None:
+            this = self.linkage.links[link]
+            for k in reversed(self._unseen(self._w, this.parent)):
+                self.w(k)
+            found = into(self.turns[link], self.w(this.parent))
+            if this.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
+                found = (found[0], found[1], found[2] + self.speed(this))
+            elif this.kind is not LinkKind.PRISMATIC:
+                found = add(found, self.three_speeds(this))
+            self._w[link] = found
+        return found
+
+    def v(self, link: int) -> Vec:
+        """Velocity of the origin against the ground, in the link's own axes (7)."""
+        if link == GROUND:
+            return ZERO
+        found = self._v.get(link)
+        if found is None:
+            this = self.linkage.links[link]
+            for k in reversed(self._unseen(self._v, this.parent)):
+                self.v(k)
+            carried = add(self.v(this.parent), cross(self.w(this.parent), self.r[link]))
+            found = into(self.turns[link], carried)
+            if this.kind is LinkKind.PRISMATIC:
+                found = add(found, scale(self.speed(this), self.vector(this.axis)))
+            elif this.kind is LinkKind.SCREW:
+                slide = self.number(this.pitch) * self.speed(this)
+                found = (found[0], found[1], found[2] + slide)
+            elif this.kind is LinkKind.FREE:
+                found = add(found, self.three_speeds(this, 3))
+            self._v[link] = found
+        return found
+
+    def _unseen(self, seen: Mapping[int, Vec], link: int) -> list[int]:
+        """The links from `link` inwards that have no entry yet."""
+        missing = []
+        while link != GROUND and link not in seen:
+            missing.append(link)
+            link = self.linkage.links[link].parent
+        return missing
+
+    def position_rates(self) -> list[Scalar]:
+        """q-dot: the speeds, with quaternions and the place of free links by their own relations."""
+        rates: list[Scalar] = []
+        for link in self.linkage.links:
+            if link.kind is LinkKind.BALL:
+                rates += quaternion_rate(self.q[link.q : link.q + 4], self.three_speeds(link))
+            elif link.kind is LinkKind.FREE:
+                rates += out(self.turns[link.index], self.three_speeds(link, 3))
+                rates += quaternion_rate(self.q[link.q + 3 : link.q + 7], self.three_speeds(link))
+            else:
+                rates.append(self.speed(link))
+        return rates
+
+
+class Accelerations:
+    """Accelerations of all links in their own axes for given speed rates (10, 11), gravity included.
+
+    The ground is accelerated by -g instead of pulling every link by its weight.
+    """
+
+    def __init__(self, kin: Kinematics, du: Sequence[Scalar]) -> None:
+        self.K: list[Mat] = []
+        self.a: list[Vec] = []
+        alphas: list[Vec] = []
+        gravity = kin.vector(kin.linkage.gravity)
+        still: Mat = (ZERO, ZERO, ZERO)
+        for link in kin.linkage.links:
+            k, turns, r = link.index, kin.turns[link.index], kin.r[link.index]
+            if link.parent == GROUND:
+                w_p, alpha_p, K_p, a_p = ZERO, ZERO, still, (-gravity[0], -gravity[1], -gravity[2])
+            else:
+                p = link.parent
+                w_p, alpha_p, K_p, a_p = kin.w(p), alphas[p], self.K[p], self.a[p]
+            a = add(a_p, times(K_p, r))
+            if link.kind is LinkKind.PRISMATIC:
+                axis = kin.vector(link.axis)
+                twice = 2.0 * kin.speed(link)
+                a = add(a, add(scale(twice, cross(w_p, axis)), scale(du[link.u], axis)))
+                alphas.append(alpha_p)
+                self.K.append(K_p)
+                self.a.append(a)
+                continue
+            w, w_in = kin.w(k), into(turns, w_p)
+            alpha, a = into(turns, alpha_p), into(turns, a)
+            if link.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
+                u = kin.speed(link)
+                alpha = (alpha[0] + w_in[1] * u, alpha[1] - w_in[0] * u, alpha[2] + du[link.u])
+                if link.kind is LinkKind.SCREW:
+                    h = kin.number(link.pitch)
+                    twice = 2.0 * (h * u)
+                    a = (a[0] + twice * w_in[1], a[1] - twice * w_in[0], a[2] + h * du[link.u])
+            else:
+                spin = kin.three_speeds(link)
+                rate = (du[link.u], du[link.u + 1], du[link.u + 2])
+                alpha = add(add(alpha, cross(w_in, spin)), rate)
+                if link.kind is LinkKind.FREE:
+                    slide = kin.three_speeds(link, 3)
+                    push = (du[link.u + 3], du[link.u + 4], du[link.u + 5])
+                    turning = w if is_zero(w_in) else add(w, w_in)
+                    a = add(add(a, cross(turning, slide)), push)
+            alphas.append(alpha)
+            self.K.append(turning_matrix(w, alpha))
+            self.a.append(a)
+        self.alpha = alphas

@@ -1,0 +1,432 @@
+"""From bodies and tree joints to links: one elementary joint each, in frames laid for few operations.
+
+A joint becomes a chain of elementary joints (revolute, prismatic, screw, ball, free), each moving one
+link; the last link carries the body, those before are massless. Bodies on fixed joints ride on their
+parent's link. Each link has a frame of its own:
+
+- revolute and screw: z along the axis, x along the common normal to the next axis, so that the constant
+  rotation to the next link is about x alone (Denavit and Hartenberg's choice);
+- prismatic: the axes of the parent, so that nothing turns; origin in the centre of mass;
+- ball: z along the next axis; free: the axes of the body, origin in the centre of mass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from bellcrank.mechanics.inertia import NOTHING, Inertia, from_body
+from bellcrank.mechanics.rotations import (
+    AxisTurn,
+    FullTurn,
+    Turn,
+    constant_turns,
+    perpendicular_frame,
+    snapped,
+    zxz_angles,
+)
+from bellcrank.mechanics.vectors import (
+    UNIT,
+    ZERO,
+    Mat,
+    Vec,
+    add,
+    column,
+    cross,
+    mat,
+    matmul,
+    neg,
+    sub,
+    times,
+    transpose,
+    transposed_times,
+    vec,
+)
+from bellcrank.model.joints import JointKind
+from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.model.bodies import Body
+    from bellcrank.model.frames import Frame
+    from bellcrank.model.joints import Joint
+    from bellcrank.model.system import System
+    from bellcrank.topology.tree import Tree
+
+GROUND = -1
+
+
+class LinkKind(Enum):
+    """The elementary joints."""
+
+    REVOLUTE = "revolute"
+    PRISMATIC = "prismatic"
+    SCREW = "screw"
+    BALL = "ball"
+    FREE = "free"
+
+    @property
+    def positions(self) -> int:
+        """How many numbers tell where it stands."""
+        return {LinkKind.BALL: 4, LinkKind.FREE: 7}.get(self, 1)
+
+    @property
+    def speeds(self) -> int:
+        """How many numbers tell how it moves."""
+        return {LinkKind.BALL: 3, LinkKind.FREE: 6}.get(self, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """One elementary joint and what it moves.
+
+    `turns` lead from the parent's axes to the joint's, `r` is the origin in the parent's axes (at zero
+    displacement), `axis` the direction of a prismatic joint in the parent's axes. `q` and `u` are the
+    first of its positions and speeds. `offset` is added to the angle.
+    """
+
+    index: int
+    name: str
+    parent: int
+    kind: LinkKind
+    turns: tuple[Turn, ...]
+    r: Vec
+    axis: Vec
+    offset: float
+    pitch: Scalar
+    q: int
+    u: int
+    inertia: Inertia
+    joint: str
+    coordinates: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where a body's own frame stands on its link: columns of `r` are its axes, `p` its origin."""
+
+    link: int
+    r: Mat
+    p: Vec
+
+
+@dataclass(frozen=True, eq=False)
+class QuaternionMap:
+    """R_link = left R_joint right (R_joint transposed where the tree runs against the joint)."""
+
+    left: Mat
+    right: Mat
+    reverse: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """All links of a mechanism, parents first, and where bodies and coordinates are found on them."""
+
+    links: tuple[Link, ...]
+    placements: Mapping[str, Placement]
+    positions: int
+    speeds: int
+    gravity: Vec
+    maps: Mapping[int, QuaternionMap]
+    free_frames: Mapping[int, tuple[Placement, Placement]] = field(default_factory=dict)
+
+    def path(self, link: int, base: int = GROUND) -> list[int]:
+        """The links from `link` inwards, `base` left out."""
+        found = []
+        while link != base:
+            found.append(link)
+            link = self.links[link].parent
+        return found
+
+    def common(self, a: int, b: int) -> int:
+        """The lowest common link of two; links are numbered outwards, so the larger steps in."""
+        while a != b:
+            if a > b:
+                a = self.links[a].parent
+            else:
+                b = self.links[b].parent
+        return a
+
+    def coordinate(self, joint: str, name: str) -> tuple[Link, int, int]:
+        """The link, position index and speed index of a joint's coordinate (one-speed joints only)."""
+        for link in self.links:
+            if link.joint == joint and name in link.coordinates:
+                return link, link.q, link.u
+        raise KeyError((joint, name))
+
+
+@dataclass
+class _Raw:
+    """A link before its frame is chosen: the joint's own frame, z along the axis."""
+
+    name: str
+    parent: int
+    kind: LinkKind
+    R: Mat
+    r: Vec
+    pitch: Scalar
+    joint: Joint
+    coordinates: tuple[str, ...]
+    reverse: bool
+    G: Mat = UNIT
+    s: Vec = ZERO
+
+
+_FLIP: Mat = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
+_X_TO_Z: Mat = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+_Y_TO_Z: Mat = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+_Y_QUARTER: Mat = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
+
+_Step = tuple[LinkKind, tuple[str, ...]] | Mat
+
+
+def _steps(joint: Joint) -> list[_Step]:
+    """The elementary joints between frame a and frame b; matrices are constant rotations between."""
+    kind = joint.kind
+    names = joint.coordinates
+    revolute, prismatic = LinkKind.REVOLUTE, LinkKind.PRISMATIC
+    if kind is JointKind.FIXED:
+        return []
+    if kind is JointKind.REVOLUTE:
+        return [(revolute, names)]
+    if kind is JointKind.PRISMATIC:
+        return [(prismatic, names)]
+    if kind is JointKind.CYLINDRICAL:
+        return [(prismatic, names[1:]), (revolute, names[:1])]
+    if kind is JointKind.SCREW:
+        return [(LinkKind.SCREW, names)]
+    if kind is JointKind.UNIVERSAL:
+        return [(revolute, names[:1]), _Y_QUARTER, (revolute, names[1:])]
+    if kind is JointKind.PLANAR:
+        x_axis: list[_Step] = [_X_TO_Z, (prismatic, names[:1]), transpose(_X_TO_Z)]
+        y_axis: list[_Step] = [_Y_TO_Z, (prismatic, names[1:2]), transpose(_Y_TO_Z)]
+        return [*x_axis, *y_axis, (revolute, names[2:])]
+    if kind is JointKind.SPHERICAL:
+        return [(LinkKind.BALL, names)]
+    if kind is JointKind.FREE:
+        return [(LinkKind.FREE, names)]
+    raise ValueError(f"joint {joint.name!r}: no mechanics for a {kind.name.lower()} joint in the tree")
+
+
+def _directed_steps(joint: Joint, reverse: bool) -> list[_Step]:
+    """The steps from the parent's frame to the child's; backwards, every axis points the other way."""
+    steps = _steps(joint)
+    if not reverse:
+        return steps
+    backwards: list[_Step] = []
+    for step in reversed(steps):
+        if isinstance(step[0], LinkKind):
+            whole = step[0] in (LinkKind.BALL, LinkKind.FREE)
+            backwards += [step] if whole else [_FLIP, step, _FLIP]
+        else:
+            backwards.append(transpose(step))  # type: ignore[arg-type]
+    return backwards
+
+
+def lower(system: System, tree: Tree) -> Linkage:
+    """The links of a system along its spanning tree."""
+    raws: list[_Raw] = []
+    seats: dict[str, tuple[int, Mat, Vec]] = {"ground": (GROUND, UNIT, ZERO)}
+    for branch in tree.links:
+        reverse = not branch.forward
+        parent_frame, child_frame = _frames(branch.joint, reverse)
+        link, R_p, p_p = seats[branch.parent.name]
+        R = matmul(R_p, mat(parent_frame.rotation))
+        r = add(p_p, times(R_p, vec(parent_frame.position)))
+        steps = _directed_steps(branch.joint, reverse)
+        movers = [k for k, s in enumerate(steps) if isinstance(s[0], LinkKind)]
+        for k, step in enumerate(steps):
+            if not isinstance(step[0], LinkKind):
+                R = matmul(R, step)  # type: ignore[arg-type]
+                continue
+            kind, names = step
+            last = k == movers[-1]
+            name = branch.body.name if last else f"{branch.body.name}({', '.join(names)})"  # type: ignore[arg-type]
+            raws.append(_Raw(name, link, kind, _exact(R), r, branch.joint.pitch, branch.joint,
+                             names, reverse))  # type: ignore[arg-type]  # fmt: skip
+            link, R, r = len(raws) - 1, UNIT, ZERO
+        R_b = _exact(matmul(R, transpose(mat(child_frame.rotation))))
+        seats[branch.body.name] = (link, R_b, sub(r, times(R_b, vec(child_frame.position))))
+    _choose_frames(raws, seats, system)
+    return _build(raws, seats, system)
+
+
+def _frames(joint: Joint, reverse: bool) -> tuple[Frame, Frame]:
+    return (joint.b, joint.a) if reverse else (joint.a, joint.b)
+
+
+def _numeric(*values: Scalar) -> bool:
+    return all(isinstance(v, float | int) for v in values)
+
+
+def _flat(m: Mat) -> Iterator[Scalar]:
+    return (x for row in m for x in row)
+
+
+def _exact(m: Mat) -> Mat:
+    return snapped(m) if _numeric(*_flat(m)) else m
+
+
+def _choose_frames(raws: list[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], system: System) -> None:
+    """Turn (G) and shift (s) each link's frame from its joint frame for the fewest operations."""
+    children: list[list[int]] = [[] for _ in raws]
+    riders: list[list[Body]] = [[] for _ in raws]
+    for k, raw in enumerate(raws):
+        if raw.parent >= 0:
+            children[raw.parent].append(k)
+    for body in system.bodies.values():
+        link = seats[body.name][0]
+        if link >= 0:
+            riders[link].append(body)
+    for k, raw in enumerate(raws):
+        center = _center_of_mass(riders[k], seats)
+        if raw.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
+            raw.G = _along_common_normal(raw, [raws[c] for c in children[k]], raws)
+            raw.s = _level_with_next([raws[c] for c in children[k]])
+        elif raw.kind is LinkKind.PRISMATIC:
+            parent_axes = raws[raw.parent].G if raw.parent >= 0 else UNIT
+            raw.G = _exact(matmul(transpose(raw.R), parent_axes))
+            raw.s = center or ZERO
+        elif raw.kind is LinkKind.BALL:
+            raw.G = _along_children([raws[c] for c in children[k]], center)
+        else:
+            body = riders[k][0]
+            raw.G = seats[body.name][1] if _numeric(*_flat(seats[body.name][1])) else UNIT
+            raw.s = center or ZERO
+
+
+def _center_of_mass(bodies: Sequence[Body], seats: Mapping[str, tuple[int, Mat, Vec]]) -> Vec | None:
+    """The common centre of mass in the joint frame where it is a plain number, else None."""
+    total, moment = 0.0, [0.0, 0.0, 0.0]
+    for body in bodies:
+        _, R, p = seats[body.name]
+        if not _numeric(body.mass, *body.center_of_mass, *p, *_flat(R)):
+            return None
+        c = add(p, times(R, vec(body.center_of_mass)))
+        total += float(body.mass)  # type: ignore[arg-type]
+        moment = [m + float(body.mass) * float(x) for m, x in zip(moment, c, strict=True)]  # type: ignore[arg-type]
+    return (moment[0] / total, moment[1] / total, moment[2] / total) if total > 0.0 else None
+
+
+def _along_common_normal(raw: _Raw, children: Sequence[_Raw], raws: Sequence[_Raw]) -> Mat:
+    """Rz(phi): x perpendicular to the next axis, or towards the next joint where axes are parallel."""
+    for child in children:
+        if not _numeric(*_flat(child.R)) or child.kind in (LinkKind.BALL, LinkKind.FREE):
+            continue
+        z = column(child.R, 2)
+        sine = math.hypot(float(z[0]), float(z[1]))  # type: ignore[arg-type]
+        if sine > 1e-9:
+            return _exact(transpose(_spin(-float(z[1]) / sine, float(z[0]) / sine)))  # type: ignore[arg-type]
+    for child in children:
+        if _numeric(*child.r):
+            x, y = float(child.r[0]), float(child.r[1])  # type: ignore[arg-type]
+            length = math.hypot(x, y)
+            if length > 1e-12:
+                return _exact(transpose(_spin(x / length, y / length)))
+    if not _numeric(*_flat(raw.R)):
+        return UNIT
+    parent_axes = raws[raw.parent].G if raw.parent >= 0 else UNIT
+    _, _, delta = zxz_angles(matmul(transpose(parent_axes), raw.R))  # type: ignore[arg-type]
+    return _exact(transpose(_spin(math.cos(delta), -math.sin(delta))))
+
+
+def _level_with_next(children: Sequence[_Raw]) -> Vec:
+    """The origin may lie anywhere on the axis: level with the next joint, one offset is zero."""
+    for child in children:
+        if _numeric(*child.r):
+            return (0.0, 0.0, child.r[2])
+    return ZERO
+
+
+def _spin(c: float, s: float) -> Mat:
+    """Rz^T of the angle with cosine c and sine s."""
+    return ((c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0))
+
+
+def _along_children(children: Sequence[_Raw], center: Vec | None) -> Mat:
+    """z along the first next axis, x perpendicular to the second; a leaf looks at its centre of mass."""
+    axes = [column(c.R, 2) for c in children if c.kind is not LinkKind.BALL and _numeric(*_flat(c.R))]
+    if axes:
+        first = axes[0]
+        for other in axes[1:]:
+            normal = cross(first, other)
+            size = math.sqrt(sum(float(x) ** 2 for x in normal))  # type: ignore[arg-type]
+            if size > 1e-6:
+                x = [float(a) / size for a in normal]  # type: ignore[arg-type]
+                return _exact(perpendicular_frame(_floats(first), x))
+        return _exact(perpendicular_frame(_floats(first)))
+    if center is not None:
+        size = math.sqrt(sum(float(x) ** 2 for x in center))  # type: ignore[arg-type]
+        if size > 1e-9:
+            return _exact(perpendicular_frame([float(x) / size for x in center]))  # type: ignore[arg-type]
+    return UNIT
+
+
+def _floats(v: Vec) -> list[float]:
+    return [float(x) for x in v]  # type: ignore[arg-type]
+
+
+def _build(raws: Sequence[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], system: System) -> Linkage:
+    placements: dict[str, Placement] = {}
+    for name, (link, R, p) in seats.items():
+        if link == GROUND:
+            placements[name] = Placement(link, R, p)
+        else:
+            G, s = raws[link].G, raws[link].s
+            placements[name] = Placement(
+                link, _exact(matmul(transpose(G), R)), transposed_times(G, sub(p, s))
+            )
+    own = [NOTHING] * len(raws)
+    for body in system.bodies.values():
+        seat = placements[body.name]
+        if seat.link != GROUND:
+            turns = constant_turns(seat.r)
+            moved = from_body(body.mass, vec(body.center_of_mass), mat(body.inertia)).moved(turns, seat.p)
+            own[seat.link] = own[seat.link] + moved
+    links: list[Link] = []
+    maps: dict[int, QuaternionMap] = {}
+    free_frames: dict[int, tuple[Placement, Placement]] = {}
+    q = u = 0
+    for k, raw in enumerate(raws):
+        G_p, s_p = (raws[raw.parent].G, raws[raw.parent].s) if raw.parent >= 0 else (UNIT, ZERO)
+        T = _exact(matmul(transpose(G_p), raw.R))
+        r = transposed_times(G_p, sub(raw.r, s_p))
+        turns: tuple[Turn, ...] = ()
+        offset, axis = 0.0, ZERO
+        if raw.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
+            turns, offset = _turns_and_offset(T, raw.G)
+            r = add(r, times(T, raw.s))
+        elif raw.kind is LinkKind.PRISMATIC:
+            axis = column(T, 2)
+            r = add(r, times(T, raw.s))
+        elif raw.kind is LinkKind.BALL:
+            maps[k] = QuaternionMap(T, raw.G, raw.reverse)
+        else:
+            maps[k] = QuaternionMap(T, raw.G, raw.reverse)
+            on_parent = Placement(raw.parent, T, r)
+            on_link = Placement(k, _exact(transpose(raw.G)), neg(transposed_times(raw.G, raw.s)))
+            free_frames[k] = (on_parent, on_link)
+        links.append(Link(k, raw.name, raw.parent, raw.kind, turns, r, axis, offset, raw.pitch,
+                          q, u, own[k], raw.joint.name, raw.coordinates))  # fmt: skip
+        q += raw.kind.positions
+        u += raw.kind.speeds
+    return Linkage(tuple(links), placements, q, u, vec(system.gravity), maps, free_frames)
+
+
+def _turns_and_offset(T: Mat, G: Mat) -> tuple[tuple[Turn, ...], float]:
+    """Constant turns about z and x, and the rest about z as an offset of the angle."""
+    if not _numeric(*_flat(T)):
+        return (FullTurn(T),), 0.0
+    beta, alpha, delta = zxz_angles(T)  # type: ignore[arg-type]
+    phi = math.atan2(float(G[1][0]), float(G[0][0]))  # type: ignore[arg-type]
+    fixed = (AxisTurn(2, math.cos(beta), math.sin(beta)), AxisTurn(0, math.cos(alpha), math.sin(alpha)))
+    turns = []
+    for turn in fixed:
+        c, s = (snapped(((float(turn.c), float(turn.s), 0.0),) * 3))[0][:2]  # type: ignore[arg-type]
+        if not (c == 1.0 and s == 0.0):
+            turns.append(AxisTurn(turn.axis, c, s))
+    offset = math.remainder(delta + phi, 2.0 * math.pi)
+    return tuple(turns), 0.0 if abs(offset) < 1e-15 else offset

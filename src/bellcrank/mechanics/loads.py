@@ -1,0 +1,72 @@
+"""Where forces go: generalised forces of speeds, and wrenches on links."""
+
+from __future__ import annotations
+
+from bellcrank.mechanics.constraints import twist_columns
+from bellcrank.mechanics.dynamics import Wrench, added
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import GROUND, LinkKind
+from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, neg, transposed_times
+from bellcrank.program.trace import Scalar
+
+
+class Loads:
+    """Collects what forces do to a mechanism in one state."""
+
+    def __init__(self, kin: Kinematics) -> None:
+        self.kin = kin
+        self.Q: list[Scalar] = [0.0] * kin.linkage.speeds
+        self.wrenches: dict[int, Wrench] = {}
+
+    def on_speed(self, index: int, force: Scalar) -> None:
+        """A generalised force on one speed."""
+        self.Q[index] = self.Q[index] + force
+
+    def on_link(self, link: int, point: Vec, force: Vec, moment: Vec = ZERO) -> None:
+        """A force at a point of a link and a moment, in the link's own axes."""
+        if link == GROUND:
+            return
+        wrench = (add(moment, cross(point, force)), force)
+        self.wrenches[link] = added(self.wrenches.get(link, (ZERO, ZERO)), wrench)
+
+    def between(self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec, moment: Vec = ZERO) -> None:
+        """A force and moment on link b at `at_b`, and the opposite on link a at `at_a`, seen from `base`.
+
+        Only links inside the loop feel it: what the two sides do to the base cancels where the line of
+        force runs through both points, and is put on the base otherwise.
+        """
+        self._inside(b, base, at_b, force, moment)
+        self._inside(a, base, at_a, neg(force), neg(moment))
+        if at_a is not at_b and base != GROUND:
+            lever = (at_b[0] - at_a[0], at_b[1] - at_a[1], at_b[2] - at_a[2])
+            rest = cross(lever, force)
+            if not is_zero(rest):
+                self.on_link(base, ZERO, ZERO, rest)
+
+    def along_line(self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec) -> None:
+        """A force on b and its opposite on a, along the line between the points."""
+        self._inside(b, base, at_b, force, ZERO)
+        self._inside(a, base, at_a, neg(force), ZERO)
+
+    def seen_from(self, link: int, base: int, at: Vec, force: Vec, moment: Vec = ZERO) -> None:
+        """A force and moment on a link, given in the axes of an inner link `base`."""
+        self._inside(link, base, at, force, moment)
+        self.on_link(base, at, force, moment)
+
+    def _inside(self, link: int, base: int, at: Vec, force: Vec, moment: Vec) -> None:
+        for k in self.kin.linkage.path(link, base):
+            this = self.kin.linkage.links[k]
+            if this.kind is LinkKind.BALL:
+                arm = twist_arm(self.kin, k, base, at)
+                about = add(moment, cross(arm, force))
+                work = list(transposed_times(self.kin.pose(k, base).R, about))
+            else:
+                work = [dot(w, moment) + dot(v, force) for w, v in twist_columns(self.kin, k, base, at)]
+            for j, q in enumerate(work):
+                self.on_speed(this.u + j, q)
+
+
+def twist_arm(kin: Kinematics, link: int, base: int, point: Vec) -> Vec:
+    """From the origin of a link to a point, both seen from the base."""
+    p = kin.pose(link, base).p
+    return (point[0] - p[0], point[1] - p[1], point[2] - p[2])

@@ -1,0 +1,88 @@
+"""Between a user's joint coordinates, body poses and the positions of links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.rotations import from_quaternion, to_quaternion
+from bellcrank.model.parameters import value
+
+if TYPE_CHECKING:
+    from bellcrank.model.system import System
+
+Array = NDArray[np.float64]
+
+
+def numbers(m: object, parameters: Mapping[str, float]) -> Array:
+    """A vector or matrix of a model with its parameters at their values."""
+    flat = np.array(m, dtype=object)
+    return np.array([value(x, parameters) for x in flat.ravel()]).reshape(flat.shape)
+
+
+def start_positions(system: System, linkage: Linkage, parameters: Mapping[str, float]) -> Array:
+    """Positions of all links that fit the bodies' start poses best; loops need not close."""
+    q = np.zeros(linkage.positions)
+    for link in linkage.links:
+        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+            q[link.q : link.q + link.kind.positions] = _from_poses(system, linkage, link, parameters)
+        else:
+            joint = system.joints[link.joint]
+            coordinates = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))
+            q[link.q] = coordinates[link.coordinates[0]]
+    return q
+
+
+def _link_pose(system: System, linkage: Linkage, link: int, parameters: Mapping[str, float]) -> tuple[Array, Array]:
+    """Rotation and origin of a link in the world, from the start pose of a body that rides on it."""
+    if link == GROUND:
+        return np.eye(3), np.zeros(3)
+    name = next(n for n, place in linkage.placements.items() if place.link == link)
+    body, place = system.bodies[name], linkage.placements[name]
+    seat_R, seat_p = numbers(place.r, parameters), numbers(place.p, parameters)
+    R = np.array(body.rotation, dtype=float) @ seat_R.T
+    return R, np.array(body.position, dtype=float) - R @ seat_p
+
+
+def _from_poses(system: System, linkage: Linkage, link: Link, parameters: Mapping[str, float]) -> list[float]:
+    R, p = _link_pose(system, linkage, link.index, parameters)
+    R_in, p_in = _link_pose(system, linkage, link.parent, parameters)
+    quaternion = to_quaternion((R_in.T @ R).tolist())
+    return [*quaternion] if link.kind is LinkKind.BALL else [*(R_in.T @ (p - p_in)), *quaternion]
+
+
+def to_joint(linkage: Linkage, link: Link, q: Array, parameters: Mapping[str, float]) -> Array:
+    """The user's coordinates of a ball or free joint from its link's positions."""
+    map_ = linkage.maps[link.index]
+    left, right = numbers(map_.left, parameters), numbers(map_.right, parameters)
+    quaternion = q[-4:]
+    R = left.T @ np.array(from_quaternion(quaternion.tolist()), dtype=float) @ right.T
+    if link.kind is LinkKind.BALL:
+        return np.array(to_quaternion((R.T if map_.reverse else R).tolist()))
+    on_parent, on_link = linkage.free_frames[link.index]
+    R_link = np.array(from_quaternion(quaternion.tolist()), dtype=float)
+    p = left.T @ (q[:3] + R_link @ numbers(on_link.p, parameters) - numbers(on_parent.p, parameters))
+    if map_.reverse:
+        R, p = R.T, -R.T @ p
+    return np.array([*p, *to_quaternion(R.tolist())])
+
+
+def from_joint(linkage: Linkage, link: Link, given: Array, parameters: Mapping[str, float]) -> Array:
+    """The link's positions from the user's coordinates of a ball or free joint."""
+    map_ = linkage.maps[link.index]
+    left, right = numbers(map_.left, parameters), numbers(map_.right, parameters)
+    size = np.linalg.norm(given[-4:])
+    R = np.array(from_quaternion((given[-4:] / size).tolist()), dtype=float)
+    if link.kind is LinkKind.BALL:
+        return np.array(to_quaternion((left @ (R.T if map_.reverse else R) @ right).tolist()))
+    p = given[:3]
+    if map_.reverse:
+        R, p = R.T, -R.T @ p
+    on_parent, on_link = linkage.free_frames[link.index]
+    R_link = left @ R @ right
+    origin = numbers(on_parent.p, parameters) + left @ p - R_link @ numbers(on_link.p, parameters)
+    return np.array([*origin, *to_quaternion(R_link.tolist())])

@@ -1,0 +1,187 @@
+"""Rigid bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.model import checks
+from bellcrank.model.frames import Frame
+from bellcrank.model.parameters import ParameterTable
+from bellcrank.model.vectors import (
+    IDENTITY,
+    ZERO,
+    Array,
+    Floats3,
+    Floats33,
+    Mat,
+    Vec,
+    as_mat,
+    as_vec,
+    rotation_about_z,
+    rotation_of_quaternion,
+    tidy,
+)
+from bellcrank.program.trace import Expr, Scalar
+
+START_POSE = (
+    "the start pose is made of plain numbers; put parameters into the points of the joints "
+    "(body.point(length, 0, 0)) and the mechanism is assembled from there"
+)
+GROUND = "ground"
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body.
+
+    mass: [kg]. center_of_mass: In body axes [m]. inertia: About the centre of mass in body axes, the
+    matrix elements themselves [kg m^2]. position: World position of the body's origin in the start
+    pose [m]. rotation: From body to world axes in the start pose.
+    """
+
+    name: str
+    mass: Scalar = 0.0
+    center_of_mass: Vec = ZERO
+    inertia: Mat = (ZERO, ZERO, ZERO)
+    position: Floats3 = (0.0, 0.0, 0.0)
+    rotation: Floats33 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    parameters: ParameterTable = field(default_factory=ParameterTable, repr=False)
+
+    @property
+    def is_ground(self) -> bool:
+        """Whether this is the body that never moves."""
+        return self.name == GROUND
+
+    @property
+    def origin(self) -> Frame:
+        """The body's own frame."""
+        return Frame(self, ZERO)
+
+    def point(self, *position: Any) -> Frame:
+        """A point fixed in the body [m, body axes], as three numbers or one triple; axes as the body's."""
+        given = position[0] if len(position) == 1 else position
+        return Frame(self, checks.vector(f"point of body {self.name!r}", given, self.parameters))
+
+    def point_at(self, world_point: Any) -> Frame:
+        """The point of the body that is at `world_point` [m] in the start pose."""
+        what = f"point_at of body {self.name!r}"
+        return Frame(self, as_vec(self.local(checks.plain_vector(what, world_point, START_POSE))))
+
+    def frame(self, position: Any = ZERO, rotation: Any = IDENTITY, name: str = "") -> Frame:
+        """A frame fixed in the body: origin [m] and rotation (columns = its axes), both in body axes."""
+        what = f"frame {name!r} of body {self.name!r}" if name else f"frame of body {self.name!r}"
+        return Frame(
+            self,
+            checks.vector(f"position of {what}", position, self.parameters),
+            checks.rotation(f"rotation of {what}", rotation, self.parameters),
+            name,
+        )
+
+    def start_rotation(self) -> Array:
+        """The rotation from body to world axes in the start pose."""
+        return np.array(self.rotation)
+
+    def local(self, world_point: Array) -> Array:
+        """A world point [m] in body axes, in the start pose."""
+        offset = world_point - np.array(self.position)
+        scale = max(float(np.abs(world_point).max()), float(np.abs(self.position).max()), 1e-300)
+        return _without_dust(self.start_rotation().T @ offset, scale)
+
+
+def _without_dust(a: Array, scale: float) -> Array:
+    return np.where(np.abs(a) < 1e-15 * scale, 0.0, a)
+
+
+def make_body(
+    name: str,
+    mass: Any,
+    inertia: Any,
+    center_of_mass: Any,
+    at: Any,
+    angle: Any,
+    rotation: Any,
+    quaternion: Any,
+    parameters: ParameterTable,
+) -> Body:
+    """A checked body; see :meth:`bellcrank.model.system.System.body`."""
+    who = f"body {name!r}"
+    R = _start_rotation(who, angle, rotation, quaternion)
+    return Body(
+        name,
+        checks.at_least_zero(f"mass of {who}", mass, parameters, " (zero makes a massless body)"),
+        checks.vector(f"center_of_mass of {who}", center_of_mass, parameters),
+        inertia_matrix(who, inertia, parameters),
+        as_vec(checks.plain_vector(f"at of {who}", at, START_POSE)),
+        as_mat(R),
+        parameters,
+    )
+
+
+def _start_rotation(who: str, angle: Any, rotation: Any, quaternion: Any) -> Array:
+    given = {"angle": angle, "rotation": rotation, "quaternion": quaternion}
+    told = [key for key, item in given.items() if item is not None]
+    if len(told) > 1:
+        raise ModelError(f"{who} is turned twice, by {' and '.join(told)}; give one of them")
+    if angle is not None:
+        return rotation_about_z(checks.plain_number(f"angle of {who}", angle, START_POSE))
+    if rotation is not None:
+        empty = ParameterTable()
+        rows = checks.matrix(f"rotation of {who}", rotation)
+        for row in rows:
+            checks.plain_vector(f"rotation of {who}", row, START_POSE)
+        return tidy(checks.numeric(checks.rotation(f"rotation of {who}", rows, empty), empty))
+    if quaternion is not None:
+        items = checks.sequence(f"quaternion of {who}", quaternion, 4, "(1, 0, 0, 0)")
+        q = np.array([checks.plain_number(f"quaternion of {who}", x, START_POSE) for x in items])
+        length = float(np.linalg.norm(q))
+        if abs(length - 1.0) > 1e-6:
+            raise ModelError(f"quaternion (w, x, y, z) of {who} has length {length:g}; it must be 1")
+        return rotation_of_quaternion(q / length)
+    return np.eye(3)
+
+
+def inertia_matrix(who: str, given: Any, parameters: ParameterTable) -> Mat:
+    """The inertia matrix from 3 (diagonal), 6 (xx, yy, zz, xy, xz, yz matrix elements) or 3x3 numbers."""
+    what = f"inertia of {who}"
+    shape = "3 numbers (the diagonal), 6 (xx, yy, zz, xy, xz, yz) or a 3x3 matrix"
+    if isinstance(given, Expr) or not hasattr(given, "__len__"):
+        raise ModelError(f"{what} must be {shape}, not {given!r}")
+    if len(given) == 3 and all(hasattr(row, "__len__") for row in given):
+        result = checks.matrix(what, given, parameters)
+    elif len(given) == 3:
+        a, b, c = checks.vector(what, given, parameters)
+        result = ((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c))
+    elif len(given) == 6:
+        xx, yy, zz, xy, xz, yz = (checks.number(what, x, parameters) for x in given)
+        result = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    else:
+        raise ModelError(f"{what} must be {shape}, not {len(given)} numbers")
+    _check_inertia(what, checks.numeric(result, parameters))
+    return result
+
+
+def _check_inertia(what: str, J: Array) -> None:
+    scale = max(float(np.abs(J).max()), 1e-300)
+    tolerance = 1e-9 * scale
+    if np.abs(J - J.T).max() > tolerance:
+        i, j = (int(k) for k in np.argwhere(np.abs(J - J.T) > tolerance)[0])
+        raise ModelError(
+            f"{what} is not symmetric: "
+            f"element {i + 1},{j + 1} is {J[i, j]:g} but {j + 1},{i + 1} is {J[j, i]:g}"
+        )
+    low, middle, high = np.linalg.eigvalsh(J)
+    if low < -tolerance:
+        raise ModelError(
+            f"{what} is not positive semidefinite (principal moment {low:g}); check the signs of the "
+            "products of inertia: the off-diagonal numbers are the matrix elements themselves"
+        )
+    if high > low + middle + tolerance:
+        raise ModelError(
+            f"{what} belongs to no real body: the principal moments {low:g}, {middle:g}, {high:g} break the "
+            "triangle inequality (no moment may exceed the sum of the other two). "
+            f"For a planar mechanism, where only one counts, give all three: ({high:g}, {high:g}, {high:g})"
+        )

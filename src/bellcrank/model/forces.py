@@ -1,0 +1,149 @@
+"""Forces: what acts between bodies, in joints, at points and on the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from bellcrank.model.frames import Frame
+from bellcrank.model.joints import Joint
+from bellcrank.model.vectors import Vec
+from bellcrank.program.trace import Scalar
+
+Six: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
+
+
+class Axes(StrEnum):
+    """The axes the components of an applied force or torque refer to."""
+
+    WORLD = "world"
+    BODY = "body"
+
+
+@dataclass(frozen=True, eq=False)
+class LineForce:
+    """A force along the line between two points.
+
+    function(length, rate, t): Force that pushes the points apart [N], of their distance [m], its rate
+    [m/s] and time [s]. energy(length): Potential energy [J], where there is one.
+    """
+
+    name: str
+    a: Frame
+    b: Frame
+    function: Callable[..., Scalar]
+    energy: Callable[..., Scalar] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Spring:
+    """A linear spring and damper between two points: stiffness [N/m], damping [N s/m], free_length [m].
+
+    The tension is stiffness * (length - free_length) + damping * rate.
+    """
+
+    name: str
+    a: Frame
+    b: Frame
+    stiffness: Scalar
+    damping: Scalar = 0.0
+    free_length: Scalar = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class JointForce:
+    """function(coordinate, rate, t): Force [N] or torque [N m] on B along a coordinate, opposite on A."""
+
+    name: str
+    joint: Joint
+    coordinate: str
+    function: Callable[..., Scalar]
+
+
+@dataclass(frozen=True, eq=False)
+class TorsionSpring:
+    """A linear spring and damper on a joint coordinate.
+
+    stiffness: [N m/rad, or N/m on a displacement]. damping: [N m s/rad or N s/m]. free_angle: [rad or m].
+    The torque on B is -stiffness * (coordinate - free_angle) - damping * rate.
+    """
+
+    name: str
+    joint: Joint
+    coordinate: str
+    stiffness: Scalar
+    damping: Scalar = 0.0
+    free_angle: Scalar = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bushing:
+    """Six springs and dampers between two frames, along and about the axes of `a`.
+
+    stiffness: 3 [N/m] and 3 [N m/rad]. damping: 3 [N s/m] and 3 [N m s/rad]. Force on B is -k*displacement
+    - c*rate of b's origin in a's axes; the rotation is half the antisymmetric part of the relative
+    rotation matrix.
+    """
+
+    name: str
+    a: Frame
+    b: Frame
+    stiffness: Six
+    damping: Six
+
+
+@dataclass(frozen=True, eq=False)
+class AppliedForce:
+    """A force [N] on a point: three components in world or body axes.
+
+    function takes, by name, any of t, position, velocity, rotation, angular_velocity (of the point and
+    its body, in world axes).
+    """
+
+    name: str
+    frame: Frame
+    function: Callable[..., Vec]
+    axes: Axes = Axes.WORLD
+
+
+@dataclass(frozen=True, eq=False)
+class AppliedTorque:
+    """A torque [N m] on a body; arguments as for :class:`AppliedForce`."""
+
+    name: str
+    frame: Frame
+    function: Callable[..., Vec]
+    axes: Axes = Axes.WORLD
+
+
+@dataclass(frozen=True, eq=False)
+class GroundSpring:
+    """A wheel on a road: a vertical spring below its centre, with slip forces in proportion to the load.
+
+    With c the wheel centre, v its velocity, h the road height below it, d = radius + h - c_z: the load is
+    N = max(0, stiffness d + damping (h_x v_x + h_y v_y - v_z)) for d > 0, else 0. At P = (c_x, c_y, h) the
+    force is N n - N/reference_load (longitudinal (v_P.e_x) e_x + lateral (v_P.e_y) e_y), n = (0, 0, 1),
+    e_x = a x n / |a x n|, e_y = n x e_x, a the spin axis.
+
+    axis: Spin axis, unit vector in body axes. radius: [m]. stiffness: [N/m]. damping: [N s/m].
+    longitudinal, lateral: Slip coefficients [N s/m] at the load reference_load [N]. road(x, y, t): Height
+    [m]; None is flat ground at 0.
+    """
+
+    name: str
+    frame: Frame
+    axis: Vec
+    radius: Scalar
+    stiffness: Scalar
+    damping: Scalar = 0.0
+    longitudinal: Scalar = 0.0
+    lateral: Scalar = 0.0
+    reference_load: Scalar = 1.0
+    road: Callable[..., Scalar] | None = None
+
+
+Force: TypeAlias = (
+    LineForce | Spring | JointForce | TorsionSpring | Bushing | AppliedForce | AppliedTorque | GroundSpring
+)

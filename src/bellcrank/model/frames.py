@@ -1,0 +1,47 @@
+"""A frame: a point and three axes fixed in a body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bellcrank.model import checks
+from bellcrank.model.vectors import IDENTITY, Array, Mat, Vec
+from bellcrank.program.trace import Expr
+
+if TYPE_CHECKING:
+    from bellcrank.model.bodies import Body
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A point and axes fixed in `body`, both local to it.
+
+    position: The origin in body axes [m]. rotation: Rows of the matrix whose columns are the frame's
+    axes in body axes.
+    """
+
+    body: Body
+    position: Vec
+    rotation: Mat = IDENTITY
+    name: str = ""
+
+    @property
+    def has_own_axes(self) -> bool:
+        """Whether the axes differ from the body's."""
+        entries = [x for row in self.rotation for x in row]
+        return any(isinstance(x, Expr) for x in entries) or bool((self._local() != np.eye(3)).any())
+
+    def _local(self) -> Array:
+        return checks.numeric(self.rotation, self.body.parameters)
+
+    def start_position(self) -> Array:
+        """The origin in world axes in the start pose [m]."""
+        local = checks.numeric(self.position, self.body.parameters)
+        return np.asarray(self.body.start_rotation() @ local + np.array(self.body.position))
+
+    def start_rotation(self) -> Array:
+        """The rotation from the frame to world axes in the start pose."""
+        return np.asarray(self.body.start_rotation() @ self._local())

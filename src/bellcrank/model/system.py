@@ -1,0 +1,94 @@
+"""The system: what the user describes, checked as it is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.model import checks
+from bellcrank.model.bodies import GROUND, Body, make_body
+from bellcrank.model.force_methods import ForceMethods
+from bellcrank.model.joint_methods import JointMethods
+from bellcrank.model.motion_methods import MotionMethods
+from bellcrank.model.parameters import Parameter
+from bellcrank.model.vectors import Vec
+from bellcrank.program.trace import Expr
+
+__all__ = ["GROUND", "System"]
+
+
+class System(JointMethods, MotionMethods, ForceMethods):
+    """A mechanism as the user describes it.
+
+    gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,
+    coupling, force or parameter is unique in the system; ``system["crank"]`` finds what carries it.
+
+    Any physical number (mass, inertia, points, stiffness, gravity) may be an expression of
+    :meth:`parameter`; such numbers stay inputs of the compiled program.
+    """
+
+    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        super().__init__(name)
+        self._gravity: Vec = checks.vector(f"gravity of system {name!r}", gravity)
+        if any(isinstance(g, Expr) for g in self._gravity):
+            raise ModelError(
+                f"gravity of system {name!r} holds parameters made before the system; "
+                "set system.gravity after system.parameter"
+            )
+
+    def __repr__(self) -> str:
+        return f"<System {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints>"
+
+    @property
+    def gravity(self) -> Vec:
+        """Acceleration of free fall in world axes [m/s^2]."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, given: Any) -> None:
+        self._gravity = checks.vector(f"gravity of system {self.name!r}", given, self.parameters)
+
+    def parameter(self, name: str, value: Any, unit: str = "") -> Expr:
+        """A named number that can change without compiling anew; use the result like a number."""
+        name = self._new_name("parameter", name)
+        number = checks.plain_number(
+            f"value of parameter {name!r}", value, "a parameter starts from a plain number"
+        )
+        self.parameters[name] = Parameter(name, number, unit)
+        return self.parameters.graph.input(name)
+
+    def body(
+        self,
+        name: str,
+        mass: Any,
+        inertia: Any = (0.0, 0.0, 0.0),
+        center_of_mass: Any = (0.0, 0.0, 0.0),
+        at: Any = (0.0, 0.0, 0.0),
+        angle: Any = None,
+        rotation: Any = None,
+        quaternion: Any = None,
+    ) -> Body:
+        """A rigid body.
+
+        mass: [kg], zero is allowed. inertia: About the centre of mass in body axes [kg m^2]: 3 numbers
+        (diagonal), 6 (xx, yy, zz, xy, xz, yz: matrix elements) or 3x3. center_of_mass: In body axes [m].
+        at: World position of the body's origin in the start pose [m]. Its start rotation is one of `angle`
+        (about z [rad]), `rotation` (3x3, body to world) and `quaternion` (w, x, y, z).
+        """
+        name = self._new_name("body", name)
+        self.bodies[name] = make_body(
+            name, mass, inertia, center_of_mass, at, angle, rotation, quaternion, self.parameters
+        )
+        return self.bodies[name]
+
+    def check(self) -> None:
+        """Raise on what is wrong with the model as a whole."""
+        if not self.bodies:
+            raise ModelError(f"system {self.name!r} has no bodies; add one with system.body(...)")
+        joined = {frame.body.name for joint in self.joints.values() for frame in (joint.a, joint.b)}
+        for name in self.bodies:
+            if name not in joined:
+                raise ModelError(
+                    f"body {name!r} has no joint; give it system.free('...', system.ground, {name}) "
+                    "if it should float"
+                )

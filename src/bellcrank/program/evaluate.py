@@ -1,0 +1,97 @@
+"""A program run in NumPy, operation by operation: the slow second route, for checks and single values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.program.program import Program
+from bellcrank.program.trace import TABLES, Expr
+
+Array: TypeAlias = NDArray[np.float64]
+Truth: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Surely true, surely false; neither where a NaN was compared (Kleene's logic)."""
+
+_TAKE_TRUTHS = frozenset({"and", "or", "not", "select"})
+
+
+def evaluate(program: Program, x: ArrayLike) -> Array:
+    """The outputs at `x`: shapes (n_in,) -> (n_out,), or (n_in, batch) -> (n_out, batch).
+
+    Means the same as the compiled kernel, NaN included, but rounds products and sums separately.
+    """
+    inputs = np.asarray(x, dtype=np.float64)
+    if inputs.ndim not in (1, 2) or len(inputs) != len(program.inputs):
+        raise ValueError(
+            f"{program.name!r} takes inputs of shape ({len(program.inputs)},) "
+            f"or ({len(program.inputs)}, batch), not {inputs.shape}"
+        )
+    known: dict[int, Any] = {e.id: inputs[k] for k, e in enumerate(program.inputs)}
+    with np.errstate(all="ignore"):
+        for node in program.operations:
+            args = [known[a.id] if isinstance(a, Expr) else a for a in node.args]
+            if node.op in _TAKE_TRUTHS:
+                args[1:] = [_number(a) for a in args[1:]] if node.op == "select" else args[1:]
+            else:
+                args = [_number(a) for a in args] if node.op not in TABLES else args
+            known[node.id] = RULES[node.op](*args)
+    result = np.empty((len(program.outputs), *inputs.shape[1:]))
+    for k, o in enumerate(program.outputs):
+        if isinstance(o, Expr):
+            result[k] = _number(known[o.id])
+        else:
+            result[k] = o
+    return result
+
+
+def _number(a: Any) -> Any:
+    """A condition used as a number is 1 or 0."""
+    return _chosen(a, 1.0, 0.0) if isinstance(a, tuple) else a
+
+
+def _truth(a: Any) -> Truth:
+    return a if isinstance(a, tuple) else (np.asarray(bool(a)), np.asarray(not a))
+
+
+def _chosen(condition: Any, a: Any, b: Any) -> Any:
+    yes, no = _truth(condition)
+    return np.where(yes, a, np.where(no, b, np.nan))
+
+
+def _and(a: Any, b: Any) -> Truth:
+    (ya, na), (yb, nb) = _truth(a), _truth(b)
+    return ya & yb, na | nb
+
+
+def _or(a: Any, b: Any) -> Truth:
+    (ya, na), (yb, nb) = _truth(a), _truth(b)
+    return ya | yb, na & nb
+
+
+def _interval(x: Any, points: tuple[float, ...]) -> Any:
+    found = np.clip(np.searchsorted(points, x, side="right") - 1, 0, len(points) - 2)
+    return np.where(np.isnan(x), np.nan, found)
+
+
+def _gather(k: Any, values: tuple[float, ...]) -> Any:
+    lost = np.isnan(k)
+    whole = np.clip(np.where(lost, 0.0, k), 0, len(values) - 1).astype(np.int64)
+    return np.where(lost, np.nan, np.asarray(values)[whole])
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    "neg": np.negative, "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp, "log": np.log,
+    "abs": np.abs, "floor": np.floor, "atan2": np.arctan2, "pow": np.power, "min": np.minimum,
+    "max": np.maximum,
+    "lt": lambda a, b: (np.less(a, b), np.greater_equal(a, b)),
+    "le": lambda a, b: (np.less_equal(a, b), np.greater(a, b)),
+    "eq": lambda a, b: (np.equal(a, b), np.less(a, b) | np.greater(a, b)),
+    "and": _and, "or": _or, "not": lambda a: (_truth(a)[1], _truth(a)[0]), "select": _chosen,
+    "interval": _interval, "gather": _gather,
+}  # fmt: skip
+"""The meaning of every operation, on arrays; conditions are pairs of truth values."""

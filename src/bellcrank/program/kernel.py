@@ -1,0 +1,143 @@
+"""Programs as machine code in this process."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.program import cache
+from bellcrank.program.llvm import emit
+from bellcrank.program.program import Program
+from bellcrank.program.schedule import STEPS_A_PIECE
+
+LEVEL = 1
+"""Effort of LLVM's code generator; see benchmarks: higher levels cost compile time and gain nothing here."""
+LARGE = 300_000
+"""Programs of more operations than this are compiled with the least effort, to bound the wait."""
+
+_lock = threading.RLock()
+_started = False
+
+
+class Kernel:
+    """Machine code of one program: ``void f(const double *x, double *y)`` at `address`.
+
+    x has `n_in` and y `n_out` slots of `lanes` doubles each; they must not overlap. The code lives as long as
+    the kernel object, so whoever uses the address keeps the kernel.
+    """
+
+    def __init__(
+        self, engine: Any, name: str, n_in: int, n_out: int, lanes: int, from_cache: bool, seconds: float
+    ) -> None:
+        self._engine = engine
+        self.name = name
+        self.n_in = n_in
+        self.n_out = n_out
+        self.lanes = lanes
+        self.from_cache = from_cache
+        self.seconds = seconds
+        self.address: int = engine.get_function_address("kernel")
+        self.many_address: int = engine.get_function_address("kernel_many")
+        pointer = ctypes.c_void_p
+        self._one = ctypes.CFUNCTYPE(None, pointer, pointer)(self.address)
+        self._rows = ctypes.CFUNCTYPE(None, pointer, pointer, ctypes.c_int64)(self.many_address)
+
+    def __repr__(self) -> str:
+        lanes = f", {self.lanes} lanes" if self.lanes > 1 else ""
+        return f"<kernel {self.name!r}: {self.n_in} -> {self.n_out}{lanes}>"
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
+        """The outputs at `x`: shapes (n_in,) -> (n_out,), or (n_in, lanes) -> (n_out, lanes)."""
+        wide = () if self.lanes == 1 else (self.lanes,)
+        values = np.ascontiguousarray(x, dtype=np.float64)
+        if values.shape != (self.n_in, *wide):
+            raise ValueError(f"{self.name!r} takes inputs of shape {(self.n_in, *wide)}, not {values.shape}")
+        result = np.empty((self.n_out, *wide))
+        self._one(values.ctypes.data, result.ctypes.data)
+        return result
+
+    def many(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The outputs at every row of `X`: shapes (rows, n_in) -> (rows, n_out), with any number of lanes."""
+        values = np.ascontiguousarray(X, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != self.n_in:
+            raise ValueError(f"{self.name!r} takes rows of shape (rows, {self.n_in}), not {values.shape}")
+        result = np.empty((len(values), self.n_out))
+        self._rows(values.ctypes.data, result.ctypes.data, len(values))
+        return result
+
+
+def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> Kernel:
+    """Machine code for `program`, from the cache on disk if it has been compiled before.
+
+    `lanes` states are evaluated at once; pieces of at most `limit` steps become functions of their own.
+    Neither changes the bits of the result.
+    """
+    begin = time.perf_counter()
+    text = emit(program, lanes, limit)
+    level = LEVEL if len(program.operations) <= LARGE else 0
+    with _lock:
+        binding = _start()
+        machine = _machine(level)
+        key = cache.key(text, str(level), machine.triple, _cpu(), _features(), str(binding.llvm_version_info))
+        code = cache.load(key)
+        found = code is not None
+        if code is None:
+            module = binding.parse_assembly(text)
+            module.verify()
+            module.triple = machine.triple
+            module.data_layout = str(machine.target_data)
+            code = machine.emit_object(module)
+            cache.store(key, code)
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+        engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+    return Kernel(
+        engine,
+        program.name,
+        len(program.inputs),
+        len(program.outputs),
+        lanes,
+        found,
+        time.perf_counter() - begin,
+    )
+
+
+def _start() -> Any:
+    """LLVM, initialised once."""
+    global _started
+    import llvmlite.binding as binding
+
+    if not _started:
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        _started = True
+    return binding
+
+
+def _cpu() -> str:
+    import llvmlite.binding as binding
+
+    return str(binding.get_host_cpu_name())
+
+
+def _features() -> str:
+    import llvmlite.binding as binding
+
+    try:
+        return str(binding.get_host_cpu_features().flatten())
+    except RuntimeError:  # not known for every host; the CPU name then says it all
+        return ""
+
+
+def _machine(level: int) -> Any:
+    import llvmlite.binding as binding
+
+    target = binding.Target.from_triple(binding.get_process_triple())
+    return target.create_target_machine(
+        cpu=_cpu(), features=_features(), opt=level, reloc="static", codemodel="jitdefault", jit=True
+    )

@@ -1,0 +1,374 @@
+"""The loop of all explicit Runge-Kutta methods, over a table of coefficients.
+
+One compiled function serves every table, so a second method costs no second compilation. A table is a sparse
+matrix: each row is a combination of rates, and the rows are, in this order,
+
+    stages 1 .. s-1, the solution, extra stages for the dense output, dense rows d3.., fine and coarse error.
+
+Step size: the PI controller of Gustafsson in the form of Hairer, Norsett, Wanner, "Solving Ordinary Differential
+Equations I", IV.2:  h_new = h * safety * err^-(exponent) * err_old^beta. The error of DOP853 combines two estimates,
+err = fine^2 / sqrt(fine^2 + 0.01 coarse^2); without a coarse row that is `fine`.
+
+Stiffness (same book, IV.2, DOPRI5): the last stage and the new state both lie at the end of the step, so the
+quotient of the differences of their rates and of their states estimates the dominant eigenvalue; where h times it
+stays at the border of the stability region for fifteen steps, the problem is stiff.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.integrator import Integrator
+from bellcrank.simulate.layout import (
+    ADDRESSES,
+    DENSE,
+    DENSE_LIMIT,
+    DENSE_ROWS,
+    ERROR_OLD,
+    F_NEW,
+    FIXED,
+    H_STEP,
+    INDEX,
+    INTS,
+    LARGEST_EIGENVALUE,
+    LAST_REJECTED,
+    N_EVENTS,
+    N_OUT,
+    NONSTIFF_COUNT,
+    OUT_NEXT,
+    OWN,
+    OWN_INTS,
+    OWN_REALS,
+    REALS,
+    ROWS,
+    SCANNING,
+    STIFF_COUNT,
+    T_NEW,
+    T_STOP,
+    TROUBLE,
+    WATCH_STIFFNESS,
+    WORK,
+    Y_NEW,
+    F,
+    H,
+    N,
+    T,
+    Y,
+)
+from bellcrank.simulate.scan import scan
+from bellcrank.simulate.steps import DONE, GO_ON, NOT_FINITE, accept, close_step, move_on, reject
+from bellcrank.simulate.vectors import (
+    first_not_finite,
+    hermite,
+    largest,
+    limited,
+    rates,
+    scaled_norm,
+    store,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STIFF = 9
+
+# table: the controller, then nodes and weights
+EXPONENT = 0
+BETA = 1
+SAFETY = 2
+SHRINK = 3
+GROW = 4
+STABILITY = 5
+NODES = 8
+WEIGHTS = 32
+
+# shape: sizes, then the rows of the table in compressed form
+STAGES = 0
+EXTRAS = 1
+DENSE_EXTRA = 2
+ERRORS = 3
+ERROR_NEEDS_END = 4
+STARTS = 8
+COLUMNS = 48
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Coefficients of an explicit Runge-Kutta method.
+
+    Attributes:
+        name: Of the method.
+        order: Of the solution.
+        a: Stage weights, lower triangular (s, s).
+        b: Weights of the solution (s,).
+        c: Nodes (s,).
+        errors: Error weights, one row (fine) or two (fine, coarse) over the s stages and the rates at the end.
+        extra_a, extra_c: Further stages for the dense output, over all rates before them.
+        dense: Rows d3, d4, ... over the stages, the rates at the end and the extra stages.
+        exponent, beta: Of the controller. grow, shrink: Largest and smallest change of the step size.
+        stability: Size of h * eigenvalue at the border of the stability region.
+    """
+
+    name: str
+    order: int
+    a: Floats
+    b: Floats
+    c: Floats
+    errors: Floats
+    extra_a: Floats
+    extra_c: Floats
+    dense: Floats
+    exponent: float
+    beta: float
+    grow: float
+    shrink: float
+    stability: float
+
+
+def integrator(table: Table) -> Integrator:
+    """The method of a table."""
+    s = len(table.b)
+    extras = len(table.extra_c)
+    row = [F, *(OWN + 1 + j for j in range(s - 1)), F_NEW, *(OWN + s + j for j in range(extras))]
+    combinations = [*table.a[1:], table.b, *table.extra_a, *table.dense, *table.errors]
+    weights: list[float] = []
+    columns: list[int] = []
+    starts = [0]
+    for combination in combinations:
+        for j, weight in enumerate(combination):
+            if weight != 0.0:
+                weights.append(float(weight))
+                columns.append(row[j])
+        starts.append(len(weights))
+    needs_end = len(table.errors) > 0 and bool(np.any(table.errors[:, s] != 0.0))
+    shape = np.zeros(COLUMNS + len(columns), np.int64)
+    shape[:5] = s, extras, len(table.dense), len(table.errors), needs_end
+    shape[STARTS : STARTS + len(starts)] = starts
+    shape[COLUMNS:] = columns
+    nodes = [*table.c[1:], 1.0, *table.extra_c]
+    numbers = np.zeros(WEIGHTS + len(weights))
+    numbers[:6] = table.exponent, table.beta, 0.9, table.shrink, table.grow, table.stability
+    numbers[NODES : NODES + len(nodes)] = nodes
+    numbers[WEIGHTS:] = weights
+    return Integrator(
+        name=table.name,
+        order=table.order,
+        rows=OWN + s + extras,
+        adaptive=len(table.errors) > 0,
+        arrays=lambda n: (shape, numbers),
+        advance=advance,
+    )
+
+
+@part
+def combine(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Floats, row: int) -> None:
+    """State in x = v[base] + h * sum of weights * rates; without the base where it is negative.
+
+    Two rates at a time: that halves the traffic through x, and the inner loop is a vector operation.
+    """
+    n = v.shape[1]
+    if base >= 0:
+        for i in range(n):
+            x[1 + i] = v[base, i]
+    else:
+        for i in range(n):
+            x[1 + i] = 0.0
+    k = shape[STARTS + row]
+    last = shape[STARTS + row + 1]
+    while k + 1 < last:
+        w0 = h * table[WEIGHTS + k]
+        w1 = h * table[WEIGHTS + k + 1]
+        r0 = shape[COLUMNS + k]
+        r1 = shape[COLUMNS + k + 1]
+        for i in range(n):
+            x[1 + i] += w0 * v[r0, i] + w1 * v[r1, i]
+        k += 2
+    if k < last:
+        w0 = h * table[WEIGHTS + k]
+        r0 = shape[COLUMNS + k]
+        for i in range(n):
+            x[1 + i] += w0 * v[r0, i]
+
+
+@part
+def dense_output(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    shape: Ints,
+    table: Floats,
+) -> None:
+    """The polynomial of the step just made."""
+    h = reals[H_STEP]
+    hermite(v, h, F_NEW, Y_NEW)
+    s = shape[STAGES]
+    for k in range(s, s + shape[EXTRAS]):
+        combine(x, v, Y, h, shape, table, k)
+        x[0] = reals[T] + table[NODES + k] * h
+        rates(addresses, ints, x, v, OWN + k)
+    first = s + shape[EXTRAS]
+    for k in range(shape[DENSE_EXTRA]):
+        combine(x, v, -1, h, shape, table, first + k)
+        store(x, v, DENSE + 3 + k)
+    ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
+
+
+@part
+def error_norm(reals: Floats, x: Floats, v: Floats, h: float, shape: Ints, table: Floats) -> float:
+    """The scaled local error; leaves the fine error in WORK."""
+    first = shape[STAGES] + shape[EXTRAS] + shape[DENSE_EXTRA]
+    coarse = 0.0
+    if shape[ERRORS] > 1:
+        combine(x, v, -1, h, shape, table, first + 1)
+        store(x, v, WORK)
+        coarse = scaled_norm(reals, v, WORK, Y, Y_NEW)
+    combine(x, v, -1, h, shape, table, first)
+    store(x, v, WORK)
+    fine = scaled_norm(reals, v, WORK, Y, Y_NEW)
+    if coarse == 0.0:
+        return fine
+    return fine * fine / math.sqrt(fine * fine + 0.01 * coarse * coarse)
+
+
+@part
+def stiff(ints: Ints, reals: Floats, v: Floats, last: int, stability: float) -> bool:
+    """Whether stability has held back the step for long enough; last-stage state in the first dense row."""
+    top = 0.0
+    bottom = 0.0
+    for i in range(v.shape[1]):
+        df = v[F_NEW, i] - v[last, i]
+        dy = v[Y_NEW, i] - v[DENSE + DENSE_LIMIT - 1, i]
+        top += df * df
+        bottom += dy * dy
+    if bottom > 0.0:
+        reals[LARGEST_EIGENVALUE] = math.sqrt(top / bottom)
+        if reals[H_STEP] * reals[LARGEST_EIGENVALUE] > stability:
+            ints[NONSTIFF_COUNT] = 0
+            ints[STIFF_COUNT] += 1
+        else:
+            ints[NONSTIFF_COUNT] += 1
+            if ints[NONSTIFF_COUNT] >= 6:
+                ints[STIFF_COUNT] = 0
+    return ints[STIFF_COUNT] >= 15
+
+
+@Unit
+def advance(
+    addresses_at: Any,
+    ints_at: Any,
+    reals_at: Any,
+    x_at: Any,
+    v_at: Any,
+    g_at: Any,
+    corrected_at: Any,
+    out_t_at: Any,
+    out_y_at: Any,
+    own_ints_at: Any,
+    own_reals_at: Any,
+) -> int:
+    """Step until something asks for the interpreter; returns a Status code."""
+    pointers = (
+        addresses_at,
+        ints_at,
+        reals_at,
+        x_at,
+        v_at,
+        g_at,
+        corrected_at,
+        out_t_at,
+        out_y_at,
+        own_ints_at,
+        own_reals_at,
+    )
+    addresses = vector(addresses_at, ADDRESSES)
+    ints = vector(ints_at, INTS)
+    reals = vector(reals_at, REALS)
+    n = ints[N]
+    x = vector(x_at, 1 + n)
+    v = matrix(v_at, ints[ROWS], n)
+    corrected = vector(corrected_at, n + 2)
+    out_t = vector(out_t_at, ints[N_OUT])
+    out_y = matrix(out_y_at, ints[N_OUT], n)
+    shape = vector(own_ints_at, ints[OWN_INTS])
+    table = vector(own_reals_at, ints[OWN_REALS])
+    s = shape[STAGES]
+    while True:
+        if ints[SCANNING] != 0:
+            status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
+            if status != DONE:
+                return status
+            status = move_on(ints, reals, v)
+            if status != GO_ON:
+                return status
+            if ints[STIFF_COUNT] >= 15:
+                return STIFF
+        if reals[T] >= reals[T_STOP]:
+            return DONE
+
+        h = limited(reals, reals[H])
+        reals[H_STEP] = h
+        reals[T_NEW] = reals[T_STOP] if reals[T] + h >= reals[T_STOP] else reals[T] + h
+        for k in range(s - 1):
+            combine(x, v, Y, h, shape, table, k)
+            x[0] = reals[T] + table[NODES + k] * h
+            rates(addresses, ints, x, v, OWN + 1 + k)
+        if ints[WATCH_STIFFNESS] != 0:
+            store(x, v, DENSE + DENSE_LIMIT - 1)
+        combine(x, v, Y, h, shape, table, s - 1)
+        store(x, v, Y_NEW)
+
+        controlled = ints[FIXED] == 0 and shape[ERRORS] > 0
+        ints[TROUBLE] = 0
+        error = 0.0
+        good = True
+        if shape[ERROR_NEEDS_END] != 0:
+            good = close_step(addresses, ints, reals, x, v, corrected)
+        if good and controlled:
+            error = error_norm(reals, x, v, h, shape, table)
+            if not error < math.inf:
+                ints[INDEX] = first_not_finite(v, WORK)
+                ints[TROUBLE] = NOT_FINITE
+                good = False
+        if good and error <= 1.0 and shape[ERROR_NEEDS_END] == 0:
+            good = close_step(addresses, ints, reals, x, v, corrected)
+        if not good:
+            status = reject(ints, reals, h, 0.2)
+            if status != GO_ON:
+                return status
+            continue
+
+        factor = 1.0
+        if controlled:
+            # The clamp keeps an error of exactly zero from dividing by zero.
+            sized = max(error, 1e-12)
+            factor = table[SAFETY] * sized ** -table[EXPONENT]
+            if error <= 1.0:
+                factor *= reals[ERROR_OLD] ** table[BETA]
+            factor = min(table[GROW], max(table[SHRINK], factor))
+        if error > 1.0:
+            ints[INDEX] = largest(reals, v, WORK)
+            status = reject(ints, reals, h, min(factor, 1.0))
+            if status != GO_ON:
+                return status
+            continue
+
+        if controlled:
+            if ints[LAST_REJECTED] != 0:
+                factor = min(factor, 1.0)
+            # A step cut short by a stop says little about the step size: keep the longer one.
+            reals[H] = h * factor if h >= reals[H] else max(reals[H], h * factor)
+            reals[ERROR_OLD] = max(error, 1e-4)
+        if ints[WATCH_STIFFNESS] != 0:
+            stiff(ints, reals, v, OWN + s - 1, table[STABILITY])
+        accept(ints, reals)
+        upcoming = ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]
+        if upcoming or ints[N_EVENTS] > 0:
+            dense_output(addresses, ints, reals, x, v, shape, table)

@@ -1,0 +1,303 @@
+"""Finding events on the dense output of a step.
+
+Event functions are sampled at five points of the step; a change of sign is closed in on by bracketing. A double
+crossing between two samples shows as an extremum towards zero of the quartic through the samples, which is then
+followed on the event function itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.program.calling import call_at
+from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.layout import (
+    ADDRESSES,
+    DIRECTION,
+    EVENT_ROWS,
+    EVENTS,
+    H_STEP,
+    HIT,
+    INTS,
+    N_EVENTS,
+    PIECES,
+    REALS,
+    ROWS,
+    SAMPLES,
+    SIGN,
+    T_NEW,
+    THETA,
+    THETA_EVENT,
+    VALUE,
+    Y_NEW,
+    N,
+    T,
+)
+from bellcrank.simulate.vectors import interpolate, load
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NOTHING = 2.0
+"""A fraction of a step beyond its end: no event."""
+
+
+@part
+def event_values(
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, theta: float, row: int
+) -> None:
+    """g[row] = event functions at the fraction theta of the step."""
+    if theta >= 1.0:
+        load(x, reals[T_NEW], v, Y_NEW)
+    else:
+        interpolate(ints, x, v, theta)
+        x[0] = reals[T] + theta * reals[H_STEP]
+    call_at(addresses[EVENTS], x, 0, g, row * g.shape[1])
+
+
+@part
+def locate(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    event: int,
+    low: float,
+    high: float,
+    at_low: float,
+    at_high: float,
+) -> float:
+    """The far end of the smallest bracket of the zero of one event function between two fractions of the step.
+
+    Illinois' false position, kept half a tolerance away from both ends as in Brent's method, so that the bracket
+    closes from both sides; bisection where a round has not halved it. The far end is returned because there
+    the function has already crossed.
+    """
+    tolerance = 4.0e-16 * max(abs(reals[T_NEW]), abs(reals[T])) / reals[H_STEP] + 2.0e-16
+    side = 0
+    width = high - low
+    bisect = False
+    for count in range(200):
+        if high - low <= tolerance or at_high == 0.0:
+            break
+        if bisect or at_low == at_high:
+            middle = 0.5 * (low + high)
+        else:
+            middle = low - at_low * (high - low) / (at_high - at_low)
+            middle = min(max(middle, low + 0.5 * tolerance), high - 0.5 * tolerance)
+        if not low < middle < high:
+            break
+        event_values(addresses, ints, reals, x, v, g, middle, VALUE)
+        value = g[VALUE, event]
+        if (value < 0.0) == (at_high < 0.0) or value == 0.0:
+            high = middle
+            at_high = value
+            if side == 1:
+                at_low *= 0.5
+            side = 1
+        else:
+            low = middle
+            at_low = value
+            if side == -1:
+                at_high *= 0.5
+            side = -1
+        bisect = False
+        if count % 3 == 2:
+            bisect = high - low > 0.5 * width
+            width = high - low
+    return high
+
+
+@part
+def leaving_sign(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    event: int,
+    start: float,
+    end: float,
+) -> tuple[float, float, float]:
+    """To which side an event function leaves zero after a restart: (fraction, value there, side).
+
+    Looks at points ever farther from the start until the function has moved by more than rounding.
+    """
+    event_values(addresses, ints, reals, x, v, g, start, VALUE)
+    value = g[VALUE, event]
+    at_start = value
+    scale = abs(g[SAMPLES + PIECES, event]) + abs(at_start)
+    fraction = start
+    for k in range(30, -1, -1):
+        fraction = start + (end - start) * 0.5**k
+        event_values(addresses, ints, reals, x, v, g, fraction, VALUE)
+        value = g[VALUE, event]
+        if abs(value - at_start) > 1e-13 * scale:
+            return fraction, value, np.sign(value - at_start)
+    return fraction, value, 0.0
+
+
+@part
+def dip(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    event: int,
+    piece: int,
+    start: float,
+    side: float,
+) -> float:
+    """A fraction within a piece at which an event function is beyond zero although both ends are before it.
+
+    The quartic through the samples tells, without further calls, whether there is an extremum towards zero in the
+    piece; only then is the event function itself followed there, by parabolas. NOTHING where it stays before zero.
+    """
+    g0, g1, g2, g3, g4 = (
+        g[SAMPLES, event],
+        g[SAMPLES + 1, event],
+        g[SAMPLES + 2, event],
+        g[SAMPLES + 3, event],
+        g[SAMPLES + 4, event],
+    )
+    # Newton's divided differences at 0, 1, 2, 3, 4
+    c1 = g1 - g0
+    c2 = (g2 - 2.0 * g1 + g0) / 2.0
+    c3 = (g3 - 3.0 * g2 + 3.0 * g1 - g0) / 6.0
+    c4 = (g4 - 4.0 * g3 + 6.0 * g2 - 4.0 * g1 + g0) / 24.0
+    left = side * g[SAMPLES + piece - 1, event]
+    right = side * g[SAMPLES + piece, event]
+    lowest = min(left, right)
+    best = -1.0
+    for k in range(1, 16):
+        u = piece - 1 + k / 16.0
+        value = side * (g0 + u * (c1 + (u - 1.0) * (c2 + (u - 2.0) * (c3 + (u - 3.0) * c4))))
+        if value < lowest:
+            lowest = value
+            best = u
+    if best < 0.0:
+        return NOTHING
+    stretch = (1.0 - start) / PIECES
+    a = start + stretch * (piece - 1)
+    b = start + stretch * piece
+    m = start + stretch * best
+    at_a = left
+    at_b = right
+    for _ in range(6):
+        event_values(addresses, ints, reals, x, v, g, m, VALUE)
+        at_m = side * g[VALUE, event]
+        if at_m < 0.0:
+            return m
+        if not at_m < min(at_a, at_b):
+            return NOTHING
+        p = (m - a) * (at_m - at_b)
+        q = (m - b) * (at_m - at_a)
+        if p == q:
+            return NOTHING
+        vertex = m - 0.5 * ((m - a) * p - (m - b) * q) / (p - q)
+        if not a < vertex < b or abs(vertex - m) < 1e-9 * stretch:
+            return NOTHING
+        if vertex > m:
+            a = m
+            at_a = at_m
+        else:
+            b = m
+            at_b = at_m
+        m = vertex
+    return NOTHING
+
+
+@part
+def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
+    """Fraction of the step at which the next event lies, or NOTHING; marks what was hit in g[HIT]."""
+    start = reals[THETA]
+    n_events = ints[N_EVENTS]
+    for k in range(PIECES + 1):
+        event_values(addresses, ints, reals, x, v, g, start + (1.0 - start) * k / PIECES, SAMPLES + k)
+    for piece in range(1, PIECES + 1):
+        a = start + (1.0 - start) * (piece - 1) / PIECES
+        b = 1.0 if piece == PIECES else start + (1.0 - start) * piece / PIECES
+        earliest = NOTHING
+        first = -1
+        for i in range(n_events):
+            low = a
+            at_low = g[SAMPLES + piece - 1, i]
+            side = g[SIGN, i]
+            if side == 0.0:
+                low, at_low, side = leaving_sign(addresses, ints, reals, x, v, g, i, a, b)
+                g[SIGN, i] = side
+            high = b
+            at_high = g[SAMPLES + piece, i]
+            crossing = side * at_high < 0.0
+            if not crossing and side != 0.0:
+                high = dip(addresses, ints, reals, x, v, g, i, piece, start, side)
+                crossing = high <= 1.0 and high > low
+                if crossing:
+                    event_values(addresses, ints, reals, x, v, g, high, VALUE)
+                    at_high = g[VALUE, i]
+                    if g[DIRECTION, i] == side:
+                        # Only the way back counts.
+                        low = high
+                        at_low = at_high
+                        high = b
+                        at_high = g[SAMPLES + piece, i]
+                        side = -side
+            if crossing and (g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side):
+                if side * at_low <= 0.0:
+                    found = low
+                else:
+                    found = locate(addresses, ints, reals, x, v, g, i, low, high, at_low, at_high)
+                if found < earliest:
+                    earliest = found
+                    first = i
+                    g[HIT, i] = side
+        if first >= 0:
+            side = g[HIT, first]
+            event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
+            for i in range(n_events):
+                g[HIT, i] = 0.0
+                if g[SIGN, i] * g[VALUE, i] < 0.0:
+                    if g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -g[SIGN, i]:
+                        g[HIT, i] = 1.0
+                    g[SIGN, i] = -g[SIGN, i]
+            g[HIT, first] = 1.0
+            g[SIGN, first] = -side
+            return earliest
+        for i in range(n_events):
+            if g[SAMPLES + piece, i] != 0.0 and not math.isnan(g[SAMPLES + piece, i]):
+                g[SIGN, i] = np.sign(g[SAMPLES + piece, i])
+    return NOTHING
+
+
+@Unit
+def search(
+    addresses_at: Any,
+    ints_at: Any,
+    reals_at: Any,
+    x_at: Any,
+    v_at: Any,
+    g_at: Any,
+    corrected_at: Any,
+    out_t_at: Any,
+    out_y_at: Any,
+    own_ints_at: Any,
+    own_reals_at: Any,
+) -> int:
+    """Look for the next event in the rest of the step; 1 and its fraction in THETA_EVENT where there is one."""
+    addresses = vector(addresses_at, ADDRESSES)
+    ints = vector(ints_at, INTS)
+    reals = vector(reals_at, REALS)
+    x = vector(x_at, 1 + ints[N])
+    v = matrix(v_at, ints[ROWS], ints[N])
+    g = matrix(g_at, EVENT_ROWS, ints[N_EVENTS])
+    reals[THETA_EVENT] = next_event(addresses, ints, reals, x, v, g)
+    return 1 if reals[THETA_EVENT] <= 1.0 else 0

@@ -1,0 +1,34 @@
+"""The error of a run that could not go on; it carries everything computed so far."""
+
+from __future__ import annotations
+
+from bellcrank.errors import BellcrankError
+from bellcrank.simulate.status import Status
+from bellcrank.simulate.trajectory import Trajectory
+
+
+class SimulationError(BellcrankError, ArithmeticError):
+    """A run stopped before its end time.
+
+    Attributes:
+        status: Why the run stopped.
+        time: Where it stopped [s].
+        index: Position in the state of the quantity that gave the trouble, or -1 where none stands out.
+        quantity: Its name, or None.
+        trajectory: The outputs up to there.
+    """
+
+    def __init__(self, status: Status, time: float, index: int, quantity: str | None, trajectory: Trajectory):
+        self.status = status
+        self.time = time
+        self.index = index
+        self.quantity = quantity
+        self.trajectory = trajectory
+        where = ""
+        if index >= 0:
+            where = f" at {quantity!r}" if quantity else f" at state entry {index}"
+        kept = len(trajectory.t)
+        super().__init__(
+            f"simulation stopped at t = {time:.9g} s{where}: {status.advice} "
+            f"(The {kept} outputs before are in the error's trajectory.)"
+        )

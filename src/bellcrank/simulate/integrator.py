@@ -1,0 +1,30 @@
+"""What the driver needs to know of a method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Integrator:
+    """A method ready to run.
+
+    Attributes:
+        name: Its name.
+        order: Order of convergence.
+        rows: Vectors it needs in `v`.
+        adaptive: Whether it can choose its step size.
+        arrays: n -> the method's own arrays, of integers and of reals.
+        advance: The compiled loop, a Unit; returns a Status code.
+    """
+
+    name: str
+    order: int
+    rows: int
+    adaptive: bool
+    arrays: Callable[[int], tuple[NDArray[np.int64], NDArray[np.float64]]]
+    advance: Callable[..., int]

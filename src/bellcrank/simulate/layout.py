@@ -1,0 +1,105 @@
+"""Where things lie in the arrays that are the whole state of a running integrator.
+
+The arrays are plain, so a run can be stopped, copied and resumed, and goes on with the same bits.
+
+    addresses  int64    kernel addresses
+    ints       int64    counters, cursors, flags
+    reals      float64  times, step sizes, tolerances
+    x          float64  the kernel input [t, y (n), p]; a scratch pad but for the parameters at its end
+    v          float64  one row of length n for every vector: common rows here, then the method's own
+    g          float64  one row of length n_events for every event vector
+    corrected  float64  output of the projection kernel (n + 2)
+    out_t, out_y        output times and states
+    own_ints, own_reals whatever else the method keeps
+
+Numba takes module level integers as compile-time constants, so these names cost nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# addresses
+RHS: Final = 0
+PROJECT: Final = 1
+JACOBIAN: Final = 2
+TANGENT: Final = 3
+EVENTS: Final = 4
+SEARCH: Final = 5  # the unit that looks for events; 0 where there are none
+ADDRESSES: Final = 6
+
+# ints
+N: Final = 0
+N_EVENTS: Final = 1
+N_OUT: Final = 2
+OUT_NEXT: Final = 3
+SCANNING: Final = 4  # a step is computed, its outputs and events are not all passed yet
+FRESH: Final = 5  # state or parameters were changed from outside
+STEPS: Final = 6
+REJECTED: Final = 7
+EVALUATIONS: Final = 8
+BUDGET: Final = 9  # steps left before the interpreter gets a turn
+MAX_STEPS: Final = 10
+INDEX: Final = 11  # offending state entry
+FIXED: Final = 12  # constant step size
+CORRECTIONS: Final = 13
+DENSE_ROWS: Final = 14
+WATCH_STIFFNESS: Final = 15
+STIFF_COUNT: Final = 16
+NONSTIFF_COUNT: Final = 17
+LAST_REJECTED: Final = 18
+TROUBLE: Final = 19  # why the step shrinks: a status code, or 0
+JACOBIANS: Final = 20
+FACTORISATIONS: Final = 21
+JACOBIAN_CURRENT: Final = 22
+FACTORS_VALID: Final = 23
+HISTORY: Final = 24  # steps since the last restart that a multistep formula may look back on
+HEAD: Final = 25  # newest entry of the ring of past steps
+ROWS: Final = 26  # rows of v
+OWN_INTS: Final = 27  # lengths of the method's own arrays
+OWN_REALS: Final = 28
+INTS: Final = 29
+
+# reals
+T: Final = 0
+T_NEW: Final = 1
+T_STOP: Final = 2
+H: Final = 3  # step size to try next
+H_STEP: Final = 4  # step size of the step just made
+ERROR_OLD: Final = 5
+H_OLD: Final = 6
+RTOL: Final = 7
+MAX_STEP: Final = 8
+POSITION_TOLERANCE: Final = 9
+THRESHOLD: Final = 10
+MARGIN: Final = 11
+THETA: Final = 12  # part of the step already passed, 0 to 1
+T_EVENT: Final = 13
+NEWTON_RATE: Final = 14
+SPECTRAL_RADIUS: Final = 15
+LARGEST_EIGENVALUE: Final = 16
+RESIDUAL: Final = 17
+STEP_MARGIN: Final = 18  # margin at the end of the step; MARGIN is that of the last projection
+THETA_EVENT: Final = 19
+REALS: Final = 20
+
+# rows of v
+Y: Final = 0
+Y_NEW: Final = 1
+F: Final = 2
+F_NEW: Final = 3
+ATOL: Final = 4
+Y_EVENT: Final = 5
+WORK: Final = 6
+DENSE: Final = 7  # up to 7 rows
+DENSE_LIMIT: Final = 7
+OWN: Final = DENSE + DENSE_LIMIT  # the method's own rows from here on
+
+# rows of g
+SIGN: Final = 0  # -1, 1, or 0 where not known yet
+DIRECTION: Final = 1
+HIT: Final = 2
+VALUE: Final = 3  # scratch
+SAMPLES: Final = 4  # 5 rows
+PIECES: Final = 4
+EVENT_ROWS: Final = SAMPLES + PIECES + 1

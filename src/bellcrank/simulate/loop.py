@@ -1,0 +1,254 @@
+"""The driver: resumes a run through events, samples, repartitions and chunks until it is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.simulate import layout as at
+from bellcrank.simulate.failures import SimulationError
+from bellcrank.simulate.problem import Options, Problem, Sample
+from bellcrank.simulate.run import Run
+from bellcrank.simulate.status import Status
+from bellcrank.simulate.trajectory import EventRecord, Trajectory
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What an event does to the run.
+
+    Attributes:
+        y: State after the event, or None where it stays.
+        p: Parameters after the event, or None where they stay.
+        stop: Whether the run ends here.
+    """
+
+    y: Floats | None = None
+    p: Floats | None = None
+    stop: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        t: Time reached [s].
+        end: End time [s].
+        steps: Steps made.
+        outputs: Outputs written; `y[:outputs]` are final.
+        y: The output states, a view.
+        seconds: Wall time so far [s].
+    """
+
+    t: float
+    end: float
+    steps: int
+    outputs: int
+    y: Floats
+    seconds: float
+
+
+OnEvent = Callable[[float, Floats, tuple[int, ...], Floats], Change | None]
+OnRepartition = Callable[[float, Floats, Floats], tuple[Problem, Floats] | None]
+OnChunk = Callable[[Progress], None]
+
+SIMULTANEOUS = 1000
+"""Events at one and the same time after which the run is taken to be stuck."""
+
+
+def integrate(
+    problem: Problem,
+    method: str,
+    output_times: ArrayLike,
+    options: Options | None = None,
+    on_event: OnEvent | None = None,
+    on_repartition: OnRepartition | None = None,
+    on_chunk: OnChunk | None = None,
+    samples: Sequence[Sample] = (),
+) -> Trajectory:
+    """Integrate to the last output time.
+
+    Args:
+        problem: The initial value problem.
+        method: One of `METHODS`.
+        output_times: Ascending times of the outputs [s]; the last one ends the run.
+        options: Tolerances and limits.
+        on_event: (t, y, indices, p) -> Change or None, called at each located event. None goes on within the step
+            already computed, so watching events does not change the trajectory.
+        on_repartition: (t, y, p) -> (problem, y) with another partition, or None where there is no better one.
+        on_chunk: Called about every `options.chunk_seconds`.
+        samples: Sampled controllers.
+
+    Returns:
+        The trajectory. Interrupting with Ctrl-C returns what there is, with status INTERRUPTED.
+
+    Raises:
+        SimulationError: The run could not go on; it carries the trajectory up to there.
+    """
+    options = options or Options()
+    times = np.atleast_1d(np.asarray(output_times, dtype=np.float64))
+    if times.ndim != 1 or len(times) == 0 or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0.0):
+        raise ValueError("output times must be finite numbers in ascending order, at least one")
+    if times[0] < problem.t0:
+        raise ValueError(f"the first output time {times[0]} lies before the start time {problem.t0}")
+    run = Run(problem, method, times, float(times[-1]), options)
+    return _Driver(run, on_event, on_repartition, on_chunk, samples).drive()
+
+
+class _Driver:
+    def __init__(
+        self,
+        run: Run,
+        on_event: OnEvent | None,
+        on_repartition: OnRepartition | None,
+        on_chunk: OnChunk | None,
+        samples: Sequence[Sample],
+    ):
+        self.run = run
+        self.on_event = on_event
+        self.on_repartition = on_repartition
+        self.on_chunk = on_chunk
+        self.samples = samples
+        self.calls = [0] * len(samples)
+        self.events: list[EventRecord] = []
+        self.simultaneous = 0
+        self.repartitions: list[float] = []
+        self.partition = np.zeros(len(run.out_t), np.int64)
+        self.switches = [(run.t, run.integrator.name)]
+        self.started = time.perf_counter()
+        self.chunk = 64
+
+    def drive(self) -> Trajectory:
+        """Run to the end."""
+        try:
+            status = self._loop()
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        trajectory = self._trajectory(status)
+        if status.failed:
+            index = int(self.run.ints[at.INDEX])
+            names = self.run.problem.names
+            quantity = names[index] if names and index >= 0 else None
+            raise SimulationError(status, self.run.t, index, quantity, trajectory)
+        return trajectory
+
+    def _loop(self) -> Status:
+        run = self.run
+        while True:
+            self._sample()
+            passed = run.ints[at.OUT_NEXT]
+            begun = time.perf_counter()
+            status = run.advance(self.chunk)
+            self._chunk_done(time.perf_counter() - begun, status)
+            self.partition[passed : run.ints[at.OUT_NEXT]] = len(self.repartitions)
+            if status is Status.EVENT:
+                if self._event():
+                    return Status.EVENT
+            elif status is Status.REPARTITION:
+                self._repartition()
+            elif status is Status.STIFF or status is Status.NONSTIFF:
+                run.change_method("radau" if status is Status.STIFF else "dop853")
+                self.switches.append((run.t, run.integrator.name))
+            elif (status is Status.DONE and run.t >= run.end) or status.failed:
+                return status
+
+    def _chunk_done(self, seconds: float, status: Status) -> None:
+        run = self.run
+        if status is Status.RUNNING:
+            wanted = self.chunk * run.options.chunk_seconds / max(seconds, 1e-9)
+            self.chunk = int(min(max(wanted, 1.0), 8.0 * self.chunk, 1e9))
+            if self.on_chunk:
+                outputs = int(run.ints[at.OUT_NEXT])
+                passed = time.perf_counter() - self.started
+                steps = int(run.ints[at.STEPS])
+                self.on_chunk(Progress(run.t, run.end, steps, outputs, run.out_y, passed))
+
+    def _sample(self) -> None:
+        """Call the controllers due now, and stop the integrator at the next one."""
+        run = self.run
+        stop = run.end
+        changed = False
+        due = not run.ints[at.SCANNING] and run.t < run.end
+        for k, sample in enumerate(self.samples):
+            if due and run.t >= self._instant(k):
+                self.calls[k] += 1
+                for index, value in (sample.function(run.t, run.y.copy(), run.p.copy()) or {}).items():
+                    changed = changed or run.p[index] != value
+                    run.p[index] = value
+            stop = min(stop, self._instant(k))
+        run.reals[at.T_STOP] = stop
+        if changed:
+            run.restart(run.t, run.y.copy())
+
+    def _instant(self, k: int) -> float:
+        # Counted, not summed up, so that the instants do not drift.
+        sample = self.samples[k]
+        return self.run.problem.t0 + sample.offset + self.calls[k] * sample.period
+
+    def _event(self) -> bool:
+        """Record an event and what it changes; whether the run ends here."""
+        run = self.run
+        t = float(run.reals[at.T_EVENT])
+        y = run.v[at.Y_EVENT].copy()
+        hits = run.hits
+        change = self.on_event(t, y.copy(), hits, run.p.copy()) if self.on_event else None
+        y_after = y if change is None or change.y is None else np.array(change.y, dtype=np.float64)
+        self.simultaneous = self.simultaneous + 1 if self.events and self.events[-1].t == t else 0
+        self.events.append(EventRecord(t, y, hits, y_after))
+        terminal = any(run.problem.terminal[i] for i in hits) if run.problem.terminal else False
+        stop = terminal or (change is not None and change.stop)
+        if change is not None and change.p is not None:
+            run.p[:] = change.p
+        if stop or (change is not None and (change.y is not None or change.p is not None)):
+            run.restart(t, y_after, hits=True)
+        else:
+            run.g[at.HIT] = 0.0
+        if self.simultaneous >= SIMULTANEOUS:
+            raise self._stuck(t, hits)
+        return stop
+
+    def _stuck(self, t: float, hits: tuple[int, ...]) -> SimulationError:
+        names = self.run.problem.event_names
+        name = names[hits[0]] if names else f"event {hits[0]}"
+        trajectory = self._trajectory(Status.STEP_UNDERFLOW)
+        return SimulationError(Status.STEP_UNDERFLOW, t, -1, name, trajectory)
+
+    def _repartition(self) -> None:
+        run = self.run
+        answer = self.on_repartition(run.t, run.y.copy(), run.p.copy()) if self.on_repartition else None
+        if answer is None:
+            # No better partition: ask again only when it has become much worse.
+            run.reals[at.THRESHOLD] = 0.1 * run.reals[at.STEP_MARGIN]
+            return
+        problem, y = answer
+        self.repartitions.append(run.t)
+        run.reals[at.THRESHOLD] = run.options.repartition_threshold
+        run.change_problem(problem, y)
+
+    def _trajectory(self, status: Status) -> Trajectory:
+        run = self.run
+        k = int(run.ints[at.OUT_NEXT])
+        return Trajectory(
+            t=run.out_t[:k].copy(),
+            y=run.out_y[:k].copy(),
+            partition=self.partition[:k].copy(),
+            status=status,
+            steps=int(run.ints[at.STEPS]),
+            rejected=int(run.ints[at.REJECTED]),
+            evaluations=int(run.ints[at.EVALUATIONS]),
+            jacobians=int(run.ints[at.JACOBIANS]),
+            factorisations=int(run.ints[at.FACTORISATIONS]),
+            events=tuple(self.events),
+            repartitions=tuple(self.repartitions),
+            switches=tuple(self.switches),
+            end_time=run.t,
+            end_state=run.y.copy(),
+            next_step=float(run.reals[at.H]),
+        )

@@ -1,0 +1,179 @@
+"""A run in progress: the arrays of an integrator, filled from a problem and its options."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.simulate import layout as at
+from bellcrank.simulate.beginning import begin
+from bellcrank.simulate.methods import load
+from bellcrank.simulate.problem import Options, Problem
+from bellcrank.simulate.status import Status
+
+Floats = NDArray[np.float64]
+
+
+class Run:
+    """The whole state of an integration; `advance` moves it, nothing else does.
+
+    `snapshot` and `restore` copy the state out and back: a restored run goes on with the same bits.
+    """
+
+    def __init__(self, problem: Problem, method: str, output_times: Floats, end: float, options: Options):
+        self.problem = problem
+        self.method = method
+        self.options = options
+        self.end = end
+        self.integrator = load(method)
+        if not self.integrator.adaptive and options.fixed_step == 0.0:
+            raise ValueError(f"the method {method!r} does not choose its step size: give fixed_step")
+        n = problem.n
+        self.ints = np.zeros(at.INTS, np.int64)
+        self.reals = np.zeros(at.REALS)
+        self.x = np.zeros(1 + n + len(problem.p))
+        self.v = np.zeros((self.integrator.rows, n))
+        self.g = np.zeros((at.EVENT_ROWS, problem.n_events))
+        self.corrected = np.zeros(n + 2)
+        self.out_t = np.ascontiguousarray(output_times, dtype=np.float64)
+        self.out_y = np.zeros((len(self.out_t), n))
+        self.addresses = np.zeros(at.ADDRESSES, np.int64)
+        self._take_own_arrays()
+
+        self.ints[at.N] = n
+        self.ints[at.N_EVENTS] = problem.n_events
+        self.ints[at.N_OUT] = len(self.out_t)
+        self.ints[at.FRESH] = 1
+        self.ints[at.MAX_STEPS] = options.max_steps
+        self.ints[at.FIXED] = int(options.fixed_step > 0.0)
+        self.ints[at.CORRECTIONS] = options.corrections
+        self.ints[at.WATCH_STIFFNESS] = int(method == "auto")
+        self.ints[at.INDEX] = -1
+        self.reals[at.T] = problem.t0
+        self.reals[at.T_NEW] = problem.t0
+        self.reals[at.T_STOP] = end
+        self.reals[at.H] = options.fixed_step or options.first_step
+        self.reals[at.RTOL] = options.rtol
+        self.reals[at.MAX_STEP] = options.max_step
+        self.reals[at.POSITION_TOLERANCE] = options.position_tolerance
+        self.reals[at.THRESHOLD] = options.repartition_threshold
+        self.reals[at.MARGIN] = 1.0
+        self.reals[at.STEP_MARGIN] = 1.0
+        self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
+        self.v[at.ATOL] = options.absolute(n)
+        self.v[at.Y] = problem.y0
+        self.g[at.DIRECTION] = problem.directions
+        self.x[1 + n :] = problem.p
+        self._take_addresses()
+
+    def _take_own_arrays(self) -> None:
+        ints, reals = self.integrator.arrays(self.problem.n)
+        self.own = ints.copy(), reals.copy()
+        self.ints[at.ROWS] = len(self.v)
+        self.ints[at.OWN_INTS] = len(ints)
+        self.ints[at.OWN_REALS] = len(reals)
+
+    def _take_addresses(self) -> None:
+        p = self.problem
+        search = 0
+        if p.events:
+            from bellcrank.simulate.events import search as unit
+
+            search = unit.address
+        self.addresses[:] = (p.rhs, p.project, p.jacobian, p.tangent, p.events, search)
+
+    def advance(self, steps: int) -> Status:
+        """Make up to that many steps."""
+        if self.ints[at.FRESH]:
+            status = begin(self)
+            if status is not Status.RUNNING:
+                return status
+        self.ints[at.BUDGET] = steps
+        return Status(
+            self.integrator.advance(
+                self.addresses,
+                self.ints,
+                self.reals,
+                self.x,
+                self.v,
+                self.g,
+                self.corrected,
+                self.out_t,
+                self.out_y,
+                *self.own,
+            )
+        )
+
+    def call(self, address: int, y: Floats) -> None:
+        """y = the kernel's answer to the present x."""
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(int(address))(
+            self.x.ctypes.data, y.ctypes.data
+        )
+
+    @property
+    def t(self) -> float:
+        """Time reached [s]."""
+        return float(self.reals[at.T])
+
+    @property
+    def y(self) -> Floats:
+        """State there; a view."""
+        return self.v[at.Y]
+
+    @property
+    def p(self) -> Floats:
+        """Parameters; a view. Call `restart` after changing them."""
+        return self.x[1 + self.problem.n :]
+
+    @property
+    def hits(self) -> tuple[int, ...]:
+        """The events just located."""
+        return tuple(int(i) for i in np.flatnonzero(self.g[at.HIT]))
+
+    def restart(self, t: float, y: Floats, hits: bool = False) -> None:
+        """Begin anew from a state; the step size is kept. `hits`: the events just located stand at zero."""
+        self.reals[at.T] = t
+        self.v[at.Y] = y
+        self.ints[at.FRESH] = 1
+        self.ints[at.SCANNING] = 0
+        if not hits:
+            self.g[at.HIT] = 0.0
+
+    def change_problem(self, problem: Problem, y: Floats) -> None:
+        """Go on with other kernels from the present time: another partition of the same coordinates."""
+        if problem.n != self.problem.n or problem.n_events != self.problem.n_events:
+            raise ValueError("a run goes on only with a state of the same size and the same events")
+        if len(problem.p) != len(self.p):
+            raise ValueError("a run goes on only with the same parameters")
+        self.problem = problem
+        self._take_addresses()
+        self.restart(self.t, np.asarray(y, dtype=np.float64))
+
+    def change_method(self, name: str) -> None:
+        """Go on with another method from the present time."""
+        self.integrator = load(name)
+        rows = np.zeros((self.integrator.rows, self.problem.n))
+        rows[: at.OWN] = self.v[: at.OWN]
+        self.v = rows
+        self._take_own_arrays()
+        self.restart(self.t, self.y.copy())
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """A copy of all arrays."""
+        arrays = {name: getattr(self, name).copy() for name in _ARRAYS}
+        return arrays | {f"own{k}": a.copy() for k, a in enumerate(self.own)}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the arrays of a snapshot of the same problem, method and output times."""
+        for name in _ARRAYS:
+            np.copyto(getattr(self, name), arrays[name])
+        for k, a in enumerate(self.own):
+            np.copyto(a, arrays[f"own{k}"])
+        self._take_addresses()
+
+
+_ARRAYS = ("ints", "reals", "x", "v", "g", "corrected", "out_t", "out_y")

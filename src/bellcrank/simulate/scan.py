@@ -1,0 +1,85 @@
+"""Passing over a computed step: outputs and events on its dense output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.simulate.compiled import call_unit, part
+from bellcrank.simulate.layout import (
+    H_STEP,
+    N_OUT,
+    OUT_NEXT,
+    SCANNING,
+    SEARCH,
+    T_EVENT,
+    T_NEW,
+    THETA,
+    THETA_EVENT,
+    Y_EVENT,
+    Y_NEW,
+    T,
+    Y,
+)
+from bellcrank.simulate.vectors import interpolate, load, project, store
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@part
+def scan(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    corrected: Floats,
+    out_t: Floats,
+    out_y: Floats,
+    pointers: Any,
+) -> int:
+    """Write the outputs of the rest of the step up to its end or the next event.
+
+    0: the end of the step is reached. 2: an event, with T_EVENT and Y_EVENT; calling again goes on behind it.
+    4: an output state does not satisfy the constraints.
+    """
+    limit = reals[T_NEW]
+    found = addresses[SEARCH] != 0 and call_unit(addresses[SEARCH], pointers) != 0
+    if found:
+        theta = reals[THETA_EVENT]
+        limit = reals[T] + theta * reals[H_STEP] if theta < 1.0 else reals[T_NEW]
+    while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= limit:
+        t = out_t[ints[OUT_NEXT]]
+        if not output(addresses, ints, reals, x, v, corrected, t):
+            return 4
+        for i in range(v.shape[1]):
+            out_y[ints[OUT_NEXT], i] = x[1 + i]
+        ints[OUT_NEXT] += 1
+    if found:
+        reals[THETA] = reals[THETA_EVENT]
+        reals[T_EVENT] = limit
+        if not output(addresses, ints, reals, x, v, corrected, limit):
+            return 4
+        store(x, v, Y_EVENT)
+        return 2
+    ints[SCANNING] = 0
+    return 0
+
+
+@part
+def output(
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats, t: float
+) -> bool:
+    """State in x = the state at time t of the step, on the constraints."""
+    if t >= reals[T_NEW]:
+        load(x, reals[T_NEW], v, Y_NEW)
+        return True
+    if t <= reals[T]:
+        load(x, reals[T], v, Y)
+        return True
+    interpolate(ints, x, v, (t - reals[T]) / reals[H_STEP])
+    x[0] = t
+    return project(addresses, ints, reals, x, corrected)

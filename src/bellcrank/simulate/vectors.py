@@ -1,0 +1,165 @@
+"""What every method does with state vectors: load, store, measure, project, interpolate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.program.calling import call, call_at
+from bellcrank.simulate.compiled import part
+from bellcrank.simulate.layout import (
+    ATOL,
+    CORRECTIONS,
+    DENSE,
+    DENSE_ROWS,
+    EVALUATIONS,
+    MARGIN,
+    MAX_STEP,
+    POSITION_TOLERANCE,
+    PROJECT,
+    RESIDUAL,
+    RHS,
+    RTOL,
+    T_STOP,
+    F,
+    N,
+    T,
+    Y,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@part
+def load(x: Floats, t: float, v: Floats, row: int) -> None:
+    """x = [t, v[row], p]."""
+    x[0] = t
+    for i in range(v.shape[1]):
+        x[1 + i] = v[row, i]
+
+
+@part
+def store(x: Floats, v: Floats, row: int) -> None:
+    """v[row] = the state in x."""
+    for i in range(v.shape[1]):
+        v[row, i] = x[1 + i]
+
+
+@part
+def copy(v: Floats, source: int, target: int) -> None:
+    """v[target] = v[source]."""
+    for i in range(v.shape[1]):
+        v[target, i] = v[source, i]
+
+
+@part
+def rates(addresses: Ints, ints: Ints, x: Floats, v: Floats, row: int) -> None:
+    """v[row] = f(x)."""
+    call_at(addresses[RHS], x, 0, v, row * v.shape[1])
+    ints[EVALUATIONS] += 1
+
+
+@part
+def first_not_finite(v: Floats, row: int) -> int:
+    """Index of the first entry of v[row] that is not a finite number, or -1."""
+    # One sum instead of n tests: infinities and not-a-numbers survive a multiplication by zero.
+    total = 0.0
+    for i in range(v.shape[1]):
+        total += 0.0 * v[row, i]
+    if total == 0.0:
+        return -1
+    for i in range(v.shape[1]):
+        if not math.isfinite(v[row, i]):
+            return i
+    return -1
+
+
+@part
+def scaled_norm(reals: Floats, v: Floats, row: int, a: int, b: int) -> float:
+    """Root mean square of v[row] / (atol + rtol * max(|v[a]|, |v[b]|))."""
+    rtol = reals[RTOL]
+    n = v.shape[1]
+    total = 0.0
+    for i in range(n):
+        ratio = v[row, i] / (v[ATOL, i] + rtol * max(abs(v[a, i]), abs(v[b, i])))
+        total += ratio * ratio
+    return math.sqrt(total / n)
+
+
+@part
+def largest(reals: Floats, v: Floats, row: int) -> int:
+    """The entry of v[row] that is largest on the scale of the tolerances."""
+    best = -1
+    worst = -1.0
+    for i in range(v.shape[1]):
+        ratio = abs(v[row, i]) / (v[ATOL, i] + reals[RTOL] * abs(v[Y, i]))
+        if ratio > worst:
+            worst = ratio
+            best = i
+    return best
+
+
+@part
+def project(addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Floats) -> bool:
+    """Newton corrections of the state in x until the constraints hold; False where they do not.
+
+    The kernel gives the residual before its correction, so the last call confirms the one before it. Its
+    correction is taken all the same, it costs nothing and normalises the quaternions.
+    """
+    if addresses[PROJECT] == 0:
+        return True
+    n = ints[N]
+    for _ in range(ints[CORRECTIONS]):
+        call(addresses[PROJECT], x, corrected)
+        for i in range(n):
+            x[1 + i] = corrected[i]
+        reals[RESIDUAL] = corrected[n]
+        reals[MARGIN] = corrected[n + 1]
+        if corrected[n] <= reals[POSITION_TOLERANCE]:
+            return True
+        if not math.isfinite(corrected[n]):
+            return False
+    return False
+
+
+@part
+def interpolate(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
+    """State in x = the dense output at the fraction theta of the step.
+
+    y(theta) = y + theta (d0 + (1-theta) (d1 + theta (d2 + (1-theta) (d3 + ...)))), the nested form of Hairer,
+    Norsett, Wanner, "Solving Ordinary Differential Equations I", II.6; every method here brings its polynomial
+    into it.
+    """
+    n = v.shape[1]
+    rows = ints[DENSE_ROWS]
+    for i in range(n):
+        x[1 + i] = 0.0
+    for k in range(rows - 1, -1, -1):
+        factor = theta if k % 2 == 0 else 1.0 - theta
+        for i in range(n):
+            x[1 + i] = (x[1 + i] + v[DENSE + k, i]) * factor
+    for i in range(n):
+        x[1 + i] += v[Y, i]
+
+
+@part
+def hermite(v: Floats, h: float, f_new: int, y_new: int) -> None:
+    """The first three rows of the dense output: values and slopes at both ends."""
+    for i in range(v.shape[1]):
+        difference = v[y_new, i] - v[Y, i]
+        d1 = h * v[F, i] - difference
+        v[DENSE, i] = difference
+        v[DENSE + 1, i] = d1
+        v[DENSE + 2, i] = difference - h * v[f_new, i] - d1
+
+
+@part
+def limited(reals: Floats, h: float) -> float:
+    """The step to try: `h` cut to the largest step and to the next stop, stretched a little to reach it."""
+    h = min(h, reals[MAX_STEP])
+    remaining = reals[T_STOP] - reals[T]
+    # Stretching by up to a hundredth spares a sliver of a step before the stop.
+    return remaining if 1.01 * h >= remaining else h

@@ -1,0 +1,1 @@
+"""The verification manual: one file a case, with sources and reference values."""

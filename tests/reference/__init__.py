@@ -1,0 +1,1 @@
+"""Slow, plain second routes that the tests hold the package against."""
