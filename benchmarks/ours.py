@@ -27,11 +27,14 @@ class Build:
     from_cache: bool
 
 
-def car_system() -> Any:
-    """The 22-body car without springs and tyres, as the peers have it."""
+def car_system(forces: bool = False) -> Any:
+    """The 22-body car; without springs, tyres and rack actuator it is what the peers have."""
     from bellcrank.verify.full_car import full_car_system
 
-    return full_car_system(forces=False)
+    system = full_car_system()
+    if not forces:
+        system.forces.clear()
+    return system
 
 
 def chain_system(links: int, length: float = 0.1, mass: float = 0.1) -> Any:
@@ -51,34 +54,25 @@ def chain_system(links: int, length: float = 0.1, mass: float = 0.1) -> Any:
 
 
 def build(system: Any, formulation: str = "auto", lanes: int = 1) -> Build:
-    """Analyse, trace and compile."""
-    start = time.perf_counter()
-    mechanism = system.mechanism(formulation=formulation)
-    traced = time.perf_counter()
-    kernel = kernel_of(mechanism, lanes)
-    return Build(
-        mechanism,
-        kernel,
-        traced - start,
-        time.perf_counter() - traced,
-        bool(getattr(kernel, "from_cache", False)),
-    )
-
-
-def kernel_of(mechanism: Any, lanes: int = 1) -> Any:
-    """The machine code of the accelerations, for one state or for `lanes` states at once."""
-    if lanes == 1:
-        return mechanism.kernel
+    """Analyse, trace and compile the accelerations of all coordinates."""
+    from bellcrank.mechanism import analyse
     from bellcrank.program.kernel import compile_program
 
-    return compile_program(mechanism.program, lanes=lanes)
+    start = time.perf_counter()
+    mechanism = analyse(system, formulation=formulation)
+    program = mechanism.traced().accelerations
+    traced = time.perf_counter()
+    kernel = compile_program(program, lanes=lanes)
+    return Build(mechanism, kernel, traced - start, time.perf_counter() - traced, kernel.from_cache)
 
 
 def sample_inputs(mechanism: Any, kernel: Any) -> Array:
-    """Inputs of the kernel in a moving state."""
-    rng = np.random.default_rng(1)
-    start = getattr(mechanism, "start_inputs", None)
-    x = np.array(start()) if callable(start) else rng.uniform(0.1, 1.0, kernel.n_in)
+    """Inputs of the kernel in the start pose, with random independent speeds."""
+    from bellcrank.mechanism import State
+
+    start = mechanism.start
+    speeds = np.random.default_rng(1).uniform(-1, 1, len(start.u))
+    x = mechanism.kernel_input(State(start.t, start.q, speeds))
     return np.repeat(x[:, None], kernel.lanes, axis=1).ravel() if kernel.lanes > 1 else x
 
 
@@ -112,14 +106,10 @@ def _compiled_loop() -> Callable[..., None]:
             for _ in range(count):
                 call(address, x, y)
 
-        loop(_warm_address(), np.zeros(1), np.zeros(1), 0)
+        # Zero times: only to be compiled for these types.
+        loop(0, np.zeros(1), np.zeros(1), 0)
         _loop = loop
     return _loop
-
-
-def _warm_address() -> int:
-    # Never called: the loop runs zero times, only to be compiled for these types.
-    return 0
 
 
 _loop: Callable[..., None] | None = None

@@ -66,9 +66,9 @@ def car_rows(repeats: int) -> Iterator[Row]:
         )
 
 
-def our_car(formulation: str, repeats: int) -> Timing:
+def our_car(formulation: str, repeats: int, forces: bool = False) -> Timing:
     """One evaluation of ours."""
-    build = ours.build(ours.car_system(), formulation)
+    build = ours.build(ours.car_system(forces), formulation)
     x = ours.sample_inputs(build.mechanism, build.kernel)
     return Timing(ours.kernel_seconds(build.kernel, x, repeats), note="compiled loop")
 
@@ -224,7 +224,7 @@ def main() -> None:
     for name in chosen:
         for row in sections[name](repeats):
             rows.append(row)
-            console.print(f"{row['section']:8} {row['case']:12} {row['code']:30} {in_words(row['seconds'])}")
+            console.print(f"{row['section']:8} {row['case']:12} {row['code']:38} {in_words(row['seconds'])}")
     print_table(console, rows)
     agreement = peer_agreement() if "car" in chosen else {}
     for what, value in agreement.items():
@@ -239,7 +239,7 @@ def main() -> None:
     }
     result = {"machine": machine, "versions": versions(), "agreement": agreement, "rows": rows}
     output.write_text(json.dumps(result, indent=1) + "\n")
-    console.print(f"written: {output}")
+    console.print(f"written: {os.path.relpath(output)}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ JOINTS: dict[str, Callable[..., Any]] = {
     "universal": pin.JointModelUniversal,
 }
 LONGEST_CHAIN = 500
-"""The data of a model hold tensors of the cube of its size: 32 GB at 1000 links."""
+"""Data of a model grow with the cube of its size: 0.45 GB at 200 links, 3.5 GB at 400, some 50 GB at 1000."""
 
 
 @dataclass(frozen=True)

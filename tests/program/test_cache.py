@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from bellcrank.program import cache
+from bellcrank.program import cache, kernel
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Graph, sin
@@ -33,15 +33,29 @@ def program():
 
 
 def compiled():
-    kernel = compile_program(program())
-    np.testing.assert_allclose(kernel([0.5]), 3.0 * np.sin(0.5), rtol=1e-15)
-    return kernel
+    made = compile_program(program())
+    np.testing.assert_allclose(made([0.5]), 3.0 * np.sin(0.5), rtol=1e-15)
+    return made
 
 
 def test_second_time_comes_from_the_cache(place):
     assert not compiled().from_cache
     assert compiled().from_cache
     assert len(list(place.iterdir())) == 1
+
+
+@pytest.mark.parametrize("part", ["_features", "_cpu", "_version"])
+def test_code_for_another_machine_is_not_taken(place, monkeypatch, part):
+    compiled()
+    keys = []
+    monkeypatch.setattr(cache, "load", lambda key: keys.append(key))
+    compiled()
+    real = getattr(kernel, part)
+    machine = kernel._machine(kernel.LEVEL)
+    monkeypatch.setattr(kernel, "_machine", lambda level: machine)
+    monkeypatch.setattr(kernel, part, lambda: real() + " other")
+    compiled()
+    assert keys[0] != keys[1]
 
 
 @posix

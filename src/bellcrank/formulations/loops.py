@@ -140,20 +140,39 @@ class Loops:
         """g (30): the speed rates while the independent speeds stay constant; needs the speeds set."""
         gamma = [x for c in self.constraints for x in c.gammas(self.kin, self.t)]
         for group, lu, inputs in zip(self.partition.groups, self.eliminations, self._inputs, strict=True):
-            solution = lu.solve(gamma)
-            for c, combination in inputs.items():
-                for j, x in combination.items():
-                    solution[c] = solution[c] + x * self.g[j]
-            for k in sorted(group.turned):
-                u = self.kin.linkage.links[k].u
-                local = self._own_axes(k, [solution[u + j] for j in range(3)])
-                solution.update({u + j: local[j] for j in range(3)})
-            self.g.update(solution)
+            self.g.update(self._group_solution(group, lu, inputs, gamma, self.g))
         self.gamma = gamma
         rates: list[Scalar] = [0.0] * self.kin.linkage.speeds
         for c, x in self.g.items():
             rates[c] = x
         return rates
+
+    def position_step(self) -> list[Scalar]:
+        """The Newton step (38) of all links along their speeds; independent ones stay."""
+        step: dict[int, Scalar] = {}
+        miss = [-e.residual for e in self.equations]
+        for group, lu, inputs in zip(self.partition.groups, self.eliminations, self._inputs, strict=True):
+            step.update(self._group_solution(group, lu, inputs, miss, step))
+        return [step.get(i, 0.0) for i in range(self.kin.linkage.speeds)]
+
+    def _group_solution(
+        self,
+        group: GroupPartition,
+        lu: LU[int],
+        inputs: Mapping[int, Mapping[int, Scalar]],
+        rhs: Sequence[Scalar],
+        earlier: Mapping[int, Scalar],
+    ) -> dict[int, Scalar]:
+        """Dependent quantities of one group for a right-hand side; `earlier` ones drive it."""
+        solution = lu.solve(rhs)
+        for c, combination in inputs.items():
+            for j, x in combination.items():
+                solution[c] = solution[c] + x * earlier[j]
+        for k in sorted(group.turned):
+            u = self.kin.linkage.links[k].u
+            local = self._own_axes(k, [solution[u + j] for j in range(3)])
+            solution.update({u + j: local[j] for j in range(3)})
+        return solution
 
     def accelerations(self, independent: Mapping[int, Scalar]) -> list[Scalar]:
         """All speed rates from the independent ones (27)."""

@@ -99,10 +99,19 @@ def choose_partition(
         if not equations:
             continue
         speeds = [s for k in sorted(group.links) for s in _speeds(linkage, k)]
-        pivots = _pivots(rows.J[np.ix_(equations, speeds)], _weights(linkage, group, speeds, avoid))
-        found = tuple((equations[i], speeds[j]) for i, j in pivots)
-        columns = {c for _, c in found}
-        chosen.append(GroupPartition(found, _turned(linkage, rows, equations, columns)))
+        weights = _weights(linkage, group, speeds, avoid)
+        turned = _single_base_balls(linkage, rows, group, equations)
+        while True:
+            J = _turned_rows(linkage, rows, turned)
+            found = tuple(
+                (equations[i], speeds[j]) for i, j in _pivots(J[np.ix_(equations, speeds)], weights)
+            )
+            columns = {c for _, c in found}
+            whole = frozenset(k for k in turned if columns.issuperset(_speeds(linkage, k)))
+            if whole == turned:
+                break
+            turned = whole
+        chosen.append(GroupPartition(found, turned))
         dependent |= columns
     independent = tuple(s for s in range(linkage.speeds) if s not in dependent)
     return Partition(tuple(chosen), independent)
@@ -153,21 +162,31 @@ def _pivots(J: NDArray[np.float64], weights: Sequence[float]) -> list[tuple[int,
     return found
 
 
-def _turned(
-    linkage: Linkage, rows: NumericRows, equations: Sequence[int], dependent: set[int]
+def _single_base_balls(
+    linkage: Linkage, rows: NumericRows, group: Group, equations: Sequence[int]
 ) -> frozenset[int]:
-    """Ball links that may be eliminated in the axes of their constraints' common base."""
+    """Ball links of a group whose constraints are all seen from one base."""
     bases: dict[int, set[int]] = {}
     for e in equations:
         for k in rows.equations[e].row:
             bases.setdefault(k, set()).add(rows.equations[e].base)
+    members = set(group.links)
     return frozenset(
         k
         for k, seen in bases.items()
-        if linkage.links[k].kind is LinkKind.BALL
-        and len(seen) == 1
-        and all(s in dependent for s in _speeds(linkage, k))
+        if k in members and linkage.links[k].kind is LinkKind.BALL and len(seen) == 1
     )
+
+
+def _turned_rows(linkage: Linkage, rows: NumericRows, turned: frozenset[int]) -> NDArray[np.float64]:
+    """The Jacobian with the balls in `turned` in the axes of their constraints' base."""
+    J = rows.J.copy()
+    for k in turned:
+        here = list(_speeds(linkage, k))
+        for i, e in enumerate(rows.equations):
+            if k in e.row:
+                J[i, here] = np.array(e.row[k], dtype=float)
+    return J
 
 
 def by_name(partition: Partition, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.program.program import Program
-from bellcrank.program.trace import TABLES, Expr
+from bellcrank.program.trace import Expr
 
 Array: TypeAlias = NDArray[np.float64]
 Truth: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Surely true, surely false; neither where a NaN was compared (Kleene's logic)."""
 
-_TAKE_TRUTHS = frozenset({"and", "or", "not", "select"})
+_TAKEN_AS_THEY_ARE = {"and": 2, "or": 2, "not": 1, "select": 1, "interval": 2, "gather": 2}
+"""How many first arguments are conditions or tables; a condition anywhere else counts as a number."""
 
 
 def evaluate(program: Program, x: ArrayLike) -> Array:
@@ -33,11 +34,8 @@ def evaluate(program: Program, x: ArrayLike) -> Array:
     with np.errstate(all="ignore"):
         for node in program.operations:
             args = [known[a.id] if isinstance(a, Expr) else a for a in node.args]
-            if node.op in _TAKE_TRUTHS:
-                args[1:] = [_number(a) for a in args[1:]] if node.op == "select" else args[1:]
-            else:
-                args = [_number(a) for a in args] if node.op not in TABLES else args
-            known[node.id] = RULES[node.op](*args)
+            as_is = _TAKEN_AS_THEY_ARE.get(node.op, 0)
+            known[node.id] = RULES[node.op](*args[:as_is], *map(_number, args[as_is:]))
     result = np.empty((len(program.outputs), *inputs.shape[1:]))
     for k, o in enumerate(program.outputs):
         if isinstance(o, Expr):

@@ -39,12 +39,18 @@ OPS = ("input", *ARITHMETIC, *FUNCTIONS_1, *FUNCTIONS_2, *LOGIC, *TABLES)
 TRUTH_OPS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
+class BudgetExceeded(Exception):  # noqa: N818
+    """A trace grew past the size at which it was given up."""
+
+
 class Graph:
     """The nodes of one or more programs; equal operations are one node."""
 
-    __slots__ = ("_by_key", "nodes", "stage")
+    __slots__ = ("_by_key", "budget", "nodes", "stage")
 
-    def __init__(self) -> None:
+    def __init__(self, budget: int | None = None) -> None:
+        """budget: the most nodes to make before :class:`BudgetExceeded` is raised."""
+        self.budget = budget
         self.nodes: list[Expr] = []
         self.stage = ""
         self._by_key: dict[tuple[object, ...], Expr] = {}
@@ -57,6 +63,8 @@ class Graph:
         """The node of this operation, shared if it exists already."""
         found = self._by_key.get(key)
         if found is None:
+            if self.budget is not None and len(self.nodes) >= self.budget:
+                raise BudgetExceeded
             found = Expr(self, len(self.nodes), op, args, self.stage)
             self.nodes.append(found)
             self._by_key[key] = found

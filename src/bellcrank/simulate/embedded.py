@@ -34,10 +34,7 @@ from bellcrank.simulate.layout import (
     F_NEW,
     FIXED,
     H_STEP,
-    INDEX,
     INTS,
-    LARGEST_EIGENVALUE,
-    LAST_REJECTED,
     N_EVENTS,
     N_OUT,
     NONSTIFF_COUNT,
@@ -56,18 +53,24 @@ from bellcrank.simulate.layout import (
     WORK,
     Y_NEW,
     F,
-    H,
     N,
     T,
     Y,
 )
 from bellcrank.simulate.scan import scan
-from bellcrank.simulate.steps import DONE, GO_ON, NOT_FINITE, accept, close_step, move_on, reject
+from bellcrank.simulate.steps import (
+    DONE,
+    GO_ON,
+    NOT_FINITE,
+    accept,
+    close_step,
+    move_on,
+    next_step,
+    plan_step,
+    reject,
+)
 from bellcrank.simulate.vectors import (
-    first_not_finite,
     hermite,
-    largest,
-    limited,
     rates,
     scaled_norm,
     store,
@@ -93,7 +96,6 @@ STAGES = 0
 EXTRAS = 1
 DENSE_EXTRA = 2
 ERRORS = 3
-ERROR_NEEDS_END = 4
 STARTS = 8
 COLUMNS = 48
 
@@ -146,9 +148,8 @@ def integrator(table: Table) -> Integrator:
                 weights.append(float(weight))
                 columns.append(row[j])
         starts.append(len(weights))
-    needs_end = len(table.errors) > 0 and bool(np.any(table.errors[:, s] != 0.0))
     shape = np.zeros(COLUMNS + len(columns), np.int64)
-    shape[:5] = s, extras, len(table.dense), len(table.errors), needs_end
+    shape[:4] = s, extras, len(table.dense), len(table.errors)
     shape[STARTS : STARTS + len(starts)] = starts
     shape[COLUMNS:] = columns
     nodes = [*table.c[1:], 1.0, *table.extra_c]
@@ -198,49 +199,40 @@ def combine(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Float
 
 @part
 def dense_output(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    shape: Ints,
-    table: Floats,
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, shape: Ints, table: Floats
 ) -> None:
     """The polynomial of the step just made."""
     h = reals[H_STEP]
     hermite(v, h, F_NEW, Y_NEW)
-    s = shape[STAGES]
-    for k in range(s, s + shape[EXTRAS]):
-        combine(x, v, Y, h, shape, table, k)
-        x[0] = reals[T] + table[NODES + k] * h
-        rates(addresses, ints, x, v, OWN + k)
-    first = s + shape[EXTRAS]
-    for k in range(shape[DENSE_EXTRA]):
-        combine(x, v, -1, h, shape, table, first + k)
-        store(x, v, DENSE + 3 + k)
+    stages = shape[STAGES] + shape[EXTRAS]
+    for k in range(shape[STAGES], stages + shape[DENSE_EXTRA]):
+        further = k < stages
+        combine(x, v, Y if further else -1, h, shape, table, k)
+        if further:
+            x[0] = reals[T] + table[NODES + k] * h
+            rates(addresses, ints, x, v, OWN + k)
+        else:
+            store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
 
 
 @part
 def error_norm(reals: Floats, x: Floats, v: Floats, h: float, shape: Ints, table: Floats) -> float:
     """The scaled local error; leaves the fine error in WORK."""
-    first = shape[STAGES] + shape[EXTRAS] + shape[DENSE_EXTRA]
+    fine = 0.0
     coarse = 0.0
-    if shape[ERRORS] > 1:
-        combine(x, v, -1, h, shape, table, first + 1)
+    first = shape[STAGES] + shape[EXTRAS] + shape[DENSE_EXTRA]
+    for k in range(shape[ERRORS] - 1, -1, -1):
+        combine(x, v, -1, h, shape, table, first + k)
         store(x, v, WORK)
-        coarse = scaled_norm(reals, v, WORK, Y, Y_NEW)
-    combine(x, v, -1, h, shape, table, first)
-    store(x, v, WORK)
-    fine = scaled_norm(reals, v, WORK, Y, Y_NEW)
-    if coarse == 0.0:
-        return fine
-    return fine * fine / math.sqrt(fine * fine + 0.01 * coarse * coarse)
+        coarse = fine
+        fine = scaled_norm(reals, v, WORK, Y, Y_NEW)
+    return fine if coarse == 0.0 else fine * fine / math.sqrt(fine * fine + 0.01 * coarse * coarse)
 
 
 @part
-def stiff(ints: Ints, reals: Floats, v: Floats, last: int, stability: float) -> bool:
-    """Whether stability has held back the step for long enough; last-stage state in the first dense row."""
+def watch_stiffness(ints: Ints, reals: Floats, v: Floats, last: int, stability: float) -> None:
+    """Count the steps held back by stability; the state of the last stage is in the last dense row."""
     top = 0.0
     bottom = 0.0
     for i in range(v.shape[1]):
@@ -248,16 +240,13 @@ def stiff(ints: Ints, reals: Floats, v: Floats, last: int, stability: float) -> 
         dy = v[Y_NEW, i] - v[DENSE + DENSE_LIMIT - 1, i]
         top += df * df
         bottom += dy * dy
-    if bottom > 0.0:
-        reals[LARGEST_EIGENVALUE] = math.sqrt(top / bottom)
-        if reals[H_STEP] * reals[LARGEST_EIGENVALUE] > stability:
-            ints[NONSTIFF_COUNT] = 0
-            ints[STIFF_COUNT] += 1
-        else:
-            ints[NONSTIFF_COUNT] += 1
-            if ints[NONSTIFF_COUNT] >= 6:
-                ints[STIFF_COUNT] = 0
-    return ints[STIFF_COUNT] >= 15
+    if reals[H_STEP] ** 2 * top > stability**2 * bottom:
+        ints[NONSTIFF_COUNT] = 0
+        ints[STIFF_COUNT] += 1
+    else:
+        ints[NONSTIFF_COUNT] += 1
+        if ints[NONSTIFF_COUNT] >= 6:
+            ints[STIFF_COUNT] = 0
 
 
 @Unit
@@ -300,75 +289,50 @@ def advance(
     shape = vector(own_ints_at, ints[OWN_INTS])
     table = vector(own_reals_at, ints[OWN_REALS])
     s = shape[STAGES]
+    watched = ints[WATCH_STIFFNESS] != 0
+    controlled = ints[FIXED] == 0
     while True:
         if ints[SCANNING] != 0:
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
-            if status != DONE:
-                return status
-            status = move_on(ints, reals, v)
+            if status == DONE:
+                status = move_on(ints, reals, v)
+            if status == GO_ON and watched and ints[STIFF_COUNT] >= 15:
+                status = STIFF
             if status != GO_ON:
                 return status
-            if ints[STIFF_COUNT] >= 15:
-                return STIFF
         if reals[T] >= reals[T_STOP]:
             return DONE
 
-        h = limited(reals, reals[H])
-        reals[H_STEP] = h
-        reals[T_NEW] = reals[T_STOP] if reals[T] + h >= reals[T_STOP] else reals[T] + h
-        for k in range(s - 1):
+        h = plan_step(reals)
+        for k in range(s):
+            if watched and k == s - 1:
+                store(x, v, DENSE + DENSE_LIMIT - 1)
             combine(x, v, Y, h, shape, table, k)
-            x[0] = reals[T] + table[NODES + k] * h
-            rates(addresses, ints, x, v, OWN + 1 + k)
-        if ints[WATCH_STIFFNESS] != 0:
-            store(x, v, DENSE + DENSE_LIMIT - 1)
-        combine(x, v, Y, h, shape, table, s - 1)
-        store(x, v, Y_NEW)
+            if k < s - 1:
+                x[0] = reals[T] + table[NODES + k] * h
+                rates(addresses, ints, x, v, OWN + 1 + k)
 
-        controlled = ints[FIXED] == 0 and shape[ERRORS] > 0
-        ints[TROUBLE] = 0
-        error = 0.0
-        good = True
-        if shape[ERROR_NEEDS_END] != 0:
-            good = close_step(addresses, ints, reals, x, v, corrected)
-        if good and controlled:
-            error = error_norm(reals, x, v, h, shape, table)
-            if not error < math.inf:
-                ints[INDEX] = first_not_finite(v, WORK)
+        error = 2.0
+        factor = 0.2
+        if close_step(addresses, ints, reals, x, v, corrected):
+            error = error_norm(reals, x, v, h, shape, table) if controlled else 0.0
+            if error < math.inf:
+                # The clamp keeps an error of exactly zero from dividing by zero.
+                factor = table[SAFETY] * max(error, 1e-12) ** -table[EXPONENT] * reals[ERROR_OLD] ** table[BETA]
+                factor = min(table[GROW], max(table[SHRINK], factor))
+            else:
                 ints[TROUBLE] = NOT_FINITE
-                good = False
-        if good and error <= 1.0 and shape[ERROR_NEEDS_END] == 0:
-            good = close_step(addresses, ints, reals, x, v, corrected)
-        if not good:
-            status = reject(ints, reals, h, 0.2)
-            if status != GO_ON:
-                return status
-            continue
-
-        factor = 1.0
-        if controlled:
-            # The clamp keeps an error of exactly zero from dividing by zero.
-            sized = max(error, 1e-12)
-            factor = table[SAFETY] * sized ** -table[EXPONENT]
-            if error <= 1.0:
-                factor *= reals[ERROR_OLD] ** table[BETA]
-            factor = min(table[GROW], max(table[SHRINK], factor))
-        if error > 1.0:
-            ints[INDEX] = largest(reals, v, WORK)
-            status = reject(ints, reals, h, min(factor, 1.0))
+        if not error <= 1.0:
+            status = reject(ints, reals, h, min(factor, 0.9))
             if status != GO_ON:
                 return status
             continue
 
         if controlled:
-            if ints[LAST_REJECTED] != 0:
-                factor = min(factor, 1.0)
-            # A step cut short by a stop says little about the step size: keep the longer one.
-            reals[H] = h * factor if h >= reals[H] else max(reals[H], h * factor)
+            next_step(ints, reals, h * factor)
             reals[ERROR_OLD] = max(error, 1e-4)
-        if ints[WATCH_STIFFNESS] != 0:
-            stiff(ints, reals, v, OWN + s - 1, table[STABILITY])
+        if watched:
+            watch_stiffness(ints, reals, v, OWN + s - 1, table[STABILITY])
         accept(ints, reals)
-        upcoming = ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]
-        if upcoming or ints[N_EVENTS] > 0:
+        if ints[N_EVENTS] > 0 or (ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]):
             dense_output(addresses, ints, reals, x, v, shape, table)

@@ -21,7 +21,6 @@ from bellcrank.simulate.layout import (
     Y_EVENT,
     Y_NEW,
     T,
-    Y,
 )
 from bellcrank.simulate.vectors import interpolate, load, project, store
 
@@ -51,20 +50,21 @@ def scan(
     if found:
         theta = reals[THETA_EVENT]
         limit = reals[T] + theta * reals[H_STEP] if theta < 1.0 else reals[T_NEW]
-    while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= limit:
-        t = out_t[ints[OUT_NEXT]]
-        if not output(addresses, ints, reals, x, v, corrected, t):
+    while True:
+        k = ints[OUT_NEXT]
+        due = k < ints[N_OUT] and out_t[k] <= limit
+        if not (due or found):
+            break
+        if not output(addresses, ints, reals, x, v, corrected, out_t[k] if due else limit):
             return 4
+        if not due:
+            store(x, v, Y_EVENT)
+            reals[THETA] = reals[THETA_EVENT]
+            reals[T_EVENT] = limit
+            return 2
         for i in range(v.shape[1]):
-            out_y[ints[OUT_NEXT], i] = x[1 + i]
-        ints[OUT_NEXT] += 1
-    if found:
-        reals[THETA] = reals[THETA_EVENT]
-        reals[T_EVENT] = limit
-        if not output(addresses, ints, reals, x, v, corrected, limit):
-            return 4
-        store(x, v, Y_EVENT)
-        return 2
+            out_y[k, i] = x[1 + i]
+        ints[OUT_NEXT] = k + 1
     ints[SCANNING] = 0
     return 0
 
@@ -74,12 +74,9 @@ def output(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats, t: float
 ) -> bool:
     """State in x = the state at time t of the step, on the constraints."""
-    if t >= reals[T_NEW]:
-        load(x, reals[T_NEW], v, Y_NEW)
-        return True
-    if t <= reals[T]:
-        load(x, reals[T], v, Y)
-        return True
-    interpolate(ints, x, v, (t - reals[T]) / reals[H_STEP])
-    x[0] = t
-    return project(addresses, ints, reals, x, corrected)
+    if t < reals[T_NEW]:
+        interpolate(ints, x, v, (t - reals[T]) / reals[H_STEP])
+        x[0] = t
+        return project(addresses, ints, reals, x, corrected)
+    load(x, reals[T_NEW], v, Y_NEW)
+    return True

@@ -16,16 +16,13 @@ from bellcrank.simulate.layout import (
     DENSE_ROWS,
     EVALUATIONS,
     MARGIN,
-    MAX_STEP,
     POSITION_TOLERANCE,
     PROJECT,
     RESIDUAL,
     RHS,
     RTOL,
-    T_STOP,
     F,
     N,
-    T,
     Y,
 )
 
@@ -49,32 +46,10 @@ def store(x: Floats, v: Floats, row: int) -> None:
 
 
 @part
-def copy(v: Floats, source: int, target: int) -> None:
-    """v[target] = v[source]."""
-    for i in range(v.shape[1]):
-        v[target, i] = v[source, i]
-
-
-@part
 def rates(addresses: Ints, ints: Ints, x: Floats, v: Floats, row: int) -> None:
     """v[row] = f(x)."""
     call_at(addresses[RHS], x, 0, v, row * v.shape[1])
     ints[EVALUATIONS] += 1
-
-
-@part
-def first_not_finite(v: Floats, row: int) -> int:
-    """Index of the first entry of v[row] that is not a finite number, or -1."""
-    # One sum instead of n tests: infinities and not-a-numbers survive a multiplication by zero.
-    total = 0.0
-    for i in range(v.shape[1]):
-        total += 0.0 * v[row, i]
-    if total == 0.0:
-        return -1
-    for i in range(v.shape[1]):
-        if not math.isfinite(v[row, i]):
-            return i
-    return -1
 
 
 @part
@@ -87,19 +62,6 @@ def scaled_norm(reals: Floats, v: Floats, row: int, a: int, b: int) -> float:
         ratio = v[row, i] / (v[ATOL, i] + rtol * max(abs(v[a, i]), abs(v[b, i])))
         total += ratio * ratio
     return math.sqrt(total / n)
-
-
-@part
-def largest(reals: Floats, v: Floats, row: int) -> int:
-    """The entry of v[row] that is largest on the scale of the tolerances."""
-    best = -1
-    worst = -1.0
-    for i in range(v.shape[1]):
-        ratio = abs(v[row, i]) / (v[ATOL, i] + reals[RTOL] * abs(v[Y, i]))
-        if ratio > worst:
-            worst = ratio
-            best = i
-    return best
 
 
 @part
@@ -154,12 +116,3 @@ def hermite(v: Floats, h: float, f_new: int, y_new: int) -> None:
         v[DENSE, i] = difference
         v[DENSE + 1, i] = d1
         v[DENSE + 2, i] = difference - h * v[f_new, i] - d1
-
-
-@part
-def limited(reals: Floats, h: float) -> float:
-    """The step to try: `h` cut to the largest step and to the next stop, stretched a little to reach it."""
-    h = min(h, reals[MAX_STEP])
-    remaining = reals[T_STOP] - reals[T]
-    # Stretching by up to a hundredth spares a sliver of a step before the stop.
-    return remaining if 1.01 * h >= remaining else h

@@ -1,0 +1,38 @@
+"""A mechanism in words: tree, cuts, groups, freedoms, redundant equations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bellcrank.topology import describe
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+
+
+def describe_mechanism(mechanism: Mechanism) -> str:
+    """A plain-text report."""
+    linkage = mechanism.linkage
+    lines = [
+        f"{mechanism.system.name}: {len(mechanism.system.bodies)} bodies, {mechanism.coordinates} coordinates, "
+        f"{mechanism.constraints} constraint equations ({len(mechanism.dropped)} redundant), "
+        f"{mechanism.degrees_of_freedom} degrees of freedom",
+        "",
+        describe(mechanism.tree),
+        "",
+        "groups",
+    ]
+    for n, group in enumerate(mechanism.groups):
+        bodies = list(dict.fromkeys(linkage.links[k].name for k in group.links))
+        closed = [mechanism.mechanics.constraints[c].what for c in group.constraints]
+        driven = list(dict.fromkeys(linkage.links[k].name for k in group.inputs))
+        text = f"  {n + 1}. {', '.join(bodies)}"
+        text += f"; closed by {', '.join(closed)}" if closed else ""
+        text += f"; driven by {', '.join(driven)}" if driven else ""
+        lines.append(text)
+    names = mechanism.speed_names
+    lines += ["", "independent speeds: " + ", ".join(names[i] for i in mechanism.partition.independent)]
+    if mechanism.dropped:
+        lines += ["", "redundant equations, dropped (their share of reactions is not determined):"]
+        lines += [f"  {name}" for name in mechanism.redundant]
+    return "\n".join(lines)

@@ -1,0 +1,65 @@
+"""Newton's correction of the dependent positions, and the speeds that follow (paper B, 31, 32, 38, 39)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.formulations.equations import Mechanics
+from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.mechanics.kinematics import Kinematics, Traced
+from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanics.rotations import out, quaternion_rate
+from bellcrank.mechanics.vectors import Vec
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Graph, Scalar, function, maximum, minimum, sqrt
+
+
+def projection(mechanics: Mechanics, partition: Partition) -> Program:
+    """[t, q, u_i, p] to [q corrected, u_i, residual, margin]; quaternions leave with unit length."""
+    graph = Graph()
+    linkage = mechanics.linkage
+    t = graph.input("t.")
+    q = [graph.input(f"q.{i}") for i in range(linkage.positions)]
+    v = [graph.input(f"u.{i}") for i in partition.independent]
+    parameters = [graph.input(name) for name in mechanics.parameters]
+    kin = Kinematics(linkage, q, Traced(graph))
+    loops = Loops(kin, mechanics.constraints, partition, t)
+    step = loops.position_step()
+    kin.set_speeds(step)
+    corrected: list[Scalar] = []
+    for link in linkage.links:
+        here = q[link.q : link.q + link.kind.positions]
+        if link.kind is LinkKind.BALL:
+            corrected += _unit(here, kin.three_speeds(link))
+        elif link.kind is LinkKind.FREE:
+            move = out(kin.turns[link.index], kin.three_speeds(link, 3))
+            corrected += [a + b for a, b in zip(here[:3], move, strict=True)]
+            corrected += _unit(here[3:], kin.three_speeds(link))
+        else:
+            corrected.append(here[0] + step[link.u])
+    residual: Scalar = 0.0
+    for g in partition.groups:
+        for e, _ in g.pivots:
+            residual = maximum(residual, function("abs", loops.equations[e].residual))
+    return Program.of([t, *q, *v, *parameters], [*corrected, *v, residual, _margin(loops)], "projection")
+
+
+def _unit(quaternion: Sequence[Scalar], step: Vec) -> list[Scalar]:
+    moved = [a + b for a, b in zip(quaternion, quaternion_rate(quaternion, step), strict=True)]
+    shrink = 1.0 / sqrt(moved[0] * moved[0] + moved[1] * moved[1] + moved[2] * moved[2] + moved[3] * moved[3])
+    return [a * shrink for a in moved]
+
+
+def _margin(loops: Loops) -> Scalar:
+    """The smallest pivot against the largest other entry of its row, 1 where nothing competes."""
+    margin: Scalar = 1.0
+    for lu in loops.eliminations:
+        pivots = {c for _, c in lu.pivots}
+        for row, (_, c) in zip(lu.upper, lu.pivots, strict=True):
+            others = [x for j, x in row.items() if j not in pivots]
+            if others:
+                largest: Scalar = 0.0
+                for x in others:
+                    largest = maximum(largest, function("abs", x))
+                margin = minimum(margin, function("abs", row[c]) / (largest + 1e-300))
+    return margin

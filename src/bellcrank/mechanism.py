@@ -1,0 +1,348 @@
+"""A mechanism: what the analysis of a described system found, and the programs traced from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.analysis.assembly import (
+    LoopState,
+    close_positions,
+    close_speeds,
+    independent_equations,
+    worst_constraint,
+)
+from bellcrank.analysis.constraints import constraints_of
+from bellcrank.analysis.initial import apply_initial
+from bellcrank.errors import AssemblyError, SingularMechanism
+from bellcrank.formulations.equations import Equations, Mechanics, Reference
+from bellcrank.formulations.loops import Partition
+from bellcrank.formulations.partition import NumericRows, choose_partition, equation_numbers
+from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation
+from bellcrank.mechanics.forces import effect
+from bellcrank.mechanics.links import Linkage, LinkKind, lower
+from bellcrank.mechanics.start import start_positions
+from bellcrank.program.count import Count, count
+from bellcrank.program.program import Program
+from bellcrank.program.trace import BudgetExceeded, Graph, Scalar
+from bellcrank.topology import body_groups, spanning_tree
+from bellcrank.topology.groups import Group
+
+if TYPE_CHECKING:
+    from bellcrank.model.system import System
+    from bellcrank.program.kernel import Kernel
+    from bellcrank.topology.tree import Tree
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Time [s], positions and speeds of all links, loops closed."""
+
+    t: float
+    q: Array
+    u: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """The equations of motion for one partition in one formulation."""
+
+    formulation: Formulation
+    partition: Partition
+    equations: Equations
+    du: Sequence[Scalar]
+
+    @cached_property
+    def rates(self) -> Program:
+        """[t, q, u_i, p] to [q-dot, rates of the independent speeds]: what integrators call."""
+        eq = self.equations
+        with eq.graph.counting("rates"):
+            q_dot = eq.kin.position_rates()
+        return Program.of(eq.inputs, [*q_dot, *(self.du[i] for i in self.partition.independent)], "rates")
+
+    @cached_property
+    def full(self) -> Program:
+        """[t, q, u_i, p] to [all speeds, all speed rates, constraint residuals]."""
+        eq = self.equations
+        residuals = [e.residual for e in eq.loops.equations]
+        return Program.of(eq.inputs, [*eq.u, *self.du, *residuals], "full")
+
+    @cached_property
+    def accelerations(self) -> Program:
+        """[t, q, u_i, p] to the rates of all speeds, nothing else: what operation counts refer to."""
+        return Program.of(self.equations.inputs, list(self.du), "accelerations")
+
+    def count(self) -> Count:
+        """The arithmetic of one evaluation of all accelerations."""
+        return count(self.accelerations)
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """An analysed system.
+
+    kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
+    solved together. start: the assembled start state.
+    """
+
+    system: System
+    tree: Tree
+    mechanics: Mechanics
+    groups: tuple[Group, ...]
+    kept: tuple[int, ...]
+    dropped: tuple[int, ...]
+    start: State
+    parameter_values: tuple[float, ...]
+    formulation: Formulation
+
+    @property
+    def linkage(self) -> Linkage:
+        """The links."""
+        return self.mechanics.linkage
+
+    @property
+    def coordinates(self) -> int:
+        """Number of relative speeds of the tree."""
+        return self.linkage.speeds
+
+    @property
+    def constraints(self) -> int:
+        """Number of constraint equations, redundant ones included."""
+        return sum(c.size for c in self.mechanics.constraints)
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of independent speeds."""
+        return self.coordinates - len(self.kept)
+
+    @cached_property
+    def equation_names(self) -> tuple[str, ...]:
+        """Every constraint equation in words."""
+        return tuple(f"{c.what}: {label}" for c in self.mechanics.constraints for label in c.labels)
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """The redundant equations that were dropped, in words."""
+        return tuple(self.equation_names[e] for e in self.dropped)
+
+    @cached_property
+    def speed_names(self) -> tuple[str, ...]:
+        """joint.coordinate for every speed."""
+        names = []
+        for link in self.linkage.links:
+            joint = self.system.joints[link.joint]
+            if link.kind is LinkKind.FREE:
+                turning, moving = joint.speeds[3:], joint.speeds[:3]
+                names += [f"{joint.name}.{s}" for s in (*turning, *(f"velocity_{m}" for m in moving))]
+            elif link.kind is LinkKind.BALL:
+                names += [f"{joint.name}.{s}" for s in joint.speeds]
+            else:
+                names.append(f"{joint.name}.{link.coordinates[0]}")
+        return tuple(names)
+
+    def loop_state(self, parameters: Sequence[float] | None = None) -> LoopState:
+        """The constraints ready to be evaluated in plain numbers."""
+        values = self.parameter_values if parameters is None else parameters
+        named = dict(zip(self.mechanics.parameters, values, strict=True))
+        return LoopState(self.linkage, self.mechanics.constraints, named)
+
+    def choose_partition(self, state: State, parameters: Sequence[float] | None = None) -> Partition:
+        """Dependent and independent speeds that are well conditioned in this state."""
+        rows = self.loop_state(parameters).rows(state.q, state.t)
+        partition = choose_partition(self.linkage, self.mechanics.constraints, self.groups, self.kept, rows)
+        if len(partition.dependent) < len(self.kept):
+            whole = _connected(self.groups)
+            partition = choose_partition(self.linkage, self.mechanics.constraints, whole, self.kept, rows)
+        if len(partition.dependent) < len(self.kept):
+            used = {e for g in partition.groups for e, _ in g.pivots}
+            lost = next(self.equation_names[e] for e in self.kept if e not in used)
+            raise SingularMechanism(
+                f"{self.system.name!r} stands in a singular configuration at t = {state.t:g} s: the equation "
+                f"'{lost}' depends on the others there; start a little to one side of it"
+            )
+        return partition
+
+    @cached_property
+    def partition(self) -> Partition:
+        """The partition in the start state."""
+        return self.choose_partition(self.start)
+
+    def traced(self, formulation: Formulation | str | None = None, partition: Partition | None = None) -> Traced:
+        """The equations of motion in a formulation (default: the mechanism's own)."""
+        wanted = Formulation(formulation or self.formulation)
+        partition = partition or self.partition
+        if wanted is not Formulation.AUTO:
+            return self._trace(wanted, partition)
+        best: Traced | None = None
+        fewest: int | None = None
+        for candidate in CANDIDATES:
+            try:
+                trial = self._trace(candidate, partition, None if fewest is None else 4 * fewest)
+            except BudgetExceeded:
+                continue
+            total = trial.count().total
+            if fewest is None or total < fewest:
+                best, fewest = trial, total
+        assert best is not None
+        return best
+
+    def _trace(self, formulation: Formulation, partition: Partition, budget: int | None = None) -> Traced:
+        graph = Graph(budget)
+        reference = Reference(self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values)
+        equations = Equations.traced(self.mechanics, partition, graph, reference)
+        return Traced(formulation, partition, equations, FORMULATIONS[formulation](equations))
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled rates in the start partition; see :attr:`Traced.rates`."""
+        from bellcrank.program.kernel import compile_program
+
+        return compile_program(self.traced().rates)
+
+    def kernel_input(self, state: State | None = None, parameters: Sequence[float] | None = None) -> Array:
+        """[t, q, u_i, p] of a state (default: the start) for :attr:`kernel`."""
+        state = state or self.start
+        values = self.parameter_values if parameters is None else parameters
+        return np.concatenate([[state.t], state.q, state.u[list(self.partition.independent)], values])
+
+    def count(self) -> dict[Formulation, Count]:
+        """Operations of one evaluation by stage, for every formulation."""
+        return {f: self._trace(f, self.partition).count() for f in FORMULATIONS}
+
+    def projection(self, partition: Partition) -> Program:
+        """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
+
+        residual: largest constraint residual before the step. margin: smallest pivot against the largest
+        entry of its row; it falls towards zero where another partition is due.
+        """
+        from bellcrank.formulations.projection import projection
+
+        return projection(self.mechanics, partition)
+
+    def __str__(self) -> str:
+        from bellcrank.analysis.describe import describe_mechanism
+
+        return describe_mechanism(self)
+
+
+def analyse(
+    system: System,
+    *,
+    formulation: Formulation | str = Formulation.AUTO,
+    initial: Mapping[str, Any] | None = None,
+    t: float = 0.0,
+) -> Mechanism:
+    """Analyse a described system: tree, cuts, loops, groups, redundancies, assembled start."""
+    tree = spanning_tree(system)
+    linkage = lower(system, tree)
+    constraints = constraints_of(system, tree, linkage)
+    effects = tuple(effect(force, linkage) for force in system.forces.values())
+    names = tuple(system.parameters)
+    values = tuple(float(p.value) for p in system.parameters.values())
+    mechanics = Mechanics(linkage, constraints, effects, names)
+    loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
+    q, u = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
+    q, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, q, u, initial or {})
+    q = close_positions(loops, q, fixed_q, t, lambda rows: _open_loop(system, tree, constraints, rows, fixed_q))
+    rows = loops.rows(q, t)
+    u = close_speeds(loops, rows, u, fixed_u, lambda left: _stuck(constraints, left))
+    kept, dropped = independent_equations(loops, q, t)
+    groups = _groups(linkage, mechanics, kept)
+    _check_locked(mechanics, groups, kept)
+    start = State(t, q, u)
+    return Mechanism(
+        system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
+    )
+
+
+def _groups(linkage: Linkage, mechanics: Mechanics, kept: Sequence[int]) -> tuple[Group, ...]:
+    """Body groups by the equations that remain."""
+    keep = set(kept)
+    sizes = [sum(e in keep for e in numbers) for numbers in equation_numbers(mechanics.constraints)]
+    sized = [(n, c.links) for n, c in zip(sizes, mechanics.constraints, strict=True)]
+    used = [k for k, (n, _) in enumerate(sized) if n]
+    found = body_groups([link.kind.speeds for link in linkage.links], [sized[k] for k in used])
+    return tuple(Group(g.links, tuple(used[c] for c in g.constraints), g.inputs) for g in found)
+
+
+def _connected(groups: Sequence[Group]) -> list[Group]:
+    """Groups merged with everything that enters them: the coarse grouping, always solvable."""
+    owner = {k: n for n, g in enumerate(groups) for k in g.links}
+    leader = list(range(len(groups)))
+
+    def find(n: int) -> int:
+        while leader[n] != n:
+            n = leader[n]
+        return n
+
+    for n, g in enumerate(groups):
+        for k in g.inputs:
+            a, b = find(n), find(owner[k])
+            leader[max(a, b)] = min(a, b)
+    merged: dict[int, list[Group]] = {}
+    for n, g in enumerate(groups):
+        merged.setdefault(find(n), []).append(g)
+    return [
+        Group(
+            tuple(sorted(k for g in parts for k in g.links)),
+            tuple(sorted(c for g in parts for c in g.constraints)),
+            (),
+        )
+        for parts in merged.values()
+    ]
+
+
+def _check_locked(mechanics: Mechanics, groups: Sequence[Group], kept: Sequence[int]) -> None:
+    """A closed loop that cannot move is a mistake, unless a driver moves it."""
+    keep, numbers = set(kept), equation_numbers(mechanics.constraints)
+    for g in groups:
+        speeds = sum(mechanics.linkage.links[k].kind.speeds for k in g.links)
+        cuts = [c for c in g.constraints if not mechanics.constraints[c].what.startswith("driver")]
+        equations = sum(e in keep for c in cuts for e in numbers[c])
+        if cuts and equations >= speeds and len(cuts) == len(g.constraints):
+            joints = ", ".join(mechanics.constraints[c].what for c in cuts)
+            bodies = ", ".join(dict.fromkeys(mechanics.linkage.links[k].name for k in g.links))
+            raise AssemblyError(
+                f"the loop closed by {joints} is locked: its {speeds} coordinates meet {equations} independent "
+                f"equations, so {bodies} cannot move; free a joint of the loop, or make it rigid with fixed joints"
+            )
+
+
+def _open_loop(
+    system: System, tree: Tree, constraints: Sequence[Any], rows: NumericRows, fixed: Sequence[int]
+) -> str:
+    worst, miss = worst_constraint(constraints, rows.residual)
+    near = f"{miss * 1e3:.3g} mm" if miss < 1.0 else f"{miss:.3g} m"
+    loop = ", ".join(sorted({link for link in _loop_bodies(tree, worst.name)})) or worst.name
+    held = "; some coordinates of it are held by initial=" if fixed else ""
+    return (
+        f"{worst.what} of {system.name!r} cannot be satisfied: nearest miss {near} (or rad){held}. "
+        f"Check the lengths and start poses of {loop}"
+    )
+
+
+def _loop_bodies(tree: Tree, joint: str) -> list[str]:
+    from bellcrank.topology import loops
+
+    for loop in loops(tree):
+        if loop.joint.name == joint:
+            return [link.body.name for link in loop.links]
+    return []
+
+
+def _stuck(constraints: Sequence[Any], left: Array) -> str:
+    worst, miss = worst_constraint(constraints, left)
+    return (
+        f"the given rates do not fit together: {worst.what} is violated at {miss:.3g} m/s or rad/s; "
+        "give fewer rates in initial=, the others follow"
+    )
+
+
+__all__ = ["Formulation", "Mechanism", "State", "Traced", "analyse"]
