@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.timing import REPEATS, minimum
+
 Array = npt.NDArray[np.float64]
 
 
@@ -25,6 +27,12 @@ class Build:
     trace_seconds: float
     compile_seconds: float
     from_cache: bool
+
+    @property
+    def in_words(self) -> str:
+        """The times, and whether the machine code was on disk already."""
+        found = ", found in the cache" if self.from_cache else ""
+        return f"trace {self.trace_seconds:.2f} s, compile {self.compile_seconds:.2f} s{found}"
 
 
 def car_system(forces: bool = False) -> Any:
@@ -67,25 +75,26 @@ def build(system: Any, formulation: str = "auto", lanes: int = 1) -> Build:
 
 
 def sample_inputs(mechanism: Any, kernel: Any) -> Array:
-    """Inputs of the kernel in the start pose, with random independent speeds."""
+    """Inputs of the kernel with random independent speeds; a tree of angles is bent at random too.
+
+    A mechanism with loops stays in its start pose, as the peers' does, so that its loops are closed.
+    """
     from bellcrank.mechanism import State
 
+    rng = np.random.default_rng(1)
     start = mechanism.start
-    speeds = np.random.default_rng(1).uniform(-1, 1, len(start.u))
-    x = mechanism.kernel_input(State(start.t, start.q, speeds))
+    bent = mechanism.constraints == 0 and len(start.q) == len(start.u)
+    q = rng.uniform(-1, 1, len(start.q)) if bent else start.q
+    x = mechanism.kernel_input(State(start.t, q, rng.uniform(-1, 1, len(start.u))))
     return np.repeat(x[:, None], kernel.lanes, axis=1).ravel() if kernel.lanes > 1 else x
 
 
-def kernel_seconds(kernel: Any, x: Array, repeats: int = 25, loop_seconds: float = 0.02) -> float:
+def kernel_seconds(kernel: Any, x: Array, repeats: int = REPEATS) -> float:
     """Seconds a call: the minimum over repeats of a compiled loop."""
     loop = _compiled_loop()
     y = np.zeros(kernel.n_out * kernel.lanes)
     x = np.ascontiguousarray(x, dtype=float)
-    count = 16
-    while _timed(loop, kernel.address, x, y, count) < 0.2 * loop_seconds:
-        count *= 4
-    count = max(1, int(count * loop_seconds / max(_timed(loop, kernel.address, x, y, count), 1e-9)))
-    return min(_timed(loop, kernel.address, x, y, count) for _ in range(repeats)) / count
+    return minimum(lambda count: _timed(loop, kernel.address, x, y, count), repeats)[0]
 
 
 def _timed(loop: Callable[..., None], address: int, x: Array, y: Array, count: int) -> float:

@@ -1,6 +1,6 @@
 """All measurements in one process on one core: a table, and the same numbers as JSON.
 
-    python -m benchmarks.run [--quick] [--only car,chain,lanes,compile] [--output FILE]
+    python -m benchmarks.run [--quick] [--only car,forces,chain,lanes,compile] [--output FILE]
 
 Every time is a minimum over repeats. Peers are called from Python; what such a call costs before the
 algorithm starts is measured and taken off in their favour. Forces other than gravity are left out everywhere.
@@ -12,6 +12,8 @@ import argparse
 import json
 import os
 import platform
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,10 +26,10 @@ from rich.table import Table
 
 from benchmarks import ours
 from benchmarks.peers.car import load_car
-from benchmarks.timing import Timing, one_core
+from benchmarks.timing import REPEATS, Timing, one_core
 
 CHAINS = (10, 50, 200, 1000)
-SECTIONS = ("car", "chain", "lanes", "compile")
+SECTIONS = ("car", "forces", "chain", "lanes", "compile")
 Row = dict[str, Any]
 
 
@@ -58,12 +60,16 @@ def car_rows(repeats: int) -> Iterator[Row]:
         return mujoco_models.time_car(load_car(), repeats)
 
     yield measured("car", "22 bodies", "mujoco mj_forward", mujoco)
-    yield measured("car", "22 bodies", "pinocchio constraintDynamics", lambda: peer("constraintDynamics"))
-    yield measured("car", "22 bodies", "pinocchio lcaba", lambda: peer("lcaba"))
+    for method in ("constraintDynamics", "lcaba", "lcaba, refined"):
+        yield measured("car", "22 bodies", f"pinocchio {method}", lambda m=method: peer(m))
     for formulation in ("lagrange", "reduced_lagrange", "partitioning", "independent", "recursive", "auto"):
-        yield measured(
-            "car", "22 bodies", f"bellcrank {formulation}", lambda f=formulation: our_car(f, repeats)
-        )
+        code = f"bellcrank {formulation}"
+        yield measured("car", "22 bodies", code, lambda f=formulation: our_car(f, repeats))
+
+
+def forces_rows(repeats: int) -> Iterator[Row]:
+    """The whole car, springs, tyres and rack actuator included; the peers have none of these."""
+    yield measured("forces", "22 bodies", "bellcrank auto", lambda: our_car("auto", repeats, True))
 
 
 def our_car(formulation: str, repeats: int, forces: bool = False) -> Timing:
@@ -92,10 +98,10 @@ def chain_rows(repeats: int) -> Iterator[Row]:
         return drake_models.time_chain(links, repeats)
 
     def our_chain(links: int) -> Timing:
-        build = ours.build(ours.chain_system(links), "recursive")
+        with empty_cache():
+            build = ours.build(ours.chain_system(links), "recursive")
         x = ours.sample_inputs(build.mechanism, build.kernel)
-        note = f"trace {build.trace_seconds:.2f} s, compile {build.compile_seconds:.2f} s"
-        return Timing(ours.kernel_seconds(build.kernel, x, repeats), note=note)
+        return Timing(ours.kernel_seconds(build.kernel, x, repeats), note=build.in_words)
 
     for links in CHAINS:
         for code in ("pinocchio", "mujoco", "drake"):
@@ -116,17 +122,22 @@ def lane_rows(repeats: int) -> Iterator[Row]:
 
 
 def compile_rows(repeats: int) -> Iterator[Row]:
-    """From the description to machine code, cold and from the cache."""
+    """From the description to machine code in a new process: with an empty cache, then with a filled one."""
+    program = (
+        "from benchmarks import ours; b = ours.build(ours.car_system()); "
+        "print(b.trace_seconds + b.compile_seconds); print(b.in_words)"
+    )
     with empty_cache():
-        for what in ("cold", "from the cache"):
+        for what in ("empty cache", "filled cache"):
 
             def measure() -> Timing:
-                build = ours.build(ours.car_system(), "auto")
-                note = f"trace {build.trace_seconds:.2f} s, compile {build.compile_seconds:.2f} s"
-                note += ", found in the cache" if build.from_cache else ""
-                return Timing(build.trace_seconds + build.compile_seconds, note=note)
+                command = [sys.executable, "-c", program]
+                seconds, note = subprocess.run(
+                    command, capture_output=True, text=True, check=True
+                ).stdout.splitlines()
+                return Timing(float(seconds), note=note)
 
-            yield measured("compile", "22 bodies", f"bellcrank {what}", measure)
+            yield measured("compile", "22 bodies", f"bellcrank, {what}", measure)
 
 
 @contextmanager
@@ -175,6 +186,11 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
+def load() -> float | None:
+    """The work waiting on the machine, averaged over a minute; this process counts as one."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
 def in_words(seconds: float | None) -> str:
     """A time with a fitting unit."""
     if seconds is None:
@@ -216,10 +232,17 @@ def main() -> None:
     unknown = [name for name in chosen if name not in SECTIONS]
     if unknown:
         parser.error(f"no section {unknown[0]!r}; sections: {', '.join(SECTIONS)}")
-    repeats = 5 if arguments.quick else 25
+    repeats = 50 if arguments.quick else REPEATS
     console = Console()
     core = one_core()
-    sections = {"car": car_rows, "chain": chain_rows, "lanes": lane_rows, "compile": compile_rows}
+    load_before = load()
+    sections = {
+        "car": car_rows,
+        "forces": forces_rows,
+        "chain": chain_rows,
+        "lanes": lane_rows,
+        "compile": compile_rows,
+    }
     rows: list[Row] = []
     for name in chosen:
         for row in sections[name](repeats):
@@ -231,12 +254,10 @@ def main() -> None:
         console.print(f"{what}: {value:.1e}" if isinstance(value, float) else f"{what}: {value}")
     output = Path(arguments.output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    machine = {
-        "processor": processor(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "core": core,
-    }
+    busy = [load_before, load()]
+    if any(x is not None and x > 1.5 for x in busy):
+        console.print(f"other work ran on this machine (load {busy[0]} to {busy[1]}): repeat on an idle one")
+    machine = {"processor": processor(), "system": platform.system(), "core": core, "load": busy}
     result = {"machine": machine, "versions": versions(), "agreement": agreement, "rows": rows}
     output.write_text(json.dumps(result, indent=1) + "\n")
     console.print(f"written: {os.path.relpath(output)}")

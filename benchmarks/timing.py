@@ -21,29 +21,40 @@ class Timing:
     note: str = ""
 
 
-def per_call(function: Callable[[], Any], repeats: int = 25, loop_seconds: float = 0.02) -> float:
+REPEATS = 300
+LOOP_SECONDS = 5e-4
+"""A loop must fit between two interruptions: on a busy machine every longer one is interrupted, and then even
+the minimum over many repeats is too large. Both sides of a comparison are measured with this one rule."""
+LIMIT_SECONDS = 3.0
+
+
+def per_call(function: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Seconds a call of `function`: the minimum over `repeats` loops, the empty loop taken off."""
-    count = 1
-    while True:
-        elapsed = _loop(function, count)
-        if elapsed > 0.2 * loop_seconds:
-            break
-        count *= 4
-    count = max(1, int(count * loop_seconds / elapsed))
     enabled = gc.isenabled()
     gc.disable()
     try:
-        taken = min(_loop(function, count) for _ in range(repeats))
-        empty = min(_loop(_nothing, count) for _ in range(3))
+        taken, count = minimum(lambda count: _loop(function, count), repeats)
+        empty = min(_loop(_nothing, count) for _ in range(50)) / count
     finally:
         if enabled:
             gc.enable()
-    return max(taken - empty, 0.0) / count
+    return max(taken - empty, 0.0)
 
 
-def once(function: Callable[[], Any], repeats: int = 1) -> float:
-    """Seconds of a slow call: the minimum over `repeats`."""
-    return min(_loop(function, 1) for _ in range(repeats))
+def minimum(timed: Callable[[int], float], repeats: int = REPEATS) -> tuple[float, int]:
+    """The smallest time a turn, and the turns a loop; `timed(count)` runs a loop of `count` turns [s]."""
+    count = 1
+    while min(timed(count) for _ in range(3)) < 0.25 * LOOP_SECONDS:
+        count *= 2
+    elapsed = min(timed(count) for _ in range(3))
+    count = max(1, int(count * LOOP_SECONDS / elapsed))
+    best = timed(count)
+    start = time.perf_counter()
+    for _ in range(repeats):
+        best = min(best, timed(count))
+        if time.perf_counter() - start > LIMIT_SECONDS:
+            break
+    return best / count, count
 
 
 def one_core() -> int | None:

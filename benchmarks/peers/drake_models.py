@@ -9,7 +9,7 @@ from pydrake.math import RigidTransform
 from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import FixedOffsetFrame, RevoluteJoint, SpatialInertia, UnitInertia
 
-from benchmarks.timing import Timing, per_call
+from benchmarks.timing import REPEATS, Timing, per_call
 
 
 def chain_plant(links: int, length: float = 0.1, mass: float = 0.1) -> Any:
@@ -37,7 +37,7 @@ def chain_plant(links: int, length: float = 0.1, mass: float = 0.1) -> Any:
     return plant
 
 
-def time_chain(links: int, repeats: int = 25) -> Timing:
+def time_chain(links: int, repeats: int = REPEATS) -> Timing:
     """The accelerations of the chain, by its articulated body algorithm."""
     plant = chain_plant(links)
     context = plant.CreateDefaultContext()

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from benchmarks.peers.car import Array, Car, Link
-from benchmarks.timing import Timing, per_call
+from benchmarks.timing import REPEATS, Timing, per_call
 
 HARD = "0.9999 0.9999 0.001 0.5 2"
 """MuJoCo's constraints are soft; this is as stiff as they get."""
@@ -101,7 +101,7 @@ def call_overhead(model: Any) -> float:
     return per_call(lambda: mujoco.mj_isSparse(model))
 
 
-def time_forward(model: Any, data: Any, repeats: int = 25, note: str = "mj_forward") -> Timing:
+def time_forward(model: Any, data: Any, repeats: int = REPEATS, note: str = "mj_forward") -> Timing:
     """One mj_forward."""
     overhead = call_overhead(model)
     return Timing(per_call(lambda: mujoco.mj_forward(model, data), repeats) - overhead, overhead, note)
@@ -124,7 +124,7 @@ def consistent_speeds(model: Any, data: Any, seed: int = 1) -> Array:
     return speeds - np.linalg.pinv(J) @ (J @ speeds)
 
 
-def time_car(car: Car, repeats: int = 25) -> Timing:
+def time_car(car: Car, repeats: int = REPEATS) -> Timing:
     """One mj_forward of the moving car, with the faster of dense and sparse Jacobians.
 
     At rest the car falls freely and the solver has nothing to do, so the car moves. The solver starts
@@ -143,7 +143,7 @@ def time_car(car: Car, repeats: int = 25) -> Timing:
     return best
 
 
-def time_chain(links: int, repeats: int = 25) -> Timing:
+def time_chain(links: int, repeats: int = REPEATS) -> Timing:
     """One mj_forward of the chain."""
     model = chain_model(links)
     data = mujoco.MjData(model)

@@ -1,0 +1,52 @@
+"""Bellcrank: a compiler for mechanisms.
+
+Describe bodies, joints and forces; Bellcrank turns exactly that mechanism into machine code and simulates
+it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "System": "bellcrank.model",
+    "Body": "bellcrank.model",
+    "Frame": "bellcrank.model",
+    "Joint": "bellcrank.model",
+    "JointKind": "bellcrank.model",
+    "Mechanism": "bellcrank.mechanism",
+    "State": "bellcrank.mechanism",
+    "Formulation": "bellcrank.mechanism",
+    "analyse": "bellcrank.mechanism",
+    "Event": "bellcrank.events",
+    "Controller": "bellcrank.events",
+    "Result": "bellcrank.result.result",
+    "Series": "bellcrank.result.series",
+    "load_result": "bellcrank.result.storage",
+    "SimulationError": "bellcrank.simulate",
+    "BellcrankError": "bellcrank.errors",
+    "ModelError": "bellcrank.errors",
+    "where": "bellcrank.program.trace",
+    "minimum": "bellcrank.program.trace",
+    "maximum": "bellcrank.program.trace",
+    "clip": "bellcrank.program.trace",
+    "linear_table": "bellcrank.program.tables",
+    "smooth_table": "bellcrank.program.tables",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    # Rooms are opened when first entered, so that importing the package stays quick.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

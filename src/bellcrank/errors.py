@@ -34,6 +34,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """An error that lists what exists and suggests the nearest name."""
     names = list(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
     listed = ", ".join(names[:30]) + (", ..." if len(names) > 30 else "")
     return UnknownName(f"no {kind} named {name!r}{hint} {kind} names here: {listed or 'none'}")

@@ -19,7 +19,7 @@ from bellcrank.analysis.assembly import (
 )
 from bellcrank.analysis.constraints import constraints_of
 from bellcrank.analysis.initial import apply_initial
-from bellcrank.errors import AssemblyError, SingularMechanism
+from bellcrank.errors import AssemblyError, ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.partition import NumericRows, choose_partition, equation_numbers
@@ -36,6 +36,7 @@ from bellcrank.topology.groups import Group
 if TYPE_CHECKING:
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
+    from bellcrank.result.result import Result
     from bellcrank.topology.tree import Tree
 
 Array = NDArray[np.float64]
@@ -216,6 +217,12 @@ class Mechanism:
         """Operations of one evaluation by stage, for every formulation."""
         return {f: self._trace(f, self.partition).count() for f in FORMULATIONS}
 
+    def simulate(self, duration: float, **options: Any) -> Result:
+        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
+        from bellcrank.simulation import simulate
+
+        return simulate(self, duration, **options)
+
     def projection(self, partition: Partition) -> Program:
         """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
 
@@ -237,15 +244,20 @@ def analyse(
     *,
     formulation: Formulation | str = Formulation.AUTO,
     initial: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
     t: float = 0.0,
 ) -> Mechanism:
-    """Analyse a described system: tree, cuts, loops, groups, redundancies, assembled start."""
+    """Analyse a described system: tree, cuts, loops, groups, redundancies, assembled start.
+
+    initial: start values by joint, see :func:`bellcrank.analysis.initial.apply_initial`. parameters: values
+    other than the described ones.
+    """
     tree = spanning_tree(system)
     linkage = lower(system, tree)
     constraints = constraints_of(system, tree, linkage)
     effects = tuple(effect(force, linkage) for force in system.forces.values())
     names = tuple(system.parameters)
-    values = tuple(float(p.value) for p in system.parameters.values())
+    values = _parameter_values(system, parameters or {})
     mechanics = Mechanics(linkage, constraints, effects, names)
     loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
     q, u = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
@@ -260,6 +272,15 @@ def analyse(
     return Mechanism(
         system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
     )
+
+
+def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float, ...]:
+    for name, value in given.items():
+        if name not in system.parameters:
+            raise unknown_name("parameter", name, system.parameters)
+        if not np.isfinite(value):
+            raise ModelError(f"parameter {name!r} must be a finite number, not {value!r}")
+    return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
 
 
 def _groups(linkage: Linkage, mechanics: Mechanics, kept: Sequence[int]) -> tuple[Group, ...]:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from bellcrank.model import System
 from reference.drawing import FREEDOMS, KINDS, Drawing, add_forces
-from reference.engine import Engine, row_space, turn
+from reference.engine import Engine, Singular, row_space, turn
 from reference.newton_euler import mass_and_force
-from reference.states import start_poses
+from reference.states import random_state, start_poses
 
 ATTEMPTS = 100
 
@@ -29,7 +29,7 @@ def mechanism(family: str, seed: int, forces: int = 3) -> System:
         drawing = Drawing(np.random.default_rng([seed, attempt]), f"{family} {seed}")
         FAMILIES[family](drawing)
         add_forces(drawing, forces)
-        if well_conditioned(drawing.system):
+        if well_conditioned(drawing.system) and keeps_its_rank(drawing.system):
             return drawing.system
     raise AssertionError(f"no well-conditioned mechanism of family {family!r} in {ATTEMPTS} attempts")
 
@@ -54,6 +54,24 @@ def well_conditioned(system: System, singular_value: float = 2e-3, condition: fl
         return True
     moments = np.linalg.eigvalsh(free @ M @ free.T)
     return bool(moments[0] > moments[-1] / condition)
+
+
+def keeps_its_rank(system: System) -> bool:
+    """Whether as many constraints are independent nearby as in the start pose.
+
+    Axes drawn along x, y and z can meet in a pose where a loop is redundant only there.
+    """
+    start = start_poses(system)
+    try:
+        nearby, _ = random_state(system, None, 0.0, np.random.default_rng(0), 0.05, steps=1)
+    except Singular:
+        return False
+    rest = {name: (np.zeros(3), np.zeros(3)) for name in start}
+    ranks = {
+        row_space(Engine(system, None, 0.0, poses, rest).constraint_rows()[0])[1].size
+        for poses in (start, nearby)
+    }
+    return len(ranks) == 1
 
 
 def tree(drawing: Drawing) -> None:

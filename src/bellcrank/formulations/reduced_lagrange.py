@@ -1,6 +1,9 @@
 """Multipliers first, then the speed rates (paper D, section 3.2).
 
-(J M^-1 J^T) lambda = J M^-1 (Q - f) - gamma, M du = Q - f - J^T lambda. Where massless members make M
+(J M^-1 J^T) lambda = J M^-1 (Q - f) - gamma, M du = Q - f - J^T lambda. With M = L D L^T and W = L^-1 J^T the
+first matrix is W^T D^-1 W: half a solution for every row of J is enough, and W has entries only along the
+tree from the loop inwards. Even so J M^-1 J^T couples every loop with every other that shares a moving base,
+which the full multiplier system, eliminated sparsely, never does: this one is seldom the shorter. Where massless members make M
 singular, M + a J^T J and Q - f + a J^T gamma take their places: on the constraints that changes nothing.
 """
 
@@ -30,19 +33,44 @@ def solution(eq: Equations) -> tuple[list[Scalar], dict[int, Scalar]]:
         if weight:
             _augment(M, J, force, gamma, weight)
         factors = LDL.of(M, list(reversed(range(n))))
-        columns = [factors.solve(row) for row in J]
-        S = {
-            (i, j): _product(J[i], columns[j]) for i in range(len(J)) for j in range(i + 1) if _meet(J[i], columns[j])
-        }
-        free = factors.solve(dict(enumerate(force)))
-        rhs = {i: _product(row, free) - gamma[i] for i, row in enumerate(J)}
+        W = [_forward(factors, row) for row in J]
+        scaled = [{i: entry * factors.inverse[i] for i, entry in column.items()} for column in W]
+        y = _forward(factors, dict(enumerate(force)))
+        pairs = [(i, j) for i in range(len(J)) for j in range(i + 1) if W[i].keys() & W[j].keys()]
+        S = {(i, j): _product(W[i], scaled[j]) for i, j in pairs}
+        rhs = {i: _product(scaled[i], y) - gamma[i] for i in range(len(J))}
     with eq.graph.counting("solve"):
         multipliers = LDL.of(S, list(range(len(J)))).solve(rhs) if J else {}
-        du = [free[i] for i in range(n)]
-        for k, column in enumerate(columns):
+        for k, column in enumerate(W):
             for i, entry in column.items():
-                du[i] = du[i] - entry * multipliers[k]
-    return du, {e: multipliers[k] for k, e in enumerate(eq.kept)}
+                y[i] = y.get(i, 0.0) - entry * multipliers[k]
+        du = _backward(factors, y)
+    return [du[i] for i in range(n)], {e: multipliers[k] for k, e in enumerate(eq.kept)}
+
+
+def _forward(factors: LDL, rhs: Mapping[int, Scalar]) -> dict[int, Scalar]:
+    """L^-1 rhs; only the entries that come out of it are there."""
+    found = {i: entry for i, entry in rhs.items() if not _is_nothing(entry)}
+    for k in factors.order:
+        if k in found:
+            for i, f in factors.columns[k].items():
+                found[i] = found.get(i, 0.0) - f * found[k]
+    return found
+
+
+def _backward(factors: LDL, y: Mapping[int, Scalar]) -> dict[int, Scalar]:
+    """L^-T D^-1 y."""
+    x: dict[int, Scalar] = {}
+    for k in reversed(factors.order):
+        total = y.get(k, 0.0) * factors.inverse[k]
+        for i, f in factors.columns[k].items():
+            total = total - f * x[i]
+        x[k] = total
+    return x
+
+
+def _is_nothing(x: Scalar) -> bool:
+    return isinstance(x, float) and x == 0.0
 
 
 def _product(row: Mapping[int, Scalar], column: Mapping[int, Scalar]) -> Scalar:
@@ -51,10 +79,6 @@ def _product(row: Mapping[int, Scalar], column: Mapping[int, Scalar]) -> Scalar:
         if i in column:
             total = total + entry * column[i]
     return total
-
-
-def _meet(row: Mapping[int, Scalar], column: Mapping[int, Scalar]) -> bool:
-    return any(not (isinstance(column.get(i, 0.0), float) and column.get(i, 0.0) == 0.0) for i in row)
 
 
 def _weight(

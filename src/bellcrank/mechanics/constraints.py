@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage, LinkKind, Placement
 from bellcrank.mechanics.vectors import (
     UNIT,
+    ZERO,
     Mat,
     Vec,
     add,
@@ -27,6 +29,7 @@ from bellcrank.mechanics.vectors import (
     cross,
     dot,
     neg,
+    scale,
     sub,
     times,
 )
@@ -44,12 +47,17 @@ not in its own: see :class:`Equation`.
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """One constraint equation in one state, seen from link `base`."""
+    """One constraint equation in one state, seen from link `base`.
+
+    nu: right-hand side of the velocity equation. on_b: moment and force on side b, at its point, for a unit
+    multiplier.
+    """
 
     residual: Scalar
     row: Row
     base: int
     nu: Scalar = 0.0
+    on_b: tuple[Vec, Vec] = (ZERO, ZERO)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +161,10 @@ _Parts: TypeAlias = tuple[Scalar, Vec, Vec]
 """Residual, and the vectors that a turn and a shift of the first side are multiplied with."""
 
 
+def _component(i: int, sign: float, w: Vec, v: Vec) -> Scalar:
+    return sign * v[i]
+
+
 @dataclass
 class _Pair:
     """The two sides of a cut joint in one state, and the primitives between them."""
@@ -181,7 +193,12 @@ class _Pair:
         """SPHR (9): the points coincide."""
         gap = sub(self.A.point, self.B.point)
         return [
-            Equation(gap[i], self.row(lambda w, v, i=i: v[i], lambda w, v, i=i: -v[i]), self.base)  # type: ignore[misc]
+            Equation(
+                gap[i],
+                self.row(partial(_component, i, 1.0), partial(_component, i, -1.0)),
+                self.base,
+                on_b=(ZERO, neg(UNIT[i])),
+            )
             for i in range(3)
         ]
 
@@ -193,7 +210,8 @@ class _Pair:
         """DOT1 (10): axis i of a is perpendicular to axis j of b."""
         g, h = self.A.axis(i), self.B.axis(j)
         n = cross(g, h)
-        return Equation(dot(g, h), self.row(lambda w, v: dot(w, n), lambda w, v: -dot(w, n)), self.base)
+        row = self.row(lambda w, v: dot(w, n), lambda w, v: -dot(w, n))
+        return Equation(dot(g, h), row, self.base, on_b=(neg(n), ZERO))
 
     def dot1_gamma(self, i: int, j: int) -> Scalar:
         """Minus the second rate of g_A . g_B at constant speeds."""
@@ -206,7 +224,7 @@ class _Pair:
         g, d = self.A.axis(i), sub(self.B.point, self.A.point)
         n = cross(g, d)
         row = self.row(lambda w, v: dot(w, n) - dot(g, v), lambda w, v: dot(g, v))
-        return Equation(dot(g, d), row, self.base)
+        return Equation(dot(g, d), row, self.base, on_b=(ZERO, g))
 
     def dot2_gamma(self, i: int) -> Scalar:
         """Minus the second rate of g . d at constant speeds."""
@@ -279,7 +297,8 @@ def _screw(pair: _Pair, h: Scalar) -> Equation:
         lambda w, v: k_z * (dot(w, n) - dot(z, v)) - k_t * dot(w, z),
         lambda w, v: k_z * dot(z, v) + k_t * dot(w, z),
     )
-    return Equation(h * (s * ct - c * st), row, pair.base)
+    on_b = (scale(k_t, z), scale(k_z, z))
+    return Equation(h * (s * ct - c * st), row, pair.base, on_b=on_b)
 
 
 def _screw_gamma(pair: _Pair, h: Scalar) -> Scalar:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
@@ -13,6 +13,10 @@ from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
 from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Expr
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.result.result import Result
 
 __all__ = ["GROUND", "System"]
 
@@ -92,3 +96,19 @@ class System(JointMethods, MotionMethods, ForceMethods):
                     f"body {name!r} has no joint; give it system.free('...', system.ground, {name}) "
                     "if it should float"
                 )
+
+    def mechanism(self, **options: Any) -> Mechanism:
+        """Analyse: tree, cuts, groups, degrees of freedom, redundant constraints; see :func:`analyse`."""
+        from bellcrank.mechanism import analyse
+
+        return analyse(self, **options)
+
+    def simulate(self, duration: float, **options: Any) -> Result:
+        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
+        from bellcrank.simulation import simulate
+
+        return simulate(self, duration, **options)
+
+    def count(self) -> Any:
+        """Operations of one evaluation by stage, for every formulation."""
+        return self.mechanism().count()

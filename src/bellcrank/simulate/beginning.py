@@ -55,7 +55,7 @@ _CLEARED = (
     at.TROUBLE,
     at.STIFF_COUNT,
     at.NONSTIFF_COUNT,
-    at.JACOBIAN_CURRENT,
+    at.JACOBIAN_AGE,
     at.FACTORS_VALID,
     at.HISTORY,
 )

@@ -121,15 +121,15 @@ def vector(typing_context: Any, pointer: Any, length: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def matrix(typing_context: Any, pointer: Any, rows: Any, columns: Any) -> Any:
-    """The array of that many rows and columns at a pointer."""
+def matrix(typing_context: Any, pointer: Any, offset: Any, rows: Any, columns: Any) -> Any:
+    """The array of that many rows and columns, `offset` numbers behind a pointer."""
     array = types.Array(pointer.dtype, 2, "C")
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        sizes = [context.cast(builder, args[k], signature.args[k], types.intp) for k in (1, 2)]
-        return _array(context, builder, array, args[0], sizes)
+        start, *sizes = (context.cast(builder, args[k], signature.args[k], types.intp) for k in (1, 2, 3))
+        return _array(context, builder, array, builder.gep(args[0], [start]), sizes)
 
-    return array(pointer, rows, columns), generate
+    return array(pointer, offset, rows, columns), generate
 
 
 def _array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:

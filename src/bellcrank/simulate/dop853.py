@@ -37,6 +37,7 @@ TABLE = Table(
     beta=0.04,
     grow=6.0,
     shrink=0.333,
-    stability=6.1,
+    # The published code watches at 6.1; the smoother controller here keeps the step a little below that.
+    stability=5.2,
 )
 METHOD = integrator(TABLE)

@@ -62,6 +62,7 @@ from bellcrank.simulate.steps import (
     DONE,
     GO_ON,
     NOT_FINITE,
+    STIFF,
     accept,
     close_step,
     move_on,
@@ -78,8 +79,6 @@ from bellcrank.simulate.vectors import (
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-STIFF = 9
 
 # table: the controller, then nodes and weights
 EXPONENT = 0
@@ -162,7 +161,7 @@ def integrator(table: Table) -> Integrator:
         order=table.order,
         rows=OWN + s + extras,
         adaptive=len(table.errors) > 0,
-        arrays=lambda n: (shape, numbers),
+        arrays=lambda n, parameters: (shape, numbers),
         advance=advance,
     )
 
@@ -282,10 +281,10 @@ def advance(
     reals = vector(reals_at, REALS)
     n = ints[N]
     x = vector(x_at, 1 + n)
-    v = matrix(v_at, ints[ROWS], n)
+    v = matrix(v_at, 0, ints[ROWS], n)
     corrected = vector(corrected_at, n + 2)
     out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, ints[N_OUT], n)
+    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     shape = vector(own_ints_at, ints[OWN_INTS])
     table = vector(own_reals_at, ints[OWN_REALS])
     s = shape[STAGES]

@@ -297,7 +297,7 @@ def search(
     ints = vector(ints_at, INTS)
     reals = vector(reals_at, REALS)
     x = vector(x_at, 1 + ints[N])
-    v = matrix(v_at, ints[ROWS], ints[N])
-    g = matrix(g_at, EVENT_ROWS, ints[N_EVENTS])
+    v = matrix(v_at, 0, ints[ROWS], ints[N])
+    g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
     reals[THETA_EVENT] = next_event(addresses, ints, reals, x, v, g)
     return 1 if reals[THETA_EVENT] <= 1.0 else 0

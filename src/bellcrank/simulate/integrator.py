@@ -18,7 +18,7 @@ class Integrator:
         order: Order of convergence.
         rows: Vectors it needs in `v`.
         adaptive: Whether it can choose its step size.
-        arrays: n -> the method's own arrays, of integers and of reals.
+        arrays: (state size, number of parameters) -> the method's own arrays, of integers and of reals.
         advance: The compiled loop, a Unit; returns a Status code.
     """
 
@@ -26,5 +26,5 @@ class Integrator:
     order: int
     rows: int
     adaptive: bool
-    arrays: Callable[[int], tuple[NDArray[np.int64], NDArray[np.float64]]]
+    arrays: Callable[[int, int], tuple[NDArray[np.int64], NDArray[np.float64]]]
     advance: Callable[..., int]

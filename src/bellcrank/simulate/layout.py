@@ -51,7 +51,7 @@ LAST_REJECTED: Final = 18
 TROUBLE: Final = 19  # why the step shrinks: a status code, or 0
 JACOBIANS: Final = 20
 FACTORISATIONS: Final = 21
-JACOBIAN_CURRENT: Final = 22
+JACOBIAN_AGE: Final = 22  # 0 none, 1 of the present state, 2 of an earlier one
 FACTORS_VALID: Final = 23
 HISTORY: Final = 24  # steps since the last restart that a multistep formula may look back on
 HEAD: Final = 25  # newest entry of the ring of past steps
@@ -81,7 +81,8 @@ LARGEST_EIGENVALUE: Final = 16
 RESIDUAL: Final = 17
 STEP_MARGIN: Final = 18  # margin at the end of the step; MARGIN is that of the last projection
 THETA_EVENT: Final = 19
-REALS: Final = 20
+H_FACTORS: Final = 20  # step size for which the factors, or the auxiliary rates, hold
+REALS: Final = 21
 
 # rows of v
 Y: Final = 0

@@ -133,11 +133,27 @@ class _Driver:
             status = Status.INTERRUPTED
         trajectory = self._trajectory(status)
         if status.failed:
-            index = int(self.run.ints[at.INDEX])
+            index = self._offender(status)
             names = self.run.problem.names
             quantity = names[index] if names and index >= 0 else None
             raise SimulationError(status, self.run.t, index, quantity, trajectory)
         return trajectory
+
+    def _offender(self, status: Status) -> int:
+        """The state entry that gave the trouble, or -1."""
+        run = self.run
+        if run.ints[at.FRESH]:
+            return int(run.ints[at.INDEX])
+        if status is Status.NOT_FINITE:
+            for row in (at.F_NEW, at.WORK):
+                wrong = np.flatnonzero(~np.isfinite(run.v[row]))
+                if len(wrong):
+                    return int(wrong[0])
+            return -1
+        if status in (Status.STEP_UNDERFLOW, Status.TOO_MANY_STEPS):
+            error = np.abs(run.v[at.WORK]) / (run.v[at.ATOL] + run.reals[at.RTOL] * np.abs(run.y))
+            return int(np.argmax(error)) if np.any(error > 0.0) else -1
+        return -1
 
     def _loop(self) -> Status:
         run = self.run

@@ -71,7 +71,7 @@ class Run:
         self._take_addresses()
 
     def _take_own_arrays(self) -> None:
-        ints, reals = self.integrator.arrays(self.problem.n)
+        ints, reals = self.integrator.arrays(self.problem.n, len(self.problem.p))
         self.own = ints.copy(), reals.copy()
         self.ints[at.ROWS] = len(self.v)
         self.ints[at.OWN_INTS] = len(ints)

@@ -1,0 +1,169 @@
+"""Events and sampled controllers: what happens to a run from outside its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError, unknown_name
+from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Expr, Scalar, rebuild
+from bellcrank.result.quantities import Quantities
+from bellcrank.result.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism, State
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """A zero crossing of a traced expression.
+
+    expression: function of a mapping of quantities by name, e.g. ``lambda m: m["slider.position.x"] - 1.0``;
+    ``m["t"]`` is time, parameters go by their names. direction: +1 rising, -1 falling, 0 both. stops: whether
+    the run ends here. parameters: new values from here on. jump: function (state, parameters by name) -> new
+    State, or None.
+    """
+
+    name: str
+    expression: Callable[[Mapping[str, Scalar]], Scalar]
+    direction: int = 0
+    stops: bool = False
+    parameters: Mapping[str, float] | None = None
+    jump: Callable[[State, Mapping[str, float]], State | None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.direction not in (-1, 0, 1):
+            raise ModelError(f"event {self.name!r}: direction is -1, 0 or 1, not {self.direction!r}")
+        if not callable(self.expression):
+            raise ModelError(f"event {self.name!r}: expression must be a function of the quantities")
+
+
+@dataclass(frozen=True, eq=False)
+class Controller:
+    """A Python function called every `period` seconds.
+
+    measures: quantities by name, handed to the function. function: (t, measurements by name) -> new values of
+    parameters by name, or None.
+    """
+
+    name: str
+    period: float
+    measures: Sequence[str]
+    function: Callable[[float, Mapping[str, Any]], Mapping[str, float] | None]
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.period) and self.period > 0.0):
+            raise ModelError(f"controller {self.name!r}: the period must be positive, not {self.period!r}")
+
+
+class _Measured(Mapping[str, Any]):
+    """Quantities by name on a traced state."""
+
+    def __init__(self, quantities: Quantities, who: str) -> None:
+        self.quantities, self.who = quantities, who
+
+    def __getitem__(self, name: str) -> Any:
+        s = self.quantities.s
+        if name == "t":
+            return s.t
+        if name in s.mechanics.parameters:
+            return s.graph.input(name)
+        quantity, components = self.quantities.find(name)
+        if quantity.needs_rates:
+            raise ModelError(f"{self.who}: {name!r} needs accelerations; use positions and velocities here")
+        values = list(quantity.trace())
+        if components is not None:
+            return values[components[0]]
+        return values[0] if len(values) == 1 and not quantity.components else values
+
+    def __iter__(self) -> Any:
+        return iter(self.quantities.table)
+
+    def __len__(self) -> int:
+        return len(self.quantities.table)
+
+
+def watch_program(mechanism: Mechanism, partition: Partition, events: Sequence[Event]) -> Program:
+    """[t, q, u_i, p] to the event functions."""
+    s = Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics)
+    quantities = Quantities(s)
+    values = [_scalar(e, e.expression(_Measured(quantities, f"event {e.name!r}")), s) for e in events]
+    loops = Loops(s.kin, mechanism.mechanics.constraints, partition, s.t)
+    speeds = loops.speeds({i: s.u[i] for i in partition.independent})
+    values = _substituted(values, {s.u[c].id: speeds[c] for c in partition.dependent})
+    inputs = [s.t, *s.q, *(s.u[i] for i in partition.independent), *s.parameters]
+    return Program.of(inputs, values, "events")
+
+
+def _scalar(event: Event, value: Any, s: Snapshot) -> Scalar:
+    if isinstance(value, Expr):
+        return s.graph.bring(value)
+    try:
+        return float(value)
+    except TypeError as error:
+        raise ModelError(f"event {event.name!r}: its expression must give one number") from error
+
+
+def _substituted(outputs: Sequence[Scalar], replaced: Mapping[int, Scalar]) -> list[Scalar]:
+    """Outputs with some inputs replaced by expressions of the others."""
+    memo: dict[int, Scalar] = dict(replaced)
+    for node in Program(inputs_of(outputs), tuple(outputs)).operations:
+        args = [memo.get(a.id, a) if isinstance(a, Expr) else a for a in node.args]
+        memo[node.id] = rebuild(node.op, args)
+    return [memo.get(e.id, e) if isinstance(e, Expr) else e for e in outputs]
+
+
+def inputs_of(outputs: Sequence[Scalar]) -> tuple[Expr, ...]:
+    """All inputs of the graph the outputs live in."""
+    graph = next((e.graph for e in outputs if isinstance(e, Expr)), None)
+    return tuple(e for e in graph.nodes if e.op == "input") if graph is not None else ()
+
+
+def measuring(mechanism: Mechanism, names: Sequence[str]) -> Callable[[State, Array], dict[str, Any]]:
+    """A function that measures quantities in a state."""
+    s = Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics)
+    measured = _Measured(Quantities(s), "controller")
+    outputs: list[Scalar] = []
+    places: dict[str, Any] = {}
+    for name in names:
+        value = measured[name]
+        several = isinstance(value, list)
+        places[name] = slice(len(outputs), len(outputs) + len(value)) if several else len(outputs)
+        outputs += value if several else [value]
+    program = Program.of([s.t, *s.q, *s.u, *s.parameters], outputs)
+
+    def measure(state: State, p: Array) -> dict[str, Any]:
+        values = evaluate(program, np.concatenate([[state.t], state.q, state.u, p]))
+        return {name: values[place] for name, place in places.items()}
+
+    return measure
+
+
+def react(
+    mechanism: Mechanism, met: Sequence[Event], state: State, p: Array
+) -> tuple[State | None, Array | None, bool] | None:
+    """What the events that were met change: state, parameters, whether to stop."""
+    names = mechanism.mechanics.parameters
+    new_p: Array | None = None
+    new_state: State | None = None
+    for event in met:
+        for name, value in (event.parameters or {}).items():
+            if name not in names:
+                raise unknown_name(f"parameter for event {event.name!r}", name, names)
+            new_p = p.copy() if new_p is None else new_p
+            new_p[names.index(name)] = float(value)
+        if event.jump is not None:
+            values = dict(zip(names, (p if new_p is None else new_p).tolist(), strict=True))
+            new_state = event.jump(new_state or state, values) or new_state
+    stop = any(e.stops for e in met)
+    return (new_state, new_p, stop) if new_p is not None or new_state is not None or stop else None

@@ -1,0 +1,63 @@
+"""Model files: the native format, YAML with expressions.
+
+``load`` and ``save`` take paths, ``loads`` and ``dumps`` texts. The format is described by the JSON Schema
+:func:`schema`; all numbers are in SI units, and any of them may be an expression of the file's parameters.
+Files may come from strangers: reading one runs no code of its own and opens no other file.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.files.documents import MAX_BYTES
+from bellcrank.files.places import ModelFileError
+
+if TYPE_CHECKING:
+    from bellcrank.model.system import System
+
+__all__ = ["ModelFileError", "dumps", "load", "loads", "save", "schema"]
+
+
+def load(path: str | PathLike[str]) -> System:
+    """The system a model file describes."""
+    name = str(path)
+    with Path(path).open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ModelFileError(f"the file is larger than {MAX_BYTES // 2**20} MiB", name, 1, 1)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ModelFileError("the file is not UTF-8 text", name, line, 1) from error
+    return loads(text, name)
+
+
+def loads(text: str, name: str = "model") -> System:
+    """The system a text in the format of model files describes; `name` is what errors call the text."""
+    from bellcrank.files.reading import read_system
+
+    return read_system(text, name)
+
+
+def save(system: System, path: str | PathLike[str]) -> None:
+    """Write a system into a model file, without loss; functions are written as expressions."""
+    Path(path).write_text(dumps(system), encoding="utf-8")
+
+
+def dumps(system: System) -> str:
+    """The text of a model file that describes the system."""
+    from bellcrank.files.writing import write_system
+
+    return write_system(system)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the format (draft 2020-12)."""
+    text = files("bellcrank.files").joinpath("schema.json").read_text(encoding="utf-8")
+    result: dict[str, Any] = json.loads(text)
+    return result

@@ -1,0 +1,54 @@
+"""The keys of the native format: one table for the reader, the writer and the test of the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+VERSION = "1"
+TOP = (
+    *("bellcrank", "name", "gravity", "parameters", "definitions"),
+    *("bodies", "joints", "drivers", "couplings", "forces"),
+)
+PARAMETER = ("value", "unit")
+BODY = ("mass", "inertia", "center_of_mass", "at", "angle", "quaternion", "rotation")
+FRAME = ("body", "position", "at", "rotation", "name")
+_PLACED = ("kind", "a", "b", "at", "cut")
+JOINTS: Mapping[str, tuple[str, ...]] = {
+    "fixed": _PLACED,
+    "revolute": (*_PLACED, "axis"),
+    "prismatic": (*_PLACED, "axis"),
+    "cylindrical": (*_PLACED, "axis"),
+    "universal": (*_PLACED, "axis_a", "axis_b"),
+    "spherical": _PLACED,
+    "planar": (*_PLACED, "axis"),
+    "screw": (*_PLACED, "axis", "pitch"),
+    "free": _PLACED,
+}
+DRIVER = ("joint", "coordinate", "point", "axis", "function")
+COORDINATE = ("joint", "coordinate")
+TERM = (*COORDINATE, "factor")
+COUPLINGS: Mapping[str, tuple[str, ...]] = {
+    "linear": ("kind", "terms", "offset"),
+    "gear": ("kind", "a", "b", "ratio", "offset"),
+    "rack_and_pinion": ("kind", "prismatic", "revolute", "radius", "offset"),
+}
+FORCES: Mapping[str, tuple[str, ...]] = {
+    "spring": ("kind", "a", "b", "stiffness", "damping", "free_length"),
+    "force": ("kind", "a", "b", "function", "energy"),
+    "torsion_spring": ("kind", "joint", "coordinate", "stiffness", "damping", "free_angle"),
+    "joint_force": ("kind", "joint", "coordinate", "function"),
+    "bushing": ("kind", "a", "b", "stiffness", "damping"),
+    "applied_force": ("kind", "point", "axes", "function"),
+    "applied_torque": ("kind", "point", "axes", "function"),
+    "ground_spring": (
+        *("kind", "point", "axis", "radius", "stiffness", "damping"),
+        *("longitudinal", "lateral", "reference_load", "road"),
+    ),
+}
+
+DRIVER_ARGUMENTS = ("t",)
+LINE_ARGUMENTS = ("length", "rate", "t")
+ENERGY_ARGUMENTS = ("length",)
+JOINT_ARGUMENTS = ("coordinate", "rate", "t")
+POINT_ARGUMENTS = ("t", "position", "velocity", "rotation", "angular_velocity")
+ROAD_ARGUMENTS = ("x", "y", "t")

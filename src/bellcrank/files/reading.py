@@ -1,0 +1,280 @@
+"""From a tree of the file to a system, by the same methods a person calls in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.files import layout
+from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
+from bellcrank.files.fields import Fields, entries, word
+from bellcrank.files.places import nearest
+from bellcrank.files.scope import Scope
+from bellcrank.model import Body, Frame, System
+from bellcrank.model.vectors import Vec
+from bellcrank.program.trace import Expr, Scalar
+
+_UNIT = 4 * np.finfo(float).eps
+"""A spin axis of unit length up to rounding is taken as it is written; scaling it again would move it."""
+
+
+def read_system(text: str, file: str = "model") -> System:
+    """The system a model file describes; `file` is what errors call it."""
+    return _Reader(parse_document(text, file)).system
+
+
+class _Reader:
+    def __init__(self, root: Node) -> None:
+        self.scope = Scope()
+        self.top = Fields(self.scope, root, "a model file", layout.TOP)
+        self._check_version()
+        with self.top.blamed():
+            self.system = System(self.top.word("name"))
+        self._parameters()
+        for key, node in self._section("definitions"):
+            self.scope.define(key, node)
+        if "gravity" in self.top:
+            with self.top.blamed():
+                self.system.gravity = self.top.vector("gravity")
+        for key, node in self._section("bodies"):
+            self._body(key, node)
+        for key, node in self._section("joints"):
+            self._joint(key, node)
+        for key, node in self._section("drivers"):
+            self._driver(key, node)
+        for key, node in self._section("couplings"):
+            self._coupling(key, node)
+        for key, node in self._section("forces"):
+            self._force(key, node)
+
+    def _check_version(self) -> None:
+        if "bellcrank" not in self.top:
+            raise self.top.node.error(f"a model file begins with 'bellcrank: {layout.VERSION}'")
+        if self.top.word("bellcrank") != layout.VERSION:
+            raise self.top.get("bellcrank").error(
+                f"this is format version {self.top.word('bellcrank')}; "
+                f"this Bellcrank reads version {layout.VERSION}"
+            )
+
+    def _section(self, name: str) -> Iterator[tuple[Text, Node]]:
+        if name in self.top:
+            section = entries(self.top.get(name), name)
+            for key, text in section.keys.items():
+                yield text, section.values[key]
+
+    def _fields(self, key: Text, node: Node, what: str, known: Sequence[str]) -> Fields:
+        return Fields(self.scope, node, f"{what} {key.value!r}", known)
+
+    def _kind(
+        self, key: Text, node: Node, what: str, kinds: Mapping[str, Sequence[str]], usual: str = ""
+    ) -> tuple[str, Fields]:
+        """The kind of a thing, and its fields with the keys of that kind."""
+        who = f"{what} {key.value!r}"
+        if not isinstance(node, Entries):
+            raise node.error(f"{who} must be a mapping with a 'kind', not {node.described}")
+        if "kind" not in node.values:
+            if not usual:
+                raise node.error(f"{who} needs a 'kind': {', '.join(kinds)}")
+            return usual, Fields(self.scope, node, who, kinds[usual])
+        kind = word(node.values["kind"], f"kind of {who}", tuple(kinds))
+        return kind, Fields(self.scope, node, f"{kind} {who}", kinds[kind])
+
+    def _parameters(self) -> None:
+        for key, node in self._section("parameters"):
+            name = key.value
+            if isinstance(node, Entries):
+                fields = self._fields(key, node, "parameter", layout.PARAMETER)
+                value, unit = fields.number("value"), fields.optional_word("unit") or ""
+            else:
+                fields = Fields(self.scope, Entries(key.place), f"parameter {name!r}", ())
+                value, unit = self.scope.number(node, f"parameter {name!r}"), ""
+            with fields.blamed():
+                self.scope.parameters[name] = self.system.parameter(name, value, unit)
+
+    def _body(self, key: Text, node: Node) -> None:
+        fields = self._fields(key, node, "body", layout.BODY)
+        given: dict[str, Any] = {}
+        for name, count in (("center_of_mass", 3), ("at", 3), ("quaternion", 4)):
+            if name in fields:
+                given[name] = fields.vector(name, (count,))
+        if "inertia" in fields:
+            given["inertia"] = self._inertia(fields)
+        if "angle" in fields:
+            given["angle"] = fields.number("angle")
+        if "rotation" in fields:
+            given["rotation"] = fields.matrix("rotation")
+        with fields.blamed():
+            self.system.body(key.value, fields.number("mass"), **given)
+
+    def _inertia(self, fields: Fields) -> Any:
+        node = fields.get("inertia")
+        if isinstance(node, Items) and node.items and isinstance(node.items[0], Items):
+            return fields.matrix("inertia")
+        return fields.vector("inertia", (3, 6))
+
+    def _body_named(self, node: Node, what: str) -> Body:
+        name = word(node, what)
+        known = {"ground": self.system.ground, **self.system.bodies}
+        if name not in known:
+            raise node.error(f"no body named {name!r}{nearest(name, known) or _listed('bodies', known)}")
+        return known[name]
+
+    def _side(self, fields: Fields, key: str) -> Body | Frame:
+        """A body by name, or a point or frame of one as a mapping."""
+        node = fields.get(key)
+        what = f"{key} of {fields.who}"
+        if isinstance(node, Text):
+            return self._body_named(node, what)
+        given = Fields(self.scope, node, what, layout.FRAME)
+        body = self._body_named(given.get("body"), f"body of {what}")
+        if "at" in given and "position" in given:
+            raise node.error(f"{what} is placed twice, by 'at' and by 'position'; leave one of them out")
+        with given.blamed():
+            if "at" in given:
+                position: Any = body.point_at(given.vector("at")).position
+            else:
+                position = given.vector("position") if "position" in given else (0.0, 0.0, 0.0)
+            turned = {"rotation": given.matrix("rotation")} if "rotation" in given else {}
+            return body.frame(position, name=given.optional_word("name") or "", **turned)
+
+    def _joint(self, key: Text, node: Node) -> None:
+        kind, fields = self._kind(key, node, "joint", layout.JOINTS)
+        given: dict[str, Any] = {"cut": fields.truth("cut")}
+        if "at" in fields:
+            given["at"] = fields.vector("at")
+        if "pitch" in fields:
+            given["pitch"] = fields.number("pitch")
+        for name in ("axis", "axis_a", "axis_b"):
+            if name in fields:
+                given[name] = fields.axis(name)
+        make: Callable[..., Any] = getattr(self.system, kind)
+        with fields.blamed():
+            make(key.value, self._side(fields, "a"), self._side(fields, "b"), **given)
+
+    def _joint_named(self, fields: Fields, key: str = "joint") -> str:
+        name = fields.word(key)
+        if name not in self.system.joints:
+            hint = nearest(name, self.system.joints) or _listed("joints", self.system.joints)
+            raise fields.get(key).error(f"no joint named {name!r}{hint}")
+        return name
+
+    def _driver(self, key: Text, node: Node) -> None:
+        fields = self._fields(key, node, "driver", layout.DRIVER)
+        if ("joint" in fields) == ("point" in fields):
+            raise node.error(f"{fields.who} drives a 'joint' or a 'point'; give one of them")
+        target: Any
+        if "joint" in fields:
+            target = self._joint_named(fields)
+        else:
+            target = self._side(fields, "point")
+            target = target.origin if isinstance(target, Body) else target
+        given = {name: fields.optional_word(name) for name in ("coordinate", "axis")}
+        with fields.blamed():
+            law = fields.function("function", layout.DRIVER_ARGUMENTS)
+            self.system.driver(target, law, name=key.value, **given)
+
+    def _coordinate(self, node: Node, what: str, known: Sequence[str]) -> tuple[Fields, tuple[str, Any]]:
+        fields = Fields(self.scope, node, what, known)
+        return fields, (self._joint_named(fields), fields.optional_word("coordinate"))
+
+    def _coupled(self, fields: Fields, key: str) -> Any:
+        """A joint by name, or a mapping of joint and coordinate."""
+        if isinstance(fields.get(key), Text):
+            return self._joint_named(fields, key)
+        return self._coordinate(fields.get(key), f"{key} of {fields.who}", layout.COORDINATE)[1]
+
+    def _coupling(self, key: Text, node: Node) -> None:
+        kind, fields = self._kind(key, node, "coupling", layout.COUPLINGS, usual="linear")
+        offset = {"offset": fields.number("offset")} if "offset" in fields else {}
+        with fields.blamed():
+            match kind:
+                case "gear":
+                    a, b = self._coupled(fields, "a"), self._coupled(fields, "b")
+                    self.system.gear(key.value, a, b, fields.number("ratio"), **offset)
+                case "rack_and_pinion":
+                    rack, pinion = self._coupled(fields, "prismatic"), self._coupled(fields, "revolute")
+                    self.system.rack_and_pinion(key.value, rack, pinion, fields.number("radius"), **offset)
+                case _:
+                    self.system.coupling(key.value, self._terms(fields), **offset)
+
+    def _terms(self, fields: Fields) -> dict[Any, Scalar]:
+        node = fields.get("terms")
+        if not isinstance(node, Items):
+            raise node.error(f"terms of {fields.who} must be a list, not {node.described}")
+        terms: dict[Any, Scalar] = {}
+        for item in node.items:
+            term, which = self._coordinate(item, f"a term of {fields.who}", layout.TERM)
+            if which in terms:
+                raise item.error(f"{fields.who} names joint {which[0]!r} twice; add the factors")
+            terms[which] = term.number("factor")
+        return terms
+
+    def _force(self, key: Text, node: Node) -> None:
+        kind, fields = self._kind(key, node, "force", layout.FORCES)
+        with fields.blamed():
+            self._make_force(kind, key.value, fields)
+
+    def _make_force(self, kind: str, name: str, fields: Fields) -> None:
+        system = self.system
+        match kind:
+            case "spring":
+                a, b = self._side(fields, "a"), self._side(fields, "b")
+                system.spring(name, a, b, **self._given(fields, "stiffness", "damping", "free_length"))
+            case "force":
+                a, b = self._side(fields, "a"), self._side(fields, "b")
+                law = fields.function("function", layout.LINE_ARGUMENTS)
+                energy = fields.function("energy", layout.ENERGY_ARGUMENTS) if "energy" in fields else None
+                system.force(name, a, b, law, energy)
+            case "torsion_spring":
+                given: dict[str, Any] = self._given(fields, "stiffness", "damping", "free_angle")
+                given["coordinate"] = fields.optional_word("coordinate")
+                system.torsion_spring(name, self._joint_named(fields), **given)
+            case "joint_force":
+                law = fields.function("function", layout.JOINT_ARGUMENTS)
+                system.joint_force(name, self._joint_named(fields), law, fields.optional_word("coordinate"))
+            case "bushing":
+                a, b = self._side(fields, "a"), self._side(fields, "b")
+                damping = {"damping": fields.vector("damping", (6,))} if "damping" in fields else {}
+                system.bushing(name, a, b, fields.vector("stiffness", (6,)), **damping)
+            case "applied_force" | "applied_torque":
+                make = system.applied_force if kind == "applied_force" else system.applied_torque
+                law = fields.function("function", layout.POINT_ARGUMENTS, 3)
+                axes = fields.word("axes", ("world", "body")) if "axes" in fields else "world"
+                make(name, self._side(fields, "point"), law, axes)
+            case _:
+                self._ground_spring(name, fields)
+
+    def _ground_spring(self, name: str, fields: Fields) -> None:
+        numbers = self._given(fields, "damping", "longitudinal", "lateral", "reference_load")
+        road = fields.function("road", layout.ROAD_ARGUMENTS) if "road" in fields else None
+        axis = fields.axis("axis")
+        made = self.system.ground_spring(
+            name,
+            self._side(fields, "point"),
+            axis,
+            fields.number("radius"),
+            fields.number("stiffness"),
+            road=road,
+            **numbers,
+        )
+        exact = _unit_vector(axis)
+        if exact is not None:
+            self.system.forces[name] = replace(made, axis=exact)
+
+    def _given(self, fields: Fields, *keys: str) -> dict[str, Any]:
+        return {key: fields.number(key) for key in keys if key in fields}
+
+
+def _unit_vector(axis: str | list[Scalar]) -> Vec | None:
+    if isinstance(axis, str) or any(isinstance(x, Expr) for x in axis):
+        return None
+    x, y, z = axis
+    return (x, y, z) if abs(float(np.linalg.norm(np.array(axis, dtype=float))) - 1.0) <= _UNIT else None
+
+
+def _listed(what: str, known: Mapping[str, Any]) -> str:
+    names = list(known)
+    return f"; {what} here: {', '.join(names[:20]) or 'none'}{', ...' if len(names) > 20 else ''}"

@@ -1,0 +1,300 @@
+"""From a system to the text of a model file, without loss.
+
+Joints are written by their frames and numbers by their shortest exact text. Functions are run once on named
+inputs; the expression that comes out is the function, whatever Python it was made of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import yaml
+
+from bellcrank.errors import ModelError
+from bellcrank.files import layout
+from bellcrank.files.language import RESERVED
+from bellcrank.files.printing import print_expressions
+from bellcrank.files.scope import components
+from bellcrank.files.tokens import is_word, quoted
+from bellcrank.model import (
+    AppliedForce,
+    AppliedTorque,
+    Body,
+    Bushing,
+    CoordinateTarget,
+    Coupling,
+    Driver,
+    Force,
+    Frame,
+    GroundSpring,
+    Joint,
+    JointForce,
+    JointKind,
+    LineForce,
+    Spring,
+    System,
+    TorsionSpring,
+)
+from bellcrank.model.functions import SHAPES, UserFunction
+from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
+from bellcrank.program.trace import Expr, Graph, Scalar
+
+
+class Flow(dict[str, Any]):
+    """A mapping written on one line."""
+
+
+class Row(list[Any]):
+    """A list written on one line."""
+
+
+def write_system(system: System) -> str:
+    """The text of a model file that describes `system`."""
+    return _dumped(_Writer(system).document())
+
+
+class _Writer:
+    def __init__(self, system: System) -> None:
+        self.system = system
+
+    def document(self) -> dict[str, Any]:
+        """Everything as plain mappings, lists, numbers and texts."""
+        system = self.system
+        body: dict[str, Any] = {"gravity": Row(system.gravity)}
+        sections: dict[str, dict[str, Any]] = {
+            "bodies": {name: self._body(item) for name, item in system.bodies.items()},
+            "joints": {name: self._joint(item) for name, item in system.joints.items()},
+            "drivers": {name: self._driver(item) for name, item in system.drivers.items()},
+            "couplings": {name: self._coupling(item) for name, item in system.couplings.items()},
+            "forces": {name: self._force(item) for name, item in system.forces.items()},
+        }
+        body.update({name: things for name, things in sections.items() if things})
+        roots: list[Expr] = []
+        _collect(body, roots)
+        definitions, texts = print_expressions(roots, self._leaf(()), system.parameters, "d")
+        body = _replaced(body, iter(texts))
+        head: dict[str, Any] = {"bellcrank": int(layout.VERSION), "name": system.name}
+        gravity = body.pop("gravity")
+        if system.parameters:
+            head["parameters"] = {p.name: _parameter(p) for p in system.parameters.values()}
+        if definitions:
+            head["definitions"] = definitions
+        return {**head, "gravity": gravity, **body}
+
+    def _leaf(self, arguments: Sequence[str]) -> Callable[[str], str]:
+        """How inputs are written: arguments, which begin with a dot in the trace, and parameters."""
+
+        def leaf(name: str) -> str:
+            if name.startswith("."):
+                return name[1:]
+            if name not in self.system.parameters:
+                raise ModelError(f"an expression uses {name!r}, which is not a parameter of this system")
+            bare = is_word(name) and name not in RESERVED and name not in arguments
+            return name if bare else quoted(name)
+
+        return leaf
+
+    def _function(self, function: Callable[..., Any], arguments: Sequence[str], count: int = 0) -> Any:
+        """A function as an expression, or as definitions and a value where parts of it are shared."""
+        graph = Graph()
+        given = {a: _inputs(graph, a) for a in arguments}
+        is_user = isinstance(function, UserFunction)
+        result = function(**given) if is_user else function(*given.values())
+        memo: dict[int, Scalar] = {}
+        roots = [graph.bring(x, memo) for x in (result if count else (result,))]
+        names = [name for a in arguments for name in components(a)]
+        let, texts = print_expressions(roots, self._leaf(names), self.system.parameters)
+        values = [t if isinstance(x, Expr) else _finite(x) for t, x in zip(texts, roots, strict=True)]
+        value = Row(values) if count else values[0]
+        return {"let": let, "value": value} if let else value
+
+    def _body(self, body: Body) -> dict[str, Any]:
+        result: dict[str, Any] = {"mass": body.mass, "inertia": _inertia(body)}
+        if not _same(body.center_of_mass, ZERO):
+            result["center_of_mass"] = Row(body.center_of_mass)
+        if not _same(body.position, ZERO):
+            result["at"] = Row(body.position)
+        if not _same(body.rotation, IDENTITY):
+            angle = math.atan2(body.rotation[1][0], body.rotation[0][0])
+            if bool((rotation_about_z(angle) == np.array(body.rotation)).all()):
+                result["angle"] = angle
+            else:
+                result["rotation"] = _rows(body.rotation)
+        return result
+
+    def _frame(self, frame: Frame, always: bool = False) -> Any:
+        """A frame; its body's name stands for the body's own where not `always` a mapping is needed."""
+        result = Flow({"body": frame.body.name})
+        if not _same(frame.position, ZERO):
+            result["position"] = Row(frame.position)
+        if not _same(frame.rotation, IDENTITY):
+            result["rotation"] = _rows(frame.rotation)
+        if frame.name:
+            result["name"] = frame.name
+        return result if always or len(result) > 1 else frame.body.name
+
+    def _joint(self, joint: Joint) -> dict[str, Any]:
+        result: dict[str, Any] = {"kind": str(joint.kind)}
+        result["a"], result["b"] = self._frame(joint.a, True), self._frame(joint.b, True)
+        if joint.kind is JointKind.SCREW:
+            result["pitch"] = joint.pitch
+        if joint.cut is not None:
+            result["cut"] = joint.cut
+        return result
+
+    def _driver(self, driver: Driver) -> dict[str, Any]:
+        target = driver.target
+        if isinstance(target, CoordinateTarget):
+            result: dict[str, Any] = {"joint": target.joint.name, "coordinate": target.coordinate}
+        else:
+            result = {"point": self._frame(target.frame), "axis": target.axis}
+        return {**result, "function": self._function(driver.function, layout.DRIVER_ARGUMENTS)}
+
+    def _coupling(self, coupling: Coupling) -> dict[str, Any]:
+        terms = [Flow(joint=j.name, coordinate=c, factor=factor) for j, c, factor in coupling.terms]
+        return {"terms": terms, "offset": coupling.offset}
+
+    def _force(self, force: Force) -> dict[str, Any]:
+        match force:
+            case LineForce():
+                result = self._between(force, "force")
+                result["function"] = self._function(force.function, layout.LINE_ARGUMENTS)
+                if force.energy is not None:
+                    result["energy"] = self._function(force.energy, layout.ENERGY_ARGUMENTS)
+            case Spring():
+                result = self._between(force, "spring")
+                result |= {"stiffness": force.stiffness, "damping": force.damping}
+                result["free_length"] = force.free_length
+            case Bushing():
+                result = self._between(force, "bushing")
+                result |= {"stiffness": Row(force.stiffness), "damping": Row(force.damping)}
+            case JointForce():
+                result = _on_joint(force, "joint_force")
+                result["function"] = self._function(force.function, layout.JOINT_ARGUMENTS)
+            case TorsionSpring():
+                result = _on_joint(force, "torsion_spring")
+                result |= {"stiffness": force.stiffness, "damping": force.damping}
+                result["free_angle"] = force.free_angle
+            case AppliedForce() | AppliedTorque():
+                kind = "applied_force" if isinstance(force, AppliedForce) else "applied_torque"
+                result = {"kind": kind, "point": self._frame(force.frame), "axes": str(force.axes)}
+                result["function"] = self._function(force.function, layout.POINT_ARGUMENTS, 3)
+            case GroundSpring():
+                result = self._ground_spring(force)
+        return result
+
+    def _between(self, force: LineForce | Spring | Bushing, kind: str) -> dict[str, Any]:
+        return {"kind": kind, "a": self._frame(force.a), "b": self._frame(force.b)}
+
+    def _ground_spring(self, force: GroundSpring) -> dict[str, Any]:
+        result: dict[str, Any] = {"kind": "ground_spring", "point": self._frame(force.frame)}
+        result["axis"] = Row(force.axis)
+        for key in ("radius", "stiffness", "damping", "longitudinal", "lateral", "reference_load"):
+            result[key] = getattr(force, key)
+        if force.road is not None:
+            result["road"] = self._function(force.road, layout.ROAD_ARGUMENTS)
+        return result
+
+
+def _on_joint(force: JointForce | TorsionSpring, kind: str) -> dict[str, Any]:
+    return {"kind": kind, "joint": force.joint.name, "coordinate": force.coordinate}
+
+
+def _parameter(parameter: Any) -> Any:
+    value = _plain(parameter.value)
+    return Flow(value=value, unit=parameter.unit) if parameter.unit else value
+
+
+def _inputs(graph: Graph, argument: str) -> Any:
+    names = [graph.input(f".{name}") for name in components(argument)]
+    if argument not in SHAPES:
+        return names[0]
+    cells = np.empty(len(names), dtype=object)
+    cells[:] = names
+    return cells.reshape(SHAPES[argument])
+
+
+def _inertia(body: Body) -> Row:
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = body.inertia
+    if not all(_equal(a, b) for a, b in ((xy, yx), (xz, zx), (yz, zy))):
+        return _rows(body.inertia)
+    if all(_equal(x, 0.0) for x in (xy, xz, yz)):
+        return Row([xx, yy, zz])
+    return Row([xx, yy, zz, xy, xz, yz])
+
+
+def _rows(matrix: Sequence[Sequence[Scalar]]) -> Row:
+    return Row(Row(row) for row in matrix)
+
+
+def _equal(a: Scalar, b: Scalar) -> bool:
+    """Whether two numbers are the same, bit for bit or node for node."""
+    if isinstance(a, Expr) or isinstance(b, Expr):
+        return a is b
+    return a == b and math.copysign(1.0, a) == math.copysign(1.0, b)
+
+
+def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    return all(_same(x, y) if isinstance(x, tuple) else _equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _finite(value: float) -> Any:
+    if not math.isfinite(value):
+        raise ModelError(f"a function comes to {value}, which model files cannot carry")
+    return _plain(value)
+
+
+def _plain(value: float) -> int | float:
+    """A whole number without its point, where that says the same."""
+    value = float(value)
+    whole = value.is_integer() and abs(value) < 1e15 and not (value == 0.0 and math.copysign(1.0, value) < 0)
+    return int(value) if whole else value
+
+
+def _collect(data: Any, found: list[Expr]) -> None:
+    """The expressions in the order of :func:`_replaced`."""
+    if isinstance(data, Expr):
+        found.append(data)
+    elif isinstance(data, Mapping):
+        for item in data.values():
+            _collect(item, found)
+    elif isinstance(data, list):
+        for item in data:
+            _collect(item, found)
+
+
+def _replaced(data: Any, texts: Any) -> Any:
+    """The data with expressions as texts and floats as short as they can be."""
+    if isinstance(data, Expr):
+        return next(texts)
+    if isinstance(data, Mapping):
+        return type(data)({key: _replaced(item, texts) for key, item in data.items()})  # type: ignore[call-arg]
+    if isinstance(data, list):
+        return type(data)(_replaced(item, texts) for item in data)
+    return _plain(data) if isinstance(data, float) else data
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes rows and flows on one line, never an alias."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_representer(
+    Flow,
+    lambda dumper, data: dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=True),
+)
+_Dumper.add_representer(
+    Row, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)
+)
+
+
+def _dumped(document: dict[str, Any]) -> str:
+    text: str = yaml.dump(
+        document, Dumper=_Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=110
+    )
+    return text

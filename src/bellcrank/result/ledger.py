@@ -1,0 +1,89 @@
+"""The energy ledger: where energy came from and went, and what does not add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.model import forces as described
+from bellcrank.program.derive import directional
+from bellcrank.program.trace import Expr, Scalar
+from bellcrank.result import energy
+from bellcrank.result.snapshot import Snapshot
+
+
+def nonconservative_power(s: Snapshot, force: described.Force) -> Scalar:
+    """Power of a force [W] less the rate at which it gives back stored energy."""
+    power = energy.power(s, force)
+    stored = energy.stored(s, force)
+    if stored is None or not isinstance(stored, Expr):
+        return power
+    return power + energy_rate(s, stored)
+
+
+def energy_rate(s: Snapshot, stored: Expr) -> Scalar:
+    """The rate of an energy along the motion, exactly: its derivative by q times q-dot."""
+    tangents = {q.id: rate for q, rate in zip(s.q, s.kin.position_rates(), strict=True)}
+    tangents[s.t.id] = 1.0
+    return directional([stored], tangents)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Change of the total energy against work done from outside, over a run [J].
+
+    kinetic, gravity, stored: changes from start to end. drivers, forces: work of drivers and of forces that
+    keep no energy (dampers, applied loads). residual: what is left over, at any output: it holds the error of
+    the integration and of the quadrature over the outputs.
+    """
+
+    time: NDArray[np.float64]
+    kinetic: NDArray[np.float64]
+    gravity: NDArray[np.float64]
+    stored: NDArray[np.float64]
+    drivers: NDArray[np.float64]
+    forces: NDArray[np.float64]
+
+    @property
+    def residual(self) -> NDArray[np.float64]:
+        """Change of energy less work, at every output [J]."""
+        change = self.kinetic + self.gravity + self.stored
+        return np.asarray(change - change[0] - self.drivers - self.forces)
+
+    @property
+    def scale(self) -> float:
+        """The largest energy that moved [J]; relative residuals refer to it."""
+        parts = [self.kinetic, self.gravity, self.stored, self.drivers, self.forces]
+        return float(max(np.ptp(x) if len(x) else 0.0 for x in parts)) or 1.0
+
+    @property
+    def relative_residual(self) -> float:
+        """The largest residual over the scale."""
+        return float(np.abs(self.residual).max(initial=0.0)) / self.scale
+
+    def __str__(self) -> str:
+        rows = [
+            ("change of kinetic energy", self.kinetic[-1] - self.kinetic[0]),
+            ("change of gravity's energy", self.gravity[-1] - self.gravity[0]),
+            ("change of stored energy", self.stored[-1] - self.stored[0]),
+            ("work of drivers", self.drivers[-1]),
+            ("work of dampers and applied loads", self.forces[-1]),
+            ("residual", self.residual[-1]),
+        ]
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{name:<{width}}  {value:>14.6g} J" for name, value in rows]
+        return "\n".join([*lines, f"largest residual: {self.relative_residual:.2e} of the energy that moved"])
+
+
+def work(time: NDArray[np.float64], power: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The running integral of a power over the outputs, by a cubic spline (fourth order)."""
+    from scipy.interpolate import CubicSpline
+
+    if len(time) < 2 or not np.any(power):
+        return np.zeros_like(time)
+    keep = np.concatenate([[True], np.diff(time) > 0.0])
+    spline: Any = CubicSpline(time[keep], power[keep])
+    return np.asarray(spline.antiderivative()(time))

@@ -1,0 +1,264 @@
+"""Quantities by name: ``slider.velocity.x``, ``guide.force.y``, ``energy.total``.
+
+A name is the user's own name of a body, joint, driver or force, then what is asked for, then a component
+where one is wanted. Every quantity is traced from the state, so it can be computed for all outputs at once,
+watched by an event or measured by a controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.errors import unknown_name
+from bellcrank.mechanics.forces import coordinate_force, line_force
+from bellcrank.mechanics.joint_coordinates import joint_coordinate
+from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, scale, transposed_times, vec
+from bellcrank.model import forces as described
+from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.program.trace import Scalar, function, maximum
+from bellcrank.result import energy
+from bellcrank.result.reactions import Reactions
+from bellcrank.result.snapshot import Snapshot, total
+
+if TYPE_CHECKING:
+    from bellcrank.model.joints import Joint
+
+Values = Sequence[Scalar]
+
+
+@dataclass(frozen=True, eq=False)
+class Traceable:
+    """One quantity: how to trace it, its components and unit, and what it needs besides q and u."""
+
+    trace: Callable[[], Values]
+    components: tuple[str, ...]
+    unit: str
+    needs_rates: bool = False
+    needs_multipliers: bool = False
+
+
+XYZ = ("x", "y", "z")
+NINE = tuple(a + b for a in XYZ for b in XYZ)
+_ANGLES = frozenset({"angle", "angle_a", "angle_b"})
+
+
+def _length_or_angle(coordinate: str) -> str:
+    return "rad" if coordinate in _ANGLES else "m"
+
+
+class Quantities:
+    """All quantities of a mechanism on one traced state."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.s = snapshot
+
+    @cached_property
+    def reactions(self) -> Reactions:
+        """Wrenches of all joints."""
+        return Reactions(self.s)
+
+    @cached_property
+    def table(self) -> Mapping[str, Traceable]:
+        """Every quantity by name, without components."""
+        found: dict[str, Traceable] = {}
+        for name in self.s.system.bodies:
+            found.update({f"{name}.{key}": q for key, q in self._body(name).items()})
+        for name, joint in self.s.system.joints.items():
+            found.update({f"{name}.{key}": q for key, q in self._joint(joint).items()})
+        for name in self.s.system.drivers:
+            found.update({f"{name}.{key}": q for key, q in self._driver(name).items()})
+        for name, force in self.s.system.forces.items():
+            found.update({f"{name}.{key}": q for key, q in self._force(force).items()})
+        found.update(self._whole())
+        return found
+
+    def find(self, name: str) -> tuple[Traceable, tuple[int, ...] | None]:
+        """A quantity and the components asked for (None: all)."""
+        table = self.table
+        if name in table:
+            return table[name], None
+        head, _, component = name.rpartition(".")
+        if head in table and component in table[head].components:
+            return table[head], (table[head].components.index(component),)
+        raise unknown_name("quantity", name, self._near(name, head))
+
+    def _near(self, name: str, head: str) -> list[str]:
+        """Candidates for a mistyped name: components of a known quantity, or quantities of a known object."""
+        table = self.table
+        if head in table:
+            return [f"{head}.{c}" for c in table[head].components]
+        owner = name.split(".")[0]
+        own = [n for n in table if n.split(".")[0] == owner]
+        return own or list(table)
+
+    def _body(self, name: str) -> dict[str, Traceable]:
+        s = self.s
+        origin = partial(s.body_point, name)
+        center = partial(s.body_point, name, vec(s.system.bodies[name].center_of_mass))
+        return {
+            "position": Traceable(lambda: origin().position(), XYZ, "m"),
+            "velocity": Traceable(lambda: origin().velocity(), XYZ, "m/s"),
+            "acceleration": Traceable(lambda: origin().acceleration(), XYZ, "m/s^2", True),
+            "center_position": Traceable(lambda: center().position(), XYZ, "m"),
+            "center_velocity": Traceable(lambda: center().velocity(), XYZ, "m/s"),
+            "center_acceleration": Traceable(lambda: center().acceleration(), XYZ, "m/s^2", True),
+            "angular_velocity": Traceable(lambda: s.angular_velocity(name), XYZ, "rad/s"),
+            "angular_acceleration": Traceable(lambda: s.angular_acceleration(name), XYZ, "rad/s^2", True),
+            "rotation": Traceable(lambda: [x for row in s.rotation(name) for x in row], NINE, ""),
+        }
+
+    def _joint(self, joint: Joint) -> dict[str, Traceable]:
+        found: dict[str, Traceable] = {}
+        for c in joint.scalar_coordinates:
+            unit = _length_or_angle(c)
+            measured = partial(joint_coordinate, self.s.linkage, self.s.kin, joint, c)
+            found[c] = Traceable(lambda m=measured: [m()[0]], (), unit)  # type: ignore[misc]
+            found[f"{c}_rate"] = Traceable(lambda m=measured: [m()[1]], (), f"{unit}/s")  # type: ignore[misc]
+            rate = self._coordinate_acceleration(joint, c)
+            if rate is not None:
+                found[f"{c}_acceleration"] = Traceable(lambda r=rate: [r], (), f"{unit}/s^2", True)  # type: ignore[misc]
+        for key, axes in (("", None), ("_in_a", joint.a), ("_in_b", joint.b)):
+            found[f"force{key}"] = Traceable(partial(self._reaction, joint, 1, axes), XYZ, "N", True, True)
+            found[f"torque{key}"] = Traceable(partial(self._reaction, joint, 0, axes), XYZ, "N m", True, True)
+        return found
+
+    def _coordinate_acceleration(self, joint: Joint, coordinate: str) -> Scalar | None:
+        for link in self.s.linkage.links:
+            if link.joint == joint.name and coordinate in link.coordinates:
+                return None if link.kind in (LinkKind.BALL, LinkKind.FREE) else self.s.du[link.u]
+        return None
+
+    def _reaction(self, joint: Joint, part: int, axes: Any) -> Vec:
+        wrench = self.reactions.joint(joint)[part]
+        return wrench if axes is None else transposed_times(self.s.rotation(axes), wrench)
+
+    def _driver(self, name: str) -> dict[str, Traceable]:
+        number = self._first_equation(f"driver {name!r}")
+        target = self.s.system.drivers[name].target
+        turning = isinstance(target, CoordinateTarget) and target.coordinate in _ANGLES
+        effort = self.s.mu[number]
+        rate = self.s.equations[number].nu
+        return {
+            "effort": Traceable(lambda: [effort], (), "N m" if turning else "N", True, True),
+            "power": Traceable(lambda: [effort * rate], (), "W", True, True),
+        }
+
+    def _first_equation(self, what: str) -> int:
+        first = 0
+        for c in self.s.mechanics.constraints:
+            if c.what == what:
+                return first
+            first += c.size
+        raise KeyError(what)
+
+    def _force(self, force: described.Force) -> dict[str, Traceable]:
+        s = self.s
+        found = {"power": Traceable(lambda: [energy.power(s, force)], (), "W")}
+        if isinstance(force, described.Spring | described.LineForce):
+            found["length"] = Traceable(lambda: [energy.line_motion(s, force)[1]], (), "m")
+            found["rate"] = Traceable(lambda: [energy.line_motion(s, force)[2]], (), "m/s")
+            found["tension"] = Traceable(lambda: [-self._push(force)], (), "N")
+            found["force"] = Traceable(lambda: energy.force_vector(s, force), XYZ, "N")
+        elif isinstance(force, described.JointForce | described.TorsionSpring):
+            turning = force.coordinate in _ANGLES
+            found["effort"] = Traceable(lambda: [self._coordinate_push(force)], (), "N m" if turning else "N")
+        elif isinstance(force, described.GroundSpring):
+            found["load"] = Traceable(lambda: [energy.tyre(s, force)[0]], (), "N")
+            found["force"] = Traceable(lambda: self._tyre(force), XYZ, "N")
+        elif isinstance(force, described.AppliedForce):
+            found["force"] = Traceable(lambda: energy.applied(s, force), XYZ, "N")
+        elif isinstance(force, described.AppliedTorque):
+            found["torque"] = Traceable(lambda: energy.applied(s, force), XYZ, "N m")
+        stored = energy.stored(s, force)
+        if stored is not None:
+            found["energy"] = Traceable(lambda: [stored], (), "J")
+        return found
+
+    def _push(self, force: Any) -> Scalar:
+        _, length, rate = energy.line_motion(self.s, force)
+        return line_force(force, self.s.kin, length, rate, self.s.t)
+
+    def _coordinate_push(self, force: Any) -> Scalar:
+        x, rate = joint_coordinate(self.s.linkage, self.s.kin, force.joint, force.coordinate)
+        return coordinate_force(force, self.s.kin, x, rate, self.s.t)
+
+    def _tyre(self, force: described.GroundSpring) -> Vec:
+        load, slip, _ = energy.tyre(self.s, force)
+        return (slip[0], slip[1], load)
+
+    def _whole(self) -> dict[str, Traceable]:
+        s = self.s
+        return {
+            "energy.kinetic": Traceable(lambda: [energy.kinetic(s)], (), "J"),
+            "energy.gravity": Traceable(lambda: [energy.gravity(s)], (), "J"),
+            "energy.stored": Traceable(lambda: [self._stored()], (), "J"),
+            "energy.total": Traceable(
+                lambda: [energy.kinetic(s) + energy.gravity(s) + self._stored()], (), "J"
+            ),
+            "power.forces": Traceable(lambda: [self._lost()], (), "W"),
+            "power.drivers": Traceable(lambda: [self._driven()], (), "W", True, True),
+            "momentum": Traceable(self._momentum, XYZ, "kg m/s"),
+            "angular_momentum": Traceable(self._angular_momentum, XYZ, "kg m^2/s"),
+            "constraints.position": Traceable(lambda: [self._position_residual()], (), "m"),
+            "constraints.velocity": Traceable(lambda: [self._velocity_residual()], (), "m/s"),
+        }
+
+    def _stored(self) -> Scalar:
+        parts = [energy.stored(self.s, f) for f in self.s.system.forces.values()]
+        return total([e for e in parts if e is not None])
+
+    def _lost(self) -> Scalar:
+        """Power of all forces that is not the rate of a stored energy: what changes the total energy."""
+        from bellcrank.result.ledger import nonconservative_power
+
+        return total([nonconservative_power(self.s, f) for f in self.s.system.forces.values()])
+
+    def _driven(self) -> Scalar:
+        s = self.s
+        return total([m * e.nu for m, e in zip(s.mu, s.equations, strict=True)])
+
+    def _momentum(self) -> Vec:
+        p = ZERO
+        for name, body in self.s.system.bodies.items():
+            v = self.s.body_point(name, vec(body.center_of_mass)).velocity()
+            p = add(p, scale(self.s.kin.number(body.mass), v))
+        return p
+
+    def _angular_momentum(self) -> Vec:
+        h = ZERO
+        for name in self.s.system.bodies:
+            link = self.s.linkage.placements[name].link
+            if link < 0:
+                continue
+            n, f = self.s.inertia(name).momentum(self.s.kin.w(link), self.s.kin.v(link))
+            pose = self.s.kin.pose(link)
+            n, f = _turned(pose.R, n), _turned(pose.R, f)
+            h = add(h, add(n, cross(pose.p, f)))
+        return h
+
+    def _position_residual(self) -> Scalar:
+        worst: Scalar = 0.0
+        for e in self.s.equations:
+            worst = maximum(worst, function("abs", e.residual))
+        return worst
+
+    def _velocity_residual(self) -> Scalar:
+        from bellcrank.result.multipliers import row_over_speeds
+
+        worst: Scalar = 0.0
+        for e in self.s.equations:
+            row = row_over_speeds(self.s, e)
+            rate = total([x * self.s.u[i] for i, x in row.items()]) - e.nu
+            worst = maximum(worst, function("abs", rate))
+        return worst
+
+
+def _turned(R: Mat, v: Vec) -> Vec:
+    return (dot(R[0], v), dot(R[1], v), dot(R[2], v))
+
+
+__all__ = ["Quantities", "Traceable"]

@@ -1,0 +1,195 @@
+"""The result of a run: states at the output times, and every quantity by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.program import Program
+from bellcrank.result.ledger import Ledger, work
+from bellcrank.result.multipliers import multipliers
+from bellcrank.result.quantities import Quantities
+from bellcrank.result.series import Series
+from bellcrank.result.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RunReport:
+    """How a run went.
+
+    status: how it ended. method: integrator. steps, rejected, evaluations: what it took. seconds: wall time of
+    the integration alone. repartitions: times at which other speeds became independent [s].
+    """
+
+    status: str
+    method: str
+    formulation: str
+    steps: int
+    rejected: int
+    evaluations: int
+    seconds: float
+    repartitions: tuple[float, ...] = ()
+    switches: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Happening:
+    """An event that was met: its time [s] and name."""
+
+    time: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """States over time. ``result["slider.velocity.x"]`` gives any quantity, computed when asked for.
+
+    time: [s], shape (k,). q, u, du: positions, speeds and speed rates, one row an output. parameters: values
+    at each output, one column a parameter.
+    """
+
+    mechanism: Mechanism
+    time: Array
+    q: Array
+    u: Array
+    du: Array
+    parameters: Array
+    report: RunReport
+    events: tuple[Happening, ...] = ()
+    _computed: dict[str, Series] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self) else "nothing"
+        return f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.report.status}>"
+
+    @cached_property
+    def quantities(self) -> Quantities:
+        """What can be asked for."""
+        m = self.mechanism
+        return Quantities(Snapshot(m.system, m.tree, m.mechanics))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all quantities."""
+        return tuple(self.quantities.table)
+
+    def __getitem__(self, name: str) -> Series:
+        return self.compute([name])[0]
+
+    def __contains__(self, name: str) -> bool:
+        try:
+            self.quantities.find(name)
+        except KeyError:
+            return False
+        except ValueError:
+            return False
+        return True
+
+    def compute(self, names: Sequence[str]) -> list[Series]:
+        """Several quantities at once; shared parts are computed once."""
+        missing = [n for n in dict.fromkeys(names) if n not in self._computed]
+        if missing:
+            self._computed.update(zip(missing, self._evaluate(missing), strict=True))
+        return [self._computed[n] for n in names]
+
+    def _evaluate(self, names: Sequence[str]) -> Iterable[Series]:
+        found = [self.quantities.find(n) for n in names]
+        outputs, sizes = [], []
+        for quantity, components in found:
+            values = list(quantity.trace())
+            picked = values if components is None else [values[i] for i in components]
+            outputs += picked
+            sizes.append(len(picked))
+        needs = any(q.needs_multipliers for q, _ in found)
+        values = self._on_states(outputs, needs)
+        first = 0
+        for (quantity, components), size, name in zip(found, sizes, names, strict=True):
+            block = values[first : first + size].T
+            first += size
+            single = size == 1 and (components is not None or not quantity.components)
+            shaped = block[:, 0] if single else block
+            if quantity.components and len(quantity.components) == 9 and components is None:
+                shaped = block.reshape(-1, 3, 3)
+            yield Series(shaped, self.time, name, quantity.unit)
+
+    def _on_states(self, outputs: Sequence[Any], with_multipliers: bool) -> Array:
+        states = self._states(with_multipliers)
+        values = evaluate(Program.of(self.quantities.s.inputs, outputs), states)
+        return np.asarray(values).reshape(len(outputs), len(self.time))
+
+    def _states(self, with_multipliers: bool) -> Array:
+        m = len(self.quantities.s.mu)
+        mu = self._multipliers if with_multipliers else np.zeros((m, len(self.time)))
+        return np.vstack([self.time[None], self.q.T, self.u.T, self.du.T, mu, self.parameters.T])
+
+    @cached_property
+    def _multipliers(self) -> Array:
+        m = self.mechanism
+        snapshot = self.quantities.s
+        return multipliers(snapshot, m.kept, self._states(False))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Energy against work: what came in, what went out, what is left over."""
+        names = ["energy.kinetic", "energy.gravity", "energy.stored", "power.forces", "power.drivers"]
+        kinetic, gravity, stored, forces, drivers = (np.asarray(s) for s in self.compute(names))
+        return Ledger(
+            self.time, kinetic, gravity, stored, work(self.time, drivers), work(self.time, forces)
+        )
+
+    def to_pandas(self, *names: str) -> Any:
+        """A pandas DataFrame of the named quantities (all positions of bodies where none are named)."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns(names), index=pd.Index(self.time, name="time [s]"))
+
+    def to_xarray(self, *names: str) -> Any:
+        """An xarray Dataset of the named quantities, with units as attributes."""
+        import xarray as xr
+
+        wanted = names or self._default_names()
+        data = {}
+        for s in self.compute(wanted):
+            dims = ("time", *[f"{s.name}:{i}" for i in range(1, s.ndim)])
+            data[s.name] = (dims, s.to_numpy(), {"units": s.unit})
+        return xr.Dataset(data, coords={"time": ("time", self.time, {"units": "s"})})
+
+    def _default_names(self) -> tuple[str, ...]:
+        return tuple(f"{name}.position" for name in self.mechanism.system.bodies)
+
+    def _columns(self, names: Sequence[str]) -> dict[str, Array]:
+        columns: dict[str, Array] = {}
+        for s in self.compute(names or self._default_names()):
+            if s.ndim == 1:
+                columns[s.name] = s.to_numpy()
+            else:
+                parts = self.quantities.find(s.name)[0].components
+                flat = s.to_numpy().reshape(len(self.time), -1)
+                columns.update({f"{s.name}.{c}": flat[:, i] for i, c in enumerate(parts)})
+        return columns
+
+    def save(self, path: Any) -> None:
+        """Write everything into one compressed file; see :func:`bellcrank.load_result`."""
+        from bellcrank.result.storage import save
+
+        save(self, path)
+
+    def plot(self, *names: str, path: Any = None) -> Any:
+        """Curves of quantities over time; returns the matplotlib figure."""
+        from bellcrank.view.plots import plot
+
+        return plot(self, names, path)

@@ -1,0 +1,147 @@
+"""One traced state with everything known: what named quantities are computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bellcrank.formulations.equations import Mechanics
+from bellcrank.mechanics.constraints import Equation
+from bellcrank.mechanics.dynamics import Wrench, brought
+from bellcrank.mechanics.inertia import Inertia, from_body
+from bellcrank.mechanics.kinematics import Accelerations, Kinematics, Traced
+from bellcrank.mechanics.links import GROUND
+from bellcrank.mechanics.rotations import constant_turns
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, mat, matmul, sub, times, vec
+from bellcrank.program.trace import Expr, Graph, Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.model.frames import Frame
+    from bellcrank.model.system import System
+    from bellcrank.topology.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class PointMotion:
+    """World position, velocity and acceleration of a point, as functions so that only the used is traced."""
+
+    snapshot: Snapshot
+    link: int
+    local: Vec
+
+    def position(self) -> Vec:
+        """[m]."""
+        pose = self.snapshot.kin.pose(self.link)
+        return add(pose.p, times(pose.R, self.local))
+
+    def velocity(self) -> Vec:
+        """[m/s]."""
+        kin = self.snapshot.kin
+        motion = kin.motion(self.link)
+        return add(motion.v, cross(motion.w, times(kin.pose(self.link).R, self.local)))
+
+    def acceleration(self) -> Vec:
+        """[m/s^2]."""
+        if self.link == GROUND:
+            return ZERO
+        acc = self.snapshot.acc
+        felt = add(acc.a[self.link], times(acc.K[self.link], self.local))
+        return add(times(self.snapshot.kin.pose(self.link).R, felt), self.snapshot.gravity)
+
+
+class Snapshot:
+    """Inputs t, q, u, du, multipliers and parameters, and the kinematics on them."""
+
+    def __init__(self, system: System, tree: Tree, mechanics: Mechanics) -> None:
+        self.system, self.mechanism_tree, self.mechanics = system, tree, mechanics
+        self.linkage = mechanics.linkage
+        self.graph = Graph()
+        graph = self.graph
+        equations = sum(c.size for c in mechanics.constraints)
+        self.t = graph.input("t.")
+        self.q = [graph.input(f"q.{i}") for i in range(self.linkage.positions)]
+        self.u = [graph.input(f"u.{i}") for i in range(self.linkage.speeds)]
+        self.du = [graph.input(f"du.{i}") for i in range(self.linkage.speeds)]
+        self.mu = [graph.input(f"mu.{i}") for i in range(equations)]
+        self.parameters = [graph.input(name) for name in mechanics.parameters]
+        self.kin = Kinematics(self.linkage, self.q, Traced(graph))
+        self.kin.set_speeds(self.u)
+        self.gravity = self.kin.vector(self.linkage.gravity)
+
+    @property
+    def inputs(self) -> list[Expr]:
+        """All inputs in order: t, q, u, du, multipliers, parameters."""
+        return [self.t, *self.q, *self.u, *self.du, *self.mu, *self.parameters]
+
+    @cached_property
+    def acc(self) -> Accelerations:
+        """Accelerations of the links, gravity taken off as in inertia forces."""
+        return Accelerations(self.kin, self.du)
+
+    @cached_property
+    def equations(self) -> list[Equation]:
+        """All constraint equations."""
+        return [e for c in self.mechanics.constraints for e in c.equations(self.kin, self.t)]
+
+    def point(self, frame: Frame) -> PointMotion:
+        """The motion of a frame's origin."""
+        seat = self.linkage.placements[frame.body.name]
+        local = add(
+            self.kin.vector(seat.p), times(self.matrix(seat.r), self.kin.vector(vec(frame.position)))
+        )
+        return PointMotion(self, seat.link, local)
+
+    def body_point(self, name: str, local: Vec = ZERO) -> PointMotion:
+        """The motion of a point given in the axes of a body."""
+        seat = self.linkage.placements[name]
+        at = add(self.kin.vector(seat.p), times(self.matrix(seat.r), self.kin.vector(local)))
+        return PointMotion(self, seat.link, at)
+
+    def rotation(self, frame: Frame | str) -> Mat:
+        """Rotation matrix of a body (by name) or a frame in the world."""
+        name = frame if isinstance(frame, str) else frame.body.name
+        seat = self.linkage.placements[name]
+        R = matmul(self.kin.pose(seat.link).R, self.matrix(seat.r))
+        return R if isinstance(frame, str) else matmul(R, self.matrix(mat(frame.rotation)))
+
+    def angular_velocity(self, name: str) -> Vec:
+        """World angular velocity of a body [rad/s]."""
+        return self.kin.motion(self.linkage.placements[name].link).w
+
+    def angular_acceleration(self, name: str) -> Vec:
+        """World angular acceleration of a body [rad/s^2]."""
+        link = self.linkage.placements[name].link
+        return ZERO if link == GROUND else times(self.kin.pose(link).R, self.acc.alpha[link])
+
+    def matrix(self, m: Mat) -> Mat:
+        """A matrix of the model in this trace."""
+        return (self.kin.vector(m[0]), self.kin.vector(m[1]), self.kin.vector(m[2]))
+
+    def inertia(self, name: str) -> Inertia:
+        """A body's own inertia in its link's axes about the link's origin."""
+        body, seat = self.system.bodies[name], self.linkage.placements[name]
+        own = from_body(body.mass, vec(body.center_of_mass), mat(body.inertia))
+        return brought(self.kin, own.moved(constant_turns(seat.r), seat.p))
+
+    def inertia_wrench(self, name: str) -> Wrench:
+        """What it takes to accelerate a body, weight included, in its link's axes."""
+        link = self.linkage.placements[name].link
+        if link == GROUND:
+            a = self.gravity
+            still: Mat = (ZERO, ZERO, ZERO)
+            return self.inertia(name).force((-a[0], -a[1], -a[2]), still)
+        return self.inertia(name).force(self.acc.a[link], self.acc.K[link])
+
+
+def difference(a: Vec, b: Vec) -> Vec:
+    """a - b."""
+    return sub(a, b)
+
+
+def total(values: list[Scalar]) -> Scalar:
+    """The sum."""
+    result: Scalar = 0.0
+    for value in values:
+        result = result + value
+    return result

@@ -1,0 +1,370 @@
+"""Simulate a described system: analyse, compile, integrate, hand over to another partition when due."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.errors import ModelError, SingularMechanism, unknown_name
+from bellcrank.formulations.loops import Partition
+from bellcrank.formulations.registry import Formulation
+from bellcrank.mechanism import Mechanism, State, Traced, analyse
+from bellcrank.program.derive import jvp_program
+from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.program import Program
+from bellcrank.result.result import Happening, Result, RunReport
+from bellcrank.simulate import (
+    METHODS,
+    Options,
+    Problem,
+    Sample,
+    SimulationError,
+    Trajectory,
+    integrate,
+)
+from bellcrank.simulate.loop import Change, Progress
+
+if TYPE_CHECKING:
+    from bellcrank.events import Controller, Event
+    from bellcrank.model.system import System
+
+Array = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Machine:
+    """The compiled programs of a mechanism for one partition."""
+
+    mechanism: Mechanism
+    traced: Traced
+
+    @property
+    def partition(self) -> Partition:
+        """Which speeds are independent."""
+        return self.traced.partition
+
+    @cached_property
+    def rates(self) -> Kernel:
+        """What the integrator calls."""
+        return compile_program(self.traced.rates)
+
+    @cached_property
+    def projection(self) -> Kernel:
+        """One Newton step back onto the constraints."""
+        return compile_program(self.mechanism.projection(self.partition))
+
+    @cached_property
+    def full(self) -> Kernel:
+        """All speeds, all rates, residuals."""
+        return compile_program(self.traced.full)
+
+    @cached_property
+    def tangent(self) -> Kernel:
+        """Rates and their directional derivative, for implicit methods."""
+        return compile_program(jvp_program(self.traced.rates))
+
+    def pack(self, q: Array, u: Array) -> Array:
+        """The integrator's state: positions and independent speeds."""
+        return np.concatenate([q, u[list(self.partition.independent)]])
+
+
+class Machines:
+    """The machines of one mechanism by partition; compiled when first needed, kept for the next time."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        self._known: dict[Partition, Machine] = {}
+        self._formulation: Formulation | None = None
+
+    def for_partition(self, partition: Partition) -> Machine:
+        """The machine of a partition."""
+        if partition not in self._known:
+            traced = self.mechanism.traced(self._formulation, partition)
+            self._formulation = traced.formulation
+            self._known[partition] = Machine(self.mechanism, traced)
+        return self._known[partition]
+
+
+def simulate(
+    system: System | Mechanism,
+    duration: float,
+    *,
+    formulation: Formulation | str = Formulation.AUTO,
+    integrator: str = "auto",
+    tolerance: float = 1e-8,
+    output: int | float | ArrayLike = 1000,
+    initial: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    events: Sequence[Event] = (),
+    controllers: Sequence[Controller] = (),
+    step: float = 0.0,
+    max_step: float = np.inf,
+    start: State | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Run a mechanism for `duration` seconds.
+
+    formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
+    :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals, or
+    the times themselves. initial: start values by joint. parameters: values other than the described ones.
+    step: fixed step [s] for the methods that take one. start: state to start from instead of the described
+    one. progress: show a bar (default: on a terminal, after a second).
+
+    Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
+    """
+    mechanism = prepared(system, formulation, initial, parameters)
+    if start is not None:
+        mechanism = replace(mechanism, start=start)
+    run = _Run(mechanism, integrator, events, controllers)
+    times = output_times(mechanism.start.t, duration, output)
+    options = Options(
+        rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
+    )
+    return run.go(times, options, progress)
+
+
+def prepared(
+    system: System | Mechanism,
+    formulation: Formulation | str,
+    initial: Mapping[str, Any] | None,
+    parameters: Mapping[str, float] | None,
+) -> Mechanism:
+    """An analysed mechanism with the given start and parameters; one already analysed is used as it is."""
+    if isinstance(system, Mechanism) and not initial and not parameters:
+        wanted = Formulation(formulation)
+        return system if wanted is Formulation.AUTO else replace(system, formulation=wanted)
+    described = system.system if isinstance(system, Mechanism) else system
+    return analyse(described, formulation=formulation, initial=initial, parameters=parameters)
+
+
+def output_times(begin: float, duration: float, output: int | float | ArrayLike) -> Array:
+    """The times of the outputs, the start included."""
+    if not (np.isfinite(duration) and duration > 0.0):
+        raise ModelError(f"the duration must be a positive number of seconds, not {duration!r}")
+    if isinstance(output, int | np.integer):
+        if output < 1:
+            raise ModelError(f"output={output!r}: give at least one interval, or the output times")
+        return np.linspace(begin, begin + duration, int(output) + 1)
+    times = np.atleast_1d(np.asarray(output, dtype=float))
+    if times.ndim != 1 or not np.isfinite(times).all() or np.any(np.diff(times) <= 0.0):
+        raise ModelError("output times must increase and be finite")
+    if len(times) == 0 or times[0] < begin or times[-1] > begin + duration * (1.0 + 1e-12):
+        raise ModelError(f"output times must lie between {begin:g} s and {begin + duration:g} s")
+    return times
+
+
+class _Run:
+    """One run in progress."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        integrator: str,
+        events: Sequence[Event],
+        controllers: Sequence[Controller],
+    ) -> None:
+        if integrator not in METHODS:
+            raise unknown_name("integrator", integrator, METHODS)
+        self.mechanism = mechanism
+        self.integrator = integrator
+        self.events = tuple(events)
+        self.controllers = tuple(controllers)
+        self.machines = Machines(mechanism)
+        self.machine = self.machines.for_partition(mechanism.partition)
+        self.used = [self.machine]
+        self.history: list[tuple[float, Array]] = []
+
+    def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
+        """The initial value problem in the present partition."""
+        machine, m = self.machine, self.mechanism
+        keep: list[object] = [machine.rates]
+        project = tangent = watched = 0
+        if m.kept or any(link.kind.positions > link.kind.speeds for link in m.linkage.links):
+            project = machine.projection.address
+            keep.append(machine.projection)
+        if self.integrator in ("radau", "generalised_alpha", "auto"):
+            tangent = machine.tangent.address
+            keep.append(machine.tangent)
+        if self.events:
+            kernel = compile_program(self._event_program())
+            watched = kernel.address
+            keep.append(kernel)
+        names = (
+            *(f"position {i} of {link.name}" for link in m.linkage.links for i in range(link.kind.positions)),
+            *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
+        )
+        return Problem(
+            rhs=machine.rates.address,
+            y0=machine.pack(q, u),
+            t0=t,
+            p=p,
+            project=project,
+            tangent=tangent,
+            events=watched,
+            directions=tuple(e.direction for e in self.events),
+            terminal=tuple(e.stops for e in self.events),
+            names=names,
+            event_names=tuple(e.name for e in self.events),
+            keep=tuple(keep),
+        )
+
+    def _event_program(self) -> Program:
+        from bellcrank.events import watch_program
+
+        return watch_program(self.mechanism, self.machine.partition, self.events)
+
+    def go(self, times: Array, options: Options, progress: bool | None) -> Result:
+        """Integrate to the last output time."""
+        start = self.mechanism.start
+        p = np.array(self.mechanism.parameter_values)
+        self.p = p
+        self.history.append((start.t, p.copy()))
+        problem = self.problem(start.q, start.u, start.t, p)
+        bar = _Bar(float(times[-1]), start.t, progress)
+        began = time.perf_counter()
+        try:
+            trajectory = integrate(
+                problem,
+                self.integrator,
+                times,
+                options,
+                on_event=self._on_event if self.events else None,
+                on_repartition=self._on_repartition,
+                on_chunk=bar.show,
+                samples=[self._sample(c) for c in self.controllers],
+            )
+        except SimulationError as error:
+            bar.close()
+            seconds = time.perf_counter() - began
+            error.result = self._result(error.trajectory, seconds)  # type: ignore[attr-defined]
+            raise
+        bar.close()
+        return self._result(trajectory, time.perf_counter() - began)
+
+    def full_state(self, machine: Machine, t: float, y: Array, p: Array) -> State:
+        """All positions and speeds from the integrator's state."""
+        n = self.mechanism.linkage.positions
+        values = machine.full(np.concatenate([[t], y, p]))
+        return State(t, y[:n].copy(), values[: self.mechanism.linkage.speeds])
+
+    def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
+        state = self.full_state(self.machine, t, y, p)
+        try:
+            partition = self.mechanism.choose_partition(state, p.tolist())
+        except SingularMechanism:
+            return None
+        if set(partition.independent) == set(self.machine.partition.independent):
+            return None
+        self.machine = self.machines.for_partition(partition)
+        self.used.append(self.machine)
+        return self.problem(state.q, state.u, t, p), self.machine.pack(state.q, state.u)
+
+    def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
+        from bellcrank.events import react
+
+        state = self.full_state(self.machine, t, y, p)
+        changed = react(self.mechanism, [self.events[i] for i in hits], state, p)
+        if changed is None:
+            return None
+        new_state, new_p, stop = changed
+        if new_p is not None:
+            self.history.append((t, new_p.copy()))
+        new_y = None if new_state is None else self.machine.pack(new_state.q, new_state.u)
+        return Change(new_y, new_p, stop)
+
+    def _sample(self, controller: Controller) -> Sample:
+        from bellcrank.events import measuring
+
+        measure = measuring(self.mechanism, controller.measures)
+        places = {name: i for i, name in enumerate(self.mechanism.mechanics.parameters)}
+
+        def function(t: float, y: Array, p: Array) -> Mapping[int, float]:
+            answer = controller.function(t, measure(self.full_state(self.machine, t, y, p), p)) or {}
+            unknown = [name for name in answer if name not in places]
+            if unknown:
+                raise unknown_name(f"input of controller {controller.name!r}", unknown[0], places)
+            values = {places[name]: float(value) for name, value in answer.items()}
+            after = p.copy()
+            for i, value in values.items():
+                after[i] = value
+            self.history.append((t, after))
+            return values
+
+        return Sample(controller.period, function, controller.offset)
+
+    def _result(self, trajectory: Trajectory, seconds: float) -> Result:
+        m = self.mechanism
+        n, speeds = m.linkage.positions, m.linkage.speeds
+        k = len(trajectory.t)
+        parameters = self._parameters_at(trajectory.t)
+        q, u, du = trajectory.y[:, :n].copy(), np.zeros((k, speeds)), np.zeros((k, speeds))
+        for number, machine in enumerate(self.used):
+            rows = trajectory.partition == number
+            if rows.any():
+                x = np.hstack([trajectory.t[rows, None], trajectory.y[rows], parameters[rows]])
+                values = machine.full.many(np.ascontiguousarray(x))
+                u[rows], du[rows] = values[:, :speeds], values[:, speeds : 2 * speeds]
+        report = RunReport(
+            trajectory.status.name.lower(),
+            self.integrator,
+            str(self.machine.traced.formulation),
+            trajectory.steps,
+            trajectory.rejected,
+            trajectory.evaluations,
+            seconds,
+            trajectory.repartitions,
+            trajectory.switches,
+        )
+        met = tuple(Happening(e.t, self.events[i].name) for e in trajectory.events for i in e.indices)
+        return Result(m, trajectory.t, q, u, du, parameters, report, met)
+
+    def _parameters_at(self, times: Array) -> Array:
+        """Parameter values at the outputs; changes hold from their time on."""
+        values = np.tile(self.history[0][1], (len(times), 1))
+        for t, p in self.history[1:]:
+            values[times > t] = p
+        return values
+
+
+class _Bar:
+    """A line with simulated time, speed against real time and step size, once a run takes over a second."""
+
+    def __init__(self, end: float, begin: float, wanted: bool | None) -> None:
+        self.end, self.begin = end, begin
+        self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._bar: Any = None
+        self._task: Any = None
+
+    def show(self, progress: Progress) -> None:
+        """Bring the line up to date."""
+        if not self.wanted or progress.seconds < 1.0:
+            return
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
+
+            self._bar = RichProgress(
+                TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=Console(stderr=True)
+            )
+            self._task = self._bar.add_task("simulating", total=self.end - self.begin)
+            self._bar.start()
+        speed = (progress.t - self.begin) / max(progress.seconds, 1e-9)
+        average = (progress.t - self.begin) / max(progress.steps, 1)
+        text = f"t = {progress.t:.4g} s, {speed:.3g} x real time, step {average:.2g} s"
+        self._bar.update(self._task, completed=progress.t - self.begin, description=text)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+__all__ = ["Machine", "Machines", "output_times", "prepared", "simulate"]

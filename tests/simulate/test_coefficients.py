@@ -1,0 +1,72 @@
+"""Order conditions and transformations that the tables must satisfy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bellcrank.simulate import dop853, dormand_prince5, radau, runge_kutta4
+
+TABLES = [dop853.TABLE, dormand_prince5.TABLE, runge_kutta4.TABLE]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
+def test_quadrature_conditions(table):
+    for k in range(table.order):
+        assert table.b @ table.c**k == pytest.approx(1 / (k + 1), abs=1e-14)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
+def test_nodes_are_row_sums(table):
+    assert table.a.sum(axis=1) == pytest.approx(table.c, abs=1e-13)
+    if len(table.extra_c):
+        assert table.extra_a.sum(axis=1) == pytest.approx(table.extra_c, abs=1e-13)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
+def test_third_and_fourth_order_tree_conditions(table):
+    a, b, c = table.a, table.b, table.c
+    assert b @ a @ c == pytest.approx(1 / 6, abs=1e-14)
+    assert b @ (c * (a @ c)) == pytest.approx(1 / 8, abs=1e-14)
+    assert b @ a @ c**2 == pytest.approx(1 / 12, abs=1e-14)
+    assert b @ a @ a @ c == pytest.approx(1 / 24, abs=1e-14)
+
+
+@pytest.mark.parametrize("table", [dop853.TABLE, dormand_prince5.TABLE], ids=lambda t: t.name)
+def test_error_weights_vanish_on_low_degrees(table):
+    nodes = np.append(table.c, 1.0)
+    for row in table.errors:
+        assert row.sum() == pytest.approx(0, abs=1e-14)
+        assert row @ nodes == pytest.approx(0, abs=1e-14)
+
+
+def test_radau_transformation_splits_the_inverse_of_its_matrix():
+    r = np.sqrt(6)
+    a = np.array(
+        [
+            [(88 - 7 * r) / 360, (296 - 169 * r) / 1800, (-2 + 3 * r) / 225],
+            [(296 + 169 * r) / 1800, (88 + 7 * r) / 360, (-2 - 3 * r) / 225],
+            [(16 - r) / 36, (16 + r) / 36, 1 / 9],
+        ]
+    )
+    t = np.array([[radau.T11, radau.T12, radau.T13], [radau.T21, radau.T22, radau.T23], [1, 1, 0]])
+    inverse = np.array(
+        [
+            [radau.I11, radau.I12, radau.I13],
+            [radau.I21, radau.I22, radau.I23],
+            [radau.I31, radau.I32, radau.I33],
+        ]
+    )
+    assert inverse @ t == pytest.approx(np.eye(3), abs=1e-14)
+    blocks = inverse @ np.linalg.inv(a) @ t
+    expected = [[radau.GAMMA, 0, 0], [0, radau.ALPHA, radau.BETA], [0, -radau.BETA, radau.ALPHA]]
+    assert blocks == pytest.approx(np.array(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("shift", [0.5, 1.5])
+def test_halving_formulas_are_exact_to_degree_six(shift):
+    states = {0.5: (80, 135, 40, 1), 1.5: (12, 135, 108, 1)}[shift]
+    slopes = {0.5: (-15, 90, 15), 1.5: (-3, -54, 27)}[shift]
+    for k in range(7):
+        past = sum(w * float(-j) ** k for j, w in enumerate(states))
+        rate = sum(w * (k * float(-j) ** (k - 1) if k else 0.0) for j, w in enumerate(slopes))
+        assert (past + rate) / 256 == pytest.approx((-shift) ** k, abs=1e-12)

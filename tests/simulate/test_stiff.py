@@ -1,0 +1,96 @@
+"""Stiff problems with known answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bellcrank.simulate import Options, Problem, integrate
+from simulate.problems import kernel, oscillator, van_der_pol
+
+
+def _prothero_robinson(x, y):
+    y[0] = x[2] * (x[1] - np.cos(x[0])) - np.sin(x[0])
+
+
+@pytest.mark.parametrize("method", ["radau", "generalised_alpha"])
+@pytest.mark.parametrize("eigenvalue", [-1e2, -1e6])
+def test_prothero_robinson(method, eigenvalue):
+    problem = Problem(kernel(_prothero_robinson), np.array([1.0]), p=np.array([eigenvalue]))
+    result = integrate(problem, method, np.linspace(0, 10, 51), Options(rtol=1e-7, atol=1e-7))
+    assert result.y[:, 0] == pytest.approx(np.cos(result.t), abs=2e-5)
+    assert result.steps < 10 * 1e6 / 3.3 / 100
+
+
+@pytest.mark.parametrize("jacobian", ["kernel", "directional", "differences"])
+def test_van_der_pol_of_the_ivp_test_set(jacobian):
+    # Reference of the test set for initial value problem solvers (Bari), problem VDPOL, t = 2.
+    problem = replace(van_der_pol(1e-6), y0=np.array([2.0, 0.0]))
+    if jacobian != "kernel":
+        problem = replace(problem, jacobian=0, tangent=problem.tangent if jacobian == "directional" else 0)
+    result = integrate(problem, "radau", [2.0], Options(rtol=1e-10, atol=1e-10))
+    assert result.y[-1] == pytest.approx([1.706167732170483, -0.8928097010247975], rel=1e-7)
+    assert result.steps < 3000
+
+
+def test_van_der_pol_by_generalised_alpha():
+    # In the scaled time of the test set, stiffness 1e3 is epsilon 1e-3; the reference is the method of order 5.
+    problem = van_der_pol(1e-3)
+    reference = integrate(problem, "radau", [0.5], Options(rtol=1e-10, atol=1e-10)).y[-1]
+    damped = Options(rtol=1e-6, atol=1e-6, spectral_radius=0.2)
+    assert integrate(problem, "generalised_alpha", [0.5], damped).y[-1] == pytest.approx(reference, rel=1e-4)
+
+
+def _robertson(x, y):
+    y[0] = -0.04 * x[1] + 1e4 * x[2] * x[3]
+    y[2] = 3e7 * x[2] * x[2]
+    y[1] = -y[0] - y[2]
+
+
+def test_robertson():
+    # t = 40: Hairer, Wanner, IV.10; t = 1e11: test set for initial value problem solvers (Bari), problem ROBER.
+    problem = Problem(kernel(_robertson), np.array([1.0, 0.0, 0.0]))
+    result = integrate(problem, "radau", [40.0, 1e11], Options(rtol=1e-10, atol=[1e-12, 1e-16, 1e-12]))
+    assert result.y[0] == pytest.approx([0.7158270688, 0.9185534765e-5, 0.2841637458], rel=1e-8)
+    assert result.y[1] == pytest.approx([0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050], rel=1e-3)
+    assert result.steps < 3000
+
+
+def test_radau_damps_and_generalised_alpha_keeps_what_it_is_told():
+    def size(method, radius, step):
+        options = Options(fixed_step=step, spectral_radius=radius, rtol=1e-10, atol=1e-12)
+        return np.linalg.norm(integrate(oscillator(), method, [1000.0 * step], options).y[-1])
+
+    # A vibration far above the step frequency.
+    assert size("generalised_alpha", 1.0, 50.0) == pytest.approx(1.0, abs=1e-6)
+    assert size("generalised_alpha", 0.5, 50.0) < 1e-6
+    assert size("radau", 0.5, 50.0) < 1e-6
+
+
+def test_auto_changes_method_when_the_motion_becomes_stiff_and_back():
+    problem = van_der_pol(1e-3)
+    options = Options(rtol=1e-8, atol=1e-8)
+    result = integrate(problem, "auto", np.linspace(0, 2, 21), options)
+    reference = integrate(problem, "radau", np.linspace(0, 2, 21), Options(rtol=1e-11, atol=1e-11))
+    assert result.y == pytest.approx(reference.y, rel=1e-4, abs=1e-4)
+    assert [name for _, name in result.switches][:2] == ["dop853", "radau"]
+    explicit = integrate(problem, "dop853", [2.0], options)
+    assert result.evaluations < explicit.evaluations
+
+
+def test_auto_stays_explicit_on_a_smooth_motion():
+    result = integrate(oscillator(), "auto", [100.0])
+    assert [name for _, name in result.switches] == ["dop853"]
+
+
+def test_auto_returns_to_the_explicit_method():
+    def rhs(x, y):
+        # A spring that is stiff and damped only for 1 < t < 3.
+        on = 1.0 if 1.0 < x[0] < 3.0 else 0.0
+        y[0] = x[2]
+        y[1] = -x[1] - on * 1e6 * x[2]
+
+    problem = Problem(kernel(rhs), np.array([1.0, 0.0]))
+    result = integrate(problem, "auto", [30.0], Options(rtol=1e-6, atol=1e-8, max_step=0.5))
+    assert [name for _, name in result.switches] == ["dop853", "radau", "dop853"]
