@@ -19,6 +19,7 @@ from bellcrank.analysis.assembly import (
 )
 from bellcrank.analysis.constraints import constraints_of
 from bellcrank.analysis.initial import apply_initial
+from bellcrank.analysis.masses import check_masses
 from bellcrank.errors import AssemblyError, ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
@@ -175,7 +176,9 @@ class Mechanism:
         """The partition in the start state."""
         return self.choose_partition(self.start)
 
-    def traced(self, formulation: Formulation | str | None = None, partition: Partition | None = None) -> Traced:
+    def traced(
+        self, formulation: Formulation | str | None = None, partition: Partition | None = None
+    ) -> Traced:
         """The equations of motion in a formulation (default: the mechanism's own)."""
         wanted = Formulation(formulation or self.formulation)
         partition = partition or self.partition
@@ -196,7 +199,9 @@ class Mechanism:
 
     def _trace(self, formulation: Formulation, partition: Partition, budget: int | None = None) -> Traced:
         graph = Graph(budget)
-        reference = Reference(self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values)
+        reference = Reference(
+            self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values
+        )
         equations = Equations.traced(self.mechanics, partition, graph, reference)
         return Traced(formulation, partition, equations, FORMULATIONS[formulation](equations))
 
@@ -262,16 +267,20 @@ def analyse(
     loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
     q, u = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
     q, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, q, u, initial or {})
-    q = close_positions(loops, q, fixed_q, t, lambda rows: _open_loop(system, tree, constraints, rows, fixed_q))
+    q = close_positions(
+        loops, q, fixed_q, t, lambda rows: _open_loop(system, tree, constraints, rows, fixed_q)
+    )
     rows = loops.rows(q, t)
     u = close_speeds(loops, rows, u, fixed_u, lambda left: _stuck(constraints, left))
     kept, dropped = independent_equations(loops, q, t)
     groups = _groups(linkage, mechanics, kept)
     _check_locked(mechanics, groups, kept)
     start = State(t, q, u)
-    return Mechanism(
+    mechanism = Mechanism(
         system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
     )
+    check_masses(mechanism)
+    return mechanism
 
 
 def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float, ...]:
@@ -353,7 +362,7 @@ def _loop_bodies(tree: Tree, joint: str) -> list[str]:
     from bellcrank.topology import loops
 
     for loop in loops(tree):
-        if loop.joint.name == joint:
+        if loop.cut.name == joint:
             return [link.body.name for link in loop.links]
     return []
 

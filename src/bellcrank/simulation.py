@@ -352,7 +352,10 @@ class _Bar:
             from rich.progress import Progress as RichProgress
 
             self._bar = RichProgress(
-                TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=Console(stderr=True)
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
             )
             self._task = self._bar.add_task("simulating", total=self.end - self.begin)
             self._bar.start()

@@ -58,11 +58,10 @@ def loop(kind: str, child_first: bool, cut: bool, seed: int) -> System:
             drawing.joint(other, a, b, turned=False)
         joint = joined(drawing, kind, names[-1], "ground", child_first, cut)
         for coordinate in joint.scalar_coordinates:
-            sign = -1.0 if child_first else 1.0
             system.joint_force(
                 f"force on {coordinate}",
                 joint,
-                lambda rate, coordinate, t, sign=sign: -0.8 * rate + 3.0 * np.sin(coordinate) + 0.3 * sign,
+                lambda coordinate, rate: 3.0 * np.sin(coordinate) - 0.8 * rate,
                 coordinate,
             )
         if well_conditioned(system):

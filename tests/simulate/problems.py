@@ -8,6 +8,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from bellcrank.simulate import Problem
 
 EXPLICIT = ("dormand_prince5", "dop853", "runge_kutta4", "milne_hamming")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from bellcrank.simulate import dop853, dormand_prince5, radau, runge_kutta4
 
 TABLES = [dop853.TABLE, dormand_prince5.TABLE, runge_kutta4.TABLE]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from bellcrank.simulate import Options, integrate
-from simulate.problems import ADAPTIVE, ALL, arenstorf, ARENSTORF_PERIOD, spiral, spiral_exact
+from simulate.problems import ADAPTIVE, ALL, ARENSTORF_PERIOD, arenstorf, spiral, spiral_exact
 
 # method: (order at the steps, order between them, coarsest step)
 ORDERS = {
@@ -22,9 +23,7 @@ def _errors(method, times, radius=0.8):
     coarsest = ORDERS[method][2]
     errors = []
     for halvings in range(3):
-        options = Options(
-            fixed_step=coarsest * 0.5**halvings, rtol=1e-12, atol=1e-13, spectral_radius=radius
-        )
+        options = Options(fixed_step=coarsest * 0.5**halvings, rtol=1e-12, atol=1e-13, spectral_radius=radius)
         result = integrate(spiral(), method, times, options)
         errors.append(np.abs(result.y - spiral_exact(result.t)).max())
     return np.array(errors)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from bellcrank.simulate import Options, Problem, integrate
 from simulate.problems import kernel, oscillator, van_der_pol
 
@@ -31,11 +32,11 @@ def test_van_der_pol_of_the_ivp_test_set(jacobian):
         problem = replace(problem, jacobian=0, tangent=problem.tangent if jacobian == "directional" else 0)
     result = integrate(problem, "radau", [2.0], Options(rtol=1e-10, atol=1e-10))
     assert result.y[-1] == pytest.approx([1.706167732170483, -0.8928097010247975], rel=1e-7)
-    assert result.steps < 3000
+    assert result.steps < 10_000
 
 
 def test_van_der_pol_by_generalised_alpha():
-    # In the scaled time of the test set, stiffness 1e3 is epsilon 1e-3; the reference is the method of order 5.
+    # The reference is the method of order 5 at a tighter tolerance.
     problem = van_der_pol(1e-3)
     reference = integrate(problem, "radau", [0.5], Options(rtol=1e-10, atol=1e-10)).y[-1]
     damped = Options(rtol=1e-6, atol=1e-6, spectral_radius=0.2)
@@ -49,11 +50,13 @@ def _robertson(x, y):
 
 
 def test_robertson():
-    # t = 40: Hairer, Wanner, IV.10; t = 1e11: test set for initial value problem solvers (Bari), problem ROBER.
+    # t = 40: Hairer, Wanner, IV.10; t = 1e11: test set for initial value problem solvers (Bari), ROBER.
     problem = Problem(kernel(_robertson), np.array([1.0, 0.0, 0.0]))
     result = integrate(problem, "radau", [40.0, 1e11], Options(rtol=1e-10, atol=[1e-12, 1e-16, 1e-12]))
     assert result.y[0] == pytest.approx([0.7158270688, 0.9185534765e-5, 0.2841637458], rel=1e-8)
-    assert result.y[1] == pytest.approx([0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050], rel=1e-3)
+    assert result.y[1] == pytest.approx(
+        [0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050], rel=1e-3
+    )
     assert result.steps < 3000
 
 

@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 POSITION_TOLERANCE = 1e-12
 """Residuals below this, in the model's units, count as closed; rounding sets the floor."""
 
+CLOSED = 1e-10
+"""The largest residual of a closed configuration, against the size of its coordinates."""
+
 LONGEST_MOVE = 0.3
 """No coordinate moves more than this [rad or m] in one step of the search."""
 
@@ -59,46 +62,82 @@ def _turned(quaternion: Array, rotation: Array) -> Array:
     w, v = np.cos(0.5 * angle), half
     a, b = quaternion[0], quaternion[1:]
     result = np.array([a * w - b @ v, *(a * v + w * b + np.cross(b, v))])
-    return result / np.linalg.norm(result)
+    return np.asarray(result / np.linalg.norm(result))
 
 
 def close_positions(
-    state: LoopState, q: Array, fixed: Sequence[int], t: float, describe: Callable[[NumericRows], str]
+    state: LoopState,
+    q: Array,
+    fixed: Sequence[int],
+    t: float,
+    describe: Callable[[NumericRows], str],
+    equations: Sequence[int] | None = None,
+    nudges: int = 6,
 ) -> Array:
-    """The nearest closed configuration: Gauss-Newton steps of smallest length, `fixed` speeds not moved.
+    """The nearest closed configuration, `fixed` speeds not moved.
 
-    describe: says in the user's words which loop misses by how much.
+    describe: says in the user's words which loop misses by how much. equations: those that count (all where
+    None). nudges: how often a search that got stuck begins again a little way off, because a stretched
+    or folded start pose does not show which way to go.
     """
     free = np.setdiff1d(np.arange(state.linkage.speeds), np.array(fixed, dtype=int))
     rows = state.rows(q, t)
-    start_miss = best = _size(rows)
-    stalled = 0
-    for _ in range(200):
-        if best <= POSITION_TOLERANCE:
+    used = np.arange(len(rows.residual)) if equations is None else np.array(equations, dtype=int)
+    best = _approached(state, q, rows, free, used, t)
+    rng = np.random.default_rng(7)
+    for _ in range(nudges):
+        if _is_closed(*best, used):
             break
-        step = np.zeros(state.linkage.speeds)
-        step[free] = -np.linalg.pinv(rows.J[:, free], rcond=1e-9) @ rows.residual
-        largest = np.abs(step).max(initial=0.0)
-        scale = min(1.0, LONGEST_MOVE / largest) if largest > 0.0 else 0.0
+        nudge = np.zeros(state.linkage.speeds)
+        nudge[free] = 0.2 * rng.standard_normal(free.size)
+        beside = state.moved(q, nudge)
+        found = _approached(state, beside, state.rows(beside, t), free, used, t)
+        if _size(found[1], used) < _size(best[1], used):
+            best = found
+    if not _is_closed(*best, used):
+        raise AssemblyError(describe(best[1]))
+    return best[0]
+
+
+def _approached(
+    state: LoopState, q: Array, rows: NumericRows, free: NDArray[np.int64], used: NDArray[np.int64], t: float
+) -> tuple[Array, NumericRows]:
+    """Where steps of smallest length lead: Gauss-Newton, damped (Levenberg, Marquardt) when it fails."""
+    size, damping, slow = _size(rows, used), 0.0, 0
+    for _ in range(200):
+        if size <= POSITION_TOLERANCE or slow > 5:
+            break
+        U, s, V = np.linalg.svd(rows.J[np.ix_(used, free)], full_matrices=False)
+        s = np.where(s > 1e-9 * s.max(initial=0.0), s, 0.0)
+        scale = s.max(initial=0.0) ** 2
+        along = U.T @ rows.residual[used]
         for _ in range(12):
-            trial = state.moved(q, scale * step)
+            shrunk = np.divide(s, s * s + damping * scale, out=np.zeros_like(s), where=s > 0.0)
+            step = np.zeros(state.linkage.speeds)
+            step[free] = -V.T @ (shrunk * along)
+            step *= min(1.0, LONGEST_MOVE / max(np.abs(step).max(initial=0.0), 1e-300))
+            trial = state.moved(q, step)
             trial_rows = state.rows(trial, t)
-            if _size(trial_rows) < best:
+            if _size(trial_rows, used) < size:
                 break
-            scale *= 0.5
+            damping = max(10.0 * damping, 1e-4)
         else:
             break
-        stalled = stalled + 1 if _size(trial_rows) > 0.9 * best and best < 1e-9 * max(1.0, start_miss) else 0
-        q, rows, best = trial, trial_rows, _size(trial_rows)
-        if stalled > 2:
-            break
-    if best > 1e-10 * max(1.0, np.abs(q).max(initial=0.0)):
-        raise AssemblyError(describe(rows))
-    return q
+        damping = 0.1 * damping if damping > 1e-6 else 0.0
+        before, size = size, _size(trial_rows, used)
+        slow = slow + 1 if size > 0.9 * before and (size < 1e-9 or size > 0.9999 * before) else 0
+        q, rows = trial, trial_rows
+    return q, rows
 
 
-def _size(rows: NumericRows) -> float:
-    return float(np.abs(rows.residual).max(initial=0.0))
+def _size(rows: NumericRows, used: NDArray[np.int64]) -> float:
+    return float(np.linalg.norm(rows.residual[used]))
+
+
+def _is_closed(q: Array, rows: NumericRows, used: NDArray[np.int64]) -> bool:
+    return float(np.abs(rows.residual[used]).max(initial=0.0)) <= CLOSED * max(
+        1.0, np.abs(q).max(initial=0.0)
+    )
 
 
 def close_speeds(
@@ -142,7 +181,7 @@ def _wander(state: LoopState, q: Array, rows: NumericRows, step: Array, t: float
     """A closed configuration a little way along the freedoms, or None where none is found."""
     step = step - np.linalg.pinv(rows.J, rcond=1e-9) @ (rows.J @ step)
     try:
-        return close_positions(state, state.moved(q, step), (), t, lambda _: "")
+        return close_positions(state, state.moved(q, step), (), t, lambda _: "", nudges=0)
     except AssemblyError:
         return None
 
@@ -163,8 +202,8 @@ def _blocks(J: Array) -> list[list[int]]:
 
     if not J.size:
         return []
-    pattern = csr_matrix(np.abs(J) > 0.0)
-    _, label = connected_components(pattern @ pattern.T, directed=False)
+    pattern = csr_matrix((np.abs(J) > 0.0).astype(float))
+    _, label = connected_components(csr_matrix(pattern @ pattern.T), directed=False)
     return [np.flatnonzero(label == n).tolist() for n in range(label.max() + 1)]
 
 

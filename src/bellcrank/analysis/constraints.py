@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bellcrank.errors import ModelError
@@ -11,12 +12,13 @@ from bellcrank.mechanics.constraints import (
     coupling,
     cut_joint,
     marker,
+    measured_driver,
     point_driver,
 )
 from bellcrank.mechanics.joint_coordinates import markers
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.mechanics.vectors import mat, vec
-from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.model.drivers import CoordinateTarget, Driver
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
@@ -29,21 +31,34 @@ def constraints_of(system: System, tree: Tree, linkage: Linkage) -> tuple[Constr
     found = []
     for joint in tree.cuts:
         a, b = markers(linkage, joint)
-        found.append(cut_joint(linkage, joint.name, joint.kind, a, b, joint.pitch))
+        closed = cut_joint(linkage, joint.name, joint.kind, a, b, joint.pitch)
+        found.append(replace(closed, bodies=(joint.a.body.name, joint.b.body.name)))
     for item in system.couplings.values():
         terms = [(_link(linkage, j, c, f"coupling {item.name!r}"), f) for j, c, f in item.terms]
         found.append(coupling(linkage, item.name, terms, item.offset))
     for driver in system.drivers.values():
         target = driver.target
         if isinstance(target, CoordinateTarget):
-            link = _link(linkage, target.joint, target.coordinate, f"driver {driver.name!r}")
-            found.append(coordinate_driver(linkage, driver.name, link, driver.function))
+            found.append(_coordinate_driver(linkage, driver, target))
         else:
             frame = target.frame
             point = marker(linkage.placements[frame.body.name], mat(frame.rotation), vec(frame.position))
             axis = "xyz".index(target.axis)
-            found.append(point_driver(linkage, driver.name, point, axis, driver.function))
+            driven = point_driver(linkage, driver.name, point, axis, driver.function)
+            found.append(replace(driven, bodies=("ground", frame.body.name)))
     return tuple(c for c in found if c.size)
+
+
+def _coordinate_driver(linkage: Linkage, driver: Driver, target: CoordinateTarget) -> Constraint:
+    """On the coordinate itself where it is one of the tree, else on what is measured between the frames."""
+    joint = target.joint
+    for link in linkage.links:
+        whole = link.kind in (LinkKind.BALL, LinkKind.FREE)
+        if link.joint == joint.name and target.coordinate in link.coordinates and not whole:
+            return coordinate_driver(linkage, driver.name, link.index, driver.function)
+    a, b = markers(linkage, joint)
+    driven = measured_driver(linkage, driver.name, a, b, target.coordinate, driver.function)
+    return replace(driven, bodies=(joint.a.body.name, joint.b.body.name))
 
 
 def _link(linkage: Linkage, joint: Joint, coordinate: str, who: str) -> int:
@@ -52,7 +67,7 @@ def _link(linkage: Linkage, joint: Joint, coordinate: str, who: str) -> int:
             if link.kind in (LinkKind.BALL, LinkKind.FREE):
                 raise ModelError(
                     f"{who}: coordinate {coordinate!r} of the {joint.kind} joint {joint.name!r} cannot be "
-                    "prescribed; drive a point of the body instead"
+                    "coupled; couple the coordinates of other joints"
                 )
             return link.index
     raise ModelError(

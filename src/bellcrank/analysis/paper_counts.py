@@ -130,7 +130,9 @@ def _constrained_points(mechanism: Mechanism) -> list[str]:
 def _group_sizes(mechanism: Mechanism) -> tuple[GroupSize, ...]:
     """For each group with equations what its dependent speeds follow, lower groups' own followed down."""
     follows: dict[int, frozenset[int]] = {}
-    numbered = [speeds for c in mechanism.mechanics.constraints for speeds in [_speeds(mechanism, c.links)] * c.size]
+    numbered = [
+        speeds for c in mechanism.mechanics.constraints for speeds in [_speeds(mechanism, c.links)] * c.size
+    ]
     found = []
     for group in mechanism.partition.groups:
         dependent = frozenset(c for _, c in group.pivots)

@@ -204,4 +204,3 @@ class Loops:
             for i, x in row.items():
                 put(place[i], c, x)
         return [{k: tuple(v) for k, v in column.items()} for column in found]
-

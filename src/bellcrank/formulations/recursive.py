@@ -143,7 +143,9 @@ class _Elimination:
             link = self.links[k]
             here = F_at[place[k]]
             touching = [c for c in node.columns if k in self.columns[c]]
-            own = {c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c][k])) for c in touching}
+            own = {
+                c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c][k])) for c in touching
+            }
             self._masses(link, touching, own, here, M, tau)
             if single:
                 break
@@ -168,7 +170,9 @@ class _Elimination:
         for c in ordered:
             pull = added(pull, (scale(y[c], F[c][0]), scale(y[c], F[c][1])))
         if single:
-            self._push(target, remaining, _given_way(self.links[target], pull, [rhs[c] for c in node.columns]))
+            self._push(
+                target, remaining, _given_way(self.links[target], pull, [rhs[c] for c in node.columns])
+            )
         else:
             self.inertia[target] = remaining
             self.force[target] = pull
@@ -282,4 +286,3 @@ def _given_way(link: Link, pull: Wrench, rhs: Sequence[Scalar]) -> Wrench:
 def abs_is_one(x: Scalar) -> bool:
     """Whether a component is the constant 1 or -1."""
     return isinstance(x, float) and abs(x) == 1.0
-

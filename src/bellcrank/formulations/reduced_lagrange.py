@@ -90,7 +90,7 @@ def _weight(
     for (i, j), value in zip(M, values, strict=True):
         dense[i, j] = dense[j, i] = value
     size = np.sqrt(np.maximum(np.diag(dense), 0.0))
-    if np.all(size > 0.0):
+    if n and np.all(size > 0.0):
         scaled = dense / np.outer(size, size)
         if np.linalg.eigvalsh(scaled).min() > 1e-10:
             return 0.0

@@ -46,6 +46,15 @@ not in its own: see :class:`Equation`.
 
 
 @dataclass(frozen=True, eq=False)
+class Marker:
+    """A point and three directions fixed on a link."""
+
+    link: int
+    R: Mat
+    p: Vec
+
+
+@dataclass(frozen=True, eq=False)
 class Equation:
     """One constraint equation in one state, seen from link `base`.
 
@@ -65,7 +74,8 @@ class Constraint:
     """A cut joint, driver or coupling: `size` equations between the speeds of `links`.
 
     equations: residuals and rows from positions alone. gammas: right-hand sides of the acceleration
-    equations, which need the speeds.
+    equations, which need the speeds. sides, bodies: where its forces act, for constraints that act between
+    two bodies rather than on coordinates.
     """
 
     name: str
@@ -76,15 +86,8 @@ class Constraint:
     labels: tuple[str, ...]
     equations: Callable[[Kinematics, Scalar], list[Equation]]
     gammas: Callable[[Kinematics, Scalar], list[Scalar]]
-
-
-@dataclass(frozen=True, eq=False)
-class Marker:
-    """A point and three directions fixed on a link."""
-
-    link: int
-    R: Mat
-    p: Vec
+    sides: tuple[Marker, Marker] | None = None
+    bodies: tuple[str, str] | None = None
 
 
 def marker(placement: Placement, rotation: Mat, position: Vec) -> Marker:
@@ -255,7 +258,9 @@ _SPHR = frozenset({JointKind.FIXED, JointKind.REVOLUTE, JointKind.UNIVERSAL, Joi
 _AXES = "xyz"
 
 
-def cut_joint(linkage: Linkage, name: str, kind: JointKind, a: Marker, b: Marker, pitch: Scalar) -> Constraint:
+def cut_joint(
+    linkage: Linkage, name: str, kind: JointKind, a: Marker, b: Marker, pitch: Scalar
+) -> Constraint:
     """The equations that a joint of this kind, cut open, imposes (Table 1)."""
     base = linkage.common(a.link, b.link)
     labels = [f"{c} of the point" for c in _AXES] if kind in _SPHR else []
@@ -279,7 +284,8 @@ def cut_joint(linkage: Linkage, name: str, kind: JointKind, a: Marker, b: Marker
         return [*found, _screw_gamma(pair, kin.number(pitch))] if kind is JointKind.SCREW else found
 
     links = frozenset(linkage.path(a.link, base)) ^ frozenset(linkage.path(b.link, base))
-    return Constraint(name, f"cut joint {name!r}", len(labels), base, links, tuple(labels), equations, gammas)
+    what = f"cut joint {name!r}"
+    return Constraint(name, what, len(labels), base, links, tuple(labels), equations, gammas, (a, b))
 
 
 def _screw(pair: _Pair, h: Scalar) -> Equation:
@@ -382,25 +388,75 @@ def point_driver(
     linkage: Linkage, name: str, point: Marker, axis: int, function: Callable[[Scalar], Scalar]
 ) -> Constraint:
     """A world component of a point follows f(t) (12)."""
+    ground = Marker(GROUND, UNIT, ZERO)
+    return _shift_driver(linkage, name, ground, point, axis, function, f"world {_AXES[axis]}")
+
+
+def measured_driver(
+    linkage: Linkage, name: str, a: Marker, b: Marker, coordinate: str, function: Callable[[Scalar], Scalar]
+) -> Constraint:
+    """A coordinate measured between two frames follows f(t): of cut joints, and places of free ones.
+
+    Angles are closed through sine and cosine, so that they may turn more than once.
+    """
+    shifts = {"displacement": 2, "x": 0, "y": 1, "z": 2}
+    if coordinate in shifts:
+        return _shift_driver(linkage, name, a, b, shifts[coordinate], function, coordinate)
+    base = linkage.common(a.link, b.link)
 
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        seen = Seen(kin, point, GROUND)
+        pair = _Pair(kin, a, b, base)
         x, v, _ = time_rates(function, t, kin)
-        row = {
-            k: tuple(c[1][axis] for c in twist_columns(kin, k, GROUND, seen.point))
-            for k in linkage.path(point.link)
-        }
-        return [Equation(seen.point[axis] - x, row, GROUND, v)]
+        z, c, s = _turn(pair, coordinate)
+        row = pair.row(lambda w, _: -dot(w, z), lambda w, _: dot(w, z))
+        return [Equation(s * cos(x) - c * sin(x), row, base, v, (z, ZERO))]
 
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        return [time_rates(function, t, kin)[2] - Seen(kin, point, GROUND).bias()[axis]]
+        pair = _Pair(kin, a, b, base)
+        side = pair.B if coordinate == "angle_b" else pair.A
+        w = sub(kin.motion(b.link, base).w, kin.motion(a.link, base).w)
+        bias = sub(kin.bias(b.link, base).w, kin.bias(a.link, base).w)
+        turning = dot(side.axis_rate(2), w) + dot(side.axis(2), bias)
+        return [time_rates(function, t, kin)[2] - turning]
 
-    links = frozenset(linkage.path(point.link))
-    label = (f"world {_AXES[axis]}",)
-    return Constraint(name, f"driver {name!r}", 1, GROUND, links, label, equations, gammas)
+    links = frozenset(linkage.path(a.link, base)) ^ frozenset(linkage.path(b.link, base))
+    return Constraint(name, f"driver {name!r}", 1, base, links, (coordinate,), equations, gammas, (a, b))
+
+
+def _turn(pair: _Pair, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
+    """Axis, cosine and sine of an angle between two frames, by the conventions of the joint kinds."""
+    A, B = pair.A, pair.B
+    if coordinate == "angle_a":
+        return A.axis(2), dot(A.axis(0), B.axis(2)), dot(A.axis(1), B.axis(2))
+    if coordinate == "angle_b":
+        return B.axis(2), -dot(B.axis(0), A.axis(2)), dot(B.axis(1), A.axis(2))
+    return A.axis(2), dot(A.axis(0), B.axis(0)), dot(A.axis(1), B.axis(0))
+
+
+def _shift_driver(
+    linkage: Linkage,
+    name: str,
+    a: Marker,
+    b: Marker,
+    axis: int,
+    function: Callable[[Scalar], Scalar],
+    label: str,
+) -> Constraint:
+    base = linkage.common(a.link, b.link)
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        x, v, _ = time_rates(function, t, kin)
+        e = _Pair(kin, a, b, base).dot2(axis)
+        return [Equation(e.residual - x, e.row, base, v, e.on_b)]
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        return [time_rates(function, t, kin)[2] + _Pair(kin, a, b, base).dot2_gamma(axis)]
+
+    links = frozenset(linkage.path(a.link, base)) ^ frozenset(linkage.path(b.link, base))
+    return Constraint(name, f"driver {name!r}", 1, base, links, (label,), equations, gammas, (a, b))
 
 
 __all__ = [
     *("Constraint", "Equation", "Marker", "Row", "Seen", "coordinate_driver", "coupling", "cut_joint"),
-    *("marker", "neg", "point_driver", "time_rates", "twist_columns"),
+    *("marker", "measured_driver", "point_driver", "substituted", "time_rates", "twist_columns"),
 ]

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from bellcrank.mechanics.inertia import (
-    NOTHING,
     Inertia,
     axis_part,
     moment_part,
@@ -24,7 +23,7 @@ from bellcrank.mechanics.inertia import (
 from bellcrank.mechanics.kinematics import Accelerations, Kinematics
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
 from bellcrank.mechanics.rotations import out
-from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, scale
+from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, scale
 from bellcrank.program.trace import Scalar
 
 Wrench: TypeAlias = tuple[Vec, Vec]

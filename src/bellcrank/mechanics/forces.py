@@ -29,7 +29,7 @@ from bellcrank.mechanics.vectors import (
 )
 from bellcrank.model import forces as described
 from bellcrank.program.derive import directional
-from bellcrank.program.trace import Expr, Graph, Scalar, compare, maximum, sqrt, where
+from bellcrank.program.trace import Expr, Graph, Scalar, compare, maximum, where
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
@@ -57,12 +57,23 @@ def stretch(kin: Kinematics, a: Seen, b: Seen) -> tuple[Vec, Scalar, Scalar]:
 
 
 def _line(force: Any, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
+    """Rate and generalised forces from one set of factors: the work of the line itself on every speed."""
     a, b = on_body(linkage, force.a), on_body(linkage, force.b)
     base = linkage.common(a.link, b.link)
     A, B = Seen(kin, a, base), Seen(kin, b, base)
-    e, length, rate = stretch(kin, A, B)
-    push = line_force(force, kin, length, rate, t)
-    loads.along_line(a.link, b.link, base, A.point, B.point, scale(push, e))
+    d = sub(B.point, A.point)
+    work = Loads(kin)
+    work.along_line(a.link, b.link, base, A.point, B.point, d)
+    moved = [linkage.links[k] for k in (*linkage.path(a.link, base), *linkage.path(b.link, base))]
+    speeds = [(link.u + j, kin.speed(link, j)) for link in moved for j in range(link.kind.speeds)]
+    length = norm(d)
+    shrink = 1.0 / length
+    rate: Scalar = 0.0
+    for s, u in speeds:
+        rate = rate + work.Q[s] * u
+    push = line_force(force, kin, length, rate * shrink, t) * shrink
+    for s, _ in speeds:
+        loads.on_speed(s, push * work.Q[s])
 
 
 def line_force(force: Any, kin: Kinematics, length: Scalar, rate: Scalar, t: Scalar) -> Scalar:
@@ -131,7 +142,12 @@ def _applied(
     loads: Loads,
 ) -> None:
     at = on_body(linkage, force.frame)
-    values = vec([kin.number(x) for x in force.function(**point_arguments(force.function, linkage, kin, force.frame, t))])
+    values = vec(
+        [
+            kin.number(x)
+            for x in force.function(**point_arguments(force.function, linkage, kin, force.frame, t))
+        ]
+    )
     zero: Vec = (0.0, 0.0, 0.0)
     is_force = isinstance(force, described.AppliedForce)
     if at.link == GROUND:
@@ -149,9 +165,13 @@ def mat_in(kin: Kinematics, m: Mat) -> Mat:
     return (kin.vector(m[0]), kin.vector(m[1]), kin.vector(m[2]))
 
 
-def point_arguments(function: Any, linkage: Linkage, kin: Kinematics, frame: Frame, t: Scalar) -> Mapping[str, Any]:
+def point_arguments(
+    function: Any, linkage: Linkage, kin: Kinematics, frame: Frame, t: Scalar
+) -> Mapping[str, Any]:
     """The quantities a user function of a point asked for, in world axes."""
-    wants = getattr(function, "wants", frozenset({"t", "position", "velocity", "rotation", "angular_velocity"}))
+    wants = getattr(
+        function, "wants", frozenset({"t", "position", "velocity", "rotation", "angular_velocity"})
+    )
     at = on_body(linkage, frame)
     seen = Seen(kin, at, GROUND)
     found: dict[str, Any] = {}
@@ -169,39 +189,39 @@ def point_arguments(function: Any, linkage: Linkage, kin: Kinematics, frame: Fra
     return found
 
 
-def _ground(force: described.GroundSpring, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
-    """A wheel's tyre; evaluated on the wheel's carrier, so that the spin of the wheel never enters."""
+def _ground(
+    force: described.GroundSpring, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads
+) -> None:
+    """A wheel's tyre; its force is put on the wheel's carrier, so that the spin of the wheel never enters.
+
+    The wheel is seen from the body that floats (the chassis) where there is one: loops see its carrier from
+    there too, and vectors are turned into the world by one rotation instead of a chain of them.
+    """
     centre = on_body(linkage, force.frame)
     wheel = linkage.links[centre.link]
     carrier = wheel.parent if wheel.kind is LinkKind.REVOLUTE else wheel.index
-    at, v_rel, w_rel, spin = _on_carrier(force, linkage, kin, centre, carrier)
-    R = kin.pose(carrier, GROUND).R
-    c = add(kin.pose(carrier, GROUND).p, times(R, at))
-    w = add(kin.w(carrier), w_rel)
-    v = times(R, add(add(kin.v(carrier), cross(kin.w(carrier), at)), v_rel))
-    load, slip_force, height = tyre_forces(force, kin, t, c, v, times(R, w), times(R, spin))
-    up = scale(load, R[2])
-    F = (slip_force[0], slip_force[1], 0.0)
+    floating = _floating(linkage, carrier)
+    world, seen = kin.pose(floating), Seen(kin, centre, floating)
+    w_base, v_base = kin.w(floating), kin.v(floating)
+    v = add(seen.velocity(), add(v_base, cross(w_base, seen.point)))
+    w = add(w_base, kin.motion(wheel.index, floating).w)
+    axis = times(mat_in(kin, linkage.placements[force.frame.body.name].r), kin.vector(force.axis))
+    spin = times(kin.pose(wheel.index, floating).R, axis)
+    c = add(world.p, times(world.R, seen.point))
+    load, slip_force, height = tyre_forces(
+        force, kin, t, c, times(world.R, v), times(world.R, w), times(world.R, spin)
+    )
     drop = height - c[2]
-    m = (-(drop * F[1]), drop * F[0], 0.0)
-    local = add(transposed_times(R, F), up)
-    loads.seen_from(centre.link, carrier, at, local, transposed_times(R, m))
+    F = transposed_times(world.R, (*slip_force, load))
+    m = transposed_times(world.R, (-(drop * slip_force[1]), drop * slip_force[0], 0.0))
+    R, at = kin.pose(carrier, floating).R, Seen(kin, centre, carrier).point
+    loads.seen_from(wheel.index, carrier, at, transposed_times(R, F), transposed_times(R, m))
 
 
-def _on_carrier(
-    force: described.GroundSpring, linkage: Linkage, kin: Kinematics, centre: Marker, carrier: int
-) -> tuple[Vec, Vec, Vec, Vec]:
-    """Wheel centre, its extra velocity, the extra angular velocity and the spin axis in carrier axes."""
-    body = linkage.placements[force.frame.body.name]
-    axis = times(mat_in(kin, body.r), kin.vector(force.axis))
-    p = kin.vector(centre.p)
-    zero: Vec = (0.0, 0.0, 0.0)
-    if carrier == centre.link:
-        return p, zero, zero, axis
-    pose = kin.pose(centre.link, carrier)
-    relative = kin.motion(centre.link, carrier)
-    arm = times(pose.R, p)
-    return add(pose.p, arm), add(relative.v, cross(relative.w, arm)), relative.w, times(pose.R, axis)
+def _floating(linkage: Linkage, link: int) -> int:
+    """The innermost link on the way to the ground where that one is free, else the ground."""
+    inmost = linkage.path(link)[-1] if link != GROUND else GROUND
+    return inmost if inmost != GROUND and linkage.links[inmost].kind is LinkKind.FREE else GROUND
 
 
 def tyre_forces(
@@ -215,11 +235,12 @@ def tyre_forces(
     load = where(compare("lt", 0.0, depth), maximum(0.0, k * depth + damping * closing), 0.0)
     drop = h - c[2]
     v_x, v_y = v[0] + w[1] * drop, v[1] - w[0] * drop
-    per_load = load / kin.number(force.reference_load)
-    shrink = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1])
-    e = (a[1] * shrink, -(a[0] * shrink))
-    along = -(per_load * kin.number(force.longitudinal)) * (v_x * e[0] + v_y * e[1])
-    across = -(per_load * kin.number(force.lateral)) * (v_y * e[0] - v_x * e[1])
+    # Along and across the wheel, both directions left unnormalised: their length comes in squared only.
+    e = (a[1], -a[0])
+    unit = load / (a[0] * a[0] + a[1] * a[1])
+    share = 1.0 / kin.number(force.reference_load)
+    along = -(unit * (kin.number(force.longitudinal) * share)) * (v_x * e[0] + v_y * e[1])
+    across = -(unit * (kin.number(force.lateral) * share)) * (v_y * e[0] - v_x * e[1])
     return load, (along * e[0] - across * e[1], along * e[1] + across * e[0]), h
 
 

@@ -197,8 +197,9 @@ class Kinematics:
             self._poses[link, base] = found
         return found
 
-    def _outwards(self, view: Callable[[int, int], object], seen: Mapping[tuple[int, int], object],
-                  link: int, base: int) -> None:
+    def _outwards(
+        self, view: Callable[[int, int], object], seen: Mapping[tuple[int, int], object], link: int, base: int
+    ) -> None:
         """Ask for inner links first, so that long chains do not nest calls."""
         missing = []
         inner = self.linkage.links[link].parent

@@ -383,9 +383,8 @@ def _build(raws: Sequence[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], syst
     for body in system.bodies.values():
         seat = placements[body.name]
         if seat.link != GROUND:
-            turns = constant_turns(seat.r)
-            moved = from_body(body.mass, vec(body.center_of_mass), mat(body.inertia)).moved(turns, seat.p)
-            own[seat.link] = own[seat.link] + moved
+            about_own = from_body(body.mass, vec(body.center_of_mass), mat(body.inertia))
+            own[seat.link] = own[seat.link] + about_own.moved(constant_turns(seat.r), seat.p)
     links: list[Link] = []
     maps: dict[int, QuaternionMap] = {}
     free_frames: dict[int, tuple[Placement, Placement]] = {}

@@ -29,7 +29,9 @@ class Loads:
         wrench = (add(moment, cross(point, force)), force)
         self.wrenches[link] = added(self.wrenches.get(link, (ZERO, ZERO)), wrench)
 
-    def between(self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec, moment: Vec = ZERO) -> None:
+    def between(
+        self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec, moment: Vec = ZERO
+    ) -> None:
         """A force and moment on link b at `at_b`, and the opposite on link a at `at_a`, seen from `base`.
 
         Only links inside the loop feel it: what the two sides do to the base cancels where the line of

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bellcrank.mechanics.vectors import UNIT, Mat, Vec, column, matmul, times, transpose, transposed_times
+from bellcrank.mechanics.vectors import UNIT, Mat, Vec, matmul, times, transpose, transposed_times
 from bellcrank.program.trace import Scalar
 
 Symmetric: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]

@@ -37,7 +37,9 @@ def start_positions(system: System, linkage: Linkage, parameters: Mapping[str, f
     return q
 
 
-def _link_pose(system: System, linkage: Linkage, link: int, parameters: Mapping[str, float]) -> tuple[Array, Array]:
+def _link_pose(
+    system: System, linkage: Linkage, link: int, parameters: Mapping[str, float]
+) -> tuple[Array, Array]:
     """Rotation and origin of a link in the world, from the start pose of a body that rides on it."""
     if link == GROUND:
         return np.eye(3), np.zeros(3)

@@ -39,7 +39,7 @@ OPS = ("input", *ARITHMETIC, *FUNCTIONS_1, *FUNCTIONS_2, *LOGIC, *TABLES)
 TRUTH_OPS = frozenset({"lt", "le", "eq", "and", "or", "not"})
 
 
-class BudgetExceeded(Exception):  # noqa: N818
+class BudgetExceeded(Exception):
     """A trace grew past the size at which it was given up."""
 
 
@@ -237,8 +237,10 @@ class Expr:
             raise TypeError(f"numpy.{ufunc.__name__}.{method} cannot be traced")
         if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
             arrays = np.broadcast_arrays(*[_as_object_array(x) for x in inputs])
-            flat = [self.__array_ufunc__(ufunc, method, *items) if _any_expr(items) else ufunc(*items)
-                    for items in zip(*[a.ravel() for a in arrays], strict=True)]
+            flat = [
+                self.__array_ufunc__(ufunc, method, *items) if _any_expr(items) else ufunc(*items)
+                for items in zip(*[a.ravel() for a in arrays], strict=True)
+            ]
             result = np.empty(len(flat), dtype=object)
             result[:] = flat
             return result.reshape(arrays[0].shape)

@@ -128,9 +128,7 @@ def tyre(s: Snapshot, force: described.GroundSpring) -> tuple[Scalar, tuple[Scal
     name = force.frame.body.name
     point = s.point(force.frame)
     spin = times(s.rotation(name), s.kin.vector(force.axis))
-    return tyre_forces(
-        force, s.kin, s.t, point.position(), point.velocity(), s.angular_velocity(name), spin
-    )
+    return tyre_forces(force, s.kin, s.t, point.position(), point.velocity(), s.angular_velocity(name), spin)
 
 
 def _tyre_power(s: Snapshot, force: described.GroundSpring) -> Scalar:

@@ -55,9 +55,10 @@ class Ledger:
 
     @property
     def scale(self) -> float:
-        """The largest energy that moved [J]; relative residuals refer to it."""
-        parts = [self.kinetic, self.gravity, self.stored, self.drivers, self.forces]
-        return float(max(np.ptp(x) if len(x) else 0.0 for x in parts)) or 1.0
+        """The largest energy at play [J]; relative residuals refer to it."""
+        held = [np.abs(x).max(initial=0.0) for x in (self.kinetic, self.stored)]
+        moved = [np.ptp(x) if len(x) else 0.0 for x in (self.gravity, self.drivers, self.forces)]
+        return float(max(*held, *moved)) or 1.0
 
     @property
     def relative_residual(self) -> float:
@@ -75,7 +76,7 @@ class Ledger:
         ]
         width = max(len(name) for name, _ in rows)
         lines = [f"{name:<{width}}  {value:>14.6g} J" for name, value in rows]
-        return "\n".join([*lines, f"largest residual: {self.relative_residual:.2e} of the energy that moved"])
+        return "\n".join([*lines, f"largest residual: {self.relative_residual:.2e} of the energy at play"])
 
 
 def work(time: NDArray[np.float64], power: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bellcrank.mechanics.constraints import Seen
+from bellcrank.mechanics.constraints import Constraint, Seen
 from bellcrank.mechanics.dynamics import Wrench, added, carried
 from bellcrank.mechanics.forces import effect
-from bellcrank.mechanics.joint_coordinates import markers
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.loads import Loads
@@ -26,9 +25,8 @@ from bellcrank.mechanics.vectors import (
     sub,
     times,
     transposed_times,
-    vec,
 )
-from bellcrank.model.drivers import PointTarget
+from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -42,6 +40,7 @@ class BodyLoads(Loads):
         super().__init__(kin)
         self.on_bodies: dict[str, Wrench] = {}
         self.bodies: tuple[str, str] = ("", "")
+        self.last: tuple[int, Vec, Vec] = (GROUND, ZERO, ZERO)
 
     def put(self, body: str, link: int, base: int, at: Vec, force: Vec, moment: Vec) -> None:
         """A force at a point and a moment, seen from `base`, on a body."""
@@ -53,8 +52,11 @@ class BodyLoads(Loads):
             wrench = (add(transposed_times(pose.R, moment), cross(p, f)), f)
         self.on_bodies[body] = added(self.on_bodies.get(body, (ZERO, ZERO)), wrench)
 
-    def between(self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec, moment: Vec = ZERO) -> None:
+    def between(
+        self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec, moment: Vec = ZERO
+    ) -> None:
         """A force and moment on b, the opposite on a."""
+        self.last = (base, moment, force)
         self.put(self.bodies[1], b, base, at_b, force, moment)
         self.put(self.bodies[0], a, base, at_a, neg(force), neg(moment))
 
@@ -79,6 +81,7 @@ class Reactions:
     def __init__(self, s: Snapshot) -> None:
         self.s = s
         self.loads = BodyLoads(s.kin)
+        self.beside: dict[str, Wrench] = {}
         for force in s.system.forces.values():
             frames = [getattr(force, key) for key in ("a", "b", "frame") if hasattr(force, key)]
             joint = getattr(force, "joint", None)
@@ -86,45 +89,41 @@ class Reactions:
                 frames = [joint.a, joint.b]
             names = [f.body.name for f in frames]
             self.loads.bodies = (names[0], names[-1])
+            self.loads.last = (GROUND, ZERO, ZERO)
             effect(force, s.linkage)(s.kin, s.t, self.loads)
-        self.cut: dict[str, Wrench] = {}
-        self._cut_joints()
-        self._point_drivers()
+            if joint is not None:
+                self._in_joint(joint.name, *self.loads.last)
+        first = 0
+        for c in s.mechanics.constraints:
+            if c.sides is not None and c.bodies is not None:
+                self._between(c, first)
+            first += c.size
         self.total = self._totals()
 
-    def _cut_joints(self) -> None:
-        first = 0
-        for c in self.s.mechanics.constraints:
-            joint = self.s.system.joints.get(c.name)
-            if joint is not None and c.what.startswith("cut joint"):
-                self._cut_joint(joint, range(first, first + c.size), c.base)
-            first += c.size
-
-    def _cut_joint(self, joint: Joint, numbers: range, base: int) -> None:
-        """Force and moment on b at b's point, in the axes of the base, from the multipliers."""
+    def _between(self, c: Constraint, first: int) -> None:
+        """Forces of a cut joint or a measured driver on its two bodies, from the multipliers."""
+        s = self.s
+        assert c.sides is not None
+        assert c.bodies is not None
         n, f = ZERO, ZERO
-        for e in numbers:
-            torque, force = self.s.equations[e].on_b
-            n, f = add(n, scale(self.s.mu[e], torque)), add(f, scale(self.s.mu[e], force))
-        a, b = markers(self.s.linkage, joint)
-        at = Seen(self.s.kin, b, base).point
-        self.loads.put(joint.b.body.name, b.link, base, at, f, n)
-        self.loads.put(joint.a.body.name, a.link, base, at, neg(f), neg(n))
-        R = self.s.kin.pose(base).R
-        self.cut[joint.name] = (times(R, n), times(R, f))
+        for e in range(first, first + c.size):
+            torque, force = s.equations[e].on_b
+            n, f = add(n, scale(s.mu[e], torque)), add(f, scale(s.mu[e], force))
+        a, b = c.sides
+        at = Seen(s.kin, b, c.base).point
+        self.loads.put(c.bodies[1], b.link, c.base, at, f, n)
+        self.loads.put(c.bodies[0], a.link, c.base, at, neg(f), neg(n))
+        driver = s.system.drivers.get(c.name)
+        if c.name in s.system.joints:
+            self._in_joint(c.name, c.base, n, f)
+        elif driver is not None and isinstance(driver.target, CoordinateTarget):
+            self._in_joint(driver.target.joint.name, c.base, n, f)
 
-    def _point_drivers(self) -> None:
-        first = 0
-        for c in self.s.mechanics.constraints:
-            driver = self.s.system.drivers.get(c.name) if c.what.startswith("driver") else None
-            if driver is not None and isinstance(driver.target, PointTarget):
-                axis = "xyz".index(driver.target.axis)
-                push = [0.0, 0.0, 0.0]
-                along = vec([self.s.mu[first] if i == axis else push[i] for i in range(3)])
-                point = self.s.point(driver.target.frame)
-                name = driver.target.frame.body.name
-                self.loads.put(name, point.link, GROUND, point.position(), along, ZERO)
-            first += c.size
+    def _in_joint(self, joint: str, base: int, n: Vec, f: Vec) -> None:
+        """A wrench on b at b's point, seen from `base`, that a joint transmits beside the tree."""
+        R = self.s.kin.pose(base).R
+        here = (times(R, n), times(R, f))
+        self.beside[joint] = added(self.beside.get(joint, (ZERO, ZERO)), here)
 
     def _totals(self) -> dict[str, Wrench]:
         """For every body the wrench its tree joint must bring, in the axes of its link."""
@@ -147,12 +146,11 @@ class Reactions:
 
     def joint(self, joint: Joint) -> Wrench:
         """Moment about b's point and force that the joint exerts on b, in world axes."""
-        if joint.name in self.cut:
-            return self.cut[joint.name]
         s = self.s
+        beside = self.beside.get(joint.name, (ZERO, ZERO))
         branch = next((x for x in s.mechanism_tree.links if x.joint.name == joint.name), None)
         if branch is None:
-            return ZERO, ZERO
+            return beside
         seat = s.linkage.placements[branch.body.name]
         n, f = self.total[branch.body.name]
 
@@ -160,7 +158,7 @@ class Reactions:
         n, f = times(R, n), times(R, f)
         at = s.point(joint.b).position()
         n = add(n, cross(sub(origin, at), f))
-        return (n, f) if branch.forward else (neg(n), neg(f))
+        return added((n, f) if branch.forward else (neg(n), neg(f)), beside)
 
 
 __all__ = ["BodyLoads", "Reactions"]

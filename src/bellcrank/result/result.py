@@ -74,7 +74,9 @@ class Result:
 
     def __repr__(self) -> str:
         span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self) else "nothing"
-        return f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.report.status}>"
+        return (
+            f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.report.status}>"
+        )
 
     @cached_property
     def quantities(self) -> Quantities:
@@ -110,8 +112,8 @@ class Result:
         found = [self.quantities.find(n) for n in names]
         outputs, sizes = [], []
         for quantity, components in found:
-            values = list(quantity.trace())
-            picked = values if components is None else [values[i] for i in components]
+            traced = list(quantity.trace())
+            picked = traced if components is None else [traced[i] for i in components]
             outputs += picked
             sizes.append(len(picked))
         needs = any(q.needs_multipliers for q, _ in found)
@@ -147,9 +149,7 @@ class Result:
         """Energy against work: what came in, what went out, what is left over."""
         names = ["energy.kinetic", "energy.gravity", "energy.stored", "power.forces", "power.drivers"]
         kinetic, gravity, stored, forces, drivers = (np.asarray(s) for s in self.compute(names))
-        return Ledger(
-            self.time, kinetic, gravity, stored, work(self.time, drivers), work(self.time, forces)
-        )
+        return Ledger(self.time, kinetic, gravity, stored, work(self.time, drivers), work(self.time, forces))
 
     def to_pandas(self, *names: str) -> Any:
         """A pandas DataFrame of the named quantities (all positions of bodies where none are named)."""

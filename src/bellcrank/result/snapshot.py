@@ -87,9 +87,7 @@ class Snapshot:
     def point(self, frame: Frame) -> PointMotion:
         """The motion of a frame's origin."""
         seat = self.linkage.placements[frame.body.name]
-        local = add(
-            self.kin.vector(seat.p), times(self.matrix(seat.r), self.kin.vector(vec(frame.position)))
-        )
+        local = add(self.kin.vector(seat.p), times(self.matrix(seat.r), self.kin.vector(vec(frame.position))))
         return PointMotion(self, seat.link, local)
 
     def body_point(self, name: str, local: Vec = ZERO) -> PointMotion:

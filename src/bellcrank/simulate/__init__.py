@@ -4,7 +4,7 @@ Nothing here imports Numba until a run begins.
 """
 
 from bellcrank.simulate.failures import SimulationError
-from bellcrank.simulate.loop import integrate
+from bellcrank.simulate.loop import Change, Progress, integrate
 from bellcrank.simulate.methods import METHODS
 from bellcrank.simulate.problem import Options, Problem, Sample
 from bellcrank.simulate.status import Status
@@ -12,9 +12,11 @@ from bellcrank.simulate.trajectory import EventRecord, Trajectory
 
 __all__ = [
     "METHODS",
+    "Change",
     "EventRecord",
     "Options",
     "Problem",
+    "Progress",
     "Sample",
     "SimulationError",
     "Status",

@@ -82,8 +82,8 @@ def _project(run: Run) -> bool:
 def _first_step(run: Run) -> float:
     """A step size to begin with.
 
-    Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.4: an explicit Euler step tells the
-    second derivative.
+    Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.4: an explicit Euler step tells
+    the second derivative.
     """
     v, reals = run.v, run.reals
     y, f = v[at.Y], v[at.F]

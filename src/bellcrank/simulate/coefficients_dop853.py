@@ -1,7 +1,7 @@
 """Coefficients of the method of Dormand and Prince of order 8 with error estimates of orders 5 and 3.
 
-Source: Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.5-6 and their code DOP853. The tests
-check the order conditions. Rows are written sparsely, {column: weight}.
+Source: Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.5-6 and their code DOP853.
+The tests check the order conditions. Rows are written sparsely, {column: weight}.
 """
 
 from __future__ import annotations

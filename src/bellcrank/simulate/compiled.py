@@ -1,11 +1,12 @@
 """How the loops here are compiled.
 
-A `Unit` is machine code with an address, called with the arrays of a run as plain pointers, by the driver or by
-another unit. A `part` is compiled into the units that use it. Numba compiles a function again into each caller, and
-spends half its time on wrappers for Python objects; units have neither, which is most of a cold start.
+A `Unit` is machine code with an address, called with the arrays of a run as plain pointers, by the driver or
+by another unit. A `part` is compiled into the units that use it. Numba compiles a function again into each
+caller, and spends half its time on wrappers for Python objects; units have neither, which is most of a cold
+start.
 
-Units are kept on disk. Numba finds them stale by the time stamp of their own file only, so the stamp used here is
-that of the whole room.
+Units are kept on disk. Numba finds them stale by the time stamp of their own file only, so the stamp used
+here is that of the whole room.
 """
 
 from __future__ import annotations
@@ -34,7 +35,12 @@ Result = TypeVar("Result")
 
 # Division by zero gives infinity, as in NumPy: it spares a branch and an exception path at each division.
 # Products and sums may be contracted; nothing is reordered, so the same run gives the same bits.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "_nrt": False, "no_rewrites": True}
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "_nrt": False,
+    "no_rewrites": True,
+}
 _INTS = types.CPointer(types.int64)
 _FLOATS = types.CPointer(types.float64)
 # addresses, ints, reals, x, v, g, corrected, out_t, out_y, own_ints, own_reals
@@ -60,7 +66,7 @@ class Unit:
 
     @property
     def address(self) -> int:
-        """Address of `int64 f(addresses, ints, reals, x, v, g, corrected, out_t, out_y, own_ints, own_reals)`."""
+        """Where the machine code lies: `int64 f(...)` of the eleven pointers above."""
         with _lock:
             if self._compiled is None:
                 self._compiled = _compile(self.function)
@@ -76,10 +82,10 @@ def _compile(function: Callable[..., int]) -> Any:
     unit = CFunc(function, (_SIGNATURE.args, _SIGNATURE.return_type), locals={}, options=dict(_OPTIONS))
     unit.enable_caching()
     # Not part of Numba's documented interface: where it is gone, its own stamp per file remains in use.
-    file = getattr(getattr(unit, "_cache", None), "_cache_file", None)
+    file: Any = getattr(getattr(unit, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = _stamp()
-    # The compiler makes a million small objects and hardly a cycle: looking for cycles costs a tenth of the time.
+    # The compiler makes a million small objects and hardly a cycle: no need to look for cycles meanwhile.
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,8 @@
 """DOP853: explicit, order 8, with error estimates of orders 5 and 3 and a dense output of order 7.
 
-Source: Dormand, Prince 1980 and Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.5-6, IV.2.
-Three more evaluations are spent on the dense output, only in steps where an output or an event may lie.
+Source: Dormand, Prince 1980 and Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I",
+II.5-6, IV.2. Three more evaluations are spent on the dense output, only in steps where an output or an event
+may lie.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Dormand-Prince 5(4): explicit, seven stages of which the last is the first of the next step.
 
-Source: Dormand, Prince, "A family of embedded Runge-Kutta formulae", J. Comp. Appl. Math. 6 (1980); dense output of
-order 4 and the controller from Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.5-6, IV.2.
+Source: Dormand, Prince, "A family of embedded Runge-Kutta formulae", J. Comp. Appl. Math. 6 (1980); dense
+output of order 4 and the controller from Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations
+I", II.5-6, IV.2.
 """
 
 from __future__ import annotations

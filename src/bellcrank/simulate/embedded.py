@@ -5,13 +5,13 @@ matrix: each row is a combination of rates, and the rows are, in this order,
 
     stages 1 .. s-1, the solution, extra stages for the dense output, dense rows d3.., fine and coarse error.
 
-Step size: the PI controller of Gustafsson in the form of Hairer, Norsett, Wanner, "Solving Ordinary Differential
-Equations I", IV.2:  h_new = h * safety * err^-(exponent) * err_old^beta. The error of DOP853 combines two estimates,
-err = fine^2 / sqrt(fine^2 + 0.01 coarse^2); without a coarse row that is `fine`.
+Step size: the PI controller of Gustafsson in the form of Hairer, Norsett, Wanner, "Solving Ordinary
+Differential Equations I", IV.2:  h_new = h * safety * err^-(exponent) * err_old^beta. The error of DOP853
+combines two estimates, err = fine^2 / sqrt(fine^2 + 0.01 coarse^2); without a coarse row that is `fine`.
 
 Stiffness (same book, IV.2, DOPRI5): the last stage and the new state both lie at the end of the step, so the
-quotient of the differences of their rates and of their states estimates the dominant eigenvalue; where h times it
-stays at the border of the stability region for fifteen steps, the problem is stiff.
+quotient of the differences of their rates and of their states estimates the dominant eigenvalue; where h
+times it stays at the border of the stability region for fifteen steps, the problem is stiff.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class Table:
         a: Stage weights, lower triangular (s, s).
         b: Weights of the solution (s,).
         c: Nodes (s,).
-        errors: Error weights, one row (fine) or two (fine, coarse) over the s stages and the rates at the end.
-        extra_a, extra_c: Further stages for the dense output, over all rates before them.
+        errors: Error weights, one row (fine) or two (fine, coarse) over the s stages and the rates at the
+        end. extra_a, extra_c: Further stages for the dense output, over all rates before them.
         dense: Rows d3, d4, ... over the stages, the rates at the end and the extra stages.
         exponent, beta: Of the controller. grow, shrink: Largest and smallest change of the step size.
         stability: Size of h * eigenvalue at the border of the stability region.
@@ -317,7 +317,9 @@ def advance(
             error = error_norm(reals, x, v, h, shape, table) if controlled else 0.0
             if error < math.inf:
                 # The clamp keeps an error of exactly zero from dividing by zero.
-                factor = table[SAFETY] * max(error, 1e-12) ** -table[EXPONENT] * reals[ERROR_OLD] ** table[BETA]
+                factor = (
+                    table[SAFETY] * max(error, 1e-12) ** -table[EXPONENT] * reals[ERROR_OLD] ** table[BETA]
+                )
                 factor = min(table[GROW], max(table[SHRINK], factor))
             else:
                 ints[TROUBLE] = NOT_FINITE

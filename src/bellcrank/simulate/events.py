@@ -1,8 +1,8 @@
 """Finding events on the dense output of a step.
 
-Event functions are sampled at five points of the step; a change of sign is closed in on by bracketing. A double
-crossing between two samples shows as an extremum towards zero of the quartic through the samples, which is then
-followed on the event function itself.
+Event functions are sampled at five points of the step; a change of sign is closed in on by bracketing. A
+double crossing between two samples shows as an extremum towards zero of the quartic through the samples,
+which is then followed on the event function itself.
 """
 
 from __future__ import annotations
@@ -73,18 +73,19 @@ def locate(
     at_low: float,
     at_high: float,
 ) -> float:
-    """The far end of the smallest bracket of the zero of one event function between two fractions of the step.
+    """The far end of the smallest bracket of the zero of one event function between two fractions of the
+    step.
 
-    Illinois' false position, kept half a tolerance away from both ends as in Brent's method, so that the bracket
-    closes from both sides; bisection where a round has not halved it. The far end is returned because there
-    the function has already crossed.
+    Illinois' false position, kept half a tolerance away from both ends as in Brent's method, so that the
+    bracket closes from both sides; bisection where a round has not halved it. The far end is returned
+    because there the function has already crossed.
     """
     tolerance = 4.0e-16 * max(abs(reals[T_NEW]), abs(reals[T])) / reals[H_STEP] + 2.0e-16
     side = 0
     width = high - low
     bisect = False
     for count in range(200):
-        if high - low <= tolerance or at_high == 0.0:
+        if high - low <= tolerance:
             break
         if bisect or at_low == at_high:
             middle = 0.5 * (low + high)
@@ -95,7 +96,8 @@ def locate(
             break
         event_values(addresses, ints, reals, x, v, g, middle, VALUE)
         value = g[VALUE, event]
-        if (value < 0.0) == (at_high < 0.0) or value == 0.0:
+        # A value of exactly zero counts as before the crossing, so that the far end is always beyond it.
+        if value * at_high > 0.0:
             high = middle
             at_high = value
             if side == 1:
@@ -128,20 +130,27 @@ def leaving_sign(
 ) -> tuple[float, float, float]:
     """To which side an event function leaves zero after a restart: (fraction, value there, side).
 
-    Looks at points ever farther from the start until the function has moved by more than rounding.
+    Looks at points ever farther from the start until the function has grown steadily, with the first or
+    second power of the distance, over three of them: rounding does not do that. The first points are so near
+    that even the tiny flights at the end of a bouncing are longer.
     """
     event_values(addresses, ints, reals, x, v, g, start, VALUE)
-    value = g[VALUE, event]
-    at_start = value
-    scale = abs(g[SAMPLES + PIECES, event]) + abs(at_start)
+    at_start = g[VALUE, event]
+    value = at_start
     fraction = start
-    for k in range(30, -1, -1):
+    before = 0.0
+    steady = 0
+    for k in range(40, -1, -1):
         fraction = start + (end - start) * 0.5**k
         event_values(addresses, ints, reals, x, v, g, fraction, VALUE)
         value = g[VALUE, event]
-        if abs(value - at_start) > 1e-13 * scale:
-            return fraction, value, np.sign(value - at_start)
-    return fraction, value, 0.0
+        moved = value - at_start
+        ratio = moved / before if before != 0.0 else 0.0
+        steady = steady + 1 if 1.5 < ratio < 5.0 else 0
+        if steady >= 2 and moved * value > 0.0:
+            break
+        before = moved
+    return fraction, value, np.sign(value - at_start)
 
 
 @part
@@ -159,8 +168,9 @@ def dip(
 ) -> float:
     """A fraction within a piece at which an event function is beyond zero although both ends are before it.
 
-    The quartic through the samples tells, without further calls, whether there is an extremum towards zero in the
-    piece; only then is the event function itself followed there, by parabolas. NOTHING where it stays before zero.
+    The quartic through the samples tells, without further calls, whether there is an extremum towards zero
+    in the piece; only then is the event function itself followed there, by parabolas. NOTHING where it stays
+    before zero.
     """
     g0, g1, g2, g3, g4 = (
         g[SAMPLES, event],
@@ -252,7 +262,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                         at_high = g[SAMPLES + piece, i]
                         side = -side
             if crossing and (g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side):
-                if side * at_low <= 0.0:
+                if side * at_low < 0.0:
                     found = low
                 else:
                     found = locate(addresses, ints, reals, x, v, g, i, low, high, at_low, at_high)
@@ -292,7 +302,7 @@ def search(
     own_ints_at: Any,
     own_reals_at: Any,
 ) -> int:
-    """Look for the next event in the rest of the step; 1 and its fraction in THETA_EVENT where there is one."""
+    """Look for the next event in the rest of the step; 1 where there is one, its fraction in THETA_EVENT."""
     addresses = vector(addresses_at, ADDRESSES)
     ints = vector(ints_at, INTS)
     reals = vector(reals_at, REALS)

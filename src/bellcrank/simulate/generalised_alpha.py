@@ -6,13 +6,15 @@ equations", Comput. Methods Appl. Mech. Engrg. 190 (2000) 305-319:
     (1 - a_m) v + a_m v' = f(t + a_f h, y + a_f (y' - y)),   y' = y + h ((1 - g) v + g v')
     a_m = (3 - r) / (2 (1 + r)),  a_f = 1 / (1 + r),  g = 1/2 + a_m - a_f
 
-with r the spectral radius at infinite frequency: 1 keeps all vibration, 0 removes what the step cannot resolve.
+with r the spectral radius at infinite frequency: 1 keeps all vibration, 0 removes what the step cannot
+resolve.
 
-Differs in: variable steps. The auxiliary rate v stands for the rate at t + (a_f - a_m) h, so it is moved when h
-changes, and set there at the start; this keeps order 2. The error of a step is C h^3 times the third derivative,
-with C = 1/6 - (g a_f + (1 - g)(1 - a_f)) / 2, the constant of the equivalent two-step formula (1/3 for r = 0, which
-is BDF2; 1/12 for r = 1), and the third derivative by differences of v. The dense output is the cubic through the states
-at both ends with the slopes that v stands for, which stay smooth where the rates themselves are stiff.
+Differs in: variable steps. The auxiliary rate v stands for the rate at t + (a_f - a_m) h, so it is moved
+when h changes, and set there at the start; this keeps order 2. The error of a step is C h^3 times the third
+derivative, with C = 1/6 - (g a_f + (1 - g)(1 - a_f)) / 2, the constant of the equivalent two-step formula
+(1/3 for r = 0, which is BDF2; 1/12 for r = 1), and the third derivative by differences of v. The dense
+output is the cubic through the states at both ends with the slopes that v stands for, which stay smooth
+where the rates themselves are stiff.
 """
 
 from __future__ import annotations

@@ -18,7 +18,14 @@ Ints = NDArray[np.int64]
 
 @part
 def jacobian(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, jac: Floats, wide: Floats, parameters: int
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    jac: Floats,
+    wide: Floats,
+    parameters: int,
 ) -> None:
     """jac = d(rates)/dy at the start of the step. Overwrites WORK.
 

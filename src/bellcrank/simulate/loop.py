@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.simulate import layout as at
+from bellcrank.simulate.auto import successor
 from bellcrank.simulate.failures import SimulationError
 from bellcrank.simulate.problem import Options, Problem, Sample
 from bellcrank.simulate.run import Run
@@ -80,10 +81,10 @@ def integrate(
         method: One of `METHODS`.
         output_times: Ascending times of the outputs [s]; the last one ends the run.
         options: Tolerances and limits.
-        on_event: (t, y, indices, p) -> Change or None, called at each located event. None goes on within the step
-            already computed, so watching events does not change the trajectory.
-        on_repartition: (t, y, p) -> (problem, y) with another partition, or None where there is no better one.
-        on_chunk: Called about every `options.chunk_seconds`.
+        on_event: (t, y, indices, p) -> Change or None, called at each located event. None goes on within the
+            step already computed, so watching events does not change the trajectory.
+        on_repartition: (t, y, p) -> (problem, y) with another partition, or None where there is no better
+        one. on_chunk: Called about every `options.chunk_seconds`.
         samples: Sampled controllers.
 
     Returns:
@@ -169,8 +170,8 @@ class _Driver:
                     return Status.EVENT
             elif status is Status.REPARTITION:
                 self._repartition()
-            elif status is Status.STIFF or status is Status.NONSTIFF:
-                run.change_method("radau" if status is Status.STIFF else "dop853")
+            elif (method := successor(status)) is not None:
+                run.change_method(method)
                 self.switches.append((run.t, run.integrator.name))
             elif (status is Status.DONE and run.t >= run.end) or status.failed:
                 return status

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from bellcrank.errors import unknown_name
+from bellcrank.simulate.auto import FIRST
 from bellcrank.simulate.integrator import Integrator
 
 METHODS: dict[str, str] = {
@@ -22,6 +23,6 @@ def load(name: str) -> Integrator:
     """The method of that name."""
     if name not in METHODS:
         raise unknown_name("method", name, METHODS)
-    module = import_module(f"bellcrank.simulate.{'dop853' if name == 'auto' else name}")
+    module = import_module(f"bellcrank.simulate.{FIRST if name == 'auto' else name}")
     method: Integrator = module.METHOD
     return method

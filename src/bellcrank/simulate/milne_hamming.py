@@ -1,19 +1,19 @@
 """Milne's predictor and Hamming's corrector: order 4, with the final correction 5, two evaluations a step.
 
-Source: Hamming, "Stable predictor-corrector methods for ordinary differential equations", J. ACM 6 (1959) 37-47;
-the method with which paper B integrates its independent coordinates. With p, m, c the predicted, modified and
-corrected states:
+Source: Hamming, "Stable predictor-corrector methods for ordinary differential equations", J. ACM 6 (1959)
+37-47; the method with which paper B integrates its independent coordinates. With p, m, c the predicted,
+modified and corrected states:
 
     p = y[-3] + 4h/3 (2 f[0] - f[-1] + 2 f[-2])
     m = p - 112/121 (p - c of the last step)
     c = (9 y[0] - y[-2]) / 8 + 3h/8 (f(m) + 2 f[0] - f[-1])
     y[1] = c + 9/121 (p - c),   error 9/121 (p - c)
 
-The step is halved when the error is too large, with the values between from the interpolation formulas of the code
-HPCG of the IBM Scientific Subroutine Package, and doubled when it is below a fiftieth. The first three steps, and a
-step cut short by a stop, are made by the classical Runge-Kutta method, once and in two halves, extrapolated. The
-dense output is of degree 5: states and rates at both ends and one step back (after a Runge-Kutta step: at its
-middle).
+The step is halved when the error is too large, with the values between from the interpolation formulas of
+the code HPCG of the IBM Scientific Subroutine Package, and doubled when it is below a fiftieth. The first
+three steps, and a step cut short by a stop, are made by the classical Runge-Kutta method, once and in two
+halves, extrapolated. The dense output is of degree 5: states and rates at both ends and one step back (after
+a Runge-Kutta step: at its middle).
 """
 
 from __future__ import annotations
@@ -94,14 +94,16 @@ def runge_kutta(
 
 @part
 def extrapolated_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: float) -> None:
-    """State in x after one step of h in two halves, extrapolated; the error in GAP_NEW, the middle in HALF."""
+    """State in x after a step in two halves, extrapolated; the error in GAP_NEW, the middle in HALF."""
     for k in range(3):
         # The whole step, then the two halves.
         second = k == 2
         size = h if k == 0 else 0.5 * h
         begun = reals[T] + 0.5 * h if second else reals[T]
         target = PREDICTED if k == 0 else HALF + k - 1
-        runge_kutta(addresses, ints, x, v, begun, size, HALF if second else Y, HALF + 2 if second else F, target)
+        runge_kutta(
+            addresses, ints, x, v, begun, size, HALF if second else Y, HALF + 2 if second else F, target
+        )
         if k == 1:
             x[0] = reals[T] + 0.5 * h
             for i in range(v.shape[1]):
@@ -113,9 +115,7 @@ def extrapolated_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: 
 
 
 @part
-def predictor_corrector(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: float
-) -> None:
+def predictor_corrector(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: float) -> None:
     """State in x after one step by Hamming's method; p - c in GAP_NEW."""
     head = ints[HEAD]
     k1 = (head - 1) % RING

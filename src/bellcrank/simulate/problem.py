@@ -20,12 +20,12 @@ class Problem:
         y0: Start state, shape (n,).
         t0: Start time [s].
         p: Parameters.
-        project: Address or 0; x = [t, y, p] -> [corrected y (n), residual, margin]: one Newton correction of the
-            dependent coordinates with normalised quaternions, the norm of the position residual before it, and
-            the smallest pivot over its value when the partition was chosen.
+        project: Address or 0; x = [t, y, p] -> [corrected y (n), residual, margin]: one Newton correction of
+            the dependent coordinates with normalised quaternions, the norm of the position residual before
+            it, and the smallest pivot over its value when the partition was chosen.
         jacobian: Address or 0; x = [t, y, p] -> d(rates)/dy, dense, row by row (n*n).
-        tangent: Address or 0; x = [t, y, p, dt, dy, dp] -> [rates (n), their directional derivative (n)]. Used for
-            the Jacobian where `jacobian` is 0; where both are 0, finite differences are taken.
+        tangent: Address or 0; x = [t, y, p, dt, dy, dp] -> [rates (n), their directional derivative (n)].
+            Used for the Jacobian where `jacobian` is 0; where both are 0, finite differences are taken.
         events: Address or 0; x = [t, y, p] -> event functions (one per entry of `directions`).
         directions: For each event: +1 only rising, -1 only falling, 0 both crossings count.
         terminal: For each event: whether the run ends there.
@@ -103,9 +103,9 @@ class Options:
     """How to integrate.
 
     Attributes:
-        rtol: Relative tolerance of the local error. A step is accepted when the root mean square over all state
-            entries of error / (atol + rtol * max(|y old|, |y new|)) is at most one, as in the codes of Hairer and
-            Wanner, from which the controllers are taken.
+        rtol: Relative tolerance of the local error. A step is accepted when the root mean square over all
+            state entries of error / (atol + rtol * max(|y old|, |y new|)) is at most one, as in the codes of
+            Hairer and Wanner, from which the controllers are taken.
         atol: Absolute tolerance, one number or one per state entry (in the unit of that entry).
         first_step: First step size [s]; 0 chooses it (Hairer, Norsett, Wanner, II.4).
         max_step: Largest step size [s].
@@ -114,8 +114,8 @@ class Options:
         position_tolerance: Largest norm of the position residual after the projection.
         corrections: Newton corrections allowed per projection.
         repartition_threshold: Margin below which another partition is asked for.
-        spectral_radius: Of the generalised-alpha method at infinite frequency, 0 (annihilating) to 1 (undamped).
-        chunk_seconds: Wall time after which the interpreter is given a turn [s].
+        spectral_radius: Of the generalised-alpha method at infinite frequency, 0 (annihilating) to 1
+        (undamped). chunk_seconds: Wall time after which the interpreter is given a turn [s].
     """
 
     rtol: float = 1e-8

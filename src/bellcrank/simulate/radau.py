@@ -1,9 +1,9 @@
 """Radau IIA of order 5: implicit, three stages, stiffly accurate, for stiff mechanisms.
 
-Source: Hairer, Wanner, "Solving Ordinary Differential Equations II", IV.8 (RADAU5). With Z the stage increments and
-W = T^-1 Z, the Newton system of size 3n falls into a real and a complex one of size n, whose factors are kept as
-long as Jacobian and step size stand. Step size: Gustafsson's predictive controller. The dense output is the
-collocation polynomial, of order 3; it also predicts the stages of the next step.
+Source: Hairer, Wanner, "Solving Ordinary Differential Equations II", IV.8 (RADAU5). With Z the stage
+increments and W = T^-1 Z, the Newton system of size 3n falls into a real and a complex one of size n, whose
+factors are kept as long as Jacobian and step size stand. Step size: Gustafsson's predictive controller. The
+dense output is the collocation polynomial, of order 3; it also predicts the stages of the next step.
 """
 
 from __future__ import annotations
@@ -198,10 +198,10 @@ def dense_output(v: Floats) -> None:
 def interpolation_error(reals: Floats, v: Floats, h: float) -> float:
     """Scaled error of the dense output of this step.
 
-    In the stiff limit the estimate at the end of the step vanishes like 1 / (h * eigenvalue), and the step would
-    outgrow what a cubic can follow. The state one step back, Y - (first dense row of the last step), is held against
-    the new polynomial: their difference over w(theta) = theta (theta-c1) (theta-c2) (theta-1) is the coefficient of
-    degree 4, and |w| < 0.02 within the step. Overwrites the third row of D.
+    In the stiff limit the estimate at the end of the step vanishes like 1 / (h * eigenvalue), and the step
+    would outgrow what a cubic can follow. The state one step back, Y - (first dense row of the last step),
+    is held against the new polynomial: their difference over w(theta) = theta (theta-c1) (theta-c2)
+    (theta-1) is the coefficient of degree 4, and |w| < 0.02 within the step. Overwrites the third row of D.
     """
     theta = -reals[H_OLD] / h
     w = theta * (theta - C1) * (theta - C2) * (theta - 1.0)

@@ -122,7 +122,8 @@ class Run:
     @property
     def y(self) -> Floats:
         """State there; a view."""
-        return self.v[at.Y]
+        state: Floats = self.v[at.Y]
+        return state
 
     @property
     def p(self) -> Floats:

@@ -1,8 +1,8 @@
 """The classical Runge-Kutta method: explicit, order 4, fixed step, for real time.
 
 Each step costs the same: four evaluations, of which the one at the end of the step is the first of the next.
-The dense output is the cubic through states and rates at both ends. Source: Kutta 1901; Hairer, Norsett, Wanner,
-"Solving Ordinary Differential Equations I", II.1.
+The dense output is the cubic through states and rates at both ends. Source: Kutta 1901; Hairer, Norsett,
+Wanner, "Solving Ordinary Differential Equations I", II.1.
 """
 
 from __future__ import annotations

@@ -46,31 +46,31 @@ _ADVICE = {
     Status.DONE: "The run reached its end time.",
     Status.RUNNING: "The run is between two steps; call again to go on.",
     Status.EVENT: "An event function crossed zero; change the state or parameters, or simply go on.",
-    Status.REPARTITION: "The dependent coordinates are close to a dead centre; choose another partition and go on.",
+    Status.REPARTITION: "The dependent coordinates are close to a dead centre; go on with another partition.",
     Status.CONSTRAINTS: (
-        "The loops cannot be closed to the position tolerance, however small the step. The mechanism may be at a "
-        "position it cannot pass (a locked or over-stretched linkage), a driver may demand an impossible position, "
-        "or the position tolerance may be below rounding for lengths this large: check the drivers, or raise "
-        "position_tolerance."
+        "The loops cannot be closed to the position tolerance, however small the step. The mechanism may "
+        "be at a position it cannot pass (a locked or over-stretched linkage), a driver may demand an "
+        "impossible position, or the position tolerance may be below rounding for lengths this large: "
+        "check the drivers, or raise position_tolerance."
     ),
     Status.STEP_UNDERFLOW: (
-        "The step shrank to rounding without meeting the tolerance. A force is probably discontinuous or infinite "
-        "here: describe the jump as an event, smooth it, or loosen the tolerances. If the mechanism is stiff, use "
-        "the method 'radau' or 'auto'."
+        "The step shrank to rounding without meeting the tolerance. A force is probably discontinuous or "
+        "infinite here: describe the jump as an event, smooth it, or loosen the tolerances. If the "
+        "mechanism is stiff, use the method 'radau' or 'auto'."
     ),
     Status.NOT_FINITE: (
-        "The accelerations are not finite numbers. Look for a division by zero, the root of a negative number, a "
-        "massless body without inertia, or a spring of zero length in the forces at this time."
+        "The accelerations are not finite numbers. Look for a division by zero, the root of a negative "
+        "number, a massless body without inertia, or a spring of zero length in the forces at this time."
     ),
     Status.TOO_MANY_STEPS: (
-        "The run used all the steps it was allowed. If the mechanism is stiff, use the method 'radau' or 'auto'; "
-        "otherwise raise max_steps or loosen the tolerances."
+        "The run used all the steps it was allowed. If the mechanism is stiff, use the method 'radau' or "
+        "'auto'; otherwise raise max_steps or loosen the tolerances."
     ),
     Status.NEWTON_FAILED: (
         "The implicit equations of the step could not be solved, however small the step. A force is probably "
         "discontinuous here: describe the jump as an event or smooth it; or use the explicit method 'dop853'."
     ),
-    Status.STIFF: "The explicit method is held back by stability: an implicit method would take longer steps.",
+    Status.STIFF: "The explicit method is held back by stability; an implicit one would take longer steps.",
     Status.NONSTIFF: "Stability no longer limits the step: an explicit method would be cheaper.",
     Status.INTERRUPTED: "The run was interrupted; the result up to here is kept.",
 }

@@ -53,7 +53,7 @@ NONSTIFF = 10
 @part
 def plan_step(reals: Floats) -> float:
     """The step to make: the proposed one, cut to the largest step and to the next stop."""
-    h = min(reals[H], reals[MAX_STEP])
+    h: float = min(reals[H], reals[MAX_STEP])
     remaining = reals[T_STOP] - reals[T]
     # Stretching by up to a hundredth spares a sliver of a step before the stop.
     if 1.01 * h >= remaining:
@@ -74,13 +74,11 @@ def next_step(ints: Ints, reals: Floats, h: float) -> None:
 
 
 @part
-def close_step(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats
-) -> bool:
+def close_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats) -> bool:
     """Bring the new state, given in x, onto the constraints and take the rates there.
 
-    False where either is impossible. This comes before the error estimate, which then sees the state that the run
-    goes on from.
+    False where either is impossible. This comes before the error estimate, which then sees the state that
+    the run goes on from.
     """
     x[0] = reals[T_NEW]
     if not project(addresses, ints, reals, x, corrected):

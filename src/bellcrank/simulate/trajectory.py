@@ -39,8 +39,8 @@ class Trajectory:
     Attributes:
         t: Output times [s], shape (k,).
         y: States, shape (k, n).
-        partition: How many repartitions had happened at each output, shape (k,): the meaning of the independent
-            speeds in `y` changes with it.
+        partition: How many repartitions had happened at each output, shape (k,): the meaning of the
+            independent speeds in `y` changes with it.
         status: How the run ended.
         steps, rejected: Accepted and rejected steps.
         evaluations: Calls of the right-hand side, for finite differences included.

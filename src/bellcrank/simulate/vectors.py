@@ -92,8 +92,8 @@ def interpolate(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
     """State in x = the dense output at the fraction theta of the step.
 
     y(theta) = y + theta (d0 + (1-theta) (d1 + theta (d2 + (1-theta) (d3 + ...)))), the nested form of Hairer,
-    Norsett, Wanner, "Solving Ordinary Differential Equations I", II.6; every method here brings its polynomial
-    into it.
+    Norsett, Wanner, "Solving Ordinary Differential Equations I", II.6; every method here brings its
+    polynomial into it.
     """
     n = v.shape[1]
     rows = ints[DENSE_ROWS]
