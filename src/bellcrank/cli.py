@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bellcrank.errors import BellcrankError
+from bellcrank.errors import BellcrankError, ModelError
 
 if TYPE_CHECKING:
+    from bellcrank.model.system import System
     from bellcrank.verify import CaseReport
 
 WRONG_RESULT = 1
@@ -72,6 +73,48 @@ def verify(
         typer.echo(json.dumps({"cases": [report.to_json() for report in reports]}, indent=2))
     if not all(report.ok for report in reports):
         raise typer.Exit(WRONG_RESULT)
+
+
+@app.command()
+def count(
+    file: Annotated[str, typer.Argument(help="A model file, or the name of a built-in model: full-car.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    formulation: Annotated[
+        list[str] | None, typer.Option("--formulation", help="Count this one; all where none are named.")
+    ] = None,
+) -> None:
+    """Count the operations of one evaluation, by stage, beside the formulas of paper D."""
+    from bellcrank.errors import unknown_name
+    from bellcrank.formulations.registry import Formulation
+    from bellcrank.mechanism import analyse
+
+    for name in formulation or []:
+        if name not in set(Formulation):
+            raise unknown_name("formulation", name, Formulation)
+    report = analyse(_model(file)).count(*(formulation or []))
+    if as_json:
+        typer.echo(json.dumps(report.to_json(), indent=2))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(report.rich())
+    else:
+        typer.echo(str(report))
+
+
+def _model(file: str) -> System:
+    """The system in a model file; a name that is no file may be that of a built-in model."""
+    from pathlib import Path
+
+    if Path(file).is_file():
+        from bellcrank.files import load
+
+        return load(file)
+    if file == "full-car":
+        from bellcrank.verify.full_car import full_car_system
+
+        return full_car_system()
+    raise ModelError(f"there is no file {file!r}, and no built-in model of that name; built-in models: full-car")
 
 
 def _print_report(report: CaseReport) -> None:

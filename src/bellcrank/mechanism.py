@@ -14,6 +14,8 @@ from bellcrank.analysis.assembly import (
     LoopState,
     close_positions,
     close_speeds,
+    closed_without,
+    contradiction,
     independent_equations,
     worst_constraint,
 )
@@ -35,6 +37,7 @@ from bellcrank.topology import body_groups, spanning_tree
 from bellcrank.topology.groups import Group
 
 if TYPE_CHECKING:
+    from bellcrank.analysis.count_report import CountReport
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
     from bellcrank.result.result import Result
@@ -218,15 +221,14 @@ class Mechanism:
         values = self.parameter_values if parameters is None else parameters
         return np.concatenate([[state.t], state.q, state.u[list(self.partition.independent)], values])
 
-    def count(self) -> dict[Formulation, Count]:
-        """Operations of one evaluation by stage, for every formulation."""
-        return {f: self._trace(f, self.partition).count() for f in FORMULATIONS}
+    def count(self, *formulations: Formulation | str) -> CountReport:
+        """Operations of one evaluation by stage beside the formulas of paper D (default: all formulations)."""
+        from bellcrank.analysis.count_report import CountReport
+        from bellcrank.analysis.paper_counts import paper_counts
 
-    def simulate(self, duration: float, **options: Any) -> Result:
-        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
-        from bellcrank.simulation import simulate
-
-        return simulate(self, duration, **options)
+        traced = [self.traced(f) for f in formulations or FORMULATIONS]
+        counts = {t.formulation: t.count() for t in traced}
+        return CountReport(self.system.name, counts, paper_counts(self))
 
     def projection(self, partition: Partition) -> Program:
         """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
@@ -267,12 +269,12 @@ def analyse(
     loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
     q, u = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
     q, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, q, u, initial or {})
-    q = close_positions(
-        loops, q, fixed_q, t, lambda rows: _open_loop(system, tree, constraints, rows, fixed_q)
-    )
-    rows = loops.rows(q, t)
-    u = close_speeds(loops, rows, u, fixed_u, lambda left: _stuck(constraints, left))
+    drawn, miss = q, lambda rows: _open_loop(system, tree, constraints, rows, fixed_q)
+    q = close_positions(loops, drawn, fixed_q, t, miss)
     kept, dropped = independent_equations(loops, q, t)
+    q = closed_without(loops, drawn, q, fixed_q, t, kept)
+    u = close_speeds(loops, loops.rows(q, t), u, fixed_u, lambda left: _stuck(constraints, left, fixed_u))
+    _check_implied(loops, State(t, q, u), kept, dropped)
     groups = _groups(linkage, mechanics, kept)
     _check_locked(mechanics, groups, kept)
     start = State(t, q, u)
@@ -345,16 +347,29 @@ def _check_locked(mechanics: Mechanics, groups: Sequence[Group], kept: Sequence[
             )
 
 
+def _check_implied(loops: LoopState, start: State, kept: Sequence[int], dropped: Sequence[int]) -> None:
+    """Two drivers may agree in the start state and part later."""
+    k = contradiction(loops, start.q, start.u, start.t, kept, dropped)
+    if k is not None:
+        numbers = equation_numbers(loops.constraints)
+        what = next(c.what for c, own in zip(loops.constraints, numbers, strict=True) if k in own)
+        raise AssemblyError(
+            f"{what} fits the other drivers and joints at t = {start.t:g} s but not after; "
+            "take it away, or let the functions of the drivers agree at all times"
+        )
+
+
 def _open_loop(
     system: System, tree: Tree, constraints: Sequence[Any], rows: NumericRows, fixed: Sequence[int]
 ) -> str:
     worst, miss = worst_constraint(constraints, rows.residual)
     near = f"{miss * 1e3:.3g} mm" if miss < 1.0 else f"{miss:.3g} m"
-    loop = ", ".join(sorted({link for link in _loop_bodies(tree, worst.name)})) or worst.name
     held = "; some coordinates of it are held by initial=" if fixed else ""
+    loop = ", ".join(sorted(set(_loop_bodies(tree, worst.name))))
+    check = f"the lengths and start poses of {loop}" if loop else "it against the other joints and drivers"
     return (
         f"{worst.what} of {system.name!r} cannot be satisfied: nearest miss {near} (or rad){held}. "
-        f"Check the lengths and start poses of {loop}"
+        f"Check {check}"
     )
 
 
@@ -367,11 +382,16 @@ def _loop_bodies(tree: Tree, joint: str) -> list[str]:
     return []
 
 
-def _stuck(constraints: Sequence[Any], left: Array) -> str:
+def _stuck(constraints: Sequence[Any], left: Array, fixed: Sequence[int]) -> str:
     worst, miss = worst_constraint(constraints, left)
+    if fixed:
+        return (
+            f"the given rates do not fit together: {worst.what} is violated at {miss:.3g} m/s or rad/s; "
+            "give fewer rates in initial=, the others follow"
+        )
     return (
-        f"the given rates do not fit together: {worst.what} is violated at {miss:.3g} m/s or rad/s; "
-        "give fewer rates in initial=, the others follow"
+        f"{worst.what} asks for a motion that is impossible in the start pose: it is violated at "
+        f"{miss:.3g} m/s or rad/s whatever moves; start away from the dead centre, or let the drivers agree"
     )
 
 

@@ -140,6 +140,38 @@ def _is_closed(q: Array, rows: NumericRows, used: NDArray[np.int64]) -> bool:
     )
 
 
+def closed_without(
+    state: LoopState, q: Array, closed: Array, fixed: Sequence[int], t: float, kept: Sequence[int]
+) -> Array:
+    """The configuration nearest to q by the equations `kept` alone, where the redundant ones then hold too.
+
+    Off the constraints redundant equations are independent, though barely, and lead a long way round.
+    """
+    if len(kept) == sum(c.size for c in state.constraints):
+        return closed
+    try:
+        found = close_positions(state, q, fixed, t, lambda _: "", kept, nudges=0)
+    except AssemblyError:
+        return closed
+    rows = state.rows(found, t)
+    return found if _is_closed(found, rows, np.arange(len(rows.residual))) else closed
+
+
+def contradiction(
+    state: LoopState, q: Array, u: Array, t: float, kept: Sequence[int], dropped: Sequence[int]
+) -> int | None:
+    """A dropped equation that the kept ones imply at time t, but no longer a moment later."""
+    if not dropped or not any(c.what.startswith("driver") for c in state.constraints):
+        return None
+    span = min(0.02, 0.05 / max(1.0, np.abs(u).max(initial=0.0)))
+    try:
+        later = close_positions(state, state.moved(q, span * u), (), t + span, lambda _: "", kept, nudges=0)
+    except AssemblyError:
+        return None
+    residual = np.abs(state.rows(later, t + span).residual[list(dropped)])
+    return dropped[int(residual.argmax())] if residual.max() > 1e-8 else None
+
+
 def close_speeds(
     state: LoopState, rows: NumericRows, u: Array, fixed: Sequence[int], describe: Callable[[Array], str]
 ) -> Array:

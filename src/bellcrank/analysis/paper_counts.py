@@ -51,9 +51,10 @@ class GroupSize:
 class Topology:
     """What the formulas ask of a mechanism.
 
-    speeds: n. rotational: for each speed whether it turns. lower: for every body the speeds between it and the
-    ground (NLQ_i of them). lowest: bodies that hang on the ground. points: the lower speeds of each
-    constrained point (Np of them), fixed_points of which lie on base bodies. groups: with equations.
+    rotational: for each speed whether it turns. lower: for every body the speeds between it and the ground
+    (NLQ_i of them). lowest: bodies that hang on the ground. turning: bodies that their own joint turns.
+    points: the lower speeds of each constrained point (Np of them), `fixed_points` of which lie on base
+    bodies. groups: those with equations. independent: the independent speeds.
     """
 
     rotational: tuple[bool, ...]

@@ -136,7 +136,7 @@ class _Composer:
         if event.tag is not None:
             raise place.error(f"tags ({event.tag}) are not part of model files; leave it out")
         if isinstance(event, yaml.ScalarEvent):
-            self._put(Text(place, event.value, event.style is None))
+            self._put(Text(place, event.value, not event.style))
             return
         node = Items(place) if isinstance(event, yaml.SequenceStartEvent) else Entries(place)
         if len(self.open) >= MAX_NESTING:

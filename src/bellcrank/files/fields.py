@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from bellcrank.errors import ModelError, TracedBranch
 from bellcrank.files.documents import Entries, Items, Node, Text
+from bellcrank.files.grammar import QUOTES
 from bellcrank.files.places import ModelFileError, nearest
 from bellcrank.files.scope import FileFunction, Scope
 from bellcrank.program.trace import Scalar
@@ -108,7 +109,9 @@ def numbers(scope: Scope, node: Node, what: str, counts: Sequence[int]) -> list[
     if not isinstance(node, Items):
         raise node.error(f"{what} must be a list of {wanted} numbers, not {node.described}")
     if len(node.items) not in counts:
-        raise node.error(f"{what} must be a list of {wanted} numbers, not {len(node.items)}")
+        torn = any(isinstance(x, Text) and x.value.count("(") > x.value.count(")") for x in node.items)
+        hint = f"; {QUOTES}" if torn else ""
+        raise node.error(f"{what} must be a list of {wanted} numbers, not {len(node.items)}{hint}")
     return [scope.number(item, what) for item in node.items]
 
 

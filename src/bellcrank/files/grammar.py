@@ -16,6 +16,7 @@ from bellcrank.files.documents import Text
 from bellcrank.files.tokens import Token, tokens, unquoted
 
 MAX_DEPTH = 64
+QUOTES = "inside [ ] and { } of YAML, put an expression with commas into quotes"
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 CONSTANTS = {"pi": math.pi, "inf": math.inf}
 OPERATORS = ("and", "or", "not")
@@ -92,7 +93,7 @@ class _Parser:
             return self.source.error(f"expected {wanted} before {token.text!r}", token.start, token.width)
         hint = ""
         if self.source.plain and self.source.value.count("(") > self.source.value.count(")"):
-            hint = "; inside [ ] and { } of YAML, put an expression with commas into quotes"
+            hint = f"; {QUOTES}"
         return self.source.error(f"the expression ends where {wanted} is expected{hint}", token.start, 1)
 
     def _emit(self, action: str, token: Token, what: Any = None, count: int = 0) -> None:
