@@ -89,8 +89,8 @@ def count(
     from bellcrank.mechanism import analyse
 
     for name in formulation or []:
-        if name not in set(Formulation):
-            raise unknown_name("formulation", name, Formulation)
+        if name not in (known := [f.value for f in Formulation]):
+            raise unknown_name("formulation", name, known)
     report = analyse(_model(file)).count(*(formulation or []))
     if as_json:
         typer.echo(json.dumps(report.to_json(), indent=2))
@@ -114,7 +114,9 @@ def _model(file: str) -> System:
         from bellcrank.verify.full_car import full_car_system
 
         return full_car_system()
-    raise ModelError(f"there is no file {file!r}, and no built-in model of that name; built-in models: full-car")
+    raise ModelError(
+        f"there is no file {file!r}, and no built-in model of that name; built-in models: full-car"
+    )
 
 
 def _print_report(report: CaseReport) -> None:

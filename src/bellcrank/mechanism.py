@@ -185,6 +185,16 @@ class Mechanism:
         """The equations of motion in a formulation (default: the mechanism's own)."""
         wanted = Formulation(formulation or self.formulation)
         partition = partition or self.partition
+        key = (wanted, partition)
+        if key not in self._traces:
+            self._traces[key] = self._choose_trace(wanted, partition)
+        return self._traces[key]
+
+    @cached_property
+    def _traces(self) -> dict[tuple[Formulation, Partition], Traced]:
+        return {}
+
+    def _choose_trace(self, wanted: Formulation, partition: Partition) -> Traced:
         if wanted is not Formulation.AUTO:
             return self._trace(wanted, partition)
         best: Traced | None = None
@@ -222,7 +232,7 @@ class Mechanism:
         return np.concatenate([[state.t], state.q, state.u[list(self.partition.independent)], values])
 
     def count(self, *formulations: Formulation | str) -> CountReport:
-        """Operations of one evaluation by stage beside the formulas of paper D (default: all formulations)."""
+        """Operations of one evaluation by stage (default: of all formulations), and paper D's formulas."""
         from bellcrank.analysis.count_report import CountReport
         from bellcrank.analysis.paper_counts import paper_counts
 

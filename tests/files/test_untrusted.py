@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bellcrank.files import ModelFileError, load, loads
+from bellcrank.files import ModelFileError, documents, load, loads, scope
 
 HEAD = "bellcrank: 1\nname: m\n"
 BODY = HEAD + "bodies:\n  crank: {mass: 1, inertia: [1, 1, 1]}\n"
@@ -107,6 +107,20 @@ def test_size_is_bounded(tmp_path) -> None:
         load(path)
     with pytest.raises(ModelFileError, match="16 MiB"):
         loads("#" * (16 * 2**20 + 1))
+
+
+def test_count_and_work_are_bounded(monkeypatch) -> None:
+    sums = "\n".join(f"  b{n}: {{mass: p + {n}}}" for n in range(100))
+    text = HEAD + "parameters: {p: 1}\nbodies:\n" + sums + "\n"
+    assert len(loads(text).bodies) == 100
+    with monkeypatch.context() as patch:
+        patch.setattr(documents, "MAX_NODES", 100)
+        with pytest.raises(ModelFileError, match="more than 100 values"):
+            loads(text)
+    with monkeypatch.context() as patch:
+        patch.setattr(scope, "MAX_WORK", 100)
+        with pytest.raises(ModelFileError, match="too large together"):
+            loads(text)
 
 
 def test_only_text_is_read(tmp_path) -> None:

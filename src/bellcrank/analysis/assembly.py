@@ -135,9 +135,8 @@ def _size(rows: NumericRows, used: NDArray[np.int64]) -> float:
 
 
 def _is_closed(q: Array, rows: NumericRows, used: NDArray[np.int64]) -> bool:
-    return float(np.abs(rows.residual[used]).max(initial=0.0)) <= CLOSED * max(
-        1.0, np.abs(q).max(initial=0.0)
-    )
+    largest = float(np.abs(rows.residual[used]).max(initial=0.0))
+    return largest <= CLOSED * max(1.0, float(np.abs(q).max(initial=0.0)))
 
 
 def closed_without(
@@ -229,14 +228,22 @@ def _ranked(J: Array) -> list[int]:
 
 
 def _blocks(J: Array) -> list[list[int]]:
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
+    """Rows in sets that share no column."""
+    owner: dict[int, int] = {}
+    leader = list(range(J.shape[0]))
 
-    if not J.size:
-        return []
-    pattern = csr_matrix((np.abs(J) > 0.0).astype(float))
-    _, label = connected_components(csr_matrix(pattern @ pattern.T), directed=False)
-    return [np.flatnonzero(label == n).tolist() for n in range(label.max() + 1)]
+    def find(i: int) -> int:
+        while leader[i] != i:
+            i = leader[i]
+        return i
+
+    for i, c in zip(*np.nonzero(J), strict=True):
+        a, b = find(int(i)), find(owner.setdefault(int(c), int(i)))
+        leader[max(a, b)] = min(a, b)
+    blocks: dict[int, list[int]] = {}
+    for i in range(J.shape[0]):
+        blocks.setdefault(find(i), []).append(i)
+    return list(blocks.values())
 
 
 def worst_constraint(constraints: Sequence[Constraint], misses: Array) -> tuple[Constraint, float]:

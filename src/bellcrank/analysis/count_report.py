@@ -83,7 +83,9 @@ class CountReport(Mapping[Formulation, Count]):
                 ours.append((f, stage or "unnamed", *(f"{getattr(part, c)}" for c in COLUMNS)))
         tables = [(f"{self.name}: operations of one evaluation of all accelerations", ours)]
         if len(self.counts) > 1:
-            tables.append(("multiplications and divisions, ours and by the formulas of paper D", self._sums()))
+            tables.append(
+                ("multiplications and divisions, ours and by the formulas of paper D", self._sums())
+            )
         methods = [f for f in self.paper.stages if f in self.counts]
         if methods:
             formulas: list[tuple[str, ...]] = [("stage", *methods)]
@@ -123,7 +125,9 @@ class CountReport(Mapping[Formulation, Count]):
             for k, head in enumerate(rows[0]):
                 table.add_column(head, justify="left" if k < texts else "right")
             for row in rows[1:]:
-                table.add_row(*row, end_section=row[texts - 1] == "all", style="bold" if "all" in row[:2] else "")
+                table.add_row(
+                    *row, end_section=row[texts - 1] == "all", style="bold" if "all" in row[:2] else ""
+                )
             drawn.append(table)
         return Group(*drawn)
 

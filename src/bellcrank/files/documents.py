@@ -18,6 +18,7 @@ from bellcrank.files.places import ModelFileError, Place, Source, excerpt
 
 MAX_BYTES = 16 * 2**20
 MAX_NESTING = 32
+MAX_NODES = 1_000_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -105,6 +106,7 @@ class _Composer:
         self.root: Node | None = None
         self.open: list[Items | Entries] = []
         self.key: list[Text | None] = []
+        self.nodes = 0
 
     def document(self) -> Node | None:
         documents = 0
@@ -129,6 +131,9 @@ class _Composer:
 
     def _node(self, event: Any) -> None:
         place = self._place(event)
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise place.error(f"the file holds more than {MAX_NODES} values")
         if isinstance(event, yaml.AliasEvent):
             raise place.error("aliases (*name) are not part of model files; use a definition")
         if event.anchor is not None:

@@ -13,7 +13,7 @@ from bellcrank.files.tokens import is_word
 from bellcrank.model.functions import SHAPES
 from bellcrank.program.trace import Expr, Scalar
 
-MAX_WORK = 10_000_000
+MAX_WORK = 3_000_000
 """Operations that all numbers of a file together may need; guards against files made to keep us busy."""
 
 
@@ -86,8 +86,9 @@ class Scope:
 class _Local:
     """Arguments and local definitions of one call, then the names of the file, brought into its trace."""
 
-    def __init__(self, scope: Scope, values: dict[str, Value]) -> None:
+    def __init__(self, scope: Scope, values: dict[str, Value], usable: Sequence[str]) -> None:
         self.scope = scope
+        self.usable = usable
         self.values = values
         self.graph = next((v.graph for v in values.values() if isinstance(v, Expr)), None)
         self.memo: dict[int, Scalar] = {}
@@ -100,7 +101,7 @@ class _Local:
         return self._brought(self.scope.find_parameter(name))
 
     def listed(self) -> list[str]:
-        return [*self.values, *self.scope.listed()]
+        return [*self.usable, *self.scope.listed()]
 
     def listed_parameters(self) -> list[str]:
         return self.scope.listed_parameters()
@@ -141,11 +142,12 @@ class FileFunction:
         self.count = count
         let, value = _let_and_value(node, who)
         self.let: dict[str, Formula] = {}
-        names = {name for argument in arguments for name in components(argument)}
+        names = [name for argument in arguments for name in components(argument)]
         if let is not None:
             for name, key in let.keys.items():
                 check_name(key, name in names or scope.find(name) is not None)
                 self.let[name] = Formula(as_text(let.values[name], f"{name!r} of {who}"))
+        self.usable = [*names, *self.let]
         self.results = [Formula(as_text(item, who)) for item in _results(value, who, count)]
         used = frozenset[str]().union(*(f.names for f in (*self.let.values(), *self.results)))
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -157,7 +159,7 @@ class FileFunction:
         local: dict[str, Value] = {}
         for argument in self.arguments:
             local.update(zip(components(argument), flat(argument, given[argument]), strict=True))
-        names = _Local(self.scope, local)
+        names = _Local(self.scope, local, self.usable)
         for name, formula in self.let.items():
             local[name] = formula.value(names)
         results = [formula.number(names) for formula in self.results]

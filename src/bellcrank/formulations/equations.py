@@ -56,7 +56,8 @@ class Reference:
 class Equations:
     """One traced state: inputs, loops solved for the dependent speeds, loads, and M and f on demand.
 
-    `sample` gives the values of expressions in a reference state, by which pivots are chosen.
+    `v` holds the independent speeds; those that are plain numbers are folded in and no inputs. `sample` gives
+    the values of expressions in a reference state, by which pivots are chosen.
     """
 
     mechanics: Mechanics
@@ -64,7 +65,7 @@ class Equations:
     graph: Graph
     t: Expr
     q: tuple[Expr, ...]
-    v: Mapping[int, Expr]
+    v: Mapping[int, Scalar]
     sample: Callable[[Sequence[Scalar]], list[float]]
     kin: Kinematics = field(init=False)
     loops: Loops = field(init=False)
@@ -105,7 +106,8 @@ class Equations:
     def inputs(self) -> list[Expr]:
         """t, q, independent speeds, parameters."""
         parameters = [self.graph.input(name) for name in self.mechanics.parameters]
-        return [self.t, *self.q, *self.v.values(), *parameters]
+        speeds = [x for x in self.v.values() if isinstance(x, Expr)]
+        return [self.t, *self.q, *speeds, *parameters]
 
     def forces(self, du: Sequence[Scalar]) -> list[Scalar]:
         """Q - f: generalised forces less inertia forces at speed rates `du`, for every speed (19)."""

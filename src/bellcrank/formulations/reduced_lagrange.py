@@ -2,9 +2,11 @@
 
 (J M^-1 J^T) lambda = J M^-1 (Q - f) - gamma, M du = Q - f - J^T lambda. With M = L D L^T and W = L^-1 J^T the
 first matrix is W^T D^-1 W: half a solution for every row of J is enough, and W has entries only along the
-tree from the loop inwards. Even so J M^-1 J^T couples every loop with every other that shares a moving base,
-which the full multiplier system, eliminated sparsely, never does: this one is seldom the shorter. Where massless members make M
-singular, M + a J^T J and Q - f + a J^T gamma take their places: on the constraints that changes nothing.
+tree from the loop inwards. Even so J M^-1 J^T couples every loop with every other on a moving base, which the
+full multiplier system, eliminated sparsely, never does: this formulation is seldom the shorter one.
+
+Where massless members make M singular, M + a J^T J and Q - f + a J^T gamma take their places: on the
+constraints that changes nothing.
 """
 
 from __future__ import annotations

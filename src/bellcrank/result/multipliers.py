@@ -31,6 +31,16 @@ def row_over_speeds(s: Snapshot, equation: Equation) -> dict[int, Scalar]:
     return row
 
 
+def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], list[dict[int, Scalar]]]:
+    """f - Q for every speed, and the rows of the kept equations over all speeds."""
+    loads = Loads(s.kin)
+    for force in s.system.forces.values():
+        effect(force, s.linkage)(s.kin, s.t, loads)
+    inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
+    needed = [f - Q for f, Q in zip(inertia, loads.Q, strict=True)]
+    return needed, [row_over_speeds(s, s.equations[e]) for e in kept]
+
+
 def multipliers(s: Snapshot, kept: tuple[int, ...], states: Array) -> Array:
     """J^T mu = f - Q (paper B, 16, with mu = -lambda), for every column of `states`.
 
@@ -39,12 +49,7 @@ def multipliers(s: Snapshot, kept: tuple[int, ...], states: Array) -> Array:
     n, m = s.linkage.speeds, len(s.mu)
     if not kept:
         return np.zeros((m, states.shape[1]))
-    loads = Loads(s.kin)
-    for force in s.system.forces.values():
-        effect(force, s.linkage)(s.kin, s.t, loads)
-    inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
-    needed = [f - Q for f, Q in zip(inertia, loads.Q, strict=True)]
-    rows = [row_over_speeds(s, s.equations[e]) for e in kept]
+    needed, rows = multiplier_terms(s, kept)
     entries = [(i, j) for i, row in enumerate(rows) for j in row]
     values = evaluate(Program.of(s.inputs, [*needed, *(rows[i][j] for i, j in entries)]), states)
     count = states.shape[1]

@@ -110,7 +110,8 @@ class Table:
         b: Weights of the solution (s,).
         c: Nodes (s,).
         errors: Error weights, one row (fine) or two (fine, coarse) over the s stages and the rates at the
-        end. extra_a, extra_c: Further stages for the dense output, over all rates before them.
+            end.
+        extra_a, extra_c: Further stages for the dense output, over all rates before them.
         dense: Rows d3, d4, ... over the stages, the rates at the end and the extra stages.
         exponent, beta: Of the controller. grow, shrink: Largest and smallest change of the step size.
         stability: Size of h * eigenvalue at the border of the stability region.

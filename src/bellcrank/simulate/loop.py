@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.auto import successor
+from bellcrank.simulate.checkpoint import Checkpoint
 from bellcrank.simulate.failures import SimulationError
 from bellcrank.simulate.problem import Options, Problem, Sample
 from bellcrank.simulate.run import Run
@@ -46,6 +47,8 @@ class Progress:
         outputs: Outputs written; `y[:outputs]` are final.
         y: The output states, a view.
         seconds: Wall time so far [s].
+        partition: How many repartitions had happened at each output, a view.
+        checkpoint: Copies the run out, to go on from here another time.
     """
 
     t: float
@@ -54,6 +57,8 @@ class Progress:
     outputs: int
     y: Floats
     seconds: float
+    partition: NDArray[np.int64]
+    checkpoint: Callable[[], Checkpoint]
 
 
 OnEvent = Callable[[float, Floats, tuple[int, ...], Floats], Change | None]
@@ -73,6 +78,7 @@ def integrate(
     on_repartition: OnRepartition | None = None,
     on_chunk: OnChunk | None = None,
     samples: Sequence[Sample] = (),
+    resume: Checkpoint | None = None,
 ) -> Trajectory:
     """Integrate to the last output time.
 
@@ -86,6 +92,7 @@ def integrate(
         on_repartition: (t, y, p) -> (problem, y) with another partition, or None where there is no better
         one. on_chunk: Called about every `options.chunk_seconds`.
         samples: Sampled controllers.
+        resume: Go on from here; `problem` is that of the partition at work then. Outputs before it stay zero.
 
     Returns:
         The trajectory. Interrupting with Ctrl-C returns what there is, with status INTERRUPTED.
@@ -100,7 +107,10 @@ def integrate(
     if times[0] < problem.t0:
         raise ValueError(f"the first output time {times[0]} lies before the start time {problem.t0}")
     run = Run(problem, method, times, float(times[-1]), options)
-    return _Driver(run, on_event, on_repartition, on_chunk, samples).drive()
+    driver = _Driver(run, on_event, on_repartition, on_chunk, samples)
+    if resume is not None:
+        driver.take_over(resume)
+    return driver.drive()
 
 
 class _Driver:
@@ -117,14 +127,33 @@ class _Driver:
         self.on_repartition = on_repartition
         self.on_chunk = on_chunk
         self.samples = samples
+        self.begin = run.problem.t0
         self.calls = [0] * len(samples)
         self.events: list[EventRecord] = []
         self.simultaneous = 0
         self.repartitions: list[float] = []
         self.partition = np.zeros(len(run.out_t), np.int64)
         self.switches = [(run.t, run.integrator.name)]
-        self.started = time.perf_counter()
+        self.started = self.reported = time.perf_counter()
         self.chunk = 64
+
+    def take_over(self, checkpoint: Checkpoint) -> None:
+        """Go on where a run like this one was."""
+        if checkpoint.method != self.run.integrator.name:
+            self.run.change_method(checkpoint.method)
+        self.run.restore(checkpoint.arrays)
+        self.calls = list(checkpoint.calls)
+        self.repartitions = list(checkpoint.repartitions)
+        self.switches = list(checkpoint.switches)
+
+    def _checkpoint(self) -> Checkpoint:
+        return Checkpoint(
+            self.run.snapshot(outputs=False),
+            self.run.integrator.name,
+            tuple(self.calls),
+            tuple(self.repartitions),
+            tuple(self.switches),
+        )
 
     def drive(self) -> Trajectory:
         """Run to the end."""
@@ -159,6 +188,7 @@ class _Driver:
     def _loop(self) -> Status:
         run = self.run
         while True:
+            self._report()
             self._sample()
             passed = run.ints[at.OUT_NEXT]
             begun = time.perf_counter()
@@ -181,11 +211,19 @@ class _Driver:
         if status is Status.RUNNING:
             wanted = self.chunk * run.options.chunk_seconds / max(seconds, 1e-9)
             self.chunk = int(min(max(wanted, 1.0), 8.0 * self.chunk, 1e9))
-            if self.on_chunk:
-                outputs = int(run.ints[at.OUT_NEXT])
-                passed = time.perf_counter() - self.started
-                steps = int(run.ints[at.STEPS])
-                self.on_chunk(Progress(run.t, run.end, steps, outputs, run.out_y, passed))
+
+    def _report(self) -> None:
+        """Tell how far the run is; whatever the last step met has been dealt with."""
+        now = time.perf_counter()
+        if self.on_chunk is None or now - self.reported < 0.5 * self.run.options.chunk_seconds:
+            return
+        self.reported = now
+        run = self.run
+        outputs, steps = int(run.ints[at.OUT_NEXT]), int(run.ints[at.STEPS])
+        passed = now - self.started
+        self.on_chunk(
+            Progress(run.t, run.end, steps, outputs, run.out_y, passed, self.partition, self._checkpoint)
+        )
 
     def _sample(self) -> None:
         """Call the controllers due now, and stop the integrator at the next one."""
@@ -207,7 +245,7 @@ class _Driver:
     def _instant(self, k: int) -> float:
         # Counted, not summed up, so that the instants do not drift.
         sample = self.samples[k]
-        return self.run.problem.t0 + sample.offset + self.calls[k] * sample.period
+        return self.begin + sample.offset + self.calls[k] * sample.period
 
     def _event(self) -> bool:
         """Record an event and what it changes; whether the run ends here."""

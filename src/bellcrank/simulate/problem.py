@@ -115,7 +115,8 @@ class Options:
         corrections: Newton corrections allowed per projection.
         repartition_threshold: Margin below which another partition is asked for.
         spectral_radius: Of the generalised-alpha method at infinite frequency, 0 (annihilating) to 1
-        (undamped). chunk_seconds: Wall time after which the interpreter is given a turn [s].
+            (undamped).
+        chunk_seconds: Wall time after which the interpreter is given a turn [s].
     """
 
     rtol: float = 1e-8

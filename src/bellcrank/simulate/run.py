@@ -163,18 +163,39 @@ class Run:
         self._take_own_arrays()
         self.restart(self.t, self.y.copy())
 
-    def snapshot(self) -> dict[str, NDArray[Any]]:
-        """A copy of all arrays."""
-        arrays = {name: getattr(self, name).copy() for name in _ARRAYS}
+    def snapshot(self, outputs: bool = True) -> dict[str, NDArray[Any]]:
+        """A copy of all arrays, those of the outputs only where asked for."""
+        arrays = {name: getattr(self, name).copy() for name in (*_ARRAYS, *(_OUTPUTS if outputs else ()))}
         return arrays | {f"own{k}": a.copy() for k, a in enumerate(self.own)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the arrays of a snapshot of the same problem, method and output times."""
-        for name in _ARRAYS:
+        self._check(arrays)
+        for name in (*_ARRAYS, *(n for n in _OUTPUTS if n in arrays)):
             np.copyto(getattr(self, name), arrays[name])
         for k, a in enumerate(self.own):
             np.copyto(a, arrays[f"own{k}"])
         self._take_addresses()
 
+    def _check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """The compiled loops trust these numbers as places in memory; a snapshot may come from a file."""
+        own = {f"own{k}": a for k, a in enumerate(self.own)}
+        for name, a in ({name: getattr(self, name) for name in _ARRAYS} | own).items():
+            given = arrays.get(name)
+            if given is None or given.shape != a.shape or given.dtype != a.dtype:
+                raise ValueError(f"the array {name!r} of the snapshot is not one of such a run")
+        ints, fixed = arrays["ints"], [at.N, at.N_EVENTS, at.N_OUT, at.ROWS, at.OWN_INTS, at.OWN_REALS]
+        bounded = {at.OUT_NEXT: len(self.out_t), at.HEAD: 7, at.DENSE_ROWS: at.DENSE_LIMIT}
+        constant = self.own[0] != 0
+        places = arrays["own0"][~constant]
+        if (
+            np.any(ints[fixed] != self.ints[fixed])
+            or any(not 0 <= ints[k] <= limit for k, limit in bounded.items())
+            or np.any(arrays["own0"][constant] != self.own[0][constant])
+            or np.any((places < 0) | (places >= self.problem.n))
+        ):
+            raise ValueError("the snapshot is not one of such a run")
 
-_ARRAYS = ("ints", "reals", "x", "v", "g", "corrected", "out_t", "out_y")
+
+_ARRAYS = ("ints", "reals", "x", "v", "g", "corrected")
+_OUTPUTS = ("out_t", "out_y")

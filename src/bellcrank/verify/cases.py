@@ -26,6 +26,8 @@ class Within(StrEnum):
     """value <= reference + tolerance."""
     AT_LEAST = "at least"
     """value >= reference - tolerance."""
+    REPORTED = "reported"
+    """Beside a reference that belongs to something else: nothing is asked but that the value is a number."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Quantity:
             return difference <= self.tolerance
         if self.within is Within.AT_LEAST:
             return difference >= -self.tolerance
+        if self.within is Within.REPORTED:
+            return math.isfinite(self.value)
         allowed = self.tolerance * abs(self.reference) if self.within is Within.RELATIVE else self.tolerance
         return self.value == self.reference or abs(difference) <= allowed
 

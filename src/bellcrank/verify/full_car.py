@@ -18,9 +18,18 @@ import numpy as np
 from bellcrank.errors import unknown_name
 from bellcrank.model import Body, System
 from bellcrank.program.trace import Scalar, where
+from bellcrank.verify.cases import Quantity
 
 RACK = "rack guide"
 """The joint of the steering rack."""
+
+
+def quantities() -> list[Quantity]:
+    """Counts of topology and operations, on the uneven road."""
+    from bellcrank.mechanism import analyse
+    from bellcrank.verify.full_car_counts import counted
+
+    return counted(analyse(full_car_system("bump")))
 
 
 def full_car_data() -> dict[str, Any]:

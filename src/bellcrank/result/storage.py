@@ -1,0 +1,439 @@
+"""Results as files: one HDF5 file a run, compressed, versioned, readable whatever happened to the writer.
+
+A file holds the states at the outputs, how the run went, and the model as text, so that what is loaded
+answers every quantity by name. Nothing in a file is code: models are read by :mod:`bellcrank.files`, and
+links out of the file are not followed.
+
+While a run is going on (see :mod:`bellcrank.recording`), the file is written in HDF5's single-writer mode, in
+which outputs are only ever appended: a reader, also one that comes after a crash, sees all outputs up to the
+last flush. Two slots take turns in holding the last checkpoint, each with a checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bellcrank
+from bellcrank.errors import AssemblyError, BellcrankError
+from bellcrank.result.result import Happening, Result, RunReport
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.model.system import System
+
+Array = NDArray[np.float64]
+
+FORMAT = "bellcrank result"
+VERSION = 1
+MAX_TEXT = 64 * 2**20
+TABLES = ("time", "q", "u", "du", "parameters")
+SLOTS = ("checkpoint_0", "checkpoint_1")
+
+
+class ResultFileError(BellcrankError, ValueError):
+    """A file that does not hold a result, or not one that can be read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What is known of a run before it starts: everything but the outputs.
+
+    start: q and u at the start time. parameters: values at the start. kept: numbers of the constraint
+    equations in use. settings: what was asked for, for a run to be gone on with. event_names: of the events
+    that are watched.
+    """
+
+    model: str
+    formulation: str
+    t: float
+    q: Array
+    u: Array
+    parameters: Array
+    kept: tuple[int, ...]
+    event_names: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    output_times: Array = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, formulation: str, **more: Any) -> Header:
+        """The header of a run of a mechanism."""
+        from bellcrank.files import dumps
+
+        start = mechanism.start
+        values = np.array(mechanism.parameter_values, dtype=float)
+        model = dumps(mechanism.system)
+        return cls(model, formulation, start.t, start.q, start.u, values, mechanism.kept, **more)
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism of the run, with its start."""
+        from bellcrank.files import loads
+        from bellcrank.mechanism import State
+
+        system = loads(self.model)
+        start = State(self.t, self.q, self.u)
+        names = list(system.parameters)
+        if len(names) != len(self.parameters):
+            raise ResultFileError("the parameters of the file do not fit its model")
+        given = dict(zip(names, self.parameters.tolist(), strict=True))
+        for found in _analysed(system, self.formulation, given, start):
+            linkage = found.linkage
+            if (linkage.positions, linkage.speeds) != (len(start.q), len(start.u)):
+                raise ResultFileError("the states of the file do not fit its model")
+            if found.kept == self.kept:
+                return replace(found, start=start)
+        raise ResultFileError("the constraint equations of the file do not fit its model")
+
+
+def _analysed(system: System, formulation: str, values: Mapping[str, float], start: Any) -> Iterator[Mechanism]:
+    """The mechanism as described, then as it stood at the start of the run, where that differs."""
+    from bellcrank.mechanism import analyse
+
+    found: Mechanism | None = None
+    with suppress(AssemblyError):
+        found = analyse(system, formulation=formulation, parameters=values, t=start.t)
+        yield found
+    pose = _pose(system, values, start)
+    yield analyse(system, formulation=formulation, parameters=values, t=start.t, initial=pose)
+
+
+def _pose(system: System, values: Mapping[str, float], start: Any) -> dict[str, Any]:
+    """The start positions by joint, as `initial` takes them."""
+    from bellcrank.mechanics.links import LinkKind, lower
+    from bellcrank.mechanics.start import to_joint
+    from bellcrank.topology import spanning_tree
+
+    linkage = lower(system, spanning_tree(system))
+    if linkage.positions != len(start.q):
+        raise ResultFileError("the states of the file do not fit its model")
+    pose: dict[str, Any] = {}
+    for link in linkage.links:
+        here = start.q[link.q : link.q + link.kind.positions]
+        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+            x = to_joint(linkage, link, here, values)
+            place = {"position": x[:3]} if link.kind is LinkKind.FREE else {}
+            pose[link.joint] = {**place, "quaternion": x[-4:]}
+        else:
+            pose.setdefault(link.joint, {})[link.coordinates[0]] = float(here[0])
+    return pose
+
+
+def save(result: Result, path: str | PathLike[str], settings: Header | None = None, checkpoint: bytes = b"") -> None:
+    """Write a result into one compressed file; an existing file is replaced only when all is written.
+
+    settings, checkpoint: what a run that is not finished needs to be gone on with.
+    """
+    mechanism = result.mechanism
+    names = tuple(dict.fromkeys(e.name for e in result.events))
+    header = settings or Header.of(mechanism, result.run.formulation, event_names=names)
+    with _replacing(Path(path)) as file:
+        create(file, header, asdict(result.run))
+        append(file, result.time, result.q, result.u, result.du, result.parameters)
+        append_events(file, header, result.events)
+        if checkpoint:
+            put_checkpoint(file, SLOTS[0], checkpoint)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Any]:
+    """An HDF5 file that takes its place under `path` when it is complete."""
+    import h5py
+
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    try:
+        with h5py.File(name, "w", libver="latest") as file:
+            yield file
+        _as_usual(name)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def _as_usual(name: str) -> None:
+    """Give a temporary file the permissions any new file has here."""
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(name, 0o666 & ~mask)
+
+
+def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -> None:
+    """Lay out an empty result file; `report` is missing while the run goes on."""
+    file.attrs["format"] = FORMAT
+    file.attrs["version"] = VERSION
+    file.attrs["bellcrank"] = bellcrank.__version__
+    text = header.model.encode()
+    file.attrs["model_sha256"] = hashlib.sha256(text).hexdigest()
+    _put_bytes(file, "model", text)
+    about = {
+        "formulation": header.formulation,
+        "t": header.t,
+        "kept": list(header.kept),
+        "event_names": list(header.event_names),
+        "settings": dict(header.settings),
+        "report": report,
+    }
+    _put_bytes(file, "about", json.dumps(about).encode())
+    file["start_q"], file["start_u"], file["start_parameters"] = header.q, header.u, header.parameters
+    _put(file, "output_times", header.output_times)
+    for name, width in zip(TABLES, (0, len(header.q), len(header.u), len(header.u), len(header.parameters)), strict=True):
+        _table(file, name, width)
+    file["time"].attrs["unit"] = "s"
+    _table(file, "event_time", 0)
+    _table(file, "event_index", 0)
+    for slot in SLOTS:
+        file.create_dataset(slot, shape=(0,), maxshape=(None,), chunks=(1 << 14,), dtype="u1")
+
+
+def _table(file: Any, name: str, width: int) -> None:
+    """A dataset that grows row by row; chunks of about 64 KiB."""
+    columns = (width,) if name not in ("time", "event_time", "event_index") else ()
+    rows = max(16, 8192 // max(width, 1))
+    chunks = (rows, *(max(w, 1) for w in columns))
+    file.create_dataset(
+        name,
+        shape=(0, *columns),
+        maxshape=(None, *columns),
+        chunks=chunks if all(columns) else None,
+        dtype="f8",
+        **({"compression": "gzip", "shuffle": True} if all(columns) else {}),
+    )
+
+
+def _put(file: Any, name: str, values: NDArray[Any]) -> None:
+    packed = {"compression": "gzip", "shuffle": True} if values.size else {}
+    file.create_dataset(name, data=values, **packed)
+
+
+def _put_bytes(file: Any, name: str, data: bytes) -> None:
+    _put(file, name, np.frombuffer(data, dtype="u1"))
+
+
+def append(file: Any, *columns: Array) -> None:
+    """Add outputs: time, q, u, du, parameters. Time comes last, so a row with a time is complete."""
+    for name, rows in reversed(list(zip(TABLES, columns, strict=True))):
+        _extend(file[name], rows)
+
+
+def _extend(dataset: Any, rows: Array) -> None:
+    first = dataset.shape[0]
+    if len(rows):
+        dataset.resize(first + len(rows), axis=0)
+        if rows.size:
+            dataset[first:] = rows
+        dataset.flush()
+
+
+def append_events(file: Any, header: Header, events: Sequence[Happening]) -> None:
+    """Add events that were met."""
+    places = {name: k for k, name in enumerate(header.event_names)}
+    _extend(file["event_index"], np.array([places[e.name] for e in events], dtype=float))
+    _extend(file["event_time"], np.array([e.time for e in events]))
+
+
+def put_checkpoint(file: Any, slot: str, payload: bytes) -> None:
+    """Overwrite a slot; a reader tells by length and checksum whether the writing came to its end."""
+    data = len(payload).to_bytes(8, "little") + zlib.crc32(payload).to_bytes(4, "little") + payload
+    dataset = file[slot]
+    if dataset.shape[0] < len(data):
+        dataset.resize(len(data), axis=0)
+    dataset[: len(data)] = np.frombuffer(data, dtype="u1")
+    dataset.flush()
+
+
+def packed(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> bytes:
+    """Arrays and a JSON document as bytes."""
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps(about).encode(), dtype="u1")
+    np.savez(buffer, allow_pickle=False, **{f"array_{k}": a for k, a in arrays.items()}, about=text)
+    return buffer.getvalue()
+
+
+def unpacked(payload: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """What :func:`packed` was given."""
+    with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+        arrays = {k.removeprefix("array_"): archive[k] for k in archive.files if k.startswith("array_")}
+        about: dict[str, Any] = json.loads(archive["about"].tobytes())
+    return arrays, about
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """The contents of a file, checked but not yet put to use; `report` is None where the writer never ended."""
+
+    header: Header
+    time: Array
+    q: Array
+    u: Array
+    du: Array
+    parameters: Array
+    events: tuple[Happening, ...]
+    report: RunReport | None
+    checkpoint: bytes
+
+    def result(self) -> Result:
+        """The result, as far as it goes."""
+        report = self.report or self._unfinished()
+        tables = (self.time, self.q, self.u, self.du, self.parameters)
+        return Result(self.header.mechanism(), *tables, report, self.events)
+
+    def _unfinished(self) -> RunReport:
+        counted = unpacked(self.checkpoint)[1]["counted"] if self.checkpoint else {}
+        return RunReport(
+            "unfinished",
+            str(self.header.settings.get("integrator", "")),
+            self.header.formulation,
+            int(counted.get("steps", 0)),
+            int(counted.get("rejected", 0)),
+            int(counted.get("evaluations", 0)),
+            float(counted.get("seconds", 0.0)),
+        )
+
+
+def load(path: str | PathLike[str]) -> Result:
+    """The result in a file: also one still being written, or left behind by a run that was killed."""
+    return read(path).result()
+
+
+load_result = load
+
+
+def read(path: str | PathLike[str]) -> Stored:
+    """Read and check a file."""
+    name = str(path)
+    with _opened(name) as file:
+        try:
+            return _read(file, name)
+        except (KeyError, OSError, RuntimeError, ValueError, TypeError) as error:
+            if isinstance(error, ResultFileError):
+                raise
+            raise ResultFileError(f"{name}: the file is damaged or was cut short ({error})") from error
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[Any]:
+    """An HDF5 file; one whose writer is at work or was killed opens only as a reader beside a writer."""
+    import h5py
+
+    if not os.path.exists(name):
+        raise FileNotFoundError(f"no file {name!r}")
+    if not h5py.is_hdf5(name):
+        raise ResultFileError(f"{name}: this is not a result file of Bellcrank")
+    try:
+        file = h5py.File(name, "r")
+    except OSError:
+        try:
+            file = h5py.File(name, "r", libver="latest", swmr=True)
+        except OSError as error:
+            raise ResultFileError(f"{name}: the file is damaged or was cut short ({error})") from error
+    with file:
+        yield file
+
+
+def _read(file: Any, name: str) -> Stored:
+    if file.attrs.get("format") != FORMAT:
+        raise ResultFileError(f"{name}: this is not a result file of Bellcrank")
+    version = int(file.attrs["version"])
+    if version > VERSION:
+        raise ResultFileError(
+            f"{name}: written by Bellcrank {file.attrs.get('bellcrank')} in format {version}; this Bellcrank "
+            f"reads formats up to {VERSION}: install a newer one"
+        )
+    text = _bytes(file, "model")
+    if hashlib.sha256(text).hexdigest() != file.attrs["model_sha256"]:
+        raise ResultFileError(f"{name}: the model in the file is not the one that was run (its hash differs)")
+    about = json.loads(_bytes(file, "about"))
+    q, u, p = (_array(file, key) for key in ("start_q", "start_u", "start_parameters"))
+    header = Header(
+        text.decode(),
+        str(about["formulation"]),
+        float(about["t"]),
+        q,
+        u,
+        p,
+        tuple(int(e) for e in about["kept"]),
+        tuple(map(str, about["event_names"])),
+        dict(about["settings"]),
+        _array(file, "output_times"),
+    )
+    tables = _tables(file, (0, len(q), len(u), len(u), len(p)))
+    report = about["report"] and RunReport(
+        **about["report"]
+        | {
+            "repartitions": tuple(about["report"]["repartitions"]),
+            "switches": tuple((float(t), str(m)) for t, m in about["report"]["switches"]),
+        }
+    )
+    return Stored(header, *tables, _events(file, header), report, _checkpoint(file))
+
+
+def _tables(file: Any, widths: Sequence[int]) -> list[Array]:
+    datasets = [_dataset(file, name) for name in TABLES]
+    for d, name, width in zip(datasets, TABLES, widths, strict=True):
+        if d.shape[1:] != ((width,) if name != "time" else ()):
+            raise ResultFileError(f"the table {name!r} of the file does not fit its model")
+    rows = min(d.shape[0] for d in datasets)
+    return [np.asarray(d[:rows], dtype=float) for d in datasets]
+
+
+def _events(file: Any, header: Header) -> tuple[Happening, ...]:
+    times, places = _array(file, "event_time"), _array(file, "event_index")
+    names = header.event_names
+    return tuple(Happening(float(t), names[int(k)]) for t, k in zip(times, places, strict=False))
+
+
+def _checkpoint(file: Any) -> bytes:
+    """The newest checkpoint that is whole, or nothing."""
+    best, newest = b"", -1
+    for slot in SLOTS:
+        data = np.asarray(_dataset(file, slot)[:], dtype="u1").tobytes()
+        payload = data[12 : 12 + int.from_bytes(data[:8], "little")]
+        if not payload or zlib.crc32(payload).to_bytes(4, "little") != data[8:12]:
+            continue
+        number = int(unpacked(payload)[1]["number"])
+        if number > newest:
+            best, newest = payload, number
+    return best
+
+
+def _dataset(file: Any, name: str) -> Any:
+    """A dataset that lies in the file itself: links and data elsewhere are refused."""
+    import h5py
+
+    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+        raise ResultFileError(f"the file lacks {name!r}, or points to it outside")
+    dataset = file[name]
+    if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
+        raise ResultFileError(f"{name!r} of the file is not a table of its own")
+    if dataset.dtype.kind not in "fiu":
+        raise ResultFileError(f"{name!r} of the file does not hold numbers")
+    return dataset
+
+
+def _array(file: Any, name: str) -> Array:
+    return np.asarray(_dataset(file, name)[...], dtype=float).reshape(-1)
+
+
+def _bytes(file: Any, name: str) -> bytes:
+    dataset = _dataset(file, name)
+    if dataset.dtype != np.uint8 or dataset.size > MAX_TEXT:
+        raise ResultFileError(f"{name!r} of the file is not a text, or is too long")
+    return np.asarray(dataset[...]).tobytes()
+
+
+__all__ = ["ResultFileError", "load", "load_result", "save"]

@@ -1,0 +1,116 @@
+"""Small moves of a mechanism: between speeds, positions and the independent ones among them.
+
+Positions q hold quaternions and loops, so their small changes are not free. A small move is told by one
+number x an independent speed: delta q = G(q) H x, with q-dot = G u and u = H u_i + b of the loops (paper
+B, 26). All matrices here are numbers in one state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.rotations import from_quaternion, quaternion_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bellcrank.formulations.loops import Partition
+    from bellcrank.formulations.partition import NumericRows
+    from bellcrank.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+def position_map(linkage: Linkage, q: Array) -> Array:
+    """G: position rates by speeds."""
+    G = np.zeros((linkage.positions, linkage.speeds))
+    for link in linkage.links:
+        if link.kind is LinkKind.BALL:
+            G[link.q : link.q + 4, link.u : link.u + 3] = _turning(q[link.q : link.q + 4])
+        elif link.kind is LinkKind.FREE:
+            quaternion = q[link.q + 3 : link.q + 7]
+            G[link.q + 3 : link.q + 7, link.u : link.u + 3] = _turning(quaternion)
+            G[link.q : link.q + 3, link.u + 3 : link.u + 6] = from_quaternion(quaternion.tolist())
+        else:
+            G[link.q, link.u] = 1.0
+    return G
+
+
+def speed_map(linkage: Linkage, q: Array) -> Array:
+    """The left inverse of G: speeds by position rates. A unit quaternion moves at half the angular velocity."""
+    inverse = position_map(linkage, q).T.copy()
+    for link in linkage.links:
+        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+            inverse[link.u : link.u + 3] *= 4.0
+    return inverse
+
+
+def _turning(quaternion: Array) -> Array:
+    columns = [quaternion_rate(quaternion.tolist(), tuple(row)) for row in np.eye(3).tolist()]
+    return np.array(columns, dtype=float).T
+
+
+def freedom_map(partition: Partition, rows: NumericRows) -> Array:
+    """H: all speeds by the independent ones, with the loops closed."""
+    independent, dependent = list(partition.independent), list(partition.dependent)
+    H = np.zeros((rows.J.shape[1], len(independent)))
+    H[independent, range(len(independent))] = 1.0
+    if dependent:
+        used = [e for g in partition.groups for e, _ in g.pivots]
+        J = rows.J[used]
+        H[dependent] = -np.linalg.solve(J[:, dependent], J[:, independent])
+    return H
+
+
+def dependent_step(partition: Partition, rows: NumericRows, miss: Array) -> Array:
+    """The step of all links along their speeds that removes `miss`, independent ones not moved.
+
+    miss: one column a case, over all equations.
+    """
+    dependent = list(partition.dependent)
+    step = np.zeros((rows.J.shape[1], *miss.shape[1:]))
+    if dependent:
+        used = [e for g in partition.groups for e, _ in g.pivots]
+        step[dependent] = -np.linalg.solve(rows.J[np.ix_(used, dependent)], miss[used])
+    return step
+
+
+def is_turning(linkage: Linkage) -> NDArray[np.bool_]:
+    """Which speeds are angular."""
+    turning = np.ones(linkage.speeds, dtype=bool)
+    for link in linkage.links:
+        if link.kind is LinkKind.PRISMATIC:
+            turning[link.u] = False
+        elif link.kind is LinkKind.FREE:
+            turning[link.u + 3 : link.u + 6] = False
+    return turning
+
+
+def move_names(mechanism: Mechanism, speeds: Sequence[int]) -> tuple[str, ...]:
+    """Names of the small moves that go with speeds.
+
+    A coordinate goes by its own name; small turns of ball and free joints, and small shifts of free ones,
+    are components in the axes of the moving body.
+    """
+    names = []
+    kinds = [link.kind for link in mechanism.linkage.links for _ in range(link.kind.speeds)]
+    for i in speeds:
+        name = mechanism.speed_names[i]
+        if kinds[i] in (LinkKind.BALL, LinkKind.FREE):
+            joint, _, speed = name.rpartition(".")
+            what = "rotation" if speed.startswith("angular") else "translation"
+            name = f"{joint}.{what}_{speed[-1]}"
+        names.append(name)
+    return tuple(names)
+
+
+def rate_names(mechanism: Mechanism, speeds: Sequence[int]) -> tuple[str, ...]:
+    """Names of speeds: ``joint.angle_rate``, ``joint.angular_velocity_x``."""
+    kinds = [link.kind for link in mechanism.linkage.links for _ in range(link.kind.speeds)]
+    whole = (LinkKind.BALL, LinkKind.FREE)
+    names = mechanism.speed_names
+    return tuple(names[i] if kinds[i] in whole else f"{names[i]}_rate" for i in speeds)
