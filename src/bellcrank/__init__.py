@@ -25,6 +25,7 @@ _HOMES = {
     "Result": "bellcrank.result.result",
     "Series": "bellcrank.result.series",
     "load_result": "bellcrank.result.storage",
+    "resume": "bellcrank.recording",
     "SimulationError": "bellcrank.simulate",
     "BellcrankError": "bellcrank.errors",
     "ModelError": "bellcrank.errors",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from bellcrank.simulate import (
     Problem,
     Sample,
     SimulationError,
+    Status,
     Trajectory,
     integrate,
 )
@@ -34,6 +36,7 @@ from bellcrank.simulate.loop import Change, Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.model.system import System
+    from bellcrank.recording import Recorder, Resumption
 
 Array = NDArray[np.float64]
 
@@ -108,6 +111,7 @@ def simulate(
     max_step: float = np.inf,
     start: State | None = None,
     progress: bool | None = None,
+    save: str | PathLike[str] | None = None,
 ) -> Result:
     """Run a mechanism for `duration` seconds.
 
@@ -115,7 +119,8 @@ def simulate(
     :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals, or
     the times themselves. initial: start values by joint. parameters: values other than the described ones.
     step: fixed step [s] for the methods that take one. start: state to start from instead of the described
-    one. progress: show a bar (default: on a terminal, after a second).
+    one. progress: show a bar (default: on a terminal, after a second). save: write the outputs into this file
+    as they come; after an interrupt or a crash :func:`bellcrank.resume` goes on from there.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
@@ -127,7 +132,13 @@ def simulate(
     options = Options(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
     )
-    return run.go(times, options, progress)
+    record = None
+    if save is not None:
+        from bellcrank.recording import recorder
+
+        record = recorder(run, times, options, save)
+        record.begin()
+    return run.go(times, options, progress, record)
 
 
 def prepared(
@@ -179,7 +190,11 @@ class _Run:
         self.machines = Machines(mechanism)
         self.machine = self.machines.for_partition(mechanism.partition)
         self.used = [self.machine]
+        self.chosen: tuple[State, Array] | None = None
         self.history: list[tuple[float, Array]] = []
+        self.met: list[Happening] = []
+        self.rows_before: tuple[Array, ...] | None = None
+        self.seconds_before = 0.0
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
@@ -220,14 +235,29 @@ class _Run:
 
         return watch_program(self.mechanism, self.machine.partition, self.events)
 
-    def go(self, times: Array, options: Options, progress: bool | None) -> Result:
+    def go(
+        self,
+        times: Array,
+        options: Options,
+        progress: bool | None,
+        record: Recorder | None = None,
+        resumption: Resumption | None = None,
+    ) -> Result:
         """Integrate to the last output time."""
         start = self.mechanism.start
         p = np.array(self.mechanism.parameter_values)
-        self.p = p
-        self.history.append((start.t, p.copy()))
+        if resumption is None:
+            self.history.append((start.t, p.copy()))
+        else:
+            self._take_over(resumption)
         problem = self.problem(start.q, start.u, start.t, p)
         bar = _Bar(float(times[-1]), start.t, progress)
+
+        def on_chunk(progress: Progress) -> None:
+            bar.show(progress)
+            if record is not None:
+                record.write(self, times, progress)
+
         began = time.perf_counter()
         try:
             trajectory = integrate(
@@ -237,16 +267,35 @@ class _Run:
                 options,
                 on_event=self._on_event if self.events else None,
                 on_repartition=self._on_repartition,
-                on_chunk=bar.show,
+                on_chunk=on_chunk,
                 samples=[self._sample(c) for c in self.controllers],
+                resume=resumption and resumption.checkpoint,
             )
+            result = self._result(trajectory, time.perf_counter() - began)
         except SimulationError as error:
-            bar.close()
-            seconds = time.perf_counter() - began
-            error.result = self._result(error.trajectory, seconds)  # type: ignore[attr-defined]
+            result = self._result(error.trajectory, time.perf_counter() - began)
+            error.result = result  # type: ignore[attr-defined]
+            if record is not None:
+                record.finish(result, complete=False)
             raise
-        bar.close()
-        return self._result(trajectory, time.perf_counter() - began)
+        finally:
+            bar.close()
+            if record is not None:
+                record.close()
+        if record is not None:
+            record.finish(result, complete=trajectory.status in (Status.DONE, Status.EVENT))
+        return result
+
+    def _take_over(self, resumption: Resumption) -> None:
+        """Be where the run was that is gone on with."""
+        if resumption.chosen is not None:
+            state, p = resumption.chosen
+            self.machine = self.machines.for_partition(self.mechanism.choose_partition(state, p.tolist()))
+            self.chosen = resumption.chosen
+        # Outputs of earlier partitions are known; only the last machine has outputs to come.
+        self.used = [self.machine] * (1 + len(resumption.checkpoint.repartitions))
+        self.history, self.met = list(resumption.history), list(resumption.happened)
+        self.rows_before, self.seconds_before = resumption.rows, resumption.seconds
 
     def full_state(self, machine: Machine, t: float, y: Array, p: Array) -> State:
         """All positions and speeds from the integrator's state."""
@@ -264,11 +313,13 @@ class _Run:
             return None
         self.machine = self.machines.for_partition(partition)
         self.used.append(self.machine)
+        self.chosen = state, p.copy()
         return self.problem(state.q, state.u, t, p), self.machine.pack(state.q, state.u)
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
         from bellcrank.events import react
 
+        self.met += [Happening(t, self.events[i].name) for i in hits]
         state = self.full_state(self.machine, t, y, p)
         changed = react(self.mechanism, [self.events[i] for i in hits], state, p)
         if changed is None:
@@ -299,18 +350,25 @@ class _Run:
 
         return Sample(controller.period, function, controller.offset)
 
-    def _result(self, trajectory: Trajectory, seconds: float) -> Result:
-        m = self.mechanism
-        n, speeds = m.linkage.positions, m.linkage.speeds
-        k = len(trajectory.t)
-        parameters = self._parameters_at(trajectory.t)
-        q, u, du = trajectory.y[:, :n].copy(), np.zeros((k, speeds)), np.zeros((k, speeds))
+    def rows(self, times: Array, y: Array, partition: NDArray[np.int64]) -> tuple[Array, Array, Array, Array]:
+        """Positions, speeds, their rates and parameters at outputs."""
+        n, speeds, k = self.mechanism.linkage.positions, self.mechanism.linkage.speeds, len(times)
+        parameters = self._parameters_at(times)
+        q, u, du = y[:, :n].copy(), np.zeros((k, speeds)), np.zeros((k, speeds))
         for number, machine in enumerate(self.used):
-            rows = trajectory.partition == number
-            if rows.any():
-                x = np.hstack([trajectory.t[rows, None], trajectory.y[rows], parameters[rows]])
+            here = partition == number
+            if here.any():
+                x = np.hstack([times[here, None], y[here], parameters[here]])
                 values = machine.full.many(np.ascontiguousarray(x))
-                u[rows], du[rows] = values[:, :speeds], values[:, speeds : 2 * speeds]
+                u[here], du[here] = values[:, :speeds], values[:, speeds : 2 * speeds]
+        return q, u, du, parameters
+
+    def _result(self, trajectory: Trajectory, seconds: float) -> Result:
+        first = 0 if self.rows_before is None else len(self.rows_before[0])
+        rows = self.rows(trajectory.t[first:], trajectory.y[first:], trajectory.partition[first:])
+        if self.rows_before is not None:
+            before = self.rows_before
+            rows = tuple(np.vstack(pair) for pair in zip(before, rows, strict=True))  # type: ignore[assignment]
         report = RunReport(
             trajectory.status.name.lower(),
             self.integrator,
@@ -318,12 +376,11 @@ class _Run:
             trajectory.steps,
             trajectory.rejected,
             trajectory.evaluations,
-            seconds,
+            self.seconds_before + seconds,
             trajectory.repartitions,
             trajectory.switches,
         )
-        met = tuple(Happening(e.t, self.events[i].name) for e in trajectory.events for i in e.indices)
-        return Result(m, trajectory.t, q, u, du, parameters, report, met)
+        return Result(self.mechanism, trajectory.t, *rows, report, tuple(self.met))
 
     def _parameters_at(self, times: Array) -> Array:
         """Parameter values at the outputs; changes hold from their time on."""

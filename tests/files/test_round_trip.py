@@ -11,11 +11,12 @@ from bellcrank.errors import ModelError
 from bellcrank.files import dumps, load, loads, save
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
+from bellcrank.model.functions import SHAPES
 from bellcrank.model.parameters import ParameterTable, value
 from bellcrank.program.count import count
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.tables import smooth_table
-from bellcrank.program.trace import Expr, where
+from bellcrank.program.trace import Expr, Graph, where
 from bellcrank.verify.full_car import full_car_system
 from reference.mechanisms import FAMILIES, mechanism
 
@@ -51,13 +52,52 @@ def assert_same_program(a: System, b: System, formulation: str = "recursive") ->
     np.testing.assert_array_equal(evaluate(first, x), evaluate(second, x))
 
 
+def functions(system: System):
+    """Every user function of a system, by the name of its owner and its own."""
+    for name, thing in (*system.drivers.items(), *system.forces.items()):
+        for key in ("function", "energy", "road"):
+            if getattr(thing, key, None) is not None:
+                yield f"{name}.{key}", getattr(thing, key)
+
+
+def traced(function, graph: Graph) -> list:
+    """The nodes of a function on inputs of `graph`; equal functions give the very same nodes."""
+    given = {}
+    for name in function.arguments:
+        shape = SHAPES.get(name, ())
+        cells = np.empty(shape, dtype=object)
+        for index in np.ndindex(shape):
+            cells[index] = graph.input(f"{name}{index}.")
+        given[name] = cells if shape else cells[()]
+    result = function(**given)
+    return [graph.bring(x) for x in (result if function.count else (result,))]
+
+
+def assert_same_functions(a: System, b: System) -> None:
+    graph = Graph()
+    found, again = dict(functions(a)), dict(functions(b))
+    assert list(found) == list(again)
+    for name, function in found.items():
+        for x, y in zip(traced(function, graph), traced(again[name], graph), strict=True):
+            assert x is y or (isinstance(x, float) and repr(x) == repr(y)), name
+
+
 @pytest.mark.parametrize("scenario", [None, "bump", "steer"])
 def test_the_car(scenario: str | None) -> None:
     car = full_car_system(scenario)
     again = loads(dumps(car))
     assert_same_description(car, again)
+    assert_same_functions(car, again)
     assert_same_program(car, again)
     assert dumps(again) == dumps(car)
+
+
+def test_the_bump_is_the_same_under_the_wheels() -> None:
+    car, again = full_car_system("bump"), loads(dumps(full_car_system("bump")))
+    before, after = car.forces["FL_tyre"].road, again.forces["FL_tyre"].road
+    heights = [before(x, 0.7, 0.0) for x in np.linspace(2.6, 4.9, 9)]
+    assert min(heights) > 0.0
+    assert heights == pytest.approx([after(x, 0.7, 0.0) for x in np.linspace(2.6, 4.9, 9)], rel=1e-14)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -65,6 +105,7 @@ def test_random_mechanisms(family: str) -> None:
     system = mechanism(family, 4, forces=6)
     again = loads(dumps(system))
     assert_same_description(system, again)
+    assert_same_functions(system, again)
     assert_same_program(system, again)
 
 

@@ -76,7 +76,9 @@ def adjustable(which: int, named: bool) -> System:
     }
     system.gravity = (0.1, 0.2, -p["pull"])
     m, J = p["mass"], p["moment"]
-    crank = system.body("crank", m, (J, 1.1 * J, 1.2 * J, 0.05 * J, 0, 0), (0.1, p["lever"], 0), at=(0, 0, 0.1))
+    crank = system.body(
+        "crank", m, (J, 1.1 * J, 1.2 * J, 0.05 * J, 0, 0), (0.1, p["lever"], 0), at=(0, 0, 0.1)
+    )
     rod = system.body("rod", 2 * m, (J, J, J), (p["lever"] / 2, 0, 0.1), at=(0.8, 0, 0.1))
     rocker = system.body("rocker", m + 0.5, (0.3, 0.3, 0.3), at=(1.4, 0.5, -0.2))
     nut = system.body("nut", 0.4, (J, J, J / 2), at=(0, 0, 0.5))
@@ -101,7 +103,11 @@ def adjustable(which: int, named: bool) -> System:
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_parameters_are_inputs(formulation: Formulation) -> None:
     """Programs traced with one set of numbers, run with another: the same as a model built with the other."""
-    old, new, plain = analyse(adjustable(0, True)), analyse(adjustable(1, True)), analyse(adjustable(1, False))
+    old, new, plain = (
+        analyse(adjustable(0, True)),
+        analyse(adjustable(1, True)),
+        analyse(adjustable(1, False)),
+    )
     assert old.mechanics.parameters == tuple(PARAMETERS)
     changed = tuple(both[1] for both in PARAMETERS.values())
     state = random_state(old, np.random.default_rng(4), 0.1, t=0.2, parameters=changed)

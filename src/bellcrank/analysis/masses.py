@@ -38,13 +38,12 @@ def check_masses(mechanism: Mechanism) -> None:
     largest = size.max(initial=0.0)
     size = np.where(size > EFFORTLESS * largest, size, largest if largest > 0.0 else 1.0)
     J = mechanism.loop_state().rows(mechanism.start.q, mechanism.start.t).J[list(mechanism.kept)] / size
-    _, stiff, motions = np.linalg.svd(J) if len(J) else (None, np.zeros(0), np.eye(len(size)))
     # In a singular configuration more moves than the freedoms; which of it is real is not judged here.
-    free = motions[len(stiff) :]
-    _, effort, directions = np.linalg.svd(W / size @ free.T)
-    if len(effort) == len(free) and effort[-1] > EFFORTLESS:
+    free = np.linalg.svd(J)[2][len(J) :] if len(J) else np.eye(len(size))
+    effort = W / size @ free.T if len(J) else W / size
+    if len(W) >= len(free) and np.linalg.svd(effort, compute_uv=False)[-1] > EFFORTLESS:
         return
-    u = np.abs(free.T @ directions[-1])
+    u = np.abs(free.T @ np.linalg.svd(effort)[2][-1])
     moving = [i for i in np.argsort(-u)[:4] if u[i] > 0.1 * u.max()]
     names = ", ".join(repr(mechanism.speed_names[i]) for i in moving)
     where = " or ".join(repr(name) for name in light[:6])
@@ -90,4 +89,5 @@ def _energy_rows(mechanism: Mechanism, values: dict[str, float]) -> Array:
         moments, principal = np.linalg.eigh(numbers(body.inertia, values))
         turning = (R @ axes @ principal).T @ V[:3]
         rows.append(np.sqrt(np.maximum(moments, 0.0))[:, None] * turning)
-    return np.concatenate(rows)
+    W = np.concatenate(rows)
+    return np.asarray(W[np.any(W != 0.0, axis=1)])

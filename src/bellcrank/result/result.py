@@ -56,7 +56,7 @@ class Result:
     """States over time. ``result["slider.velocity.x"]`` gives any quantity, computed when asked for.
 
     time: [s], shape (k,). q, u, du: positions, speeds and speed rates, one row an output. parameters: values
-    at each output, one column a parameter.
+    at each output, one column a parameter. run: how it went.
     """
 
     mechanism: Mechanism
@@ -65,7 +65,7 @@ class Result:
     u: Array
     du: Array
     parameters: Array
-    report: RunReport
+    run: RunReport
     events: tuple[Happening, ...] = ()
     _computed: dict[str, Series] = field(default_factory=dict, repr=False)
 
@@ -75,7 +75,7 @@ class Result:
     def __repr__(self) -> str:
         span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self) else "nothing"
         return (
-            f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.report.status}>"
+            f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.run.status}>"
         )
 
     @cached_property

@@ -68,6 +68,11 @@ class Header:
     settings: Mapping[str, Any] = field(default_factory=dict)
     output_times: Array = field(default_factory=lambda: np.zeros(0))
 
+    @property
+    def widths(self) -> tuple[int | None, ...]:
+        """Columns of the tables."""
+        return (None, len(self.q), len(self.u), len(self.u), len(self.parameters))
+
     @classmethod
     def of(cls, mechanism: Mechanism, formulation: str, **more: Any) -> Header:
         """The header of a run of a mechanism."""
@@ -98,7 +103,9 @@ class Header:
         raise ResultFileError("the constraint equations of the file do not fit its model")
 
 
-def _analysed(system: System, formulation: str, values: Mapping[str, float], start: Any) -> Iterator[Mechanism]:
+def _analysed(
+    system: System, formulation: str, values: Mapping[str, float], start: Any
+) -> Iterator[Mechanism]:
     """The mechanism as described, then as it stood at the start of the run, where that differs."""
     from bellcrank.mechanism import analyse
 
@@ -131,7 +138,9 @@ def _pose(system: System, values: Mapping[str, float], start: Any) -> dict[str, 
     return pose
 
 
-def save(result: Result, path: str | PathLike[str], settings: Header | None = None, checkpoint: bytes = b"") -> None:
+def save(
+    result: Result, path: str | PathLike[str], settings: Header | None = None, checkpoint: bytes = b""
+) -> None:
     """Write a result into one compressed file; an existing file is replaced only when all is written.
 
     settings, checkpoint: what a run that is not finished needs to be gone on with.
@@ -191,27 +200,27 @@ def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -
     _put_bytes(file, "about", json.dumps(about).encode())
     file["start_q"], file["start_u"], file["start_parameters"] = header.q, header.u, header.parameters
     _put(file, "output_times", header.output_times)
-    for name, width in zip(TABLES, (0, len(header.q), len(header.u), len(header.u), len(header.parameters)), strict=True):
+    for name, width in zip(TABLES, header.widths, strict=True):
         _table(file, name, width)
     file["time"].attrs["unit"] = "s"
-    _table(file, "event_time", 0)
-    _table(file, "event_index", 0)
+    _table(file, "event_time", None)
+    _table(file, "event_index", None)
     for slot in SLOTS:
         file.create_dataset(slot, shape=(0,), maxshape=(None,), chunks=(1 << 14,), dtype="u1")
 
 
-def _table(file: Any, name: str, width: int) -> None:
-    """A dataset that grows row by row; chunks of about 64 KiB."""
-    columns = (width,) if name not in ("time", "event_time", "event_index") else ()
-    rows = max(16, 8192 // max(width, 1))
-    chunks = (rows, *(max(w, 1) for w in columns))
+def _table(file: Any, name: str, width: int | None) -> None:
+    """A dataset that grows row by row, in chunks of about 64 KiB; one without columns keeps one of zeros."""
+    columns = () if width is None else (max(width, 1),)
+    rows = max(16, 8192 // (width or 1))
     file.create_dataset(
         name,
         shape=(0, *columns),
         maxshape=(None, *columns),
-        chunks=chunks if all(columns) else None,
+        chunks=(rows, *columns),
         dtype="f8",
-        **({"compression": "gzip", "shuffle": True} if all(columns) else {}),
+        compression="gzip",
+        shuffle=True,
     )
 
 
@@ -371,7 +380,7 @@ def _read(file: Any, name: str) -> Stored:
         dict(about["settings"]),
         _array(file, "output_times"),
     )
-    tables = _tables(file, (0, len(q), len(u), len(u), len(p)))
+    tables = _tables(file, header.widths)
     report = about["report"] and RunReport(
         **about["report"]
         | {
@@ -382,13 +391,14 @@ def _read(file: Any, name: str) -> Stored:
     return Stored(header, *tables, _events(file, header), report, _checkpoint(file))
 
 
-def _tables(file: Any, widths: Sequence[int]) -> list[Array]:
+def _tables(file: Any, widths: Sequence[int | None]) -> list[Array]:
     datasets = [_dataset(file, name) for name in TABLES]
     for d, name, width in zip(datasets, TABLES, widths, strict=True):
-        if d.shape[1:] != ((width,) if name != "time" else ()):
+        if d.shape[1:] != (() if width is None else (max(width, 1),)):
             raise ResultFileError(f"the table {name!r} of the file does not fit its model")
     rows = min(d.shape[0] for d in datasets)
-    return [np.asarray(d[:rows], dtype=float) for d in datasets]
+    read_out = [np.asarray(d[:rows], dtype=float) for d in datasets]
+    return [x if width is None else x[:, :width] for x, width in zip(read_out, widths, strict=True)]
 
 
 def _events(file: Any, header: Header) -> tuple[Happening, ...]:

@@ -19,6 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import BellcrankError
+from bellcrank.mechanics.links import GROUND, LinkKind
+from bellcrank.mechanics.rotations import from_quaternion
+from bellcrank.model.parameters import value
 from bellcrank.result.result import Result, RunReport
 from bellcrank.result.series import Series
 from bellcrank.studies.freeze import frozen
@@ -131,6 +134,7 @@ def equilibrium(
     if slow and len(search.statics.units):
         q = relaxed(search.statics, q, search.scale(q))
         q, done = search.newton(q, iterations)
+    q = search.headings_kept(q)
     residual = search.residual(q)
     if residual > ENOUGH:
         raise search.failure(q)
@@ -204,14 +208,23 @@ class _Search:
         return q
 
     def _step(self, q: Array, Q: Array, J: Array) -> Array | None:
-        K = -0.5 * (J + J.T)
-        w, V = np.linalg.eigh(K)
-        downhill = bool(w[0] >= -NEUTRAL * np.abs(w).max(initial=0.0))
+        W = self._basis(Q, J)
+        w, V = np.linalg.eigh(-0.5 * W.T @ (J + J.T) @ W)
+        downhill = bool((w >= -NEUTRAL * np.abs(w).max(initial=0.0)).all())
         if downhill or self.nearest:
             new = self._newton_step(q, Q, J)
             if new is not None:
                 return new
-        return self._downhill_step(q, Q, w, V)
+        return self._downhill_step(q, Q, w, W @ V)
+
+    def _basis(self, Q: Array, J: Array) -> Array:
+        """The directions to move in: those with stiffness, and that of a force which meets none."""
+        _, s, Vt = np.linalg.svd(J)
+        stiff = s > NEUTRAL * s.max(initial=0.0)
+        idle = Vt[~stiff].T @ (Vt[~stiff] @ Q)
+        size = float(np.linalg.norm(idle))
+        lost = [idle[:, None] / size] if size > ENOUGH * self._scale else []
+        return np.hstack([Vt[stiff].T, *lost])
 
     def _newton_step(self, q: Array, Q: Array, J: Array) -> Array | None:
         """The plain step if it is short and cuts the residual, as it does near the end."""
@@ -252,6 +265,34 @@ class _Search:
             share *= 0.5
         return None
 
+    def headings_kept(self, q: Array) -> Array:
+        """Free bodies that may face anywhere turned back about the vertical to where they faced at the start.
+
+        Steps of least length keep the rotation vector, not the heading, from wandering: the two differ by
+        products of roll and pitch.
+        """
+        m = self.mechanism
+        named = m.loop_state().parameters
+        down = np.array([value(g, named) for g in m.linkage.gravity])
+        if not down.any():
+            return q
+        up = -down / np.linalg.norm(down)
+        place = {i: n for n, i in enumerate(self.statics.partition.independent)}
+        for link in m.linkage.links:
+            turns = [place.get(link.u + k) for k in range(3)]
+            if link.kind is not LinkKind.FREE or link.parent != GROUND or None in turns:
+                continue
+            for _ in range(2):
+                here, there = (_rotation(a[link.q + 3 : link.q + 7]) for a in (q, m.start.q))
+                z = np.zeros(len(place))
+                z[turns] = here.T @ up  # type: ignore[index]
+                _, J = self.statics.stiffness(q)
+                if np.abs(J @ z).max() > NEUTRAL * np.abs(J).max():
+                    break
+                trial = self.statics.moved(q, -_heading(up, there, here) * z)
+                q = q if trial is None else trial
+        return q
+
     def failure(self, q: Array) -> NoEquilibrium:
         """Which force is left, in the user's words."""
         from bellcrank.mechanism import State
@@ -268,6 +309,18 @@ class _Search:
             "nearer to where it should rest",
             state,
         )
+
+
+def _rotation(quaternion: Array) -> Array:
+    return np.array(from_quaternion(quaternion.tolist()), dtype=float)
+
+
+def _heading(up: Array, before: Array, after: Array) -> float:
+    """The angle about the vertical from where a body faced to where it faces [rad]."""
+    level = [R[:, k] - (R[:, k] @ up) * up for k in (0, 1) for R in (before, after)]
+    # The axis that lies flatter faces somewhere; the other may point up.
+    a, b = level[:2] if np.linalg.norm(level[0]) > 0.7 else level[2:]
+    return float(np.arctan2(up @ np.cross(a, b), a @ b))
 
 
 def _least_step(Q: Array, J: Array, scale: float) -> Array:

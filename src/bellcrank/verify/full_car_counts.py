@@ -32,7 +32,8 @@ FORMULAS = {
     Formulation.PARTITIONING: 62121,
     Formulation.INDEPENDENT: 12715,
 }
-"""Tables 1 to 3 worked out by hand for this topology."""
+"""An earlier evaluation of Tables 1 to 3 for this topology. What the tables leave open is read as it was
+there, so that agreement shows that the code evaluates this reading, not that the paper meant it."""
 
 TARGET = 5000
 """Multiplications and divisions of the best formulation."""

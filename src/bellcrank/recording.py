@@ -1,0 +1,245 @@
+"""Runs that write as they go, and going on with one that was interrupted, killed or failed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError
+from bellcrank.mechanism import State
+from bellcrank.result import storage
+from bellcrank.result.storage import Header, ResultFileError, Stored
+from bellcrank.simulate import Options
+from bellcrank.simulate import layout as at
+from bellcrank.simulate.checkpoint import Checkpoint
+from bellcrank.simulate.loop import Progress
+
+if TYPE_CHECKING:
+    from bellcrank.events import Controller, Event
+    from bellcrank.result.result import Happening, Result
+    from bellcrank.simulation import _Run
+
+Array = NDArray[np.float64]
+History = list[tuple[float, Array]]
+
+SHORTEST = 0.2
+"""Seconds of wall time between two writings, at least."""
+SHARE = 0.01
+"""Part of the wall time so far that a crash may cost, at most; so long runs write seldom."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resumption:
+    """Where a run goes on: its driver's state, and what the run itself knew.
+
+    chosen: state and parameters in which the present partition was chosen, None for that of the start.
+    outputs, events: how many there were. history: parameter values still needed, by time.
+    """
+
+    checkpoint: Checkpoint
+    chosen: tuple[State, Array] | None
+    outputs: int
+    history: History
+    happened: tuple[Happening, ...]
+    rows: tuple[Array, Array, Array, Array]
+    seconds: float
+
+
+class Recorder:
+    """Writes a run into its file at the ends of chunks."""
+
+    def __init__(self, path: str | PathLike[str], header: Header) -> None:
+        self.path, self.header = Path(path), header
+        self.checkpoint = b""
+        self.outputs = self.events = self.number = 0
+        self.written_at = 0.0
+        self._file: Any = None
+
+    def begin(self, stored: Stored | None = None) -> None:
+        """Start the file, with what an earlier part of the run left; the old file stays until then."""
+        import h5py
+
+        part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
+        self._file = h5py.File(part, "w", libver="latest")
+        storage.create(self._file, self.header)
+        if stored is not None:
+            storage.append(self._file, stored.time, stored.q, stored.u, stored.du, stored.parameters)
+            storage.append_events(self._file, self.header, stored.events)
+            self.outputs, self.events = len(stored.time), len(stored.events)
+            self.checkpoint = stored.checkpoint
+            if stored.checkpoint:
+                storage.put_checkpoint(self._file, storage.SLOTS[0], stored.checkpoint)
+                self.number = int(storage.unpacked(stored.checkpoint)[1]["number"])
+        self._file.swmr_mode = True
+        self._file.flush()
+        os.replace(part, self.path)
+
+    def write(self, run: _Run, times: Array, progress: Progress) -> None:
+        """Bring the file up to date, where it is time to."""
+        if progress.seconds - self.written_at < max(SHORTEST, SHARE * progress.seconds):
+            return
+        self.written_at = progress.seconds
+        new = slice(self.outputs, progress.outputs)
+        q, u, du, p = run.rows(times[new], progress.y[new], progress.partition[new])
+        storage.append(self._file, times[new], q, u, du, p)
+        self.outputs = progress.outputs
+        storage.append_events(self._file, self.header, run.met[self.events :])
+        self.events = len(run.met)
+        self.number += 1
+        payload = self._packed(run, times, progress)
+        storage.put_checkpoint(self._file, storage.SLOTS[self.number % 2], payload)
+        self.checkpoint = payload
+
+    def _packed(self, run: _Run, times: Array, progress: Progress) -> bytes:
+        point = progress.checkpoint()
+        last = times[progress.outputs - 1] if progress.outputs else -np.inf
+        kept = max((k for k, (t, _) in enumerate(run.history) if t < last), default=0)
+        history = run.history[kept:]
+        arrays = dict(point.arrays)
+        arrays["history_p"] = np.array([p for _, p in history])
+        if run.chosen is not None:
+            state, p = run.chosen
+            arrays |= {"chosen_t": np.array(state.t), "chosen_q": state.q, "chosen_u": state.u, "chosen_p": p}
+        ints = point.arrays["ints"]
+        about = {
+            "number": self.number,
+            "outputs": progress.outputs,
+            "events": self.events,
+            "method": point.method,
+            "calls": point.calls,
+            "repartitions": point.repartitions,
+            "switches": point.switches,
+            "history_t": [t for t, _ in history],
+            "counted": {
+                "steps": int(ints[at.STEPS]),
+                "rejected": int(ints[at.REJECTED]),
+                "evaluations": int(ints[at.EVALUATIONS]),
+                "seconds": run.seconds_before + progress.seconds,
+            },
+        }
+        return storage.packed(arrays, about)
+
+    def finish(self, result: Result, complete: bool) -> None:
+        """Put the whole result in place; a run that can be gone on with keeps its last checkpoint."""
+        self.close()
+        storage.save(result, self.path, self.header, b"" if complete else self.checkpoint)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def recorder(run: _Run, times: Array, options: Options, path: str | PathLike[str]) -> Recorder:
+    """A recorder for a run that is about to start; the model is put into words here, and errors with it."""
+    settings = {
+        "integrator": run.integrator,
+        "options": _plain(options),
+        "controllers": [c.name for c in run.controllers],
+    }
+    header = Header.of(
+        run.mechanism,
+        str(run.machine.traced.formulation),
+        event_names=tuple(e.name for e in run.events),
+        settings=settings,
+        output_times=times,
+    )
+    if len(set(header.event_names)) < len(header.event_names):
+        raise ModelError("events of a run that is saved need different names")
+    return Recorder(path, header)
+
+
+def _plain(options: Options) -> dict[str, Any]:
+    """The options as JSON has them; an unlimited step is None."""
+    values = asdict(options)
+    return {k: (None if v == np.inf else v) for k, v in values.items()}
+
+
+def resume(
+    path: str | PathLike[str],
+    *,
+    events: Sequence[Event] = (),
+    controllers: Sequence[Controller] = (),
+    progress: bool | None = None,
+) -> Result:
+    """Go on with a run that was started with ``save=path`` and did not come to its end.
+
+    The result, and the file, hold the outputs from the very start. They are those of an uninterrupted run, to
+    the last bit, on the same machine, with two reservations: controllers that remember something begin with an
+    empty memory, and functions of the model are those that its text in the file says. events, controllers: the
+    same as in the first call, because functions are not stored. A finished run is returned as it is.
+    """
+    from bellcrank.simulation import _Run
+
+    stored = storage.read(path)
+    if stored.report is not None and stored.report.status in ("done", "event"):
+        return stored.result()
+    header = stored.header
+    if not len(header.output_times):
+        raise ResultFileError(f"{path}: this run did not write as it went (simulate(..., save=...))")
+    _same("events", [e.name for e in events], header.event_names)
+    _same("controllers", [c.name for c in controllers], header.settings["controllers"])
+    given = {k: (np.inf if v is None else v) for k, v in header.settings["options"].items()}
+    run = _Run(header.mechanism(), str(header.settings["integrator"]), events, controllers)
+    point: Resumption | None = None
+    if stored.checkpoint:
+        stored = _cut(stored)
+        point = _resumption(stored)
+    else:
+        stored = _shortened(stored, 0, 0)
+    record = Recorder(path, header)
+    record.begin(stored)
+    return run.go(header.output_times, Options(**given), progress, record, point)
+
+
+def _same(what: str, given: Sequence[str], wanted: Sequence[str]) -> None:
+    if list(given) != list(wanted):
+        listed = ", ".join(wanted) or "none"
+        raise ModelError(
+            f"{what} are not stored with a run: give those it was started with, in order: {listed}"
+        )
+
+
+def _cut(stored: Stored) -> Stored:
+    """Without what came after the checkpoint; it will be computed again."""
+    about = storage.unpacked(stored.checkpoint)[1]
+    return _shortened(stored, int(about["outputs"]), int(about["events"]))
+
+
+def _shortened(stored: Stored, outputs: int, events: int) -> Stored:
+    if outputs > len(stored.time) or events > len(stored.events):
+        raise ResultFileError("the file lacks outputs that were written before its checkpoint")
+    tables = {k: getattr(stored, k)[:outputs] for k in storage.TABLES}
+    return replace(stored, **tables, events=stored.events[:events])
+
+
+def _resumption(stored: Stored) -> Resumption:
+    arrays, about = storage.unpacked(stored.checkpoint)
+    history_p = arrays.pop("history_p")
+    chosen = None
+    if "chosen_q" in arrays:
+        state = State(float(arrays.pop("chosen_t")), arrays.pop("chosen_q"), arrays.pop("chosen_u"))
+        chosen = state, arrays.pop("chosen_p")
+    return Resumption(
+        Checkpoint(
+            arrays,
+            str(about["method"]),
+            tuple(int(n) for n in about["calls"]),
+            tuple(float(t) for t in about["repartitions"]),
+            tuple((float(t), str(m)) for t, m in about["switches"]),
+        ),
+        chosen,
+        int(about["outputs"]),
+        [(float(t), p) for t, p in zip(about["history_t"], history_p, strict=True)],
+        stored.events,
+        (stored.q, stored.u, stored.du, stored.parameters),
+        float(about["counted"]["seconds"]),
+    )
