@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from bellcrank.analysis.assembly import (
     closed_without,
     contradiction,
     independent_equations,
+    led,
     worst_constraint,
 )
 from bellcrank.analysis.constraints import constraints_of
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
     from bellcrank.result.result import Result
+    from bellcrank.studies.equilibrium import Equilibrium
+    from bellcrank.studies.inverse import InverseDynamics
+    from bellcrank.studies.linearize import Linear
+    from bellcrank.studies.sensitivity import Sensitivity
     from bellcrank.topology.tree import Tree
 
 Array = NDArray[np.float64]
@@ -146,6 +151,8 @@ class Mechanism:
             if link.kind is LinkKind.FREE:
                 turning, moving = joint.speeds[3:], joint.speeds[:3]
                 names += [f"{joint.name}.{s}" for s in (*turning, *(f"velocity_{m}" for m in moving))]
+            elif link.kind is LinkKind.NODE:
+                names += [f"{link.name}.mode {k + 1}" for k in range(len(link.own_speeds))]
             elif link.kind is LinkKind.BALL:
                 names += [f"{joint.name}.{s}" for s in joint.speeds]
             else:
@@ -208,6 +215,8 @@ class Mechanism:
             if fewest is None or total < fewest:
                 best, fewest = trial, total
         assert best is not None
+        # The budget was for choosing; derivatives of the chosen program may grow past it.
+        best.equations.graph.budget = None
         return best
 
     def _trace(self, formulation: Formulation, partition: Partition, budget: int | None = None) -> Traced:
@@ -239,6 +248,44 @@ class Mechanism:
         traced = [self.traced(f) for f in formulations or FORMULATIONS]
         counts = {t.formulation: t.count() for t in traced}
         return CountReport(self.system.name, counts, paper_counts(self))
+
+    def simulate(self, duration: float, **options: Any) -> Result:
+        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
+        from bellcrank.simulation import simulate
+
+        return simulate(self, duration, **options)
+
+    def equilibrium(self, **options: Any) -> Equilibrium:
+        """Where it stays at rest; see :func:`bellcrank.studies.equilibrium.equilibrium`."""
+        from bellcrank.studies.equilibrium import equilibrium
+
+        return equilibrium(self, **options)
+
+    def linearize(self, state: State | Equilibrium | None = None, **options: Any) -> Linear:
+        """Small motions about a state; see :func:`bellcrank.studies.linearize.linearize`."""
+        from bellcrank.studies.linearize import linearize
+
+        return linearize(self, state, **options)
+
+    def kinematics(self, duration: float, **options: Any) -> Result:
+        """The motion when all freedoms are driven; see :func:`bellcrank.studies.kinematics.kinematics`."""
+        from bellcrank.studies.kinematics import kinematics
+
+        return kinematics(self, duration, **options)
+
+    def inverse_dynamics(
+        self, motion: Any = None, duration: float | None = None, **options: Any
+    ) -> InverseDynamics:
+        """The efforts a motion needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
+        from bellcrank.studies.inverse import inverse_dynamics
+
+        return inverse_dynamics(self, motion, duration, **options)
+
+    def sensitivity(self, duration: float, **options: Any) -> Sensitivity:
+        """Derivatives along a run by parameters; see :func:`bellcrank.studies.sensitivity.sensitivity`."""
+        from bellcrank.studies.sensitivity import sensitivity
+
+        return sensitivity(self, duration, **options)
 
     def projection(self, partition: Partition) -> Program:
         """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
@@ -277,12 +324,13 @@ def analyse(
     values = _parameter_values(system, parameters or {})
     mechanics = Mechanics(linkage, constraints, effects, names)
     loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
-    q, u = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
-    q, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, q, u, initial or {})
-    drawn, miss = q, lambda rows: _open_loop(system, tree, constraints, rows, fixed_q)
-    q = close_positions(loops, drawn, fixed_q, t, miss)
+    drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
+    given, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, drawn, rest, initial or {})
+    given = led(loops, drawn, given, fixed_q, t)
+    describe = partial(_open_loop, system, tree, constraints, fixed_q)
+    q = close_positions(loops, given, fixed_q, t, describe)
     kept, dropped = independent_equations(loops, q, t)
-    q = closed_without(loops, drawn, q, fixed_q, t, kept)
+    q = closed_without(loops, given, q, fixed_q, t, kept)
     u = close_speeds(loops, loops.rows(q, t), u, fixed_u, lambda left: _stuck(constraints, left, fixed_u))
     _check_implied(loops, State(t, q, u), kept, dropped)
     groups = _groups(linkage, mechanics, kept)
@@ -310,7 +358,7 @@ def _groups(linkage: Linkage, mechanics: Mechanics, kept: Sequence[int]) -> tupl
     sizes = [sum(e in keep for e in numbers) for numbers in equation_numbers(mechanics.constraints)]
     sized = [(n, c.links) for n, c in zip(sizes, mechanics.constraints, strict=True)]
     used = [k for k, (n, _) in enumerate(sized) if n]
-    found = body_groups([link.kind.speeds for link in linkage.links], [sized[k] for k in used])
+    found = body_groups([len(link.own_speeds) for link in linkage.links], [sized[k] for k in used])
     return tuple(Group(g.links, tuple(used[c] for c in g.constraints), g.inputs) for g in found)
 
 
@@ -345,7 +393,7 @@ def _check_locked(mechanics: Mechanics, groups: Sequence[Group], kept: Sequence[
     """A closed loop that cannot move is a mistake, unless a driver moves it."""
     keep, numbers = set(kept), equation_numbers(mechanics.constraints)
     for g in groups:
-        speeds = sum(mechanics.linkage.links[k].kind.speeds for k in g.links)
+        speeds = sum(len(mechanics.linkage.links[k].own_speeds) for k in g.links)
         cuts = [c for c in g.constraints if not mechanics.constraints[c].what.startswith("driver")]
         equations = sum(e in keep for c in cuts for e in numbers[c])
         if cuts and equations >= speeds and len(cuts) == len(g.constraints):
@@ -370,7 +418,7 @@ def _check_implied(loops: LoopState, start: State, kept: Sequence[int], dropped:
 
 
 def _open_loop(
-    system: System, tree: Tree, constraints: Sequence[Any], rows: NumericRows, fixed: Sequence[int]
+    system: System, tree: Tree, constraints: Sequence[Any], fixed: Sequence[int], rows: NumericRows
 ) -> str:
     worst, miss = worst_constraint(constraints, rows.residual)
     near = f"{miss * 1e3:.3g} mm" if miss < 1.0 else f"{miss:.3g} m"

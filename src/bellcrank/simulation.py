@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
+from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import Mechanism, State, Traced, analyse
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.kernel import Kernel, compile_program
@@ -201,7 +202,7 @@ class _Run:
         machine, m = self.machine, self.mechanism
         keep: list[object] = [machine.rates]
         project = tangent = watched = 0
-        if m.kept or any(link.kind.positions > link.kind.speeds for link in m.linkage.links):
+        if m.kept or any(link.kind in (LinkKind.BALL, LinkKind.FREE) for link in m.linkage.links):
             project = machine.projection.address
             keep.append(machine.projection)
         if self.integrator in ("radau", "generalised_alpha", "auto"):
@@ -212,7 +213,7 @@ class _Run:
             watched = kernel.address
             keep.append(kernel)
         names = (
-            *(f"position {i} of {link.name}" for link in m.linkage.links for i in range(link.kind.positions)),
+            *(f"position {i} of {link.name}" for link in m.linkage.links for i in range(len(link.own_positions))),
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
         return Problem(

@@ -140,9 +140,7 @@ def test_dead_centre() -> None:
     assert "guide.displacement" not in [found.speed_names[i] for i in found.partition.independent]
     driven = engine(0.0)
     driven.driver("guide", lambda t: -0.1 * t, name="hydraulics")
-    with pytest.raises(
-        AssemblyError, match=r"'hydraulics' asks for a motion that is impossible.*dead centre"
-    ):
+    with pytest.raises(AssemblyError, match=r"'hydraulics' asks for a motion .*impossible.*dead centre"):
         analyse(driven)
     aside = engine(0.5)
     aside.driver("guide", lambda t: -0.1 * t, name="hydraulics")

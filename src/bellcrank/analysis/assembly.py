@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,9 @@ POSITION_TOLERANCE = 1e-12
 CLOSED = 1e-10
 """The largest residual of a closed configuration, against the size of its coordinates."""
 
+LONGEST_LEAD = 0.2
+"""Coordinates given far from the drawing are led there in steps of this size [rad or m]."""
+
 LONGEST_MOVE = 0.3
 """No coordinate moves more than this [rad or m] in one step of the search."""
 
@@ -43,6 +47,9 @@ class LoopState:
         """Positions after a small move along the speeds; quaternions stay unit."""
         new = q.copy()
         for link in self.linkage.links:
+            if link.kind is LinkKind.NODE:
+                new[list(link.own_positions)] += step[list(link.own_speeds)]
+                continue
             du = step[link.u : link.u + link.kind.speeds]
             if link.kind is LinkKind.BALL:
                 new[link.q : link.q + 4] = _turned(q[link.q : link.q + 4], du)
@@ -137,6 +144,26 @@ def _size(rows: NumericRows, used: NDArray[np.int64]) -> float:
 def _is_closed(q: Array, rows: NumericRows, used: NDArray[np.int64]) -> bool:
     largest = float(np.abs(rows.residual[used]).max(initial=0.0))
     return largest <= CLOSED * max(1.0, float(np.abs(q).max(initial=0.0)))
+
+
+def led(state: LoopState, drawn: Array, given: Array, held: Sequence[int], t: float) -> Array:
+    """Positions near closed ones, with the `held` coordinates taken from the drawing to where they are given.
+
+    Loops close in two ways or more; led there in small steps they stay closed as they were drawn.
+    """
+    places = [k.q for k in state.linkage.links if k.kind.speeds == 1 and k.u in set(held)]
+    change = given[places] - drawn[places]
+    steps = min(100, math.ceil(np.abs(change).max(initial=0.0) / LONGEST_LEAD))
+    if steps <= 1 or not state.constraints:
+        return given
+    q = given.copy()
+    for k in range(1, steps + 1):
+        q[places] = given[places] - (steps - k) / steps * change
+        try:
+            q = close_positions(state, q, held, t, lambda _: "", nudges=0)
+        except AssemblyError:
+            return given
+    return q
 
 
 def closed_without(

@@ -42,7 +42,7 @@ def constraints_of(system: System, tree: Tree, linkage: Linkage) -> tuple[Constr
             found.append(_coordinate_driver(linkage, driver, target))
         else:
             frame = target.frame
-            point = marker(linkage.placements[frame.body.name], mat(frame.rotation), vec(frame.position))
+            point = marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
             axis = "xyz".index(target.axis)
             driven = point_driver(linkage, driver.name, point, axis, driver.function)
             found.append(replace(driven, bodies=("ground", frame.body.name)))

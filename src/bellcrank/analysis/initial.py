@@ -29,14 +29,22 @@ def apply_initial(
     For a joint with one coordinate: a number (position) or a pair (position, rate). For others: a mapping of
     coordinate names to positions or pairs; for ball and free joints also ``position``, ``quaternion``,
     ``velocity`` and ``angular_velocity`` (both of B seen from A, velocity in A's axes, angular velocity in
-    B's).
+    B's). For a flexible body, by its own name, a mapping of its modes; modal coordinates and rates that are not
+    given are zero and stay so in the assembly.
     """
     q, u = q.copy(), u.copy()
     held_q: list[int] = []
     held_u: list[int] = []
+    for link in linkage.links:
+        if link.shape is not None:
+            held_q += link.own_speeds
+            held_u += link.own_speeds
     for name, given in initial.items():
+        if name in system.bodies and system.bodies[name].member is not None:
+            _set_modes(linkage, name, given, q, u)
+            continue
         if name not in system.joints:
-            raise unknown_name("joint", name, system.joints)
+            raise unknown_name("joint", name, [*system.joints, *_flexible(system)])
         joint = system.joints[name]
         links = [link for link in linkage.links if link.joint == name]
         if not links:
@@ -52,6 +60,24 @@ def apply_initial(
     return q, u, held_q, held_u
 
 
+def _flexible(system: System) -> list[str]:
+    return [name for name, body in system.bodies.items() if body.member is not None]
+
+
+def _set_modes(linkage: Linkage, name: str, given: Any, q: Array, u: Array) -> None:
+    """Modal coordinates of a flexible body: a mapping of "mode 1" and so on to positions or pairs."""
+    link = linkage.links[linkage.placements[name].link]
+    modes = {f"mode {k + 1}": k for k in range(link.modes)}
+    if not isinstance(given, Mapping):
+        raise ModelError(f"initial: give the modes of {name!r} as a mapping such as {{'mode 1': 0.001}}")
+    for key, value in given.items():
+        if key not in modes:
+            raise unknown_name(f"mode of body {name!r}", key, modes)
+        position, rate = _pair(name, key, value)
+        q[link.eta_q + modes[key]] = position
+        u[link.eta_u + modes[key]] = rate or 0.0
+
+
 def _as_mapping(joint: Joint, given: Any) -> Mapping[str, Any]:
     if isinstance(given, Mapping):
         return given
@@ -65,13 +91,13 @@ def _as_mapping(joint: Joint, given: Any) -> Mapping[str, Any]:
     return {names[0]: given}
 
 
-def _pair(joint: Joint, name: str, given: Any) -> tuple[float, float | None]:
+def _pair(owner: str, name: str, given: Any) -> tuple[float, float | None]:
     try:
         values = [float(x) for x in np.atleast_1d(np.asarray(given, dtype=float))]
     except (TypeError, ValueError) as error:
-        raise ModelError(f"initial: {joint.name!r}, {name!r}: {given!r} is not a number or a pair") from error
+        raise ModelError(f"initial: {owner!r}, {name!r}: {given!r} is not a number or a pair") from error
     if len(values) not in (1, 2) or not all(np.isfinite(values)):
-        raise ModelError(f"initial: {joint.name!r}, {name!r}: give a finite position or (position, rate)")
+        raise ModelError(f"initial: {owner!r}, {name!r}: give a finite position or (position, rate)")
     return values[0], values[1] if len(values) == 2 else None
 
 
@@ -89,7 +115,7 @@ def _set_single(
         if name not in by_name:
             raise unknown_name(f"coordinate of joint {joint.name!r}", name, by_name)
         link = by_name[name]
-        position, rate = _pair(joint, name, given)
+        position, rate = _pair(joint.name, name, given)
         q[link.q] = position
         held_q.append(link.u)
         if rate is not None:

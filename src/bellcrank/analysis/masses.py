@@ -71,9 +71,17 @@ def _energy_rows(mechanism: Mechanism, values: dict[str, float]) -> Array:
         own = np.array([[*w, *v] for w, v in twist_columns(kin, link.index, GROUND, ZERO)], dtype=float).T
         if link.kind is LinkKind.BALL:
             own = own @ np.array(kin.pose(link.index).R, dtype=float)
-        V[:, link.u : link.u + link.kind.speeds] = own
+        if link.kind is LinkKind.NODE:
+            shape = np.array([[*w, *v] for w, v in kin.nodes[link.index].columns()], dtype=float)
+            V[:, link.eta_u : link.eta_u + link.modes] += own @ shape.reshape(-1, 6).T
+        else:
+            V[:, link.u : link.u + link.kind.speeds] = own
         twists.append(V)
     rows: list[Array] = [np.zeros((0, n))]
+    for link in linkage.links:
+        if link.shape is not None:
+            # Modes have a mass of their own: whatever moves them meets inertia.
+            rows.append(np.sqrt(float(link.shape.mass) or 1.0) * np.eye(n)[list(link.own_speeds)])
     for name, body in mechanism.system.bodies.items():
         seat = linkage.placements[name]
         if seat.link == GROUND:

@@ -10,18 +10,16 @@ from bellcrank.formulations.algebra import Symmetric
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanics.dynamics import (
-    Column,
     inertia_forces,
     mass_matrix,
     regrouped,
-    sum_of_products,
     tree_columns,
 )
 from bellcrank.mechanics.forces import Effect
 from bellcrank.mechanics.inertia import Inertia
 from bellcrank.mechanics.kinematics import Kinematics, Traced
 from bellcrank.mechanics.links import Linkage
-from bellcrank.mechanics.loads import Loads
+from bellcrank.mechanics.loads import Loads, elastic_forces
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Graph, Scalar
@@ -87,6 +85,7 @@ class Equations:
             self.loads = Loads(self.kin)
             for effect in mechanics.effects:
                 effect(self.kin, self.t, self.loads)
+            elastic_forces(self.kin, self.loads)
 
     @staticmethod
     def traced(mechanics: Mechanics, partition: Partition, graph: Graph, reference: Reference) -> Equations:
@@ -113,7 +112,7 @@ class Equations:
         """Q - f: generalised forces less inertia forces at speed rates `du`, for every speed (19)."""
         with self.graph.counting("inertia forces"):
             inertia = inertia_forces(self.kin, self.mechanics.inertias, du, self.loads.wrenches)
-            return [Q - f for Q, f in zip(self.loads.Q, inertia, strict=True)]
+            return [Q - f for Q, f in zip(self.kin.folded(self.loads.Q), inertia, strict=True)]
 
     def tree_forces(self) -> list[Scalar]:
         """Q - f for every speed with all speed rates zero."""
@@ -122,19 +121,20 @@ class Equations:
     def tree_mass(self) -> Symmetric:
         """M over all speeds of the tree (18)."""
         with self.graph.counting("mass matrix"):
-            return mass_matrix(self.kin, self.mechanics.inertias, tree_columns(self.mechanics.linkage))
+            return mass_matrix(self.kin, self.mechanics.inertias, tree_columns(self.kin))
 
-    def reduced_forces(self, columns: Sequence[Column]) -> dict[int, Scalar]:
-        """B^T (Q - f) for the columns, with the dependent speed rates at their bias (35, 36)."""
+    def reduced_forces(self) -> dict[int, Scalar]:
+        """B^T (Q - f) for the independent speeds, with the dependent speed rates at their bias (35, 36)."""
         forces = self.forces(self.bias)
         with self.graph.counting("inertia forces"):
-            return {n: self._work(column, forces) for n, column in enumerate(columns)}
+            return {n: self._work(i, forces) for n, i in enumerate(self.partition.independent)}
 
-    def _work(self, column: Column, forces: Sequence[Scalar]) -> Scalar:
-        total: Scalar = 0.0
-        for k, speeds in column.items():
-            u = self.mechanics.linkage.links[k].u
-            total = total + sum_of_products(speeds, forces[u : u + len(speeds)])
+    def _work(self, speed: int, forces: Sequence[Scalar]) -> Scalar:
+        """What all forces do along one independent speed."""
+        total = forces[speed]
+        for c, row in self.loops.B.items():
+            if speed in row:
+                total = total + row[speed] * forces[c]
         return total
 
     def rows(self) -> list[dict[int, Scalar]]:

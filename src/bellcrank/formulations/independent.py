@@ -17,7 +17,7 @@ def accelerations(eq: Equations) -> list[Scalar]:
     """The rates of all speeds."""
     with eq.graph.counting("loops"):
         columns = eq.loops.columns()
-    rhs = eq.reduced_forces(columns)
+    rhs = eq.reduced_forces()
     with eq.graph.counting("mass matrix"):
         M = mass_matrix(eq.kin, eq.mechanics.inertias, columns)
     with eq.graph.counting("solve"):

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bellcrank.formulations.algebra import LU
-from bellcrank.mechanics.constraints import Constraint, Equation
-from bellcrank.mechanics.dynamics import Column
+from bellcrank.mechanics.constraints import Constraint, Equation, over_speeds
+from bellcrank.mechanics.dynamics import Column, tree_columns
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.vectors import Vec, transposed_times
 from bellcrank.program.trace import Scalar
 
@@ -66,17 +65,7 @@ class Loops:
 
     def row(self, number: int, turned: frozenset[int] = frozenset()) -> dict[int, Scalar]:
         """One row of the Jacobian by speed index; balls in their own axes unless `turned`."""
-        equation = self.equations[number]
-        row: dict[int, Scalar] = {}
-        for k, entries in equation.row.items():
-            link = self.kin.linkage.links[k]
-            if link.kind is LinkKind.BALL and k not in turned:
-                R = self.kin.pose(k, equation.base).R
-                entries = transposed_times(R, (entries[0], entries[1], entries[2]))
-            for j, entry in enumerate(entries):
-                if not (isinstance(entry, float) and entry == 0.0):
-                    row[link.u + j] = entry
-        return row
+        return over_speeds(self.kin, self.equations[number], turned)
 
     def _eliminate(self, group: GroupPartition) -> None:
         rows = {e: self.row(e, group.turned) for e, _ in group.pivots}
@@ -188,19 +177,21 @@ class Loops:
 
     def columns(self) -> list[Column]:
         """For each independent speed, the speeds of all links that go with it (33, 34)."""
-        links = self.kin.linkage.links
-        owner = [link for link in links for _ in range(link.kind.speeds)]
-        found: list[dict[int, list[Scalar]]] = [{} for _ in self.partition.independent]
-        place = {i: n for n, i in enumerate(self.partition.independent)}
-
-        def put(column: int, speed: int, value: Scalar) -> None:
-            link = owner[speed]
-            entries = found[column].setdefault(link.index, [0.0] * link.kind.speeds)
-            entries[speed - link.u] = value
-
-        for i, n in place.items():
-            put(n, i, 1.0)
+        single = tree_columns(self.kin)
+        followers: dict[int, list[tuple[int, Scalar]]] = {i: [(i, 1.0)] for i in self.partition.independent}
         for c, row in self.B.items():
             for i, x in row.items():
-                put(place[i], c, x)
-        return [{k: tuple(v) for k, v in column.items()} for column in found]
+                followers[i].append((c, x))
+        return [_combined(single, followers[i]) for i in self.partition.independent]
+
+
+def _combined(single: Sequence[Column], parts: Sequence[tuple[int, Scalar]]) -> Column:
+    """The sum of columns of single speeds, each times its share."""
+    speeds: dict[int, tuple[Scalar, ...]] = {}
+    modal: dict[int, tuple[Scalar, ...]] = {}
+    for c, share in parts:
+        for target, entries in ((speeds, single[c].speeds), (modal, single[c].modal)):
+            for k, values in entries.items():
+                before = target.get(k, (0.0,) * len(values))
+                target[k] = tuple(a + share * b for a, b in zip(before, values, strict=True))
+    return Column(speeds, modal)

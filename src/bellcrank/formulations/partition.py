@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import GroupPartition, Partition
-from bellcrank.mechanics.constraints import Constraint, Equation
+from bellcrank.mechanics.constraints import Constraint, Equation, over_speeds
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.topology.groups import Group
@@ -41,12 +41,8 @@ def numeric_rows(kin: Kinematics, constraints: Sequence[Constraint], t: float) -
     equations = [e for c in constraints for e in c.equations(kin, t)]
     J = np.zeros((len(equations), kin.linkage.speeds))
     for i, e in enumerate(equations):
-        for k, entries in e.row.items():
-            link = kin.linkage.links[k]
-            values = np.array(entries, dtype=float)
-            if link.kind is LinkKind.BALL:
-                values = np.array(kin.pose(k, e.base).R, dtype=float).T @ values
-            J[i, link.u : link.u + link.kind.speeds] = values
+        for speed, value in over_speeds(kin, e).items():
+            J[i, speed] = value
     residual = np.array([e.residual for e in equations], dtype=float)
     nu = np.array([e.nu for e in equations], dtype=float)
     return NumericRows(J, residual, nu, tuple(equations))
@@ -118,8 +114,7 @@ def choose_partition(
 
 
 def _speeds(linkage: Linkage, k: int) -> range:
-    link = linkage.links[k]
-    return range(link.u, link.u + link.kind.speeds)
+    return linkage.links[k].own_speeds
 
 
 def _weights(linkage: Linkage, group: Group, speeds: Sequence[int], avoid: frozenset[int]) -> list[float]:

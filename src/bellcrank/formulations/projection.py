@@ -35,6 +35,9 @@ def projection(mechanics: Mechanics, partition: Partition) -> Program:
             move = out(kin.turns[link.index], kin.three_speeds(link, 3))
             corrected += [a + b for a, b in zip(here[:3], move, strict=True)]
             corrected += _unit(here[3:], kin.three_speeds(link))
+        elif link.kind is LinkKind.NODE:
+            if link.shape is not None:
+                corrected += [a + b for a, b in zip(kin.eta(link), kin.eta_rates(link), strict=True)]
         else:
             corrected.append(here[0] + step[link.u])
     residual: Scalar = 0.0

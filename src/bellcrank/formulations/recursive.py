@@ -19,8 +19,11 @@ from bellcrank.mechanics.dynamics import (
     Wrench,
     added,
     carried,
+    deformed,
     joint_forces,
     joint_motion,
+    modal_product,
+    modal_wrench,
     sum_of_products,
 )
 from bellcrank.mechanics.dynamics import brought as brought_inertia
@@ -46,7 +49,7 @@ def accelerations(eq: Equations) -> list[Scalar]:
     """The rates of all speeds."""
     with eq.graph.counting("loops"):
         columns = eq.loops.columns()
-    rhs = eq.reduced_forces(columns)
+    rhs = eq.reduced_forces()
     nodes = find_nodes(eq.mechanics.linkage, columns)
     with eq.graph.counting("elimination"):
         steps = _Elimination(eq, columns)
@@ -75,7 +78,7 @@ def find_nodes(linkage: Linkage, columns: Sequence[Column]) -> list[Node]:
         return a != b
 
     for column in columns:
-        first, *rest = sorted(column)
+        first, *rest = sorted(column.links)
         for k in rest:
             join(first, k)
     changed = True
@@ -95,7 +98,7 @@ def find_nodes(linkage: Linkage, columns: Sequence[Column]) -> list[Node]:
         by_leader.setdefault(find(k), []).append(k)
     carried_by: dict[int, list[int]] = {}
     for n, column in enumerate(columns):
-        carried_by.setdefault(find(next(iter(column))), []).append(n)
+        carried_by.setdefault(find(min(column.links)), []).append(n)
     return [
         Node(tuple(group), tuple(carried_by.get(head, ())), _base(linkage, group))
         for head, group in sorted(by_leader.items())
@@ -125,6 +128,9 @@ class _Elimination:
         self.links = eq.mechanics.linkage.links
         self.columns = columns
         inertias = [brought_inertia(eq.kin, p) for p in eq.mechanics.inertias]
+        for link in self.links:
+            if link.shape is not None:
+                inertias[link.index] = inertias[link.index] + deformed(eq.kin, link).inertia()
         self.inertia = [Articulated.rigid(p) for p in inertias]
         self.force: dict[int, Wrench] = {}
         self.kept: dict[Node, _Kept] = {}
@@ -142,9 +148,11 @@ class _Elimination:
         for k in reversed(node.links):
             link = self.links[k]
             here = F_at[place[k]]
-            touching = [c for c in node.columns if k in self.columns[c]]
+            touching = [c for c in node.columns if k in self.columns[c].speeds]
+            if link.shape is not None:
+                self._bend(link, node, here, M)
             own = {
-                c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c][k])) for c in touching
+                c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c].speeds[k])) for c in touching
             }
             self._masses(link, touching, own, here, M, tau)
             if single:
@@ -177,6 +185,18 @@ class _Elimination:
             self.inertia[target] = remaining
             self.force[target] = pull
 
+    def _bend(
+        self, link: Link, node: Node, here: dict[int, Wrench], M: dict[tuple[int, int], Scalar]
+    ) -> None:
+        """Modal masses and wrenches of a flexible member (see dynamics.mass_matrix)."""
+        member = deformed(self.kin, link)
+        rates = {c: self.columns[c].modal[link.index] for c in node.columns if link.index in self.columns[c].modal}
+        for c, own in rates.items():
+            here[c] = added(here.get(c, (ZERO, ZERO)), modal_wrench(member, own))
+            for d, other in rates.items():
+                if d <= c:
+                    M[c, d] = M.get((c, d), 0.0) + modal_product(member, own, other)
+
     def _masses(
         self,
         link: Link,
@@ -195,7 +215,7 @@ class _Elimination:
             return
         total = {d: joint_forces(self.kin, link, wrench) for d, wrench in here.items()}
         for c in touching:
-            b = self.columns[c][k]
+            b = self.columns[c].speeds[k]
             if k in self.force:
                 tau[c] = tau[c] - sum_of_products(b, joint_forces(self.kin, link, self.force[k]))
             for d in here:
@@ -203,7 +223,7 @@ class _Elimination:
                     continue
                 work = sum_of_products(b, total[d])
                 if d in own and c in beyond:
-                    work = work + sum_of_products(self.columns[d][k], beyond[c])
+                    work = work + sum_of_products(self.columns[d].speeds[k], beyond[c])
                 key = (max(c, d), min(c, d))
                 M[key] = M.get(key, 0.0) + work
 
@@ -230,8 +250,8 @@ class _Elimination:
             link = self.links[k]
             speeds: list[Scalar] = [0.0] * link.kind.speeds
             for c in node.columns:
-                if k in self.columns[c]:
-                    speeds = [s + b * self.x[c] for s, b in zip(speeds, self.columns[c][k], strict=True)]
+                if k in self.columns[c].speeds:
+                    speeds = [s + b * self.x[c] for s, b in zip(speeds, self.columns[c].speeds[k], strict=True)]
             alpha, a = seat if single else self._arrived(k)
             w, v = joint_motion(self.kin, link, speeds)
             self.motion[k] = (add(alpha, w), add(a, v))

@@ -32,6 +32,7 @@ from bellcrank.mechanics.vectors import (
     scale,
     sub,
     times,
+    transposed_times,
 )
 from bellcrank.model.joints import JointKind
 from bellcrank.program.derive import directional
@@ -137,6 +138,31 @@ class Seen:
         return add(cross(b.w, self.axis(j)), cross(w, self.axis_rate(j)))
 
 
+def over_speeds(
+    kin: Kinematics, equation: Equation, turned: frozenset[int] = frozenset()
+) -> dict[int, Scalar]:
+    """A row of the Jacobian by speed of the tree.
+
+    Balls in their own axes unless `turned`; nodes of flexible members through the modal rates.
+    """
+    row: dict[int, Scalar] = {}
+    for k, given in equation.row.items():
+        link = kin.linkage.links[k]
+        entries = tuple(given)
+        if link.kind is LinkKind.BALL and k not in turned:
+            R = kin.pose(k, equation.base).R
+            entries = transposed_times(R, (entries[0], entries[1], entries[2]))
+        if link.kind is LinkKind.NODE:
+            for j, (w, v) in enumerate(kin.nodes[k].columns()):
+                work = dot(w, (entries[0], entries[1], entries[2]))
+                work = work + dot(v, (entries[3], entries[4], entries[5]))
+                row[link.eta_u + j] = row.get(link.eta_u + j, 0.0) + work
+            continue
+        for j, entry in enumerate(entries):
+            row[link.u + j] = row.get(link.u + j, 0.0) + entry
+    return {s: x for s, x in row.items() if not (isinstance(x, float) and x == 0.0)}
+
+
 def twist_columns(kin: Kinematics, link: int, base: int, point: Vec) -> list[tuple[Vec, Vec]]:
     """For each speed of a link: angular velocity and velocity of a point carried by it, from the base.
 
@@ -149,7 +175,7 @@ def twist_columns(kin: Kinematics, link: int, base: int, point: Vec) -> list[tup
     arm = sub(point, pose.p)
     if this.kind is LinkKind.BALL:
         return [(e, cross(e, arm)) for e in UNIT]
-    if this.kind is LinkKind.FREE:
+    if this.kind in (LinkKind.FREE, LinkKind.NODE):
         turns = [column(pose.R, j) for j in range(3)]
         return [(z, cross(z, arm)) for z in turns] + [((0.0, 0.0, 0.0), z) for z in turns]
     z = kin.axis_seen(link, base)
@@ -283,7 +309,7 @@ def cut_joint(
         found += [pair.dot2_gamma(i) for i in _DOT2.get(kind, ())]
         return [*found, _screw_gamma(pair, kin.number(pitch))] if kind is JointKind.SCREW else found
 
-    links = frozenset(linkage.path(a.link, base)) ^ frozenset(linkage.path(b.link, base))
+    links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
     what = f"cut joint {name!r}"
     return Constraint(name, what, len(labels), base, links, tuple(labels), equations, gammas, (a, b))
 
@@ -419,7 +445,7 @@ def measured_driver(
         turning = dot(side.axis_rate(2), w) + dot(side.axis(2), bias)
         return [time_rates(function, t, kin)[2] - turning]
 
-    links = frozenset(linkage.path(a.link, base)) ^ frozenset(linkage.path(b.link, base))
+    links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
     return Constraint(name, f"driver {name!r}", 1, base, links, (coordinate,), equations, gammas, (a, b))
 
 
@@ -452,7 +478,7 @@ def _shift_driver(
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
         return [time_rates(function, t, kin)[2] + _Pair(kin, a, b, base).dot2_gamma(axis)]
 
-    links = frozenset(linkage.path(a.link, base)) ^ frozenset(linkage.path(b.link, base))
+    links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
     return Constraint(name, f"driver {name!r}", 1, base, links, (label,), equations, gammas, (a, b))
 
 

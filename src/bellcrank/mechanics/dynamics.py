@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from bellcrank.mechanics.flexible import Deformed, combination
 from bellcrank.mechanics.inertia import (
     Inertia,
     axis_part,
@@ -23,14 +24,23 @@ from bellcrank.mechanics.inertia import (
 from bellcrank.mechanics.kinematics import Accelerations, Kinematics
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
 from bellcrank.mechanics.rotations import out
-from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, scale
+from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, scale
 from bellcrank.program.trace import Scalar
 
 Wrench: TypeAlias = tuple[Vec, Vec]
 """Moment about the origin and force, in the axes of a link."""
 
-Column: TypeAlias = Mapping[int, tuple[Scalar, ...]]
-"""Speeds of links (by index) for one unit of an independent speed."""
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One independent speed: `speeds` of links and `modal` rates of flexible links that go with a unit of it."""
+
+    speeds: Mapping[int, tuple[Scalar, ...]]
+    modal: Mapping[int, tuple[Scalar, ...]] = field(default_factory=dict)
+
+    @property
+    def links(self) -> frozenset[int]:
+        """All links it moves."""
+        return frozenset(self.speeds) | frozenset(self.modal)
 
 
 def regrouped(linkage: Linkage) -> list[Inertia]:
@@ -101,10 +111,14 @@ def inertia_forces(
     """Generalised inertia forces, less those of the `loads` on links (18, 19), for speed rates `du`."""
     links = kin.linkage.links
     acc = Accelerations(kin, du)
-    result: list[Scalar] = [0.0] * kin.linkage.speeds
+    result: list[Scalar] = [0.0] * kin.linkage.all_speeds
     total: list[Wrench] = []
     for link in links:
         wrench = brought(kin, inertias[link.index]).force(acc.a[link.index], acc.K[link.index])
+        if link.shape is not None:
+            member, modal = _member_forces(kin, link, acc, du)
+            wrench = added(wrench, member)
+            result[link.eta_u : link.eta_u + link.modes] = modal
         if link.index in loads:
             n, f = loads[link.index]
             wrench = added(wrench, (scale(-1.0, n), scale(-1.0, f)))
@@ -113,7 +127,22 @@ def inertia_forces(
         result[link.u : link.u + link.kind.speeds] = joint_forces(kin, link, total[link.index])
         if link.parent != GROUND:
             total[link.parent] = added(total[link.parent], carried(kin, link.index, total[link.index]))
-    return result
+    return kin.folded(result)
+
+
+def _member_forces(
+    kin: Kinematics, link: Link, acc: Accelerations, du: Sequence[Scalar]
+) -> tuple[Wrench, list[Scalar]]:
+    """Inertia forces of a flexible member on its floating frame and its modes."""
+    k = link.index
+    rates, accelerations = kin.eta_rates(link), du[link.eta_u : link.eta_u + link.modes]
+    return deformed(kin, link).force(acc.a[k], acc.K[k], kin.w(k), rates, accelerations)
+
+
+def deformed(kin: Kinematics, link: Link) -> Deformed:
+    """The flexible member on a link in its present shape."""
+    assert link.shape is not None
+    return Deformed(link.shape, kin.eta(link))
 
 
 def brought(kin: Kinematics, inertia: Inertia) -> Inertia:
@@ -125,6 +154,9 @@ def brought(kin: Kinematics, inertia: Inertia) -> Inertia:
 def composites(kin: Kinematics, inertias: Sequence[Inertia]) -> list[Inertia]:
     """For every link the inertia of itself and all links beyond it, rigidly joined."""
     total = [brought(kin, inertia) for inertia in inertias]
+    for link in kin.linkage.links:
+        if link.shape is not None:
+            total[link.index] = total[link.index] + deformed(kin, link).inertia()
     for link in reversed(kin.linkage.links):
         if link.parent != GROUND:
             moved = total[link.index].moved(kin.turns[link.index], kin.r[link.index])
@@ -152,21 +184,26 @@ def mass_matrix(
     total = composites(kin, inertias)
     forces: list[dict[int, _Forces]] = [{} for _ in links]
     touching: list[list[int]] = [[] for _ in links]
+    bending: list[list[int]] = [[] for _ in links]
     for c, column in enumerate(columns):
-        for k in column:
+        for k in column.speeds:
             touching[k].append(c)
+        for k in column.modal:
+            bending[k].append(c)
     M: dict[tuple[int, int], Scalar] = {}
     for link in reversed(links):
         k = link.index
         here = forces[k]
+        if bending[k]:
+            _bend(deformed(kin, link), {c: columns[c].modal[k] for c in bending[k]}, here, M)
         for c in touching[k]:
-            own = total[k].momentum(*joint_motion(kin, link, columns[c][k]))
+            own = total[k].momentum(*joint_motion(kin, link, columns[c].speeds[k]))
             entry = here.setdefault(c, _Forces((ZERO, ZERO)))
             entry.own = own
             entry.sum = added(entry.sum, own)
         projected = {d: joint_forces(kin, link, f.sum) for d, f in here.items()} if touching[k] else {}
         for c in touching[k]:
-            b = columns[c][k]
+            b = columns[c].speeds[k]
             for d in here:
                 if d in touching[k] and d > c:
                     continue
@@ -174,7 +211,7 @@ def mass_matrix(
                 if d in touching[k]:
                     outer = forces[k][c]
                     beyond = _difference(kin, link, outer)
-                    work = work + sum_of_products(columns[d][k], beyond)
+                    work = work + sum_of_products(columns[d].speeds[k], beyond)
                 key = (max(c, d), min(c, d))
                 M[key] = M.get(key, 0.0) + work
         if link.parent != GROUND:
@@ -186,6 +223,36 @@ def mass_matrix(
                 else:
                     inner[c] = _Forces((ZERO, ZERO), at_parent)
     return {key: value for key, value in M.items() if not _is_nothing(value)}
+
+
+def _bend(
+    member: Deformed,
+    rates: Mapping[int, tuple[Scalar, ...]],
+    here: dict[int, _Forces],
+    M: dict[tuple[int, int], Scalar],
+) -> None:
+    """Modal masses, and the wrenches of modal motions on the floating frame, as if from a link beyond."""
+    for c, own in rates.items():
+        entry = here.setdefault(c, _Forces((ZERO, ZERO)))
+        entry.sum = added(entry.sum, modal_wrench(member, own))
+        for d, other in rates.items():
+            if d <= c:
+                M[c, d] = M.get((c, d), 0.0) + modal_product(member, own, other)
+
+
+def modal_wrench(member: Deformed, rates: Sequence[Scalar]) -> Wrench:
+    """Moment and force on the floating frame for a unit rate of a modal motion."""
+    n = combination(rates, [p[0] for p in member.P])
+    return n, combination(rates, [p[1] for p in member.P])
+
+
+def modal_product(member: Deformed, a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """a^T m b."""
+    total: Scalar = 0.0
+    for k, x in enumerate(a):
+        for j, y in enumerate(b):
+            total = total + member.modal_mass(k, j) * (x * y)
+    return total
 
 
 def _difference(kin: Kinematics, link: Link, f: _Forces) -> tuple[Scalar, ...]:
@@ -207,16 +274,31 @@ def _is_nothing(x: Scalar) -> bool:
     return isinstance(x, float) and x == 0.0
 
 
-def tree_columns(linkage: Linkage) -> list[Column]:
-    """Every speed as a column of its own."""
+def tree_columns(kin: Kinematics) -> list[Column]:
+    """Every speed of the tree as a column of its own; modal rates move their nodes along."""
     found: list[Column] = []
-    for link in linkage.links:
-        n = link.kind.speeds
-        found += [{link.index: tuple(float(i == j) for j in range(n))} for i in range(n)]
+    for link in kin.linkage.links:
+        if link.kind is not LinkKind.NODE:
+            n = link.kind.speeds
+            found += [Column({link.index: tuple(float(i == j) for j in range(n))}) for i in range(n)]
+        elif link.shape is not None:
+            found += [modal_column(kin, link, k) for k in range(link.modes)]
     return found
+
+
+def modal_column(kin: Kinematics, owner: Link, mode: int) -> Column:
+    """The motion of one modal coordinate: the member's own shape, and all its nodes."""
+    speeds = {}
+    for k, pose in kin.nodes.items():
+        if kin.linkage.owners[k] == owner.index:
+            w, v = pose.columns()[mode]
+            if not (is_zero(w) and is_zero(v)):
+                speeds[k] = (*w, *v)
+    return Column(speeds, {owner.index: tuple(float(mode == j) for j in range(owner.modes))})
 
 
 __all__ = [
     *("Column", "NOTHING", "Wrench", "added", "carried", "composites", "inertia_forces", "is_zero"),
-    *("joint_forces", "joint_motion", "mass_matrix", "regrouped", "sum_of_products", "tree_columns"),
+    *("deformed", "joint_forces", "joint_motion", "mass_matrix", "modal_column", "modal_product"),
+    *("modal_wrench", "regrouped", "sum_of_products", "tree_columns"),
 ]

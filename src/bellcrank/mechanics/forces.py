@@ -45,7 +45,7 @@ def effect(force: described.Force, linkage: Linkage) -> Effect:
 
 def on_body(linkage: Linkage, frame: Frame) -> Marker:
     """A frame of a body as a marker on its link."""
-    return marker(linkage.placements[frame.body.name], mat(frame.rotation), vec(frame.position))
+    return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
 
 
 def stretch(kin: Kinematics, a: Seen, b: Seen) -> tuple[Vec, Scalar, Scalar]:
@@ -57,23 +57,10 @@ def stretch(kin: Kinematics, a: Seen, b: Seen) -> tuple[Vec, Scalar, Scalar]:
 
 
 def _line(force: Any, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
-    """Rate and generalised forces from one set of factors: the work of the line itself on every speed."""
     a, b = on_body(linkage, force.a), on_body(linkage, force.b)
     base = linkage.common(a.link, b.link)
     A, B = Seen(kin, a, base), Seen(kin, b, base)
-    d = sub(B.point, A.point)
-    work = Loads(kin)
-    work.along_line(a.link, b.link, base, A.point, B.point, d)
-    moved = [linkage.links[k] for k in (*linkage.path(a.link, base), *linkage.path(b.link, base))]
-    speeds = [(link.u + j, kin.speed(link, j)) for link in moved for j in range(link.kind.speeds)]
-    length = norm(d)
-    shrink = 1.0 / length
-    rate: Scalar = 0.0
-    for s, u in speeds:
-        rate = rate + work.Q[s] * u
-    push = line_force(force, kin, length, rate * shrink, t) * shrink
-    for s, _ in speeds:
-        loads.on_speed(s, push * work.Q[s])
+    loads.line(A, B, base, lambda length, rate: line_force(force, kin, length, rate, t))
 
 
 def line_force(force: Any, kin: Kinematics, length: Scalar, rate: Scalar, t: Scalar) -> Scalar:
@@ -153,7 +140,7 @@ def _applied(
     if at.link == GROUND:
         return
     if force.axes == described.Axes.BODY:
-        placement = linkage.placements[force.frame.body.name]
+        placement = linkage.seat(force.frame)
         local = times(mat_in(kin, placement.r), values)
     else:
         local = transposed_times(kin.pose(at.link, GROUND).R, values)
@@ -182,7 +169,7 @@ def point_arguments(
     if "velocity" in wants:
         found["velocity"] = seen.velocity()
     if "rotation" in wants:
-        body = linkage.placements[frame.body.name]
+        body = linkage.seat(frame)
         found["rotation"] = matmul(kin.pose(at.link, GROUND).R, mat_in(kin, body.r))
     if "angular_velocity" in wants:
         found["angular_velocity"] = kin.motion(at.link, GROUND).w
@@ -205,7 +192,7 @@ def _ground(
     w_base, v_base = kin.w(floating), kin.v(floating)
     v = add(seen.velocity(), add(v_base, cross(w_base, seen.point)))
     w = add(w_base, kin.motion(wheel.index, floating).w)
-    axis = times(mat_in(kin, linkage.placements[force.frame.body.name].r), kin.vector(force.axis))
+    axis = times(mat_in(kin, linkage.seat(force.frame).r), kin.vector(force.axis))
     spin = times(kin.pose(wheel.index, floating).R, axis)
     c = add(world.p, times(world.R, seen.point))
     load, slip_force, height = tyre_forces(

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from bellcrank.mechanics.flexible import NodePose
 from bellcrank.mechanics.inertia import turning_matrix
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
 from bellcrank.mechanics.rotations import (
@@ -37,6 +38,7 @@ from bellcrank.mechanics.vectors import (
     add,
     column,
     cross,
+    dot,
     is_zero,
     scale,
     times,
@@ -112,6 +114,14 @@ class Known:
         return self.values[name]
 
 
+def _summed(rates: Sequence[Scalar], columns: Sequence[tuple[Vec, Vec]]) -> tuple[Vec, Vec]:
+    """sum rate_k column_k."""
+    w, v = ZERO, ZERO
+    for rate, (turn, shift) in zip(rates, columns, strict=True):
+        w, v = add(w, scale(rate, turn)), add(v, scale(rate, shift))
+    return w, v
+
+
 class Kinematics:
     """The motion of a linkage in one state; numbers or traced values alike.
 
@@ -124,6 +134,7 @@ class Kinematics:
         self.parameter = numbers.parameter
         self.q = tuple(q)
         self.u: tuple[Scalar, ...] | None = None
+        self.nodes: dict[int, NodePose] = {}
         self.turns: list[tuple[Turn, ...]] = []
         self.r: list[Vec] = []
         for link in linkage.links:
@@ -157,14 +168,65 @@ class Kinematics:
         if link.kind is LinkKind.FREE:
             position: Vec = (q[link.q], q[link.q + 1], q[link.q + 2])
             return (FullTurn(from_quaternion(q[link.q + 3 : link.q + 7])),), position
+        if link.kind is LinkKind.NODE:
+            return self._node(link, fixed, r)
         turn = AxisTurn(2, *_cosine_and_sine(q[link.q], link.offset))
         if link.kind is LinkKind.SCREW:
             r = add(r, out(fixed, (0.0, 0.0, self.number(link.pitch) * q[link.q])))
         return (*fixed, turn), r
 
+    def _node(self, link: Link, fixed: tuple[Turn, ...], r: Vec) -> tuple[tuple[Turn, ...], Vec]:
+        """From the floating frame to a node of a flexible member, or back."""
+        assert link.node is not None
+        pose = NodePose(link.node, self.eta(link), link.inverse)
+        self.nodes[link.index] = pose
+        turns = fixed if pose.straight else (*fixed, FullTurn(pose.R))
+        return turns, add(r, out(fixed, pose.r))
+
+    def eta(self, link: Link) -> tuple[Scalar, ...]:
+        """The modal coordinates that move a link."""
+        return self.q[link.eta_q : link.eta_q + link.modes]
+
+    def eta_rates(self, link: Link) -> tuple[Scalar, ...]:
+        """Their rates."""
+        if self.u is None:
+            raise RuntimeError("velocities were asked for before the speeds were set")
+        return self.u[link.eta_u : link.eta_u + link.modes]
+
     def set_speeds(self, u: Sequence[Scalar]) -> None:
-        """Give the speeds, once they are known."""
+        """Give the speeds of the tree, once they are known; those of nodes follow."""
         self.u = tuple(u)
+        self.u = (*self.u, *self.shadow_speeds(self.u))
+
+    def shadow_speeds(self, u: Sequence[Scalar]) -> list[Scalar]:
+        """The speeds of all nodes for given speeds of the tree."""
+        found: list[Scalar] = []
+        for k, pose in self.nodes.items():
+            link = self.linkage.links[k]
+            w, v = _summed(u[link.eta_u : link.eta_u + link.modes], pose.columns())
+            found += [*w, *v]
+        return found
+
+    def with_shadow_rates(self, du: Sequence[Scalar]) -> list[Scalar]:
+        """Rates of all speeds from those of the tree."""
+        found = list(du)
+        for k, pose in self.nodes.items():
+            link = self.linkage.links[k]
+            w, v = _summed(du[link.eta_u : link.eta_u + link.modes], pose.columns())
+            dw, dv = pose.bias(self.eta_rates(link))
+            found += [*add(w, dw), *add(v, dv)]
+        return found
+
+    def folded(self, values: Sequence[Scalar]) -> list[Scalar]:
+        """Generalised forces of the tree from those of all speeds: nodes hand theirs to the modes."""
+        found = list(values[: self.linkage.speeds])
+        for k, pose in self.nodes.items():
+            link = self.linkage.links[k]
+            u = values[link.u : link.u + 6]
+            for j, (w, v) in enumerate(pose.columns()):
+                work = dot(w, (u[0], u[1], u[2])) + dot(v, (u[3], u[4], u[5]))
+                found[link.eta_u + j] = found[link.eta_u + j] + work
+        return found
 
     def speed(self, link: Link, k: int = 0) -> Scalar:
         """The k-th speed of a link."""
@@ -242,7 +304,7 @@ class Kinematics:
         this = self.linkage.links[link]
         if this.kind is LinkKind.BALL:
             return times(self.pose(link, base).R, self.three_speeds(this)), ZERO
-        if this.kind is LinkKind.FREE:
+        if this.kind in (LinkKind.FREE, LinkKind.NODE):
             R = self.pose(link, base).R
             return times(R, self.three_speeds(this)), times(R, self.three_speeds(this, 3))
         moved = scale(self.speed(this), self.axis_seen(link, base))
@@ -266,9 +328,13 @@ class Kinematics:
             w = add(inner.w, cross(rates.w, w_rel))
             v = add(inner.v, cross(inner.w, arm))
             v = add(v, cross(rates.w, add(cross(rates.w, arm), scale(2.0, v_rel))))
-            if this.kind is LinkKind.FREE:
+            if this.kind in (LinkKind.FREE, LinkKind.NODE):
                 # The three linear speeds are components in the turning axes of the link itself.
                 v = add(v, cross(w_rel, v_rel))
+            if this.kind is LinkKind.NODE:
+                R = self.pose(link, base).R
+                dw, dv = self.nodes[link].bias(self.eta_rates(this))
+                w, v = add(w, times(R, dw)), add(v, times(R, dv))
             found = Motion(w, v)
             self._biases[link, base] = found
         return found
@@ -306,7 +372,7 @@ class Kinematics:
             elif this.kind is LinkKind.SCREW:
                 slide = self.number(this.pitch) * self.speed(this)
                 found = (found[0], found[1], found[2] + slide)
-            elif this.kind is LinkKind.FREE:
+            elif this.kind in (LinkKind.FREE, LinkKind.NODE):
                 found = add(found, self.three_speeds(this, 3))
             self._v[link] = found
         return found
@@ -328,6 +394,8 @@ class Kinematics:
             elif link.kind is LinkKind.FREE:
                 rates += out(self.turns[link.index], self.three_speeds(link, 3))
                 rates += quaternion_rate(self.q[link.q + 3 : link.q + 7], self.three_speeds(link))
+            elif link.kind is LinkKind.NODE:
+                rates += self.eta_rates(link) if link.shape is not None else ()
             else:
                 rates.append(self.speed(link))
         return rates
@@ -340,6 +408,7 @@ class Accelerations:
     """
 
     def __init__(self, kin: Kinematics, du: Sequence[Scalar]) -> None:
+        du = kin.with_shadow_rates(du)
         self.K: list[Mat] = []
         self.a: list[Vec] = []
         alphas: list[Vec] = []
@@ -374,7 +443,7 @@ class Accelerations:
                 spin = kin.three_speeds(link)
                 rate = (du[link.u], du[link.u + 1], du[link.u + 2])
                 alpha = add(add(alpha, cross(w_in, spin)), rate)
-                if link.kind is LinkKind.FREE:
+                if link.kind in (LinkKind.FREE, LinkKind.NODE):
                     slide = kin.three_speeds(link, 3)
                     push = (du[link.u + 3], du[link.u + 4], du[link.u + 5])
                     turning = w if is_zero(w_in) else add(w, w_in)

@@ -13,11 +13,13 @@ parent's link. Each link has a frame of its own:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bellcrank.errors import ModelError
+from bellcrank.mechanics.flexible import NodeShape, Shape
 from bellcrank.mechanics.inertia import NOTHING, Inertia, from_body
 from bellcrank.mechanics.rotations import (
     AxisTurn,
@@ -49,6 +51,7 @@ from bellcrank.model.joints import JointKind
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member, Node
     from bellcrank.model.bodies import Body
     from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
@@ -66,16 +69,18 @@ class LinkKind(Enum):
     SCREW = "screw"
     BALL = "ball"
     FREE = "free"
+    NODE = "node"
+    """Between a flexible member's floating frame and one of its nodes: moved by the modal coordinates."""
 
     @property
     def positions(self) -> int:
-        """How many numbers tell where it stands."""
-        return {LinkKind.BALL: 4, LinkKind.FREE: 7}.get(self, 1)
+        """How many numbers of its own tell where it stands."""
+        return {LinkKind.BALL: 4, LinkKind.FREE: 7, LinkKind.NODE: 0}.get(self, 1)
 
     @property
     def speeds(self) -> int:
-        """How many numbers tell how it moves."""
-        return {LinkKind.BALL: 3, LinkKind.FREE: 6}.get(self, 1)
+        """How many numbers tell how it moves; those of a node follow from the modal rates."""
+        return {LinkKind.BALL: 3, LinkKind.FREE: 6, LinkKind.NODE: 6}.get(self, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +90,10 @@ class Link:
     `turns` lead from the parent's axes to the joint's, `r` is the origin in the parent's axes (at zero
     displacement), `axis` the direction of a prismatic joint in the parent's axes. `q` and `u` are the
     first of its positions and speeds. `offset` is added to the angle.
+
+    Flexible members: the link that carries the floating frame holds the member's `shape` and owns `modes` modal
+    coordinates from `eta_q` and `eta_u` on; node links know theirs by the same numbers. `inverse` leads from the
+    node to the floating frame.
     """
 
     index: int
@@ -101,6 +110,26 @@ class Link:
     inertia: Inertia
     joint: str
     coordinates: tuple[str, ...]
+    shape: Shape | None = None
+    node: NodeShape | None = None
+    inverse: bool = False
+    eta_q: int = 0
+    eta_u: int = 0
+    modes: int = 0
+
+    @property
+    def own_speeds(self) -> range:
+        """The speeds of the tree that belong to this link: of its joint, or the modal rates it owns."""
+        if self.kind is not LinkKind.NODE:
+            return range(self.u, self.u + self.kind.speeds)
+        return range(self.eta_u, self.eta_u + self.modes) if self.shape is not None else range(0)
+
+    @property
+    def own_positions(self) -> range:
+        """The positions that belong to this link."""
+        if self.kind is not LinkKind.NODE:
+            return range(self.q, self.q + self.kind.positions)
+        return range(self.eta_q, self.eta_q + self.modes) if self.shape is not None else range(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +152,12 @@ class QuaternionMap:
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """All links of a mechanism, parents first, and where bodies and coordinates are found on them."""
+    """All links of a mechanism, parents first, and where bodies and coordinates are found on them.
+
+    speeds: those of the tree, modal rates included. shadows: speeds of nodes, numbered after them, which follow
+    from the modal rates. owners: for each node link the link that owns its modal coordinates. nodes: placements of
+    the nodes of flexible members, by body and node name.
+    """
 
     links: tuple[Link, ...]
     placements: Mapping[str, Placement]
@@ -132,6 +166,25 @@ class Linkage:
     gravity: Vec
     maps: Mapping[int, QuaternionMap]
     free_frames: Mapping[int, tuple[Placement, Placement]] = field(default_factory=dict)
+    shadows: int = 0
+    owners: Mapping[int, int] = field(default_factory=dict)
+    nodes: Mapping[tuple[str, str], Placement] = field(default_factory=dict)
+
+    @property
+    def all_speeds(self) -> int:
+        """Speeds of the tree and of the nodes."""
+        return self.speeds + self.shadows
+
+    def seat(self, frame: Frame) -> Placement:
+        """Where a frame's body stands on its link; on a flexible member, where the frame's node does."""
+        member = frame.body.member
+        if member is None:
+            return self.placements[frame.body.name]
+        return self.nodes[frame.body.name, member.node(_position(frame)).name]
+
+    def owning(self, links: Iterable[int]) -> frozenset[int]:
+        """The links whose speeds move the given ones: nodes by the owner of their modal coordinates."""
+        return frozenset(self.owners.get(k, k) for k in links)
 
     def path(self, link: int, base: int = GROUND) -> list[int]:
         """The links from `link` inwards, `base` left out."""
@@ -171,6 +224,8 @@ class _Raw:
     joint: Joint
     coordinates: tuple[str, ...]
     reverse: bool
+    node: Node | None = None
+    member: Member | None = None
     G: Mat = UNIT
     s: Vec = ZERO
 
@@ -226,14 +281,69 @@ def _directed_steps(joint: Joint, reverse: bool) -> list[_Step]:
     return backwards
 
 
+def _position(frame: Frame) -> tuple[float, float, float]:
+    x, y, z = frame.position
+    if not _numeric(x, y, z):
+        raise ModelError(
+            f"a point of the flexible body {frame.body.name!r} holds parameters; use one of its nodes instead"
+        )
+    return (float(x), float(y), float(z))  # type: ignore[arg-type]
+
+
+class _Nodes:
+    """The node links of flexible members, made when first asked for."""
+
+    def __init__(self, raws: list[_Raw]) -> None:
+        self.raws = raws
+        self.frames: dict[str, int] = {}
+        self.found: dict[tuple[str, str], int] = {}
+
+    def seat(self, frame: Frame, joint: Joint) -> tuple[int, Mat, Vec]:
+        """Link, axes and place of a flexible body seen from the link of a frame's node."""
+        member = frame.body.member
+        assert member is not None
+        node = member.node(_position(frame))
+        key = (frame.body.name, node.name)
+        if key not in self.found:
+            owner = self.frames[frame.body.name]
+            name = f"{frame.body.name}({node.name})"
+            self.raws.append(
+                _Raw(name, owner, LinkKind.NODE, UNIT, ZERO, 0.0, joint, (), False, node, member)
+            )
+            self.found[key] = len(self.raws) - 1
+        s0 = _vector(node.position)
+        return self.found[key], UNIT, neg(s0)
+
+    def hang(self, frame: Frame, joint: Joint, link: int, R: Mat, r: Vec) -> int:
+        """The floating frame of a member that hangs on one of its nodes."""
+        member = frame.body.member
+        assert member is not None
+        node = member.node(_position(frame))
+        # R, r lead to the body's axes with the body's origin at r; the node stands at r + R s0.
+        at = add(r, times(R, _vector(node.position)))
+        self.raws.append(
+            _Raw(frame.body.name, link, LinkKind.NODE, _exact(R), at, 0.0, joint, (), True, node, member)
+        )
+        self.frames[frame.body.name] = len(self.raws) - 1
+        return len(self.raws) - 1
+
+
+def _vector(a: Any) -> Vec:
+    return (float(a[0]), float(a[1]), float(a[2]))
+
+
 def lower(system: System, tree: Tree) -> Linkage:
     """The links of a system along its spanning tree."""
     raws: list[_Raw] = []
+    nodes = _Nodes(raws)
     seats: dict[str, tuple[int, Mat, Vec]] = {"ground": (GROUND, UNIT, ZERO)}
     for branch in tree.links:
         reverse = not branch.forward
         parent_frame, child_frame = _frames(branch.joint, reverse)
-        link, R_p, p_p = seats[branch.parent.name]
+        if branch.parent.member is None:
+            link, R_p, p_p = seats[branch.parent.name]
+        else:
+            link, R_p, p_p = nodes.seat(parent_frame, branch.joint)
         R = matmul(R_p, mat(parent_frame.rotation))
         r = add(p_p, times(R_p, vec(parent_frame.position)))
         steps = _directed_steps(branch.joint, reverse)
@@ -249,9 +359,31 @@ def lower(system: System, tree: Tree) -> Linkage:
                              names, reverse))  # type: ignore[arg-type]  # fmt: skip
             link, R, r = len(raws) - 1, UNIT, ZERO
         R_b = _exact(matmul(R, transpose(mat(child_frame.rotation))))
-        seats[branch.body.name] = (link, R_b, sub(r, times(R_b, vec(child_frame.position))))
+        origin = sub(r, times(R_b, vec(child_frame.position)))
+        if branch.body.member is None:
+            seats[branch.body.name] = (link, R_b, origin)
+        else:
+            seats[branch.body.name] = (nodes.hang(child_frame, branch.joint, link, R_b, origin), UNIT, ZERO)
+    for frame, joint in _loose_frames(system, tree):
+        if frame.body.member is not None:
+            nodes.seat(frame, joint)
     _choose_frames(raws, seats, system)
-    return _build(raws, seats, system)
+    return _build(raws, seats, system, nodes)
+
+
+def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
+    """Frames used by cut joints, forces and drivers, with a joint to name their links after."""
+    any_joint = tree.links[0].joint
+    for joint in tree.cuts:
+        yield joint.a, joint
+        yield joint.b, joint
+    for force in system.forces.values():
+        for key in ("a", "b", "frame"):
+            if hasattr(force, key):
+                yield getattr(force, key), any_joint
+    for driver in system.drivers.values():
+        if hasattr(driver.target, "frame"):
+            yield driver.target.frame, any_joint
 
 
 def _frames(joint: Joint, reverse: bool) -> tuple[Frame, Frame]:
@@ -292,7 +424,7 @@ def _choose_frames(raws: list[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], 
             raw.s = center or ZERO
         elif raw.kind is LinkKind.BALL:
             raw.G = _along_children([raws[c] for c in children[k]], center)
-        else:
+        elif raw.kind is LinkKind.FREE:
             body = riders[k][0]
             raw.G = seats[body.name][1] if _numeric(*_flat(seats[body.name][1])) else UNIT
             raw.s = center or ZERO
@@ -369,7 +501,9 @@ def _floats(v: Vec) -> list[float]:
     return [float(x) for x in v]  # type: ignore[arg-type]
 
 
-def _build(raws: Sequence[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], system: System) -> Linkage:
+def _build(
+    raws: Sequence[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], system: System, nodes: _Nodes
+) -> Linkage:
     placements: dict[str, Placement] = {}
     for name, (link, R, p) in seats.items():
         if link == GROUND:
@@ -382,19 +516,21 @@ def _build(raws: Sequence[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], syst
     own = [NOTHING] * len(raws)
     for body in system.bodies.values():
         seat = placements[body.name]
-        if seat.link != GROUND:
+        if seat.link != GROUND and body.member is None:
             about_own = from_body(body.mass, vec(body.center_of_mass), mat(body.inertia))
             own[seat.link] = own[seat.link] + about_own.moved(constant_turns(seat.r), seat.p)
     links: list[Link] = []
     maps: dict[int, QuaternionMap] = {}
     free_frames: dict[int, tuple[Placement, Placement]] = {}
     q = u = 0
+    eta: dict[str, tuple[int, int]] = {}
     for k, raw in enumerate(raws):
         G_p, s_p = (raws[raw.parent].G, raws[raw.parent].s) if raw.parent >= 0 else (UNIT, ZERO)
         T = _exact(matmul(transpose(G_p), raw.R))
         r = transposed_times(G_p, sub(raw.r, s_p))
         turns: tuple[Turn, ...] = ()
         offset, axis = 0.0, ZERO
+        first_u = u
         if raw.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
             turns, offset = _turns_and_offset(T, raw.G)
             r = add(r, times(T, raw.s))
@@ -403,16 +539,48 @@ def _build(raws: Sequence[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], syst
             r = add(r, times(T, raw.s))
         elif raw.kind is LinkKind.BALL:
             maps[k] = QuaternionMap(T, raw.G, raw.reverse)
-        else:
+        elif raw.kind is LinkKind.FREE:
             maps[k] = QuaternionMap(T, raw.G, raw.reverse)
             on_parent = Placement(raw.parent, T, r)
             on_link = Placement(k, _exact(transpose(raw.G)), neg(transposed_times(raw.G, raw.s)))
             free_frames[k] = (on_parent, on_link)
-        links.append(Link(k, raw.name, raw.parent, raw.kind, turns, r, axis, offset, raw.pitch,
-                          q, u, own[k], raw.joint.name, raw.coordinates))  # fmt: skip
-        q += raw.kind.positions
-        u += raw.kind.speeds
-    return Linkage(tuple(links), placements, q, u, vec(system.gravity), maps, free_frames)
+        else:
+            turns = constant_turns(T)
+            first_u = -1
+        link = Link(k, raw.name, raw.parent, raw.kind, turns, r, axis, offset, raw.pitch,
+                    q, first_u, own[k], raw.joint.name, raw.coordinates)  # fmt: skip
+        if raw.member is not None and raw.node is not None:
+            if raw.reverse:
+                eta[raw.name] = (q, u)
+                q, u = q + raw.member.modes, u + raw.member.modes
+            body = raw.name if raw.reverse else raws[raw.parent].name
+            link = replace(
+                link,
+                node=NodeShape.of(raw.node),
+                inverse=raw.reverse,
+                shape=Shape.of(raw.member) if raw.reverse else None,
+                modes=raw.member.modes,
+                eta_q=eta[body][0],
+                eta_u=eta[body][1],
+            )
+        else:
+            q += raw.kind.positions
+            u += raw.kind.speeds
+        links.append(link)
+    shadows = 0
+    owners: dict[int, int] = {}
+    for k, link in enumerate(links):
+        if link.kind is LinkKind.NODE:
+            links[k] = replace(link, u=u + shadows)
+            shadows += link.kind.speeds
+            owners[k] = k if link.shape is not None else link.parent
+    at_nodes = {
+        key: Placement(k, UNIT, neg(links[k].node.s0))  # type: ignore[union-attr]
+        for key, k in nodes.found.items()
+    }
+    return Linkage(
+        tuple(links), placements, q, u, vec(system.gravity), maps, free_frames, shadows, owners, at_nodes
+    )
 
 
 def _turns_and_offset(T: Mat, G: Mat) -> tuple[tuple[Turn, ...], float]:

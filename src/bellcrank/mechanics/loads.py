@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from bellcrank.mechanics.constraints import twist_columns
-from bellcrank.mechanics.dynamics import Wrench, added
+from collections.abc import Callable
+
+from bellcrank.mechanics.constraints import Seen, twist_columns
+from bellcrank.mechanics.dynamics import Wrench, added, deformed
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, LinkKind
-from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, neg, transposed_times
+from bellcrank.mechanics.vectors import (
+    ZERO,
+    Vec,
+    add,
+    cross,
+    dot,
+    is_zero,
+    neg,
+    norm,
+    sub,
+    transposed_times,
+)
 from bellcrank.program.trace import Scalar
 
 
@@ -15,7 +28,7 @@ class Loads:
 
     def __init__(self, kin: Kinematics) -> None:
         self.kin = kin
-        self.Q: list[Scalar] = [0.0] * kin.linkage.speeds
+        self.Q: list[Scalar] = [0.0] * kin.linkage.all_speeds
         self.wrenches: dict[int, Wrench] = {}
 
     def on_speed(self, index: int, force: Scalar) -> None:
@@ -50,6 +63,26 @@ class Loads:
         self._inside(b, base, at_b, force, ZERO)
         self._inside(a, base, at_a, neg(force), ZERO)
 
+    def line(self, A: Seen, B: Seen, base: int, law: Callable[[Scalar, Scalar], Scalar]) -> None:
+        """A force along the line between two points, by a law of length and rate.
+
+        Rate and generalised forces come from one set of factors: the work of the line on every speed.
+        """
+        linkage = self.kin.linkage
+        d = sub(B.point, A.point)
+        work = Loads(self.kin)
+        work.along_line(A.link, B.link, base, A.point, B.point, d)
+        moved = [linkage.links[k] for k in (*linkage.path(A.link, base), *linkage.path(B.link, base))]
+        speeds = [(link.u + j, self.kin.speed(link, j)) for link in moved for j in range(link.kind.speeds)]
+        length = norm(d)
+        shrink = 1.0 / length
+        rate: Scalar = 0.0
+        for s, u in speeds:
+            rate = rate + work.Q[s] * u
+        push = law(length, rate * shrink) * shrink
+        for s, _ in speeds:
+            self.on_speed(s, push * work.Q[s])
+
     def seen_from(self, link: int, base: int, at: Vec, force: Vec, moment: Vec = ZERO) -> None:
         """A force and moment on a link, given in the axes of an inner link `base`."""
         self._inside(link, base, at, force, moment)
@@ -72,3 +105,12 @@ def twist_arm(kin: Kinematics, link: int, base: int, point: Vec) -> Vec:
     """From the origin of a link to a point, both seen from the base."""
     p = kin.pose(link, base).p
     return (point[0] - p[0], point[1] - p[1], point[2] - p[2])
+
+
+def elastic_forces(kin: Kinematics, loads: Loads) -> None:
+    """Stiffness and damping of flexible members on their modal coordinates."""
+    for link in kin.linkage.links:
+        if link.shape is not None:
+            rates = kin.eta_rates(link)
+            for j, force in enumerate(deformed(kin, link).elastic_forces(rates)):
+                loads.on_speed(link.eta_u + j, force)

@@ -30,7 +30,7 @@ def start_positions(system: System, linkage: Linkage, parameters: Mapping[str, f
     for link in linkage.links:
         if link.kind in (LinkKind.BALL, LinkKind.FREE):
             q[link.q : link.q + link.kind.positions] = _from_poses(system, linkage, link, parameters)
-        else:
+        elif link.kind is not LinkKind.NODE:
             joint = system.joints[link.joint]
             coordinates = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))
             q[link.q] = coordinates[link.coordinates[0]]

@@ -1,9 +1,9 @@
-"""Rigid bodies."""
+"""Rigid and flexible bodies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from bellcrank.model.vectors import (
 )
 from bellcrank.program.trace import Expr, Scalar
 
+if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member
+
 START_POSE = (
     "the start pose is made of plain numbers; put parameters into the points of the joints "
     "(body.point(length, 0, 0)) and the mechanism is assembled from there"
@@ -40,7 +43,8 @@ class Body:
 
     mass: [kg]. center_of_mass: In body axes [m]. inertia: About the centre of mass in body axes, the
     matrix elements themselves [kg m^2]. position: World position of the body's origin in the start
-    pose [m]. rotation: From body to world axes in the start pose.
+    pose [m]. rotation: From body to world axes in the start pose. member: The reduced finite element model
+    of a flexible body; the body's frame is then the member's floating frame.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Body:
     position: Floats3 = (0.0, 0.0, 0.0)
     rotation: Floats33 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     parameters: ParameterTable = field(default_factory=ParameterTable, repr=False)
+    member: Member | None = field(default=None, repr=False)
 
     @property
     def is_ground(self) -> bool:
@@ -60,6 +65,12 @@ class Body:
     def origin(self) -> Frame:
         """The body's own frame."""
         return Frame(self, ZERO)
+
+    def node(self, name: str) -> Frame:
+        """A node of a flexible body, where joints, forces and points may sit."""
+        if self.member is None:
+            raise ModelError(f"body {self.name!r} is rigid and has no nodes; use {self.name}.point(...)")
+        return Frame(self, as_vec(np.array(self.member.node(name).position, dtype=float)), IDENTITY, name)
 
     def point(self, *position: Any) -> Frame:
         """A point fixed in the body [m, body axes], as three numbers or one triple; axes as the body's."""
@@ -118,6 +129,28 @@ def make_body(
         as_vec(checks.plain_vector(f"at of {who}", at, START_POSE)),
         as_mat(R),
         parameters,
+    )
+
+
+def make_flexible_body(
+    name: str, member: Member, at: Any, angle: Any, rotation: Any, quaternion: Any, parameters: ParameterTable
+) -> Body:
+    """A checked flexible body; see :meth:`bellcrank.model.system.System.flexible_body`."""
+    who = f"body {name!r}"
+    if not hasattr(member, "modal_coupling"):
+        raise ModelError(f"{who}: {member!r} is not a flexible member; make one with bellcrank.flexible")
+    mass = float(member.mass)
+    center = np.array(member.first_moment, dtype=float) / mass if mass > 0.0 else np.zeros(3)
+    J = np.array(member.second_moment, dtype=float) - mass * np.outer(center, center)
+    return Body(
+        name,
+        mass,
+        as_vec(center),
+        as_mat(np.trace(J) * np.eye(3) - J),
+        as_vec(checks.plain_vector(f"at of {who}", at, START_POSE)),
+        as_mat(_start_rotation(who, angle, rotation, quaternion)),
+        parameters,
+        member,
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
-from bellcrank.model.bodies import GROUND, Body, make_body
+from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.force_methods import ForceMethods
 from bellcrank.model.joint_methods import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
@@ -15,8 +15,13 @@ from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
-    from bellcrank.mechanism import Mechanism
+    from bellcrank.flexible.member import Member
+    from bellcrank.mechanism import Mechanism, State
     from bellcrank.result.result import Result
+    from bellcrank.studies.equilibrium import Equilibrium
+    from bellcrank.studies.inverse import InverseDynamics
+    from bellcrank.studies.linearize import Linear
+    from bellcrank.studies.sensitivity import Sensitivity
 
 __all__ = ["GROUND", "System"]
 
@@ -85,6 +90,26 @@ class System(JointMethods, MotionMethods, ForceMethods):
         )
         return self.bodies[name]
 
+    def flexible_body(
+        self,
+        name: str,
+        member: Member,
+        at: Any = (0.0, 0.0, 0.0),
+        angle: Any = None,
+        rotation: Any = None,
+        quaternion: Any = None,
+    ) -> Body:
+        """A flexible body: a member reduced to modal coordinates, see :mod:`bellcrank.flexible`.
+
+        Joints, forces and points sit on its nodes (``body.node("tip")``). The pose is that of its floating
+        frame, undeformed.
+        """
+        name = self._new_name("body", name)
+        self.bodies[name] = make_flexible_body(
+            name, member, at, angle, rotation, quaternion, self.parameters
+        )
+        return self.bodies[name]
+
     def check(self) -> None:
         """Raise on what is wrong with the model as a whole."""
         if not self.bodies:
@@ -108,6 +133,38 @@ class System(JointMethods, MotionMethods, ForceMethods):
         from bellcrank.simulation import simulate
 
         return simulate(self, duration, **options)
+
+    def equilibrium(self, **options: Any) -> Equilibrium:
+        """Where it stays at rest; see :func:`bellcrank.studies.equilibrium.equilibrium`."""
+        from bellcrank.studies.equilibrium import equilibrium
+
+        return equilibrium(self, **options)
+
+    def linearize(self, state: State | Equilibrium | None = None, **options: Any) -> Linear:
+        """Small motions about a state; see :func:`bellcrank.studies.linearize.linearize`."""
+        from bellcrank.studies.linearize import linearize
+
+        return linearize(self, state, **options)
+
+    def kinematics(self, duration: float, **options: Any) -> Result:
+        """The motion when all freedoms are driven; see :func:`bellcrank.studies.kinematics.kinematics`."""
+        from bellcrank.studies.kinematics import kinematics
+
+        return kinematics(self, duration, **options)
+
+    def inverse_dynamics(
+        self, motion: Any = None, duration: float | None = None, **options: Any
+    ) -> InverseDynamics:
+        """The efforts a motion needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
+        from bellcrank.studies.inverse import inverse_dynamics
+
+        return inverse_dynamics(self, motion, duration, **options)
+
+    def sensitivity(self, duration: float, **options: Any) -> Sensitivity:
+        """Derivatives along a run by parameters; see :func:`bellcrank.studies.sensitivity.sensitivity`."""
+        from bellcrank.studies.sensitivity import sensitivity
+
+        return sensitivity(self, duration, **options)
 
     def count(self) -> Any:
         """Operations of one evaluation by stage, for every formulation."""

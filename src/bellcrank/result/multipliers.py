@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.mechanics.constraints import Equation
+from bellcrank.mechanics.constraints import Equation, over_speeds
 from bellcrank.mechanics.dynamics import inertia_forces
 from bellcrank.mechanics.forces import effect
-from bellcrank.mechanics.links import LinkKind
-from bellcrank.mechanics.loads import Loads
-from bellcrank.mechanics.vectors import transposed_times
+from bellcrank.mechanics.loads import Loads, elastic_forces
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
@@ -21,24 +19,7 @@ Array = NDArray[np.float64]
 
 def row_over_speeds(s: Snapshot, equation: Equation) -> dict[int, Scalar]:
     """A row of the Jacobian over all speeds, every link in its own axes."""
-    row: dict[int, Scalar] = {}
-    for k, entries in equation.row.items():
-        link = s.linkage.links[k]
-        values = tuple(entries)
-        if link.kind is LinkKind.BALL:
-            values = transposed_times(s.kin.pose(k, equation.base).R, (values[0], values[1], values[2]))
-        row.update({link.u + j: x for j, x in enumerate(values)})
-    return row
-
-
-def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], list[dict[int, Scalar]]]:
-    """f - Q for every speed, and the rows of the kept equations over all speeds."""
-    loads = Loads(s.kin)
-    for force in s.system.forces.values():
-        effect(force, s.linkage)(s.kin, s.t, loads)
-    inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
-    needed = [f - Q for f, Q in zip(inertia, loads.Q, strict=True)]
-    return needed, [row_over_speeds(s, s.equations[e]) for e in kept]
+    return over_speeds(s.kin, equation)
 
 
 def multipliers(s: Snapshot, kept: tuple[int, ...], states: Array) -> Array:

@@ -7,11 +7,12 @@ part of what it transmits. Cut joints give theirs by their multipliers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bellcrank.mechanics.constraints import Constraint, Seen
 from bellcrank.mechanics.dynamics import Wrench, added, carried
-from bellcrank.mechanics.forces import effect
+from bellcrank.mechanics.forces import effect, stretch
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.loads import Loads
@@ -27,6 +28,7 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
 )
 from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.program.trace import Scalar
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -63,6 +65,11 @@ class BodyLoads(Loads):
     def along_line(self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec) -> None:
         """A force on b, the opposite on a."""
         self.between(a, b, base, at_a, at_b, force)
+
+    def line(self, A: Seen, B: Seen, base: int, law: Callable[[Scalar, Scalar], Scalar]) -> None:
+        """A force along the line between two points."""
+        e, length, rate = stretch(self.kin, A, B)
+        self.along_line(A.link, B.link, base, A.point, B.point, scale(law(length, rate), e))
 
     def on_link(self, link: int, point: Vec, force: Vec, moment: Vec = ZERO) -> None:
         """A force and moment in the link's own axes."""

@@ -189,7 +189,25 @@ class Result:
         save(self, path)
 
     def plot(self, *names: str, path: Any = None) -> Any:
-        """Curves of quantities over time; returns the matplotlib figure."""
+        """Curves of quantities over time; returns the matplotlib figure, and saves it where a path is given."""
         from bellcrank.view.plots import plot
 
         return plot(self, names, path)
+
+    def html(self, path: Any, quantities: Sequence[str] | None = None) -> None:
+        """Write an animation with curves of quantities as one self-contained HTML file."""
+        from bellcrank.view.animation import html
+
+        html(self, path, quantities)
+
+    def report(self, path: Any, quantities: Sequence[str] | None = None) -> None:
+        """Write a report of the run, ready to print, as one self-contained HTML file."""
+        from bellcrank.view.report import report
+
+        report(self, path, quantities)
+
+    def cite(self) -> list[str]:
+        """The sources of the methods this run used."""
+        from bellcrank.view.citations import cite
+
+        return cite(self)

@@ -220,6 +220,7 @@ def _table(file: Any, name: str, width: int | None) -> None:
         chunks=(rows, *columns),
         dtype="f8",
         compression="gzip",
+        compression_opts=1,
         shuffle=True,
     )
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.program.calling import call_at
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 from bellcrank.simulate.layout import (
     ADDRESSES,
@@ -38,6 +37,7 @@ from bellcrank.simulate.layout import (
     T,
 )
 from bellcrank.simulate.vectors import interpolate, load
+from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.program.calling import call
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.layout import EVALUATIONS, JACOBIAN, JACOBIAN_AGE, JACOBIANS, TANGENT, WORK, F, T, Y
 from bellcrank.simulate.vectors import load, rates
+from bellcrank.simulate.vocabulary import call
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,7 +12,7 @@ The arrays are plain, so a run can be stopped, copied and resumed, and goes on w
     out_t, out_y        output times and states
     own_ints, own_reals whatever else the method keeps
 
-Numba takes module level integers as compile-time constants, so these names cost nothing.
+The translation takes module level integers as constants, so these names cost nothing.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.program.calling import call, call_at
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.layout import (
     ATOL,
@@ -25,6 +24,7 @@ from bellcrank.simulate.layout import (
     N,
     Y,
 )
+from bellcrank.simulate.vocabulary import call, call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

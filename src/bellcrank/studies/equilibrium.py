@@ -1,11 +1,10 @@
 """Static equilibrium: damped Newton on the generalised forces, dynamic relaxation where that fails.
 
-The forces Q along the freedoms and their exact derivative J = dQ/dz give the step. The symmetric part of -J is
-the stiffness K of a potential; with its eigenvalues taken positive the step Q / |K| always goes downhill, so
-that the search settles where the mechanism would come to rest (Nocedal and Wright, "Numerical
-Optimization", 3.4). Near the end, and where forces have no potential, the plain Newton step of
-least length is taken. Directions without stiffness and without force are left alone: a free car stays
-where it is.
+The forces Q along the freedoms and their exact derivative J = dQ/dz give the step. The symmetric part of -J
+is the stiffness K of a potential; with its eigenvalues taken positive the step Q / |K| always goes downhill,
+so that the search settles where the mechanism would come to rest (Nocedal and Wright, "Numerical
+Optimization", 3.4). Near the end, and where forces have no potential, the plain Newton step of least length
+is taken. Directions without stiffness and without force are left alone: a free car stays where it is.
 """
 
 from __future__ import annotations
@@ -98,7 +97,8 @@ class Equilibrium:
     def __repr__(self) -> str:
         word = {True: "stable", False: "unstable", None: "neutral"}[self.stable]
         free = f", neutral: {', '.join(self.neutral)}" if self.neutral and self.stable is not None else ""
-        return f"<Equilibrium of {self.result.mechanism.system.name!r}: {word}, residual {self.residual:.1e}{free}>"
+        name = self.result.mechanism.system.name
+        return f"<Equilibrium of {name!r}: {word}, residual {self.residual:.1e}{free}>"
 
 
 def equilibrium(
@@ -170,7 +170,9 @@ class _Search:
         """The size of the forces at work [N m], by which balance is judged."""
         if not self._scale:
             Q, J = self.statics.stiffness(q)
-            self._scale = max(float(np.abs(Q).max(initial=0.0)), 0.01 * float(np.abs(J).max(initial=0.0)), 1e-30)
+            self._scale = max(
+                float(np.abs(Q).max(initial=0.0)), 0.01 * float(np.abs(J).max(initial=0.0)), 1e-30
+            )
         return self._scale
 
     def residual(self, q: Array) -> float:

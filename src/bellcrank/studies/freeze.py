@@ -25,9 +25,7 @@ def frozen(mechanism: Mechanism, t: float) -> Mechanism:
         for name, driver in system.drivers.items()
     }
     constraints = constraints_of(system, mechanism.tree, mechanism.linkage)
-    return replace(
-        mechanism, system=system, mechanics=replace(mechanism.mechanics, constraints=constraints)
-    )
+    return replace(mechanism, system=system, mechanics=replace(mechanism.mechanics, constraints=constraints))
 
 
 def _held(function: Callable[..., Scalar], t: float, parameters: ParameterGraph) -> Callable[..., Scalar]:

@@ -1,10 +1,11 @@
 """Linearisation about a state, at rest or moving: x-dot = A x + B w, y = C x + D w.
 
-With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y = T x, where T spans the changes that
-keep loops closed and quaternions unit (:mod:`bellcrank.studies.tangent`). T moves with the state, so
-A = T^+ (F_Y T - T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball and free
-joints it does not. A parameter that shifts a loop shifts Y by S at constant x, and B = T^+ (F_Y S + F_p - S-dot).
-All derivatives are exact.
+With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y = T x, where T spans the
+changes that keep loops closed and quaternions unit (:mod:`bellcrank.studies.tangent`). T moves with the
+state, so A = T^+ (F_Y T - T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball
+and free joints it does not. A parameter that shifts a loop shifts Y by S at constant x, and
+B = T^+ (F_Y S + F_p). T^+ S-dot is left out: it vanishes at rest, and wherever no ball joint is part
+dependent, part independent. All derivatives are exact.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class Linear:
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
-        """The natural motions, slowest first: one for each pair of conjugate eigenvalues, neutral ones left out."""
+        """The natural motions, slowest first: one a pair of conjugate eigenvalues, neutral ones left out."""
         names = self.states[: self.freedoms]
         found = []
         for value, vector in zip(*self._pairs(), strict=True):
@@ -144,7 +145,6 @@ class Linear:
         moves = self.A[:, :n]
         if not n:
             return ()
-        # Balanced by what a speed calls up, so that stiff and soft freedoms are judged alike.
         _, s, Vt = np.linalg.svd(moves)
         free = Vt[s <= 1e-9 * max(float(s[0]), 1e-300)]
         _, _, order = qr(free, pivoting=True)
@@ -163,7 +163,7 @@ class Linear:
     def to_control(self) -> Any:
         """A ``control.StateSpace`` with these names (needs the package python-control)."""
         try:
-            import control
+            import control  # type: ignore[import-not-found, unused-ignore]
         except ImportError as error:
             raise ImportError("to_control needs the package 'control': pip install control") from error
         return control.ss(
@@ -202,9 +202,11 @@ def linearize(
     inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
     """
     from bellcrank.simulation import prepared
+    from bellcrank.studies.equilibrium import Equilibrium
 
     mechanism = prepared(system, "auto", initial, parameters)
-    if state is not None and hasattr(state, "result"):
+    if isinstance(state, Equilibrium):
+        # Its own mechanism has the drivers as they were when it was found, and its parameters.
         mechanism, state = state.result.mechanism, state.state
     if state is not None:
         mechanism = replace(mechanism, start=state)
@@ -288,10 +290,9 @@ class _Linearisation:
         )
 
     def _basis_rates(self, dx: Array) -> Array:
-        """T-dot and S-dot along the motion, for the positions.
+        """T-dot along the motion, for the positions.
 
-        T is the derivative of q-dot by the independent speeds, so T-dot is a second derivative. S at
-        constant move is left out where it vanishes: at rest, and for plain coordinates.
+        T is the derivative of q-dot by the independent speeds, so T-dot is a second derivative.
         """
         n, nq = self.n, self.nq
         result = np.zeros((nq, dx.shape[1]))

@@ -30,8 +30,8 @@ CLOSED = 1e-13
 class Statics:
     """Forces B^T (Q - f) at zero independent speeds and rates, over small moves of the freedoms.
 
-    Moves z are angles [rad] or lengths in units of `length` [m], the size of the mechanism, so that all forces
-    have the unit of a moment and can be compared.
+    Moves z are angles [rad] or lengths in units of `length` [m], the size of the mechanism, so that all
+    forces have the unit of a moment and can be compared.
     """
 
     def __init__(self, mechanism: Mechanism, t: float) -> None:
@@ -105,8 +105,11 @@ def static_forces(mechanism: Mechanism, partition: Partition) -> Program:
     q = tuple(graph.input(f"q.{i}") for i in range(mechanics.linkage.positions))
     still: dict[int, Scalar] = dict.fromkeys(partition.independent, 0.0)
     equations = Equations(mechanics, partition, graph, t, q, still, lambda values: [0.0] * len(values))
-    forces = equations.reduced_forces(equations.loops.columns())
-    return Program.of(equations.inputs, [forces[n] for n in range(len(still))], "static forces")
+    forces = equations.forces(equations.bias)
+    reduced = [forces[i] for i in partition.independent]
+    for c, row in equations.loops.B.items():
+        reduced = [Q + row.get(i, 0.0) * forces[c] for Q, i in zip(reduced, still, strict=True)]
+    return Program.of(equations.inputs, reduced, "static forces")
 
 
 def _size(mechanism: Mechanism) -> tuple[float, float]:

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 def position_map(linkage: Linkage, q: Array) -> Array:
     """G: position rates by speeds."""
     G = np.zeros((linkage.positions, linkage.speeds))
+    plain_q, plain_u = np.ones(linkage.positions, dtype=bool), np.ones(linkage.speeds, dtype=bool)
     for link in linkage.links:
         if link.kind is LinkKind.BALL:
             G[link.q : link.q + 4, link.u : link.u + 3] = _turning(q[link.q : link.q + 4])
@@ -36,12 +37,16 @@ def position_map(linkage: Linkage, q: Array) -> Array:
             G[link.q + 3 : link.q + 7, link.u : link.u + 3] = _turning(quaternion)
             G[link.q : link.q + 3, link.u + 3 : link.u + 6] = from_quaternion(quaternion.tolist())
         else:
-            G[link.q, link.u] = 1.0
+            continue
+        plain_q[link.q : link.q + link.kind.positions] = False
+        plain_u[link.u : link.u + link.kind.speeds] = False
+    # All others are coordinates whose rate is a speed; both are numbered in the same order.
+    G[np.flatnonzero(plain_q), np.flatnonzero(plain_u)] = 1.0
     return G
 
 
 def speed_map(linkage: Linkage, q: Array) -> Array:
-    """The left inverse of G: speeds by position rates. A unit quaternion moves at half the angular velocity."""
+    """The left inverse of G: speeds by position rates; a quaternion moves at half the angular velocity."""
     inverse = position_map(linkage, q).T.copy()
     for link in linkage.links:
         if link.kind in (LinkKind.BALL, LinkKind.FREE):
@@ -50,7 +55,7 @@ def speed_map(linkage: Linkage, q: Array) -> Array:
 
 
 def _turning(quaternion: Array) -> Array:
-    columns = [quaternion_rate(quaternion.tolist(), tuple(row)) for row in np.eye(3).tolist()]
+    columns = [quaternion_rate(quaternion.tolist(), (a, b, c)) for a, b, c in np.eye(3).tolist()]
     return np.array(columns, dtype=float).T
 
 
@@ -81,13 +86,19 @@ def dependent_step(partition: Partition, rows: NumericRows, miss: Array) -> Arra
 
 def is_turning(linkage: Linkage) -> NDArray[np.bool_]:
     """Which speeds are angular."""
-    turning = np.ones(linkage.speeds, dtype=bool)
+    turning = np.zeros(linkage.speeds, dtype=bool)
     for link in linkage.links:
-        if link.kind is LinkKind.PRISMATIC:
-            turning[link.u] = False
-        elif link.kind is LinkKind.FREE:
-            turning[link.u + 3 : link.u + 6] = False
+        if link.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
+            turning[link.u] = True
+        elif link.kind in (LinkKind.BALL, LinkKind.FREE):
+            turning[link.u : link.u + 3] = True
     return turning
+
+
+def _whole(linkage: Linkage) -> set[int]:
+    """The speeds of ball and free joints, which are no rates of coordinates."""
+    whole = (link for link in linkage.links if link.kind in (LinkKind.BALL, LinkKind.FREE))
+    return {link.u + k for link in whole for k in range(link.kind.speeds)}
 
 
 def move_names(mechanism: Mechanism, speeds: Sequence[int]) -> tuple[str, ...]:
@@ -97,10 +108,10 @@ def move_names(mechanism: Mechanism, speeds: Sequence[int]) -> tuple[str, ...]:
     are components in the axes of the moving body.
     """
     names = []
-    kinds = [link.kind for link in mechanism.linkage.links for _ in range(link.kind.speeds)]
+    whole = _whole(mechanism.linkage)
     for i in speeds:
         name = mechanism.speed_names[i]
-        if kinds[i] in (LinkKind.BALL, LinkKind.FREE):
+        if i in whole:
             joint, _, speed = name.rpartition(".")
             what = "rotation" if speed.startswith("angular") else "translation"
             name = f"{joint}.{what}_{speed[-1]}"
@@ -110,7 +121,5 @@ def move_names(mechanism: Mechanism, speeds: Sequence[int]) -> tuple[str, ...]:
 
 def rate_names(mechanism: Mechanism, speeds: Sequence[int]) -> tuple[str, ...]:
     """Names of speeds: ``joint.angle_rate``, ``joint.angular_velocity_x``."""
-    kinds = [link.kind for link in mechanism.linkage.links for _ in range(link.kind.speeds)]
-    whole = (LinkKind.BALL, LinkKind.FREE)
-    names = mechanism.speed_names
-    return tuple(names[i] if kinds[i] in whole else f"{names[i]}_rate" for i in speeds)
+    whole, names = _whole(mechanism.linkage), mechanism.speed_names
+    return tuple(names[i] if i in whole else f"{names[i]}_rate" for i in speeds)

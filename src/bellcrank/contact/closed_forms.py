@@ -1,0 +1,127 @@
+"""Pairs of shapes whose closest points have a closed form, in the frame of the first shape.
+
+Each function takes the two shapes, the rotation R of b and its origin c, both seen from a, and gives the
+normal from a to b, the point of a and the point of b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
+from bellcrank.contact.shapes import TINY, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
+from bellcrank.contact.steps import chosen
+from bellcrank.mechanics.vectors import (
+    Mat,
+    Vec,
+    add,
+    column,
+    dot,
+    neg,
+    scale,
+    sub,
+    times,
+    transposed_times,
+    vec,
+)
+from bellcrank.program.trace import Scalar, clip, compare, function, maximum, sqrt, where
+
+Points: TypeAlias = tuple[Vec, Vec, Vec]
+Rule: TypeAlias = Callable[[Shape, Shape, Mat, Vec], Points]
+
+
+def rule(a: Shape, b: Shape) -> Rule | None:
+    """The closed form of this pair in this order, if there is one."""
+    if isinstance(a, Plane):
+        return _flat_below
+    pairs: tuple[tuple[type[Shape], type[Shape], Rule], ...] = (
+        (Circle, Circle, _circles),
+        (Sphere, Sphere, _spheres),
+        (Capsule, Sphere, _capsule_sphere),
+        (Capsule, Capsule, _capsules),
+        (Cylinder, Sphere, _cylinder_sphere),
+    )
+    for kind_a, kind_b, form in pairs:
+        if isinstance(a, kind_a) and isinstance(b, kind_b):
+            return form
+    return None
+
+
+def _toward(r: Vec, spare: Vec) -> Vec:
+    """r / |r|, or `spare` where r vanishes."""
+    square = dot(r, r)
+    zero = compare("lt", square, 1e-280)
+    return vec(chosen(zero, spare, scale(1.0 / sqrt(maximum(square, TINY)), r)))
+
+
+def _balls(r: Vec, at_a: Vec, radius_a: Scalar, at_b: Vec, radius_b: Scalar, spare: Vec) -> Points:
+    n = _toward(r, spare)
+    return n, add(at_a, scale(radius_a, n)), sub(at_b, scale(radius_b, n))
+
+
+def _spheres(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    a, b = cast("Sphere", a), cast("Sphere", b)
+    return _balls(c, (0.0, 0.0, 0.0), a.radius, c, b.radius, (0.0, 0.0, 1.0))
+
+
+def _circles(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    a, b = cast("Circle", a), cast("Circle", b)
+    flat = (c[0], c[1], 0.0)
+    return _balls(flat, (0.0, 0.0, 0.0), a.radius, flat, b.radius, (1.0, 0.0, 0.0))
+
+
+def _flat_below(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    """A plane or line: the lowest point of b, and the point straight below it."""
+    n: Vec = (0.0, 1.0, 0.0) if isinstance(a, HalfPlane) else (0.0, 0.0, 1.0)
+    x = add(c, times(R, b.support(neg(transposed_times(R, n))).point))
+    return n, sub(x, scale(dot(x, n), n)), x
+
+
+def _capsule_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    a, b = cast("Capsule", a), cast("Sphere", b)
+    core: Vec = (0.0, 0.0, clip(c[2], -a.half_length, a.half_length))
+    return _balls(sub(c, core), core, a.radius, c, b.radius, (1.0, 0.0, 0.0))
+
+
+def _capsules(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    """Closest points of two segments: Ericson (2005), Real-Time Collision Detection, section 5.1.9.
+
+    Differs in: parallel segments meet in the middle of their overlap.
+    """
+    a, b = cast("Capsule", a), cast("Capsule", b)
+    axis = column(R, 2)
+    cosine = axis[2]
+    along_a, along_b = c[2], dot(c, axis)
+    sine2 = axis[0] * axis[0] + axis[1] * axis[1]
+    free = (along_a - cosine * along_b) / maximum(sine2, TINY)
+    reach = b.half_length * function("abs", cosine)
+    overlap = 0.5 * (maximum(along_a - reach, -a.half_length) - maximum(-along_a - reach, -a.half_length))
+    s = clip(where(compare("lt", sine2, 1e-18), overlap, free), -a.half_length, a.half_length)
+    t = clip(cosine * s - along_b, -b.half_length, b.half_length)
+    s = clip(along_a + cosine * t, -a.half_length, a.half_length)
+    s = where(compare("lt", sine2, 1e-18), clip(overlap, -a.half_length, a.half_length), s)
+    core_a: Vec = (0.0, 0.0, s)
+    core_b = add(c, scale(t, axis))
+    across = _toward((-axis[1], axis[0], 0.0), (1.0, 0.0, 0.0))
+    return _balls(sub(core_b, core_a), core_a, a.radius, core_b, b.radius, across)
+
+
+def _cylinder_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    """The point of the cylinder nearest to the centre; from inside, out by the nearer of side and end."""
+    a, b = cast("Cylinder", a), cast("Sphere", b)
+    length, radius = a.half_length, a.radius
+    around = sqrt(maximum(c[0] * c[0] + c[1] * c[1], TINY))
+    side = _toward((c[0], c[1], 0.0), (1.0, 0.0, 0.0))
+    inward = radius / maximum(around, radius)
+    held: Vec = (c[0] * inward, c[1] * inward, clip(c[2], -length, length))
+    out = sub(c, held)
+    up = where(compare("lt", c[2], 0.0), -1.0, 1.0)
+    to_side, to_end = radius - around, length - function("abs", c[2])
+    by_side = compare("le", to_side, to_end)
+    n_in = vec(chosen(by_side, side, (0.0, 0.0, up)))
+    x_in = vec(chosen(by_side, (radius * side[0], radius * side[1], c[2]), (c[0], c[1], up * length)))
+    inside = compare("lt", dot(out, out), 1e-28 * radius * radius)
+    n = vec(chosen(inside, n_in, _toward(out, n_in)))
+    return n, vec(chosen(inside, x_in, held)), sub(c, scale(b.radius, n))
+
+

@@ -1,0 +1,242 @@
+"""Closest points of two convex shapes, as a straight-line program.
+
+Paper A, Park et al. (2000), Section 2.2: problem (23) with the normals opposed, and the distance d_N = r . n of
+(24) and (25). The same code runs on numbers and on traced scalars.
+
+Differs in: d_N is that of the branch with *opposed* normals, also in deep penetration (paper A allows equal
+normals too and misses collisions); for overlapping bodies it is minus the least way out, or, from a guess, the
+nearest stationary way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bellcrank.contact.closed_forms import Points, rule
+from bellcrank.contact.shapes import Cylinder, Plane, Shape
+from bellcrank.contact.steps import (
+    Gap,
+    PointGap,
+    across,
+    chosen,
+    on_circle,
+    on_sphere,
+    on_surface,
+    unit,
+)
+from bellcrank.errors import ModelError
+from bellcrank.mechanics.vectors import (
+    Mat,
+    Vec,
+    add,
+    column,
+    cross,
+    dot,
+    matmul,
+    neg,
+    scale,
+    sub,
+    times,
+    transpose,
+    transposed_times,
+    vec,
+)
+from bellcrank.program.trace import Scalar, compare, sqrt
+
+ITERATIONS = 10
+"""Newton steps in one program. From the normal of the step before three or four are enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Closest:
+    """Closest points in the common frame.
+
+    distance: Signed, negative in penetration [m].
+    normal: Unit vector from a to b.
+    point_a, point_b: On the surfaces [m].
+    residual: How far point_b misses the normal through point_a [m]: zero when converged.
+    """
+
+    distance: Scalar
+    normal: Vec
+    point_a: Vec
+    point_b: Vec
+    residual: Scalar
+
+
+def closest(
+    shape_a: Shape,
+    R_a: Mat,
+    p_a: Vec,
+    shape_b: Shape,
+    R_b: Mat,
+    p_b: Vec,
+    guess: Vec | None = None,
+    iterations: int = ITERATIONS,
+) -> Closest:
+    """The closest points of two shapes with opposed normals.
+
+    R_a, R_b: Rotations from each shape's frame to the common frame.
+    p_a, p_b: Origins of the shapes' frames in the common frame [m].
+    guess: About the normal from a to b in the common frame (of the step before); without it the search starts
+        from the best of a few directions. Pairs with a closed form have no use for it.
+    """
+    check_pair(shape_a, shape_b)
+    if _turned(shape_a, shape_b):
+        found = closest(shape_b, R_b, p_b, shape_a, R_a, p_a, neg(guess) if guess else None, iterations)
+        return Closest(found.distance, neg(found.normal), found.point_b, found.point_a, found.residual)
+    R, c = matmul(transpose(R_a), R_b), transposed_times(R_a, sub(p_b, p_a))
+    form = rule(shape_a, shape_b)
+    if form is not None:
+        n, x_a, x_b = form(shape_a, shape_b, R, c)
+    else:
+        pair = _Pair(shape_a, shape_b, R, c)
+        start = pair.start(transposed_times(R_a, guess) if guess else None)
+        n, x_a, x_b = pair.search(start, iterations)
+    r = sub(x_b, x_a)
+    if shape_a.planar:
+        r = (r[0], r[1], 0.0)
+    distance = dot(n, r)
+    miss = sub(r, scale(distance, n))
+    return Closest(
+        distance,
+        times(R_a, n),
+        add(p_a, times(R_a, x_a)),
+        add(p_a, times(R_a, x_b)),
+        0.0 if form is not None else sqrt(dot(miss, miss)),
+    )
+
+
+def check_pair(a: Shape, b: Shape) -> None:
+    """Raise for two shapes that cannot touch in a point."""
+    names = f"{type(a).__name__} and {type(b).__name__}"
+    if isinstance(a, Plane) and isinstance(b, Plane):
+        raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
+    if a.planar != b.planar:
+        raise ModelError(
+            f"{names}: a planar shape meets planar shapes only (Circle, Ellipse, HalfPlane); "
+            "give both in the plane or both in space"
+        )
+
+
+def has_closed_form(a: Shape, b: Shape) -> bool:
+    """Whether this pair needs no search."""
+    return rule(a, b) is not None or rule(b, a) is not None
+
+
+def _turned(a: Shape, b: Shape) -> bool:
+    """Whether the pair is solved the other way round."""
+    if rule(a, b) is not None:
+        return False
+    return rule(b, a) is not None or (b.by_points and not a.by_points)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two shapes in the frame of the first; b's frame has rotation R and origin c."""
+
+    a: Shape
+    b: Shape
+    R: Mat
+    c: Vec
+
+    @property
+    def size(self) -> Scalar:
+        return self.a.bounding_radius() + self.b.bounding_radius()
+
+    def gap(self, n: Vec) -> Gap:
+        """The support points of normals n and -n."""
+        on_a = self.a.support(n)
+        on_b = self.b.support(neg(transposed_times(self.R, n)))
+        r = add(self.c, sub(times(self.R, on_b.point), on_a.point))
+        R = self.R
+
+        def radii(e: Vec, f: Vec) -> Scalar:
+            return on_a.second(e, f) + on_b.second(transposed_times(R, e), transposed_times(R, f))
+
+        return Gap(n, r, radii)
+
+    def gap_at(self, x: Vec) -> PointGap:
+        """The point of a below x, and the point of b with the opposite normal."""
+        on_a = self.a.surface(x)
+        n, R = on_a.normal, self.R
+        on_b = self.b.support(neg(transposed_times(R, n)))
+        r = add(self.c, sub(times(R, on_b.point), on_a.point))
+
+        def radii(e: Vec, f: Vec) -> Scalar:
+            return on_b.second(transposed_times(R, e), transposed_times(R, f))
+
+        return PointGap(n, r, radii, on_a.point, on_a.curvature)
+
+    def separation(self, n: Vec) -> Scalar:
+        """The gap between the tangent planes across n [m]."""
+        return dot(n, self.gap(n).r)
+
+    def best(self, normals: Sequence[Vec]) -> Vec:
+        """The direction with the largest separation."""
+        first, *others = normals
+        if not others:
+            return first
+        best = (*first, self.separation(first))
+        for n in others:
+            trial = (*n, self.separation(n))
+            best = chosen(compare("lt", best[3], trial[3]), trial, best)  # type: ignore[assignment]
+        return vec(best[:3])
+
+    def start(self, guess: Vec | None) -> Vec:
+        """The guess, or the best of: from centre to centre, and each shape's normal toward the other."""
+        if guess is not None:
+            return unit(guess)
+        c = (self.c[0], self.c[1], 0.0) if self.a.planar else self.c
+        spare: Vec = (1.0, 0.0, 0.0) if self.a.planar else (0.0, 0.0, 1.0)
+        apart = compare("lt", 1e-24, dot(c, c))
+        c = vec(chosen(apart, c, spare))
+        from_b = times(self.R, self.b.outward(neg(transposed_times(self.R, c))))
+        return self.best([unit(c), unit(self.a.outward(c)), unit(neg(from_b))])
+
+    def search(self, start: Vec, iterations: int) -> Points:
+        """Normal and points of problem (23) from the normal `start`."""
+        if self.a.planar:
+            n = on_circle(self.gap, start, (0.0, 0.0, 1.0), self.size, iterations)
+            return self.at(n)
+        if self.a.by_points:
+            x, n = on_surface(self.gap_at, self.a.point_near(start), self.size, iterations)
+            if not self.b.straight:
+                on_b = self.b.support(neg(transposed_times(self.R, n))).point
+                return n, x, add(self.c, times(self.R, on_b))
+        else:
+            n = on_sphere(self.gap, start, self.size, iterations)
+        return self.at(self.best([n, *self.corners(start, iterations)]))
+
+    def corners(self, start: Vec, iterations: int) -> list[Vec]:
+        """Normals where a support function has a corner: of straight sides, flat ends, crossed axes."""
+        ways: list[Vec] = []
+        up, across_up = (0.0, 0.0, 1.0), column(self.R, 2)
+        for shape, axis in ((self.a, up), (self.b, across_up)):
+            if shape.straight:
+                level = across(start, axis, (axis[1], axis[2], axis[0]))
+                ways.append(on_circle(self.gap, level, axis, self.size, iterations))
+            if isinstance(shape, Cylinder):
+                ways += [axis, neg(axis)]
+        if self.a.straight and self.b.straight:
+            both = across(cross(up, across_up), up, (1.0, 0.0, 0.0))
+            ways += [both, neg(both)]
+        return ways
+
+    def at(self, n: Vec) -> Points:
+        """The points of normal n; where sides lie on each other, a pair facing each other."""
+        x_a = self.a.support(n).point
+        down = neg(transposed_times(self.R, n))
+
+        def seen(x: Vec) -> Vec:
+            return transposed_times(self.R, sub(x, self.c))
+
+        if not self.b.straight:
+            x_b = add(self.c, times(self.R, self.b.support(down).point))
+            return n, self.a.support_near(n, x_b) if self.a.straight else x_a, x_b
+        x_b = x_a
+        for _ in range(3 if self.a.straight else 1):
+            x_b = add(self.c, times(self.R, self.b.support_near(down, seen(x_a))))
+            x_a = self.a.support_near(n, x_b) if self.a.straight else x_a
+        return n, x_a, x_b

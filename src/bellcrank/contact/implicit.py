@@ -1,0 +1,252 @@
+"""A convex surface given by any traced function g(x, y, z) = 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from bellcrank.contact.norms import Expansion
+from bellcrank.contact.shapes import TINY, Shape, Support, Surface, sample_normals
+from bellcrank.contact.steps import chosen, frame, solved_2x2
+from bellcrank.errors import ModelError
+from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec
+from bellcrank.program.derive import directional
+from bellcrank.program.trace import Expr, Graph, Scalar, compare, maximum, rebuild, sqrt, where
+
+PULLS = 4
+"""Newton steps along the ray that bring a point back onto the surface."""
+SUPPORT_STEPS = 12
+"""Newton steps for a support point, which only pairs of two implicit shapes and straight sides need."""
+
+
+@dataclass(frozen=True, eq=False)
+class Implicit(Shape):
+    """The body g(x, y, z) <= 0, which must be convex and hold the origin of its frame.
+
+    function: g, written with NumPy's functions; negative inside.
+    size: A length [m] that the surface does not exceed in any direction from the origin.
+    name: What errors call the surface.
+    """
+
+    function: Callable[[Scalar, Scalar, Scalar], Scalar]
+    size: float
+    name: str = "implicit surface"
+    by_points: ClassVar[bool] = True
+    _values: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not (self.size > 0.0 and math.isfinite(self.size)):
+            raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size}")
+        if not self._parameters() or self._values:
+            self.check_convex(self._values)
+
+    @cached_property
+    def _traced(self) -> tuple[tuple[Expr, Expr, Expr], list[Scalar]]:
+        """x, y, z, and g, its gradient, and the six second derivatives xx, yy, zz, xy, xz, yz."""
+        graph = Graph()
+        x = (graph.input("x of the surface"), graph.input("y of the surface"), graph.input("z of the surface"))
+        value = graph.bring(self.function(*x))
+        slopes = [directional([value], {axis.id: 1.0})[0] for axis in x]
+        pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+        bends = [directional([slopes[i]], {x[j].id: 1.0})[0] for i, j in pairs]
+        return x, [value, *slopes, *bends]
+
+    def _parameters(self) -> list[str]:
+        x, outputs = self._traced
+        own = {axis.id for axis in x}
+        return [node.args[0] for node in _below(outputs) if node.op == "input" and node.id not in own]
+
+    def implicit(self, s: Vec) -> Scalar:
+        axes, outputs = self._traced
+        return _substituted(outputs[:1], axes, s)[0]
+
+    def _slope(self, s: Vec) -> tuple[Scalar, Vec]:
+        axes, outputs = self._traced
+        g, x, y, z = _substituted(outputs[:4], axes, s)
+        return g, (x, y, z)
+
+    def expansion(self, s: Vec) -> Expansion:
+        """g, its gradient and its second derivative at s."""
+        axes, outputs = self._traced
+        g, x, y, z, xx, yy, zz, xy, xz, yz = _substituted(outputs, axes, s)
+
+        def second(e: Vec, f: Vec) -> Scalar:
+            mixed = xy * (e[0] * f[1] + e[1] * f[0]) + xz * (e[0] * f[2] + e[2] * f[0])
+            straight = xx * (e[0] * f[0]) + yy * (e[1] * f[1]) + zz * (e[2] * f[2])
+            return straight + mixed + yz * (e[1] * f[2] + e[2] * f[1])
+
+        return Expansion(g, (x, y, z), second)
+
+    def pulled(self, x: Vec, steps: int = PULLS) -> Vec:
+        """The point of the surface on the ray through x.
+
+        Along a ray g is convex, so Newton's method is outside after one step and then comes down.
+        """
+        for _ in range(steps):
+            g, slope = self._slope(x)
+            along = dot(slope, x)
+            # Near the origin g is flat along the ray: never stretch by more than two, nor turn round.
+            factor = 1.0 - g / where(compare("lt", 0.0, along), maximum(along, TINY), 1.0)
+            factor = where(compare("lt", 0.0, along), factor, 2.0)
+            factor = where(compare("lt", factor, 2.0), maximum(factor, 0.25), 2.0)
+            x = scale(factor, x)
+        return x
+
+    def surface(self, x: Vec) -> Surface:
+        point = self.pulled(x)
+        near = self.expansion(point)
+        steep = 1.0 / sqrt(maximum(dot(near.gradient, near.gradient), TINY))
+        return Surface(point, scale(steep, near.gradient), lambda e, f: steep * near.second(e, f))
+
+    def outward(self, direction: Vec) -> Vec:
+        length = sqrt(maximum(dot(direction, direction), TINY))
+        start = scale(self.size / length, direction)
+        return self._slope(self.pulled(start, 2 * PULLS))[1]
+
+    def point_near(self, n: Vec, steps: int = 3) -> Vec:
+        """The point of normal n by Newton's method, from where the ray along n leaves the surface."""
+        x = self.pulled(scale(self.size, n), 2 * PULLS)
+        part: Scalar = 1.0
+        for _ in range(steps):
+            here = self.surface(x)
+            e1, e2 = frame(here.normal)
+            k11, k12, k22 = (here.curvature(e1, e1), here.curvature(e1, e2), here.curvature(e2, e2))
+            # A share of the isotropic bend keeps the step bounded where the surface is flat.
+            least = 1e-9 / self.size
+            t1, t2 = solved_2x2(k11 + least, k12, k12, k22 + least, dot(e1, n), dot(e2, n))
+            step = add(scale(t1, e1), scale(t2, e2))
+            length = sqrt(maximum(dot(step, step), TINY))
+            step = scale(part * where(compare("lt", length, self.size), 1.0, self.size / length), step)
+            trial = self.pulled(add(here.point, step))
+            better = compare("le", 0.0, dot(n, sub(trial, here.point)) + 1e-15 * self.size)
+            x = vec(chosen(better, trial, here.point))
+            part = where(better, 1.0, 0.25 * part)
+        return x
+
+    def support(self, n: Vec) -> Support:
+        here = self.surface(self.point_near(n, SUPPORT_STEPS))
+        e1, e2 = frame(here.normal)
+        k11, k12, k22 = (here.curvature(e1, e1), here.curvature(e1, e2), here.curvature(e2, e2))
+        inverse = 1.0 / maximum(k11 * k22 - k12 * k12, 1e-18 / (self.size * self.size))
+
+        def second(e: Vec, f: Vec) -> Scalar:
+            a1, a2, b1, b2 = dot(e, e1), dot(e, e2), dot(f, e1), dot(f, e2)
+            return inverse * (k22 * a1 * b1 - k12 * (a1 * b2 + a2 * b1) + k11 * a2 * b2)
+
+        return Support(here.point, second)
+
+    def bounding_radius(self) -> Scalar:
+        return self.size
+
+    def samples(self) -> tuple[Vec, ...]:
+        return tuple(self.pulled(scale(self.size, n), 2 * PULLS) for n in sample_normals(False))
+
+    def check_convex(self, values: Mapping[str, float]) -> None:
+        """Raise where a sample shows that the body is not convex, empty, or larger than its size.
+
+        values: Numbers for the parameters the function uses.
+        """
+        origin = self._numbers((0.0, 0.0, 0.0), values)[0]
+        if not origin < 0.0:
+            raise ModelError(
+                f"{self.name}: g at the origin of its frame is {origin:.3g}, it must be negative "
+                "(inside); move the frame into the body or change the sign of g"
+            )
+        points = [self._on_ray(n, values) for n in _check_directions()]
+        for p in points:
+            self._check_bend(p, values)
+        for k, p in enumerate(points):
+            for other in points[k + 1 :: 7]:
+                middle = 0.5 * (p + other)
+                if self._numbers(middle, values)[0] > 1e-9 * abs(origin):
+                    raise ModelError(
+                        f"{self.name} is not convex: {_text(middle)} lies outside, although it is the "
+                        f"middle of {_text(p)} and {_text(other)} on the surface; split it into convex parts"
+                    )
+
+    def _on_ray(self, n: Sequence[float], values: Mapping[str, float]) -> np.ndarray:
+        direction = np.asarray(n)
+        low, high = 0.0, 1.0000001 * self.size
+        if self._numbers(high * direction, values)[0] < 0.0:
+            raise ModelError(
+                f"{self.name} reaches further than its size {self.size:g} m: {_text(high * direction)} "
+                "is still inside; give a larger size"
+            )
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            inside = self._numbers(middle * direction, values)[0] < 0.0
+            low, high = (middle, high) if inside else (low, middle)
+        return 0.5 * (low + high) * direction
+
+    def _check_bend(self, p: np.ndarray, values: Mapping[str, float]) -> None:
+        _, x, y, z, xx, yy, zz, xy, xz, yz = self._numbers(p, values)
+        gradient = np.array([x, y, z])
+        steep = float(np.linalg.norm(gradient))
+        if not (steep > 0.0 and math.isfinite(steep)):
+            raise ModelError(f"{self.name} has no normal at {_text(p)}: the gradient of g is {_text(gradient)}")
+        hessian = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        unit = gradient / steep
+        tangents = np.array(frame((unit[0], unit[1], unit[2])), dtype=float)
+        least = float(np.linalg.eigvalsh(tangents @ hessian @ tangents.T)[0]) / steep
+        if least < -1e-7 / self.size:
+            raise ModelError(
+                f"{self.name} is not convex: at {_text(p)} it bends inward (curvature {least:.3g} 1/m); "
+                "split it into convex parts"
+            )
+
+    def _numbers(self, p: Sequence[float] | np.ndarray, values: Mapping[str, float]) -> list[float]:
+        axes, outputs = self._traced
+        known = {axis.id: float(t) for axis, t in zip(axes, p, strict=True)}
+        return [float(v) for v in _replaced(outputs, known, values)]  # type: ignore[arg-type]
+
+
+def _check_directions() -> list[tuple[float, float, float]]:
+    """Two hundred directions, spread evenly (Fibonacci's lattice)."""
+    turn = math.pi * (3.0 - math.sqrt(5.0))
+    heights = [1.0 - (2 * k + 1) / 200 for k in range(200)]
+    return [
+        (math.sqrt(1 - h * h) * math.cos(turn * k), math.sqrt(1 - h * h) * math.sin(turn * k), h)
+        for k, h in enumerate(heights)
+    ]
+
+
+def _text(p: Sequence[float] | np.ndarray) -> str:
+    return "(" + ", ".join(f"{float(t):.4g}" for t in p) + ")"
+
+
+def _below(outputs: Sequence[Scalar]) -> list[Expr]:
+    """The nodes the outputs depend on, in evaluation order."""
+    seen: dict[int, Expr] = {}
+    pending = [o for o in outputs if isinstance(o, Expr)]
+    while pending:
+        node = pending.pop()
+        if node.id not in seen:
+            seen[node.id] = node
+            pending.extend(a for a in node.args if isinstance(a, Expr))
+    return [seen[k] for k in sorted(seen)]
+
+
+def _substituted(outputs: Sequence[Scalar], axes: Sequence[Expr], at: Vec) -> list[Scalar]:
+    return _replaced(outputs, {axis.id: value for axis, value in zip(axes, at, strict=True)}, {})
+
+
+def _replaced(
+    outputs: Sequence[Scalar], known: Mapping[int, Scalar], values: Mapping[str, float]
+) -> list[Scalar]:
+    """The outputs with some inputs replaced, in the graph of the replacements."""
+    done: dict[int, Scalar] = dict(known)
+    graph = next((v.graph for v in known.values() if isinstance(v, Expr)), None)
+    for node in _below(outputs):
+        if node.id in done:
+            continue
+        if node.op == "input":
+            name = node.args[0]
+            done[node.id] = values[name] if name in values else (graph.input(name) if graph else node)
+        else:
+            done[node.id] = rebuild(node.op, [done[a.id] if isinstance(a, Expr) else a for a in node.args])
+    return [done[o.id] if isinstance(o, Expr) else o for o in outputs]

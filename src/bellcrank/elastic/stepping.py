@@ -1,0 +1,276 @@
+"""One step of dynamic contact: displacements, then velocities and accelerations that fit on the contact surface.
+
+Source: Lee (1995), section 3.3, with the corrections of the project's notes. The displacement comes from the forces of
+(10), the velocity of the whole body from those of (14), its acceleration from those of (15). Differs in: generalised-
+alpha beside Newmark; damping; obstacles that move or are curved (linearised about the end of the step until that stays);
+the rate at which the normal of a curved obstacle turns is left out of (13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from bellcrank.elastic.active_set import ContactFailure
+from bellcrank.elastic.assembled import Assembled
+from bellcrank.elastic.compliance import Compliance
+from bellcrank.elastic.interface import Interface, Rows
+from bellcrank.elastic.lattices import Array, Index
+from bellcrank.elastic.problem import ContactProblem, ContactSolver, Flags
+from bellcrank.elastic.schemes import Scheme
+
+
+@dataclass(frozen=True)
+class Compatibility:
+    """Which conditions hold on the contact surface beside that of displacements."""
+
+    velocity: bool = True
+    acceleration: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """State at one time.
+
+    u, v, a: displacement, velocity, acceleration of the unknowns. force: of each contact point, normal first [N], shape
+    (points, d). frames: normals and tangents of the points. active, stick: branches taken. nodal: contact forces on
+    all unknowns [N]. slip: slip increments of the step [m]. travel: of what is met in the step [m]. updates: solver
+    iterations for displacement, velocity and acceleration.
+    """
+
+    t: float
+    u: Array
+    v: Array
+    a: Array
+    force: Array
+    frames: Array
+    active: Flags
+    stick: Flags
+    nodal: Array
+    slip: Array
+    travel: Array
+    updates: tuple[int, int, int] = (0, 0, 0)
+
+
+class Stepper:
+    """Steps of one size; the matrix is factorised here, once."""
+
+    def __init__(
+        self, system: Assembled, interfaces: Sequence[Interface], scheme: Scheme, step: float,
+        solver: ContactSolver, compatibility: Compatibility,
+    ) -> None:  # fmt: skip
+        self.system, self.interfaces, self.scheme, self.step = system, tuple(interfaces), scheme, step
+        self.solver, self.compatibility = solver, compatibility
+        al, de, am, af = scheme.alpha, scheme.delta, scheme.inertia_shift, scheme.force_shift
+        matrix = (1.0 - am) / (al * step**2) * system.mass + (1.0 - af) * system.stiffness
+        if system.damping is not None:
+            matrix = matrix + (1.0 - af) * de / (al * step) * system.damping
+        self._solve = system.solver(sp.csr_array(matrix))
+        share = 1.0 - af
+        self.compliance = Compliance(lambda b: share * self._solve(b), system.unknowns, system.dimension)
+        self.friction = np.concatenate([np.full(i.count, i.friction) for i in self.interfaces])
+        self.first = np.concatenate([[0], np.cumsum([i.count for i in self.interfaces])])
+        self.size = float(np.ptp(system.nodes, axis=0).max())
+        self.flat = all(i.flat for i in self.interfaces)
+
+    def gap(self, u: Array, t: float) -> Array:
+        """Gaps of all points [m]."""
+        shaped = u.reshape(-1, self.system.dimension)
+        return np.concatenate([interface.gap(shaped, t) for interface in self.interfaces])
+
+    def start(self) -> Moment:
+        """The beginning: undeformed, with the acceleration that loads and damping give."""
+        system = self.system
+        n, m, d = system.unknowns, int(self.first[-1]), system.dimension
+        v = system.start_velocity.copy()
+        right = system.load.copy()
+        if system.damping is not None:
+            right -= system.damping @ v
+        a = np.zeros(n)
+        if np.any(right[system.free] != 0.0):
+            a = system.solver(system.mass)(right)
+        none = np.zeros(m, dtype=bool)
+        zeros = np.zeros((m, d))
+        return Moment(0.0, np.zeros(n), v, a, zeros, np.zeros((m, d, d)), none, none, np.zeros(n), zeros, zeros)
+
+    def advance(self, now: Moment) -> Moment:
+        """From t to t + dt."""
+        t = now.t + self.step
+        w = self._without_contact(now)
+        points, rows, force, flags, u10, updates = self._displacements(now, w, t)
+        operator = _operator(rows)
+        c = _condensed(operator, rows, self.compliance)
+        rest = _Rest(points, rows, operator, c, w)
+        v, updates_v = self._velocities(now, rest, force, flags, u10)
+        a, updates_a = self._accelerations(now, rest, force, flags, u10)
+        return self._moment(now, t, rest, force, flags, (u10, v, a), (updates, updates_v, updates_a))
+
+    def _without_contact(self, now: Moment) -> Array:
+        """w of (5): the displacement if nothing were touched."""
+        system, s, h = self.system, self.scheme, self.step
+        al, de, am, af = s.alpha, s.delta, s.inertia_shift, s.force_shift
+        u, v, a = now.u, now.v, now.a
+        history = (1.0 - am) * (u / (al * h**2) + v / (al * h) + (0.5 / al - 1.0) * a) - am * a
+        right = system.mass @ history + system.load
+        if system.damping is not None:
+            older = (1.0 - af) * (de / (al * h) * u + (de / al - 1.0) * v + h * (0.5 * de / al - 1.0) * a) - af * v
+            right += system.damping @ older
+        if af:
+            right += af * (now.nodal - system.stiffness @ u)
+        return self._solve(right)
+
+    def acceleration(self, now: Moment, u: Array) -> Array:
+        """(3)."""
+        al, h = self.scheme.alpha, self.step
+        return np.asarray((u - now.u) / (al * h**2) - now.v / (al * h) - (0.5 / al - 1.0) * now.a)
+
+    def velocity(self, now: Moment, u: Array) -> Array:
+        """(4)."""
+        de, h = self.scheme.delta, self.step
+        return np.asarray(now.v + h * (1.0 - de) * now.a + h * de * self.acceleration(now, u))
+
+    def _displacements(
+        self, now: Moment, w: Array, t: float
+    ) -> tuple[Index, Rows, Array, tuple[Flags, Flags], Array, int]:
+        """Displacement compatibility, (7), over the points that can touch in this step."""
+        d = self.system.dimension
+        gap = self.gap(w, t)
+        margin = 2.0 * np.abs(w - now.u).max()
+        candidates = (gap < min(margin, 1e-2 * self.size)) | now.active
+        about, total = w, 0
+        for _ in range(60):
+            points = np.flatnonzero(candidates)
+            rows = self._rows(points, about, t)
+            operator = _operator(rows)
+            c = _condensed(operator, rows, self.compliance)
+            free = (operator @ w).reshape(-1, d)
+            free[:, 0] -= rows.gap
+            free[:, 1:] -= _in_frame(rows.frames, _points(rows, now.u, d) + rows.travel)[:, 1:]
+            guess = np.where(now.active[points, None], now.force[points], 0.0)
+            found = self.solver.solve(ContactProblem(c, free, self.friction[points], guess))
+            total += found.updates
+            u = w + self._displaced(operator, found.force)
+            gap = self.gap(u, t)
+            missed = ~candidates & (gap < -1e-10 * self.size)
+            off = gap[points][found.active]
+            settled = self.flat or off.size == 0 or np.abs(off).max() < 1e-10 * self.size
+            if not missed.any() and settled:
+                return points, rows, found.force, (found.active, found.stick), u, total
+            candidates |= missed
+            about = u
+        raise ContactFailure(
+            f"the contact of t = {t:.6g} s does not settle in 60 linearisations; take a smaller step than {self.step:.3g} s"
+        )
+
+    def _rows(self, points: Index, u: Array, t: float) -> Rows:
+        shaped = u.reshape(-1, self.system.dimension)
+        parts = []
+        for k, interface in enumerate(self.interfaces):
+            own = points[(points >= self.first[k]) & (points < self.first[k + 1])] - self.first[k]
+            parts.append(interface.rows(own, shaped, t, self.step))
+        if len(parts) == 1:
+            return parts[0]
+        weights = sp.csr_array(sp.vstack([p.weights for p in parts], format="csr"))
+        return Rows(
+            weights, *(np.concatenate([getattr(p, n) for p in parts]) for n in ("frames", "gap", "travel", "speed", "rate"))
+        )  # fmt: skip
+
+    def _displaced(self, operator: sp.csr_array, force: Array) -> Array:
+        load = operator.T @ force.ravel()
+        d = self.system.dimension
+        nodes = np.flatnonzero(np.any(load.reshape(-1, d) != 0.0, axis=1))
+        return self.compliance.displace(nodes, load.reshape(-1, d)[nodes].reshape(1, -1))[0]
+
+    def _velocities(
+        self, now: Moment, rest: _Rest, force: Array, flags: tuple[Flags, Flags], u: Array
+    ) -> tuple[Array, int]:
+        """Velocity compatibility, (12) and (14)."""
+        v = self.velocity(now, u)
+        if not self.compatibility.velocity or not flags[0].any():
+            return v, 0
+        factor = self.scheme.delta / (self.scheme.alpha * self.step)
+        on = _components(flags[0], flags[1], v.size and rest.rows.frames.shape[1])
+        error = (rest.operator @ v) - _in_frame(rest.rows.frames, rest.rows.speed).ravel()
+        change, count = self.solver.correct(rest.compliance[np.ix_(on, on)], error[on], factor)
+        added = np.zeros(len(on))
+        added[on] = change
+        return v + factor * self._displaced(rest.operator, added.reshape(force.shape)), count
+
+    def _accelerations(
+        self, now: Moment, rest: _Rest, force: Array, flags: tuple[Flags, Flags], u: Array
+    ) -> tuple[Array, int]:
+        """Acceleration compatibility, (13) and (15): nodes newly in contact start from no force."""
+        a = self.acceleration(now, u)
+        if not self.compatibility.acceleration or not flags[0].any():
+            return a, 0
+        factor = 1.0 / (self.scheme.alpha * self.step**2)
+        new = flags[0] & ~now.active[rest.points]
+        added = np.where(new[:, None], -force, 0.0)
+        if new.any():
+            a = a + factor * self._displaced(rest.operator, added)
+        on = _components(flags[0] & ~new, flags[1] & now.stick[rest.points], force.shape[1])
+        error = (rest.operator @ a) - _in_frame(rest.rows.frames, rest.rows.rate).ravel()
+        change, count = self.solver.correct(rest.compliance[np.ix_(on, on)], error[on], factor)
+        correction = np.zeros(len(on))
+        correction[on] = change
+        return a + factor * self._displaced(rest.operator, correction.reshape(force.shape)), count
+
+    def _moment(
+        self, now: Moment, t: float, rest: _Rest, force: Array, flags: tuple[Flags, Flags],
+        state: tuple[Array, Array, Array], updates: tuple[int, int, int],
+    ) -> Moment:  # fmt: skip
+        u, v, a = state
+        m, d = int(self.first[-1]), self.system.dimension
+        p, frames, slip, travel = np.zeros((m, d)), np.zeros((m, d, d)), np.zeros((m, d)), np.zeros((m, d))
+        active, stick = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool)
+        at = rest.points
+        p[at], frames[at], travel[at] = force, rest.rows.frames, rest.rows.travel
+        active[at], stick[at] = flags
+        slip[at] = _points(rest.rows, u - now.u, d) - rest.rows.travel
+        nodal = rest.operator.T @ force.ravel()
+        return Moment(t, u, v, a, p, frames, active, stick, nodal, slip, travel, updates)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rest:
+    """What the three conditions of a step share."""
+
+    points: Index
+    rows: Rows
+    operator: sp.csr_array
+    compliance: Array
+    w: Array
+
+
+def _operator(rows: Rows) -> sp.csr_array:
+    """Displacements of the points in their frames from those of the nodes."""
+    m, d = rows.frames.shape[:2]
+    wide = sp.kron(rows.weights, sp.eye_array(d), format="csr")
+    turn = sp.bsr_array((rows.frames, np.arange(m), np.arange(m + 1)), shape=(m * d, m * d)) if m else None
+    return sp.csr_array(turn @ wide) if turn is not None else sp.csr_array(wide)
+
+
+def _condensed(operator: sp.csr_array, rows: Rows, compliance: Compliance) -> Array:
+    """C of (5), in the frames of the points."""
+    nodes = np.unique(rows.weights.indices).astype(np.int64)
+    compliance.require(nodes)
+    d = rows.frames.shape[1]
+    unknowns = (d * nodes[:, None] + np.arange(d)).ravel()
+    local = operator[:, unknowns]
+    half = local @ compliance.matrix(nodes)
+    return np.asarray(local @ half.T)
+
+
+def _points(rows: Rows, u: Array, d: int) -> Array:
+    return np.asarray(rows.weights @ u.reshape(-1, d))
+
+
+def _in_frame(frames: Array, x: Array) -> Array:
+    return np.einsum("mij,mj->mi", frames, x)
+
+
+def _components(normal: Flags, tangent: Flags, d: int) -> Flags:
+    return np.column_stack([normal, *[tangent] * (d - 1)]).ravel()

@@ -1,0 +1,162 @@
+"""A body held in its frame: static answers and natural modes under linear conditions B u = 0.
+
+Both come from one factorisation of
+
+    [K  B^T] [u     ]   [f]
+    [B   0 ] [lambda] = [0],
+
+which is regular as soon as the conditions take away the rigid motions, even though K alone is not.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+from bellcrank.errors import ModelError
+from bellcrank.flexible.model import Array, ElasticModel, Sparse
+
+DENSE = 700
+"""Up to this many freedoms the eigenproblem is solved whole."""
+
+INDEPENDENT = 1e-9
+
+
+class Held:
+    """A model under conditions B u = 0; dependent rows of B are dropped."""
+
+    def __init__(self, model: ElasticModel, conditions: Sparse, reference: str | None, who: str = "the frame") -> None:
+        self.model = model
+        self.reference = reference
+        self.conditions = independent_rows(conditions)
+        self._check(who)
+
+    def _check(self, who: str) -> None:
+        R = self.model.rigid[:, np.abs(self.model.rigid).max(axis=0) > 0]
+        if R.shape[1] == 0:
+            return
+        R = R / np.linalg.norm(R, axis=0)
+        BR = np.asarray(self.conditions @ R) / np.sqrt(row_squares(self.conditions))[:, None]
+        values = np.linalg.svd(BR, compute_uv=False)
+        if len(values) < R.shape[1] or values[-1] < 1e-9 * values[0]:
+            free = R.shape[1] - int((values > 1e-9 * values[0]).sum())
+            raise ModelError(
+                f"{who} leaves {free} rigid motion(s) of {self.model.name!r} free; "
+                "hold more nodes, or measure the deformation from mean axes"
+            )
+
+    @cached_property
+    def _factor(self) -> Any:
+        K = self.model.stiffness_matrix
+        level = float(np.mean(np.abs(K.diagonal())))
+        B = self.conditions * (level / np.sqrt(row_squares(self.conditions).mean()))
+        try:
+            return sla.splu(sp.csc_matrix(sp.block_array([[K, B.T], [B, None]])))
+        except RuntimeError as error:
+            raise ModelError(
+                f"the stiffness matrix of {self.model.name!r} is singular although its rigid motions are held: "
+                "look for freedoms without stiffness (loose parts, unconnected nodes)"
+            ) from error
+
+    def solve(self, loads: Array) -> Array:
+        """The static displacement under loads (N, ...) [N, N m]; parts of a load that the frame carries do no work."""
+        f = np.asarray(loads, dtype=float).reshape(self.model.freedoms, -1)
+        padded = np.zeros((f.shape[0] + self.conditions.shape[0], f.shape[1]))
+        padded[: f.shape[0]] = f
+        return np.asarray(self._factor.solve(padded)[: f.shape[0]].reshape(np.shape(loads)))
+
+    def modes(self, count: int) -> tuple[Array, Array]:
+        """The lowest natural modes: angular frequencies squared (count,), mass-orthonormal shapes (N, count)."""
+        N, m = self.model.freedoms, self.conditions.shape[0]
+        if N <= DENSE or count > (N - m) // 3:
+            return self._dense_modes(count)
+        M = self.model.mass_matrix
+        rng = np.random.default_rng(0)
+        inverse = sla.LinearOperator((N, N), matvec=self.solve, dtype=float)
+        start = self.solve(M @ rng.standard_normal(N))
+        _, shapes = sla.eigsh(
+            self.model.stiffness_matrix, k=count, M=M, sigma=0.0, OPinv=inverse, v0=start, tol=1e-12
+        )
+        return self.rayleigh_ritz(shapes)
+
+    def _dense_modes(self, count: int) -> tuple[Array, Array]:
+        Z = la.null_space(self.conditions.toarray()) if self.conditions.shape[0] else np.eye(self.model.freedoms)
+        Z = _tidy(Z)
+        squares, shapes = ritz(
+            Z.T @ (self.model.stiffness_matrix @ Z), Z.T @ (self.model.mass_matrix @ Z)
+        )
+        return squares[:count], Z @ shapes[:, :count]
+
+    def rayleigh_ritz(self, basis: Array, rank: int | None = None) -> tuple[Array, Array]:
+        """Natural modes within the span of `basis` (N, n), which has this rank (full unless told)."""
+        lengths = np.sqrt(np.einsum("ij,ij->j", basis, self.model.mass_matrix @ basis))
+        stiff = np.sqrt(np.abs(np.einsum("ij,ij->j", basis, self.model.stiffness_matrix @ basis)))
+        scaled = basis / np.where(lengths > 0, lengths, np.where(stiff > 0, stiff, 1.0))
+        squares, shapes = ritz(
+            scaled.T @ (self.model.stiffness_matrix @ scaled),
+            scaled.T @ (self.model.mass_matrix @ scaled),
+            rank,
+        )
+        return squares, scaled @ shapes
+
+    def constrained(self, values: Array) -> Array:
+        """The static displacement without loads where the conditions take the given values: B u = values (m, k)."""
+        K = self.model.stiffness_matrix
+        level = float(np.mean(np.abs(K.diagonal())))
+        factor = level / np.sqrt(row_squares(self.conditions).mean())
+        right = np.zeros((self.model.freedoms + values.shape[0], values.shape[1]))
+        right[self.model.freedoms :] = factor * values
+        return np.asarray(self._factor.solve(right)[: self.model.freedoms])
+
+
+def ritz(K: Array, M: Array, rank: int | None = None) -> tuple[Array, Array]:
+    """Eigenpairs of K u = w^2 M u, mass-orthonormal, ascending; K definite, M may be singular (massless freedoms).
+
+    Solved as M u = mu K u, mu = 1 / w^2, so that massless freedoms come out as mu = 0 and are dropped;
+    directions without stiffness against the others are dependent columns and are dropped first; how many is known
+    where the rank is given.
+    """
+    scale = np.sqrt(np.abs(np.diag(K)))
+    scale = np.where(scale > 0, scale, 1.0)
+    values, vectors = la.eigh(0.5 * (K + K.T) / np.outer(scale, scale))
+    keep = values > 1e-13 * values[-1]
+    if rank is not None:
+        keep[: len(values) - rank] = False
+    T = vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None]
+    reduced = T.T @ M @ T
+    mu, shapes = la.eigh(0.5 * (reduced + reduced.T))
+    order = np.argsort(mu)[::-1]
+    order = order[mu[order] > 1e-13 * mu[order[0]]]
+    shapes = T @ shapes[:, order] / np.sqrt(mu[order])
+    return 1.0 / mu[order], shapes
+
+
+def independent_rows(B: Sparse) -> Sparse:
+    """The rows of B without zero and dependent ones."""
+    rows = sp.csr_array(B)
+    squares = row_squares(rows)
+    rows = rows[np.flatnonzero(squares > 0)]
+    if rows.shape[0] == 0:
+        return rows
+    scaled = sp.diags_array(1.0 / np.sqrt(row_squares(rows))) @ rows
+    _, r, order = la.qr((scaled @ scaled.T).toarray(), pivoting=True)
+    rank = int((np.abs(np.diag(r)) > INDEPENDENT).sum())
+    return sp.csr_array(rows[np.sort(order[:rank])])
+
+
+def row_squares(B: Sparse) -> Array:
+    """Squared lengths of the rows."""
+    return np.asarray(sp.csr_array(B).multiply(B).sum(axis=1)).ravel()
+
+
+def _tidy(Z: Array) -> Array:
+    """A null space whose columns are unit vectors wherever the conditions hold single freedoms."""
+    held = np.flatnonzero(np.abs(Z).max(axis=1) < 1e-12)
+    if len(held) + Z.shape[1] == Z.shape[0]:
+        return np.delete(np.eye(Z.shape[0]), held, axis=1)
+    return Z

@@ -1,0 +1,149 @@
+"""A flexible body reduced to modal coordinates: what the equations of motion need to know of it.
+
+The point that was at s0 in member axes is, deformed, at
+
+    s = s0 + sum_k phi_k(s0) eta_k + 1/2 sum_kl Gamma_kl(s0) eta_k eta_l,
+
+eta being the modal coordinates. The last sum is the second-order displacement of a body whose material does not
+stretch (a bent beam's end comes nearer); with it the inertia and the loads stiffen the body geometrically.
+All integrals are over rho dV, in member axes, about the member's origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.errors import ModelError, unknown_name
+from bellcrank.flexible.recovery import Field
+from bellcrank.flexible.truncation import Truncation
+
+Array = NDArray[np.float64]
+
+SAME_PLACE = 1e-6
+"""A position names a node if it lies within this share of the member's extent from it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A point of the member where joints, forces and markers may sit.
+
+    position: Undeformed, member axes [m], (3,). translation: Displacement per unit modal coordinate, (3, n).
+    rotation: Small rotation vector per unit modal coordinate [rad], (3, n). shortening: Second-order displacement,
+    (3, n, n), symmetric in the last two, zero where stiffening is off or unknown.
+    """
+
+    name: str
+    position: Array
+    translation: Array
+    rotation: Array
+    shortening: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A flexible body of n modal coordinates; integrals over rho dV in member axes about the member's origin.
+
+    mass: [kg]. first_moment: int rho s0, (3,). second_moment: int rho s0 s0^T, (3, 3).
+    momentum: int rho phi_k, (n, 3). coupling: int rho phi_k s0^T, (n, 3, 3).
+    modal_coupling: int rho phi_k phi_l^T, (n, n, 3, 3); its trace over the last two is the modal mass.
+    stiffness, damping: (n, n). shortening_momentum: int rho Gamma_kl, (n, n, 3).
+    shortening_coupling: int rho Gamma_kl s0^T, (n, n, 3, 3). frequencies: Of the modes [Hz].
+    fields: What can be recovered from the modal coordinates, by name: displacement, strain, stress...
+    """
+
+    name: str
+    mass: float
+    first_moment: Array
+    second_moment: Array
+    modes: int
+    momentum: Array
+    coupling: Array
+    modal_coupling: Array
+    stiffness: Array
+    damping: Array
+    shortening_momentum: Array
+    shortening_coupling: Array
+    nodes: Mapping[str, Node]
+    frequencies: Array
+    truncation: Truncation
+    fields: Mapping[str, Field] = field(default_factory=dict)
+
+    def node(self, name_or_position: Any) -> Node:
+        """The node of this name, or the one at this position [m, member axes]."""
+        if isinstance(name_or_position, Node):
+            return name_or_position
+        if isinstance(name_or_position, str):
+            if name_or_position not in self.nodes:
+                raise unknown_name(f"node of member {self.name!r}", name_or_position, self.nodes)
+            return self.nodes[name_or_position]
+        where = np.asarray(name_or_position, dtype=float)
+        if where.shape != (3,):
+            raise ModelError(
+                f"a node of member {self.name!r} is asked for by name or by position (x, y, z), "
+                f"not by {name_or_position!r}"
+            )
+        nearest = min(self.nodes.values(), key=lambda node: float(np.linalg.norm(node.position - where)))
+        distance = float(np.linalg.norm(nearest.position - where))
+        if distance > SAME_PLACE * self.extent:
+            place = ", ".join(f"{x:.6g}" for x in nearest.position)
+            raise ModelError(
+                f"member {self.name!r} has no node at ({', '.join(f'{x:.6g}' for x in where)}); the nearest is "
+                f"{nearest.name!r} at ({place}), {distance:.3g} m away; ask for that one, or add a point there"
+            )
+        return nearest
+
+    @property
+    def extent(self) -> float:
+        """The diagonal of the box around the nodes [m]."""
+        places = np.array([node.position for node in self.nodes.values()])
+        size = float(np.linalg.norm(places.max(axis=0) - places.min(axis=0)))
+        return size if size > 0 else max(float(np.abs(places).max()), 1.0)
+
+    @property
+    def modal_mass(self) -> Array:
+        """int rho phi_k . phi_l, (n, n)."""
+        return np.asarray(np.trace(self.modal_coupling, axis1=2, axis2=3))
+
+    @property
+    def inertia(self) -> Array:
+        """The undeformed body's inertia matrix about the member's origin [kg m^2], (3, 3)."""
+        return np.asarray(np.trace(self.second_moment) * np.eye(3) - self.second_moment)
+
+    @property
+    def center_of_mass(self) -> Array:
+        """Of the undeformed body, member axes [m], (3,)."""
+        return self.first_moment / self.mass
+
+    def without_stiffening(self) -> Member:
+        """The same member in the linear theory: no second-order displacement anywhere."""
+        nodes = {
+            name: replace(node, shortening=np.zeros_like(node.shortening))
+            for name, node in self.nodes.items()
+        }
+        return replace(
+            self,
+            nodes=nodes,
+            shortening_momentum=np.zeros_like(self.shortening_momentum),
+            shortening_coupling=np.zeros_like(self.shortening_coupling),
+        )
+
+    def position(self, node: Any, coordinates: ArrayLike) -> Array:
+        """Where a node is, deformed, in member axes [m]; coordinates: (..., n) gives (..., 3)."""
+        at = self.node(node)
+        eta = np.asarray(coordinates, dtype=float)
+        second = 0.5 * np.einsum("ikl,...k,...l->...i", at.shortening, eta, eta)
+        return np.asarray(at.position + eta @ at.translation.T + second)
+
+    def recover(self, name: str, coordinates: ArrayLike) -> Array:
+        """A field ("displacement", "strain", "stress", ...) at all its points; (..., n) gives (..., points, components)."""
+        if name not in self.fields:
+            raise unknown_name(f"field of member {self.name!r}", name, self.fields)
+        return self.fields[name].of(coordinates)
+
+    def __str__(self) -> str:
+        return f"member {self.name!r}: {self.mass:.6g} kg, {self.modes} modes, {len(self.nodes)} nodes\n{self.truncation}"

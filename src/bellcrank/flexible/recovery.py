@@ -1,0 +1,59 @@
+"""Fields over a member, recovered from its modal coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.errors import ModelError, unknown_name
+
+Array = NDArray[np.float64]
+
+SPATIAL = ("x", "y", "z")
+SYMMETRIC = ("xx", "yy", "zz", "xy", "yz", "xz")
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A quantity linear in the modal coordinates, sampled at points of the member.
+
+    points: Undeformed, member axes [m], (p, 3). values: Per unit modal coordinate, (p, c, n).
+    components: Names of the c components. unit: Of the values per unit modal coordinate.
+    cells: Elements or edges between the points, for drawing; (m, corners), may be empty.
+    """
+
+    name: str
+    points: Array
+    values: Array
+    components: tuple[str, ...]
+    unit: str
+    cells: NDArray[np.int64]
+
+    def of(self, coordinates: ArrayLike) -> Array:
+        """The field for modal coordinates (..., n): (..., p, c)."""
+        eta = np.asarray(coordinates, dtype=float)
+        n = self.values.shape[2]
+        if eta.shape[-1:] != (n,):
+            raise ModelError(f"field {self.name!r} wants {n} modal coordinates in the last place, not shape {eta.shape}")
+        return np.einsum("pcn,...n->...pc", self.values, eta)
+
+    def history(self, coordinates: ArrayLike, point: ArrayLike, component: str) -> Array:
+        """One component at the sample point nearest to `point` [m], over time; (..., n) gives (...)."""
+        if component not in self.components:
+            raise unknown_name(f"component of {self.name}", component, self.components)
+        index = self.nearest(point)
+        row = self.values[index, self.components.index(component)]
+        return np.asarray(np.asarray(coordinates, dtype=float) @ row)
+
+    def nearest(self, point: ArrayLike) -> int:
+        """The index of the sample point nearest to `point` [m, member axes]."""
+        return int(np.argmin(np.linalg.norm(self.points - np.asarray(point, dtype=float), axis=1)))
+
+
+def equivalent_stress(stress: ArrayLike) -> Array:
+    """Von Mises stress [Pa] of stresses (..., 6) ordered xx, yy, zz, xy, yz, xz."""
+    xx, yy, zz, xy, yz, xz = np.moveaxis(np.asarray(stress, dtype=float), -1, 0)
+    normal = (xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2
+    return np.sqrt(0.5 * normal + 3.0 * (xy**2 + yz**2 + xz**2))

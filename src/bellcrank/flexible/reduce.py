@@ -1,0 +1,170 @@
+"""From an elastic model and a choice of modes to a member."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bellcrank.flexible.damping import Damping
+from bellcrank.flexible.frames import MeanAxes, MemberFrame
+from bellcrank.flexible.held import Held, row_squares
+from bellcrank.flexible.member import Member, Node
+from bellcrank.flexible.model import Array, ElasticModel, Integrals, SecondOrder, distributed_rows
+from bellcrank.flexible.modes import Reduction
+from bellcrank.flexible.recovery import Field
+from bellcrank.flexible.truncation import Truncation
+
+
+def reduced(
+    model: ElasticModel,
+    reduction: Reduction,
+    frame: MemberFrame | None,
+    damping: Damping | None,
+    stiffening: bool,
+) -> Member:
+    """See :meth:`ElasticModel.reduce`."""
+    frame = MeanAxes() if frame is None else frame
+    held = Held(model, frame.conditions(model), frame.reference(model))
+    squares, shapes = reduction.modes(model, held)
+    n = shapes.shape[1]
+    second = SecondOrder.none(n)
+    if stiffening and model.stiffening is not None:
+        second = model.stiffening.second_order(shapes, held)
+    K = shapes.T @ (model.stiffness_matrix @ shapes)
+    return member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
+
+
+def member_of(
+    model: ElasticModel,
+    shapes: Array,
+    stiffness: Array,
+    second: SecondOrder,
+    damping: Damping | None,
+    truncation: Truncation,
+) -> Member:
+    """The member whose modal coordinates multiply the columns of `shapes` (N, n)."""
+    n = shapes.shape[1]
+    parts = model.inertia.integrals(shapes)
+    modal_mass = np.asarray(np.trace(parts.modal_coupling, axis1=2, axis2=3))
+    K = clean(0.5 * (stiffness + stiffness.T))
+    parts = clean_integrals(model, parts)
+    return Member(
+        name=model.name,
+        mass=model.mass,
+        first_moment=model.first_moment,
+        second_moment=model.second_moment,
+        modes=n,
+        momentum=parts.momentum,
+        coupling=parts.coupling,
+        modal_coupling=parts.modal_coupling,
+        stiffness=K,
+        damping=np.zeros((n, n)) if damping is None else damping.matrix(modal_mass, K),
+        shortening_momentum=clean(second.momentum),
+        shortening_coupling=clean(second.coupling),
+        nodes=_nodes(model, shapes, second),
+        frequencies=np.sqrt(np.diag(K) / np.diag(modal_mass)) / (2 * np.pi),
+        truncation=truncation,
+        fields={
+            name: Field(
+                name,
+                matrix.points,
+                distributed_rows(matrix.matrix, shapes, len(matrix.components)),
+                matrix.components,
+                matrix.unit,
+                matrix.cells,
+            )
+            for name, matrix in model.fields.items()
+        },
+    )
+
+
+def _nodes(model: ElasticModel, shapes: Array, second: SecondOrder) -> dict[str, Node]:
+    n = shapes.shape[1]
+    translations = {name: np.asarray(place.translation @ shapes) for name, place in model.places.items()}
+    rotations = {name: np.asarray(place.rotation @ shapes) for name, place in model.places.items()}
+    # Dust is judged against the largest motion of that mode anywhere, not at this node, which may be held.
+    largest = np.max([np.abs(t).max(axis=0) for t in translations.values()], axis=0) if translations else 0
+    turned = np.max([np.abs(r).max(axis=0) for r in rotations.values()], axis=0) if rotations else 0
+    nodes = {}
+    for name, place in model.places.items():
+        shortening = second.places.get(name, np.zeros((3, n, n)))
+        nodes[name] = Node(
+            name,
+            place.position,
+            without_dust(translations[name], largest),
+            without_dust(rotations[name], turned),
+            clean(shortening),
+        )
+    return nodes
+
+
+DUST = 1e-11
+
+
+def without_dust(values: Array, level: Array | float) -> Array:
+    """Values with those zeroed that are rounding errors against `level`: exact zeros fold away in compiled equations."""
+    return np.where(np.abs(values) < DUST * np.asarray(level), 0.0, values)
+
+
+def clean(values: Array) -> Array:
+    """Values without dust against the largest of them."""
+    return without_dust(values, float(np.abs(values).max()) if values.size else 0.0)
+
+
+def clean_integrals(model: ElasticModel, parts: Integrals) -> Integrals:
+    """Integrals without dust, judged against what a body of this mass and size could have."""
+    GG = parts.modal_coupling
+    own = np.sqrt(np.abs(np.einsum("kkii->k", GG)))
+    size = np.sqrt(np.trace(model.second_moment))
+    momentum = without_dust(parts.momentum, (own * np.sqrt(model.mass))[:, None])
+    coupling = without_dust(parts.coupling, (own * size)[:, None, None])
+    return Integrals(momentum, coupling, without_dust(GG, np.multiply.outer(own, own)[:, :, None, None]))
+
+
+def effective_mass(model: ElasticModel, momentum: Array, coupling: Array, modal_mass: Array) -> Array:
+    """Shares of the rigid mass and inertia (about the origin) that each orthogonal mode moves, (n, 6)."""
+    G = coupling
+    turning = np.stack([G[:, 2, 1] - G[:, 1, 2], G[:, 0, 2] - G[:, 2, 0], G[:, 1, 0] - G[:, 0, 1]], axis=1)
+    J = np.trace(model.second_moment) - np.diag(model.second_moment)
+    rigid = np.concatenate([np.full(3, model.mass), np.where(J > 0, J, np.inf)])
+    return np.hstack([momentum, turning]) ** 2 / rigid / np.diag(modal_mass)[:, None]
+
+
+def truncation_of(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> Truncation:
+    """What the modes left out would have carried."""
+    parts = model.inertia.integrals(shapes)
+    shares = effective_mass(model, parts.momentum, parts.coupling, np.eye(shapes.shape[1]))
+    return Truncation(shares, _reachable(model, held), _residuals(model, held, squares, shapes))
+
+
+def _reachable(model: ElasticModel, held: Held) -> Array:
+    """Share of each rigid motion's mass that deformation in the frame can move.
+
+    The distance in the mass norm from a rigid motion r to the motions with B u = 0 is (B r)^T (B M^-1 B^T)^-1 B r.
+    """
+    import scipy.sparse as sp
+    import scipy.sparse.linalg as sla
+
+    B, M = held.conditions, model.mass_matrix
+    regular = sp.csc_matrix(M + 1e-10 * float(np.mean(M.diagonal())) * sp.eye_array(M.shape[0]))
+    scaled = sp.diags_array(1.0 / np.sqrt(row_squares(B))) @ B
+    compliance = np.asarray(scaled @ sla.splu(regular).solve(scaled.T.toarray()))
+    Br = np.asarray(scaled @ model.rigid)
+    blocked = np.einsum("ij,ij->j", Br, np.linalg.solve(compliance, Br))
+    whole = np.einsum("ij,ij->j", model.rigid, M @ model.rigid)
+    return np.where(whole > 0, np.clip(1.0 - blocked / np.where(whole > 0, whole, 1.0), 0.0, 1.0), 0.0)
+
+
+def _residuals(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> dict[str, Array]:
+    exact, kept = {}, {}
+    for name, place in model.places.items():
+        rows = np.vstack([place.translation.toarray(), place.rotation.toarray()])
+        exact[name] = np.einsum("ij,ji->i", rows, held.solve(rows.T))
+        kept[name] = ((rows @ shapes) ** 2 / squares).sum(axis=1)
+    if not exact:
+        return {}
+    table = np.array(list(exact.values()))
+    level = np.repeat([table[:, :3].max(), table[:, 3:].max()], 3)
+    return {
+        name: np.where(exact[name] > 1e-9 * level, 1.0 - kept[name] / np.where(exact[name] > 0, exact[name], 1.0), np.nan)
+        for name in exact
+    }

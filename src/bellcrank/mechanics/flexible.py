@@ -1,0 +1,310 @@
+"""Flexible links: a floating frame with modal coordinates (paper B, equations 1 to 7 and 16 to 18).
+
+A point of the member is s = s0 + sum phi_k eta_k + 1/2 sum Gamma_kl eta_k eta_l in the axes of the floating frame;
+Gamma is the second-order displacement (foreshortening) that stiffens the member under axial and inertial
+loads. All inertia terms follow from a few integrals over the member, each a power of eta:
+
+    h = int rho s,  J = int rho s s^T,  c_k = int rho ds/deta_k,  E_k = int rho (ds/deta_k) s^T.
+
+Differs from the paper in: second moments J instead of inertia tensors, body axes, and the terms of Gamma; with
+Gamma = 0 this is the paper's linear floating frame. Rotations of nodes are taken as finite ones about the vector
+Phi_r eta (Cayley's form), so that node frames stay orthonormal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.mechanics.inertia import Inertia
+from bellcrank.mechanics.rotations import Symmetric
+from bellcrank.mechanics.vectors import (
+    UNIT,
+    ZERO,
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    is_zero,
+    neg,
+    scale,
+    sub,
+    times,
+    transpose,
+)
+from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member, Node
+
+
+def _vec(a: Any) -> Vec:
+    return (float(a[0]), float(a[1]), float(a[2]))
+
+
+def combination(weights: Sequence[Scalar], vectors: Sequence[Vec]) -> Vec:
+    """sum w_k v_k."""
+    total = ZERO
+    for w, v in zip(weights, vectors, strict=True):
+        total = add(total, scale(w, v))
+    return total
+
+
+def mat_combination(weights: Sequence[Scalar], matrices: Sequence[Mat]) -> Mat:
+    """sum w_k M_k."""
+    rows = [combination(weights, [m[i] for m in matrices]) for i in range(3)]
+    return (rows[0], rows[1], rows[2])
+
+
+def mat_add(a: Mat, b: Mat) -> Mat:
+    """A + B."""
+    return (add(a[0], b[0]), add(a[1], b[1]), add(a[2], b[2]))
+
+
+def vee(m: Mat) -> Vec:
+    """The vector of the antisymmetric part: int rho r x (X r) for M = int rho (X r) r^T."""
+    return (m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1])
+
+
+def contraction(a: Mat, b: Mat) -> Scalar:
+    """sum A_ij B_ij."""
+    return dot(a[0], b[0]) + dot(a[1], b[1]) + dot(a[2], b[2])
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """The integrals of a member as plain numbers in scalars' form."""
+
+    modes: int
+    mass: float
+    h0: Vec
+    J0: Mat
+    c: tuple[Vec, ...]
+    G: tuple[Mat, ...]
+    GG: tuple[tuple[Mat, ...], ...]
+    c2: tuple[tuple[Vec, ...], ...]
+    A: tuple[tuple[Mat, ...], ...]
+    stiffness: tuple[tuple[float, ...], ...]
+    damping: tuple[tuple[float, ...], ...]
+
+    @staticmethod
+    def of(member: Member) -> Shape:
+        """From a reduced member; entries that are only rounding are dropped, so that they fold."""
+        n = member.modes
+
+        def clean(a: Any) -> Any:
+            import numpy as np
+
+            a = np.array(a, dtype=float)
+            a[np.abs(a) < 1e-14 * max(np.abs(a).max(initial=0.0), 1e-300)] = 0.0
+            return a
+
+        def m(a: Any) -> Mat:
+            return (_vec(a[0]), _vec(a[1]), _vec(a[2]))
+
+        GG, c2, A = (
+            clean(member.modal_coupling),
+            clean(member.shortening_momentum),
+            clean(member.shortening_coupling),
+        )
+        c, G = clean(member.momentum), clean(member.coupling)
+        K, D = clean(member.stiffness), clean(member.damping)
+        return Shape(
+            n,
+            float(member.mass),
+            _vec(clean(member.first_moment)),
+            m(clean(member.second_moment)),
+            tuple(_vec(c[k]) for k in range(n)),
+            tuple(m(G[k]) for k in range(n)),
+            tuple(tuple(m(GG[k, j]) for j in range(n)) for k in range(n)),
+            tuple(tuple(_vec(c2[k, j]) for j in range(n)) for k in range(n)),
+            tuple(tuple(m(A[k, j]) for j in range(n)) for k in range(n)),
+            tuple(tuple(float(x) for x in row) for row in K),
+            tuple(tuple(float(x) for x in row) for row in D),
+        )
+
+
+class Deformed:
+    """A member's inertia at modal coordinates eta."""
+
+    def __init__(self, shape: Shape, eta: Sequence[Scalar]) -> None:
+        self.shape, self.eta = shape, tuple(eta)
+        n = range(shape.modes)
+        self.c = [add(shape.c[k], combination(eta, shape.c2[k])) for k in n]
+        linear = [mat_combination(eta, [mat_add(shape.GG[k][j], shape.A[k][j]) for j in n]) for k in n]
+        self.E = [mat_add(shape.G[k], linear[k]) for k in n]
+        self.P = [(vee(self.E[k]), self.c[k]) for k in n]
+
+    def inertia(self) -> Inertia:
+        """The member as if frozen in its present shape."""
+        shape, eta, n = self.shape, self.eta, range(self.shape.modes)
+        # h = h0 + c eta + 1/2 c2 eta eta; J = J0 + sym(G eta) + GG eta eta + sym(1/2 A eta eta)
+        half = [scale(0.5, add(shape.c[k], self.c[k])) for k in n]
+        h = add(shape.h0, combination(eta, half))
+        part = mat_combination(
+            eta,
+            [
+                mat_add(
+                    shape.G[k],
+                    mat_combination(
+                        [0.5 * e for e in eta], [mat_add(shape.GG[k][j], shape.A[k][j]) for j in n]
+                    ),
+                )
+                for k in n
+            ],
+        )
+        J = mat_add(shape.J0, mat_add(part, transpose(part)))
+        six: Symmetric = (J[0][0], J[1][1], J[2][2], J[0][1], J[0][2], J[1][2])
+        return Inertia(shape.mass, h, six)
+
+    def modal_mass(self, k: int, j: int) -> float:
+        """m_kj."""
+        g = self.shape.GG[k][j]
+        return float(g[0][0] + g[1][1] + g[2][2])  # type: ignore[arg-type]
+
+    def force(
+        self, a: Vec, K: Mat, w: Vec, rates: Sequence[Scalar], accelerations: Sequence[Scalar]
+    ) -> tuple[tuple[Vec, Vec], list[Scalar]]:
+        """Wrench on the floating frame and modal forces of the accelerated member.
+
+        n = h x a + vee(K J + 2 [w]x D + E), f = m a + K h + 2 w x (c eta-dot) + c eta-ddot + c2 eta-dot eta-dot,
+        Q_k = c_k . a + K : E_k + 2 [w]x : (GG_kl eta_l-dot) + m_kl eta_l-ddot.
+        """
+        shape, n = self.shape, range(self.shape.modes)
+        moment, push = self.inertia().force(a, K)
+        relative = combination(rates, self.c)
+        second = combination(rates, [combination(rates, shape.c2[k]) for k in n])
+        push = add(push, add(scale(2.0, cross(w, relative)), add(combination(accelerations, self.c), second)))
+        W: Mat = ((0.0, -w[2], w[1]), (w[2], 0.0, -w[0]), (-w[1], w[0], 0.0))
+        D = mat_combination([2.0 * r for r in rates], self.E)
+        turned = [[dot(W[i], (D[0][j], D[1][j], D[2][j])) for j in range(3)] for i in range(3)]
+        Y = mat_add(_mat(turned), mat_combination(accelerations, self.E))
+        bend = [mat_combination(rates, shape.A[k]) for k in n]
+        Y = mat_add(Y, mat_combination(rates, bend))
+        modal: list[Scalar] = []
+        for k in n:
+            spin = mat_combination(rates, shape.GG[k])
+            force = dot(self.c[k], a) + contraction(K, self.E[k]) + 2.0 * dot(w, vee(spin))
+            for j in n:
+                force = force + self.modal_mass(k, j) * accelerations[j]
+            modal.append(force)
+        return (add(moment, vee(Y)), push), modal
+
+    def kinetic(self, w: Vec, v: Vec, rates: Sequence[Scalar]) -> Scalar:
+        """Kinetic energy [J] for the frame's motion and modal rates."""
+        n, f = self.inertia().momentum(w, v)
+        energy = 0.5 * (dot(n, w) + dot(f, v))
+        for k, rate in enumerate(rates):
+            turn, push = self.P[k]
+            energy = energy + rate * (dot(turn, w) + dot(push, v))
+            for j, other in enumerate(rates):
+                energy = energy + 0.5 * self.modal_mass(k, j) * (rate * other)
+        return energy
+
+    def elastic_forces(self, rates: Sequence[Scalar]) -> list[Scalar]:
+        """- K eta - D eta-dot."""
+        shape = self.shape
+        forces: list[Scalar] = []
+        for k in range(shape.modes):
+            total: Scalar = 0.0
+            for j in range(shape.modes):
+                total = total - shape.stiffness[k][j] * self.eta[j] - shape.damping[k][j] * rates[j]
+            forces.append(total)
+        return forces
+
+    def strain_energy(self) -> Scalar:
+        """1/2 eta K eta [J]."""
+        total: Scalar = 0.0
+        for k, row in enumerate(self.shape.stiffness):
+            for j, stiffness in enumerate(row):
+                total = total + 0.5 * stiffness * (self.eta[k] * self.eta[j])
+        return total
+
+
+def _mat(rows: Sequence[Sequence[Scalar]]) -> Mat:
+    return ((rows[0][0], rows[0][1], rows[0][2]), (rows[1][0], rows[1][1], rows[1][2]), (rows[2][0], rows[2][1], rows[2][2]))  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class NodeShape:
+    """How a node moves with the modal coordinates."""
+
+    s0: Vec
+    shift: tuple[Vec, ...]
+    turn: tuple[Vec, ...]
+    bend: tuple[tuple[Vec, ...], ...]
+
+    @staticmethod
+    def of(node: Node) -> NodeShape:
+        """From a member's node."""
+        n = node.translation.shape[1]
+        return NodeShape(
+            _vec(node.position),
+            tuple(_vec(node.translation[:, k]) for k in range(n)),
+            tuple(_vec(node.rotation[:, k]) for k in range(n)),
+            tuple(tuple(_vec(node.shortening[:, k, j]) for j in range(n)) for k in range(n)),
+        )
+
+
+class NodePose:
+    """A node's place, axes and motion against the floating frame, or the frame's against the node."""
+
+    def __init__(self, shape: NodeShape, eta: Sequence[Scalar], inverse: bool) -> None:
+        self.shape, self.eta, self.inverse = shape, tuple(eta), inverse
+        n = range(len(self.eta))
+        self.shift = [add(shape.shift[k], combination(eta, shape.bend[k])) for k in n]
+        half = [scale(0.5, add(shape.shift[k], self.shift[k])) for k in n]
+        self.s = add(shape.s0, combination(eta, half))
+        self.g = scale(0.5, combination(eta, shape.turn))
+        self.straight = all(is_zero(t) for t in shape.turn)
+        self.k: Scalar = 1.0 if self.straight else 1.0 / (1.0 + dot(self.g, self.g))
+        R = UNIT if self.straight else _cayley(self.g, self.k)
+        self.R_node = R
+        self.R = transpose(R) if inverse else R
+        self.r = neg(times(self.R, self.s)) if inverse else self.s
+        self._columns: list[tuple[Vec, Vec]] | None = None
+
+    def columns(self) -> list[tuple[Vec, Vec]]:
+        """For each mode the angular velocity and velocity of the outer frame, in its own axes."""
+        if self._columns is None:
+            self._columns = self._make_columns()
+        return self._columns
+
+    def _make_columns(self) -> list[tuple[Vec, Vec]]:
+        found = []
+        for turn, shift in zip(self.shape.turn, self.shift, strict=True):
+            lean = scale(self.k, add(turn, cross(self.g, turn)))
+            if self.inverse:
+                found.append((neg(lean), sub(cross(lean, self.s), shift)))
+            else:
+                back = transpose(self.R_node)
+                found.append((times(back, lean), times(back, shift)))
+        return found
+
+    def bias(self, rates: Sequence[Scalar]) -> tuple[Vec, Vec]:
+        """Rates of the outer frame's motion, in its own axes, while the modal rates stay constant."""
+        theta = combination(rates, self.shape.turn)
+        slide = combination(rates, self.shift)
+        bent = combination(rates, [combination(rates, row) for row in self.shape.bend])
+        w = scale(self.k, add(theta, cross(self.g, theta)))
+        # d/dt of k (theta' + g x theta') at constant theta' is (k'/k) w with k' = -2 k^2 g . g'
+        dw = scale(-(self.k * dot(self.g, theta)), w)
+        if self.inverse:
+            dv = sub(add(cross(dw, self.s), cross(w, slide)), bent)
+            return neg(dw), dv
+        back = transpose(self.R_node)
+        turned, v = times(back, w), times(back, slide)
+        return times(back, dw), sub(times(back, bent), cross(turned, v))
+
+
+def _cayley(g: Vec, k: Scalar) -> Mat:
+    """1 + 2 k ([g]x + [g]x [g]x): the rotation with Rodrigues vector g."""
+    x, y, z = g
+    two = 2.0 * k
+    return (
+        (1.0 - two * (y * y + z * z), two * (x * y - z), two * (x * z + y)),
+        (two * (x * y + z), 1.0 - two * (x * x + z * z), two * (y * z - x)),
+        (two * (x * z - y), two * (y * z + x), 1.0 - two * (x * x + y * y)),
+    )

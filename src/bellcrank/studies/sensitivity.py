@@ -1,0 +1,259 @@
+"""Sensitivity of a run to parameters, by the variational equations integrated alongside.
+
+With Y = [q, u_i], Y-dot = F(t, Y, p), the derivatives s_k = dY/dp_k follow s_k-dot = F_Y s_k + F_pk, whose
+right-hand side is the exact derivative of the traced program. The projection onto the constraints is
+differentiated in the same way, so that the derivatives keep to the constraints too; they start with those of
+the assembled start state.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.errors import ModelError, SingularMechanism, unknown_name
+from bellcrank.program.derive import directional, jvp_program
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.program import Program
+from bellcrank.result.result import Result, RunReport
+from bellcrank.result.series import Series
+from bellcrank.simulate import METHODS, Options, Problem, Trajectory, integrate
+from bellcrank.studies.outputs import Measured
+from bellcrank.studies.start_tangent import start_tangents
+
+if TYPE_CHECKING:
+    from bellcrank.formulations.loops import Partition
+    from bellcrank.mechanism import Mechanism, State, Traced
+    from bellcrank.model.system import System
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Derivatives of quantities over time by parameters.
+
+    ``sensitivity["bob.position.x", "length"]`` is a series, ``sensitivity.end["bob.position.x", "length"]``
+    its last value. values: shape (times, outputs). derivatives: shape (times, outputs, parameters). result:
+    the run.
+    """
+
+    outputs: tuple[str, ...]
+    parameters: tuple[str, ...]
+    values: Array
+    derivatives: Array
+    units: tuple[str, ...]
+    result: Result
+
+    def __getitem__(self, key: tuple[str, str]) -> Series:
+        """d(quantity)/d(parameter) over time."""
+        output, parameter = key
+        if output not in self.outputs:
+            raise unknown_name("output", output, self.outputs)
+        if parameter not in self.parameters:
+            raise unknown_name("parameter", parameter, self.parameters)
+        i, k = self.outputs.index(output), self.parameters.index(parameter)
+        below = self.result.mechanism.system.parameters[parameter].unit or "1"
+        name, unit = f"d({output})/d({parameter})", f"({self.units[i] or '1'})/({below})"
+        return Series(self.derivatives[:, i, k], self.result.time, name, unit)
+
+    @property
+    def end(self) -> Mapping[tuple[str, str], float]:
+        """Derivatives at the last output, by (quantity, parameter)."""
+        return {
+            (output, parameter): float(self.derivatives[-1, i, k])
+            for i, output in enumerate(self.outputs)
+            for k, parameter in enumerate(self.parameters)
+        }
+
+
+def sensitivity(
+    system: System | Mechanism,
+    duration: float,
+    *,
+    outputs: Sequence[str],
+    by: Sequence[str] | None = None,
+    integrator: str = "auto",
+    tolerance: float = 1e-9,
+    output: int | float | ArrayLike = 100,
+    initial: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    start: State | None = None,
+) -> Sensitivity:
+    """Derivatives of quantities along a run by parameters.
+
+    outputs: quantities by name, accelerations and reactions included. by: parameters by name (default:
+    all). Other arguments as for a run. With start=, its independent positions and speeds stay as given and
+    the dependent ones follow; else the start is assembled anew for each parameter value. No events.
+    """
+    from bellcrank.simulation import output_times, prepared
+
+    if integrator not in METHODS:
+        raise unknown_name("integrator", integrator, METHODS)
+    mechanism = prepared(system, "auto", initial, parameters)
+    if start is not None:
+        mechanism = replace(mechanism, start=start)
+    known = mechanism.mechanics.parameters
+    names = tuple(known if by is None else by)
+    for name in names:
+        if name not in known:
+            raise unknown_name("parameter", name, known)
+    if not names:
+        raise ModelError(f"{mechanism.system.name!r} has no parameters to be sensitive to")
+    columns = [known.index(name) for name in names]
+    dq, du = start_tangents(mechanism, columns, initial or {}, held=start is not None)
+    times = output_times(mechanism.start.t, duration, output)
+    run = _Run(mechanism, columns, integrator, tolerance)
+    trajectory, seconds = run.go(dq, du, times)
+    return run.answer(trajectory, seconds, tuple(outputs), names)
+
+
+@dataclass(eq=False)
+class _Machine:
+    """The compiled programs of a partition with their derivatives."""
+
+    traced: Traced
+    rates: Kernel
+    projection: Kernel
+
+
+class _Run:
+    """A run with its derivatives: the state is [Y, s_1, s_2, ...]."""
+
+    def __init__(self, mechanism: Mechanism, columns: list[int], integrator: str, tolerance: float) -> None:
+        self.mechanism, self.columns = mechanism, columns
+        self.integrator, self.tolerance = integrator, tolerance
+        self.p = np.array(mechanism.parameter_values)
+        self.machine = self._machine(mechanism.partition)
+        self.used = [self.machine]
+
+    def _machine(self, partition: Partition) -> _Machine:
+        traced = self.mechanism.traced(partition=partition)
+        rates = self._with_tangents(traced.rates, 0)
+        projection = self._with_tangents(self.mechanism.projection(partition), 2)
+        return _Machine(traced, compile_program(rates), compile_program(projection))
+
+    def _with_tangents(self, program: Program, extra: int) -> Program:
+        """[t, Y, s_1 ..., p] to [Y', s_1' ...] and the last `extra` outputs as they are."""
+        inputs, p = program.inputs, len(self.p)
+        state, parameters = inputs[1 : len(inputs) - p], inputs[len(inputs) - p :]
+        graph = inputs[0].graph
+        main = program.outputs[: len(program.outputs) - extra]
+        tangents, outputs = [], list(main)
+        for k in self.columns:
+            moving = [graph.input(f"tangent.{k}.{i}") for i in range(len(state))]
+            along = {e.id: d for e, d in zip(state, moving, strict=True)}
+            outputs += directional(main, {**along, parameters[k].id: 1.0})
+            tangents += moving
+        outputs += program.outputs[len(main) :]
+        return Program.of([inputs[0], *state, *tangents, *parameters], outputs, f"{program.name}, tangents")
+
+    def _problem(self, t: float, Y: Array) -> Problem:
+        m = self.machine
+        return Problem(
+            rhs=m.rates.address,
+            y0=Y,
+            t0=t,
+            p=self.p,
+            project=m.projection.address,
+            keep=(m.rates, m.projection),
+        )
+
+    def go(self, dq: Array, du: Array, times: Array) -> tuple[Trajectory, float]:
+        """Integrate."""
+        start = self.mechanism.start
+        independent = list(self.machine.traced.partition.independent)
+        Y = np.concatenate([start.q, start.u[independent]])
+        S = np.vstack([dq, du[independent]])
+        sizes = np.abs(self.p[self.columns])
+        atol = np.concatenate([np.ones(len(Y)), np.repeat(1.0 / np.where(sizes > 0.0, sizes, 1.0), len(Y))])
+        options = Options(rtol=self.tolerance, atol=0.01 * self.tolerance * atol, repartition_threshold=0.05)
+        began = time.perf_counter()
+        trajectory = integrate(
+            self._problem(start.t, np.concatenate([Y, S.T.ravel()])),
+            self.integrator,
+            times,
+            options,
+            on_repartition=self._on_repartition,
+        )
+        return trajectory, time.perf_counter() - began
+
+    def _split(self, y: Array) -> tuple[Array, Array]:
+        """Y and the derivatives, one column a parameter; y may have many rows."""
+        n = y.shape[-1] // (1 + len(self.columns))
+        parts = y.reshape(*y.shape[:-1], 1 + len(self.columns), n)
+        return parts[..., 0, :], parts[..., 1:, :]
+
+    def _inputs(self, t: Array, Y: Array, S: Array) -> tuple[Array, Array]:
+        """x and dx of programs on [t, Y, p]: one column a time and parameter, times outermost."""
+        k = len(self.columns)
+        dp = np.zeros((k, len(self.p)))
+        dp[range(k), self.columns] = 1.0
+        count = len(t)
+        x = np.hstack([t[:, None], Y, np.tile(self.p, (count, 1))])
+        dx = np.concatenate([np.zeros((count, k, 1)), S, np.tile(dp, (count, 1, 1))], axis=2)
+        return np.repeat(x, k, axis=0).T, dx.reshape(count * k, -1).T
+
+    def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
+        from bellcrank.mechanism import State
+
+        Y, S = self._split(y)
+        x, dx = self._inputs(np.array([t]), Y[None], S[None])
+        n, nq = self.mechanism.linkage.speeds, self.mechanism.linkage.positions
+        program = self.machine.traced.full
+        values = evaluate(jvp_program(program), np.vstack([x, dx]))
+        u, u_by = values[:n, 0], values[len(program.outputs) : len(program.outputs) + n]
+        try:
+            partition = self.mechanism.choose_partition(State(t, Y[:nq], u), p.tolist())
+        except SingularMechanism:
+            return None
+        if set(partition.independent) == set(self.machine.traced.partition.independent):
+            return None
+        self.machine = self._machine(partition)
+        self.used.append(self.machine)
+        independent = list(partition.independent)
+        new = [np.concatenate([Y[:nq], u[independent]])]
+        new += [np.concatenate([s[:nq], u_by[independent, k]]) for k, s in enumerate(S)]
+        state = np.concatenate(new)
+        return self._problem(t, state), state
+
+    def answer(
+        self, trajectory: Trajectory, seconds: float, outputs: tuple[str, ...], names: tuple[str, ...]
+    ) -> Sensitivity:
+        """Quantities and their derivatives at the outputs."""
+        m, k = self.mechanism, len(self.columns)
+        measured = Measured(m, outputs)
+        Y, S = self._split(trajectory.y)
+        count, size = len(trajectory.t), len(measured.labels)
+        values, slopes = np.zeros((count, size)), np.zeros((count, size, k))
+        u, du = np.zeros((2, count, m.linkage.speeds))
+        for number, machine in enumerate(self.used):
+            rows = trajectory.partition == number
+            if not rows.any():
+                continue
+            x, dx = self._inputs(trajectory.t[rows], Y[rows], S[rows])
+            here, by = measured(machine.traced, x, dx)
+            values[rows] = here[:, ::k].T
+            slopes[rows] = by.reshape(size, -1, k).transpose(1, 0, 2)
+            full = evaluate(machine.traced.full, x[:, ::k])
+            u[rows], du[rows] = full[: u.shape[1]].T, full[u.shape[1] : 2 * u.shape[1]].T
+        report = RunReport(
+            trajectory.status.name.lower(),
+            self.integrator,
+            str(self.machine.traced.formulation),
+            trajectory.steps,
+            trajectory.rejected,
+            trajectory.evaluations,
+            seconds,
+            trajectory.repartitions,
+            trajectory.switches,
+        )
+        q = Y[:, : m.linkage.positions].copy()
+        result = Result(m, trajectory.t, q, u, du, np.tile(self.p, (count, 1)), report)
+        return Sensitivity(measured.labels, names, values, slopes, measured.units, result)

@@ -1,0 +1,1 @@
+"""Pictures of results: curves, animations, reports. Nothing here is imported before it is asked for."""

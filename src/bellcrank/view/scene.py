@@ -1,0 +1,366 @@
+"""What a mechanism looks like: solids on its bodies, springs between them, the ground.
+
+Shapes follow from the model alone: a body is drawn between the points at which joints and forces hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.model import forces as described
+from bellcrank.model.joint_kinds import JointKind
+from bellcrank.model.parameters import value
+from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
+
+if TYPE_CHECKING:
+    from bellcrank.model.bodies import Body
+    from bellcrank.model.frames import Frame
+    from bellcrank.model.joints import Joint
+    from bellcrank.result.result import Result
+
+Array = NDArray[np.float64]
+
+COLOURS = ("#3b75af", "#e1792d", "#3c9a52", "#c14a4f", "#8a63b3", "#c9a227", "#3aa6a6", "#d77aa6", "#7d8c3f")
+"""Of the bodies, in turn."""
+GROUND_COLOUR, JOINT_COLOUR, TYRE = "#a7adb5", "#30363d", ("#2f343b", "#c3c9d1", "#8b949e")
+GROUND = -1
+
+
+@dataclass(frozen=True, eq=False)
+class SpringLine:
+    """A spring between two points, each of a body (its number, -1 for the ground) in body axes [m]."""
+
+    a: int
+    at_a: Array
+    b: int
+    at_b: Array
+    plain: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A mechanism to be drawn over some frames.
+
+    bodies: names. solids: (body number, solid in body axes). time: (n,) [s]. positions: (n, bodies, 3) [m].
+    quaternions: (n, bodies, 4). up: unit vector. view: unit vector from the mechanism to the eye. size: of the
+    mechanism [m]. planar: whether it moves in one plane, seen along `view`.
+    """
+
+    bodies: tuple[str, ...]
+    colours: tuple[str, ...]
+    solids: tuple[tuple[int, Solid], ...]
+    springs: tuple[SpringLine, ...]
+    time: Array
+    positions: Array
+    quaternions: Array
+    up: Array
+    view: Array
+    size: float
+    planar: bool
+
+
+def scene(result: Result, frames: int = 600) -> Scene:
+    """The scene of a result, with at most so many frames."""
+    return _Builder(result, frames).scene()
+
+
+def thinned(result: Result, frames: int) -> Result:
+    """The result with at most so many outputs, spread evenly in time."""
+    if len(result) <= frames:
+        return result
+    wanted = np.linspace(result.time[0], result.time[-1], frames)
+    right = np.clip(np.searchsorted(result.time, wanted), 1, len(result) - 1)
+    nearer = wanted - result.time[right - 1] < result.time[right] - wanted
+    rows = np.unique(np.where(nearer, right - 1, right))
+    names = ("time", "q", "u", "du", "parameters")
+    return replace(result, **{k: getattr(result, k)[rows] for k in names}, _computed={})
+
+
+class _Builder:
+    def __init__(self, result: Result, frames: int) -> None:
+        self.result = thinned(result, frames)
+        self.system = result.mechanism.system
+        names = list(self.system.parameters)
+        start = result.parameters[0] if len(result) else result.mechanism.parameter_values
+        self.parameters = dict(zip(names, (float(x) for x in start), strict=True))
+        self.names = tuple(self.system.bodies)
+        self.number = {name: k for k, name in enumerate(self.names)} | {self.system.ground.name: GROUND}
+        self.joints = [j for j in self.system.joints.values() if j.kind is not JointKind.FREE]
+        tables = self.result.compute([f"{b}.{what}" for b in self.names for what in ("position", "rotation")])
+        self.positions = np.stack([np.asarray(x) for x in tables[::2]], axis=1)
+        self.rotations = np.stack([np.asarray(x) for x in tables[1::2]], axis=1)
+        self.points = {name: self._points(name) for name in (*self.names, self.system.ground.name)}
+        self.size = self._size()
+        self.width = self.size * float(np.clip(0.05 / np.sqrt(len(self.names)), 0.008, 0.022))
+
+    def scene(self) -> Scene:
+        """Put it together."""
+        up, view, planar = self._eye()
+        self.up, self.view, self.planar = up, view, planar
+        solids = [(k, s) for name, k in self.number.items() if k >= 0 for s in self._body(name, COLOURS[k % 9])]
+        for joint in self.joints:
+            solids += list(self._joint(joint))
+        solids += [(GROUND, s) for s in self._road()]
+        return Scene(
+            self.names,
+            tuple(COLOURS[k % len(COLOURS)] for k in range(len(self.names))),
+            tuple(solids),
+            tuple(self._springs()),
+            self.result.time,
+            self.positions,
+            quaternions(self.rotations),
+            up,
+            view,
+            self.size,
+            planar,
+        )
+
+    def vector(self, numbers: Any) -> Array:
+        """Numbers of the model, parameters put in."""
+        return np.array([value(x, self.parameters) for x in numbers])
+
+    def matrix(self, rows: Any) -> Array:
+        """A matrix of the model, parameters put in."""
+        return np.array([self.vector(row) for row in rows])
+
+    def _points(self, name: str) -> Array:
+        """Where joints and forces hold a body, in its axes."""
+        frames: list[Frame] = [f for j in self.joints for f in (j.a, j.b)]
+        for force in self.system.forces.values():
+            if isinstance(force, described.Spring | described.LineForce | described.Bushing):
+                frames += [force.a, force.b]
+            elif isinstance(force, described.AppliedForce):
+                frames.append(force.frame)
+        found = [self.vector(f.position) for f in frames if f.body.name == name]
+        return np.array(found).reshape(-1, 3)
+
+    def _world(self, name: str, points: Array, frame: int = 0) -> Array:
+        k = self.number[name]
+        if k == GROUND or not len(self.positions):
+            return points
+        return np.asarray(points @ self.rotations[frame, k].T + self.positions[frame, k])
+
+    def _size(self) -> float:
+        """The extent of the mechanism in its first frame [m], bodies' centres and points."""
+        rows = [self._world(n, self.points[n]) for n in self.names]
+        rows += [self._world(n, self.vector(b.center_of_mass)[None]) for n, b in self.system.bodies.items()]
+        rows.append(self.points[self.system.ground.name])
+        every = np.vstack(rows)
+        extent = float(np.linalg.norm(np.ptp(every, axis=0)))
+        wheels = [value(f.radius, self.parameters) for f in self._wheels()]
+        bodies = [float(np.linalg.norm(self._bulk(b))) for b in self.system.bodies.values()]
+        return max([extent, *(2 * r for r in wheels), 0.2 * max(bodies, default=0.0)]) or 1.0
+
+    def _wheels(self) -> list[described.GroundSpring]:
+        return [f for f in self.system.forces.values() if isinstance(f, described.GroundSpring)]
+
+    def _bulk(self, body: Body) -> Array:
+        """Edges of the solid box with a body's mass and inertia [m]."""
+        mass, inertia = value(body.mass, self.parameters), np.diag(self.matrix(body.inertia))
+        if mass <= 0.0:
+            return np.zeros(3)
+        return np.sqrt(np.maximum(6.0 / mass * (inertia.sum() - 2.0 * inertia), 0.0))
+
+    def _eye(self) -> tuple[Array, Array, bool]:
+        """Which way is up, where to look from, and whether all motion is in one plane."""
+        g = self.vector(self.system.gravity)
+        up = -g / np.linalg.norm(g) if np.linalg.norm(g) > 0 else np.array([0.0, 0.0, 1.0])
+        normal = self._plane()
+        if normal is not None:
+            if abs(normal @ up) > 0.9:
+                up = np.eye(3)[1] if abs(normal[1]) < 0.9 else np.eye(3)[2]
+            return up, normal, True
+        x = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
+        side = np.cross(up, x)
+        view = 0.62 * x - 1.0 * side + 0.42 * up
+        return up, view / np.linalg.norm(view), False
+
+    def _plane(self) -> Array | None:
+        """The normal of the one plane everything moves in, or None."""
+        normal: Array | None = None
+        turning = (JointKind.REVOLUTE, JointKind.PLANAR)
+        for joint in self.system.joints.values():
+            axis = self._world(joint.a.body.name, self.matrix(joint.a.rotation)[:, 2][None])[0]
+            axis = axis - self._world(joint.a.body.name, np.zeros((1, 3)))[0]
+            if joint.kind in turning:
+                normal = axis if normal is None else normal
+        if normal is None:
+            return None
+        for joint in self.system.joints.values():
+            axis = self._world(joint.a.body.name, self.matrix(joint.a.rotation)[:, 2][None])[0]
+            axis = axis - self._world(joint.a.body.name, np.zeros((1, 3)))[0]
+            if joint.kind in turning and abs(axis @ normal) < 0.9999:
+                return None
+            if joint.kind is JointKind.PRISMATIC and abs(axis @ normal) > 1e-4:
+                return None
+            if joint.kind not in (*turning, JointKind.PRISMATIC, JointKind.FIXED):
+                return None
+        sign = 1.0 if normal[int(np.argmax(np.abs(normal)))] > 0 else -1.0
+        toward = -1.0 if abs(normal[1]) > 0.9 else 1.0
+        return np.asarray(sign * toward * normal)
+
+    def _body(self, name: str, colour: str) -> Iterator[Solid]:
+        body, w = self.system.bodies[name], self.width
+        center = self.vector(body.center_of_mass)
+        wheels = [f for f in self._wheels() if f.frame.body.name == name]
+        for f in wheels:
+            radius, at = value(f.radius, self.parameters), self.vector(f.frame.position)
+            yield wheel(at, self.vector(f.axis), radius, 0.6 * radius, TYRE)
+        if wheels:
+            return
+        points = _apart(self.points[name], 0.5 * w)
+        slides = [j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)]
+        spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False) if len(points) > 1 else None
+        flatness = spread[1] if spread is not None else np.zeros(3)
+        if spread is not None and flatness[0] > 0.5 * w and (len(points) < 3 or flatness[1] < 0.5 * w):
+            along = points @ spread[2][0]
+            a, b = points[int(along.argmin())], points[int(along.argmax())]
+            yield from bar(a, b, min(w, 0.25 * float(np.linalg.norm(b - a))), colour)
+        elif spread is not None and len(points) > 3 and len(flatness) > 2 and flatness[2] > 1.5 * w:
+            yield hull(points, colour, 0.3)
+            return
+        elif spread is not None and len(points) > 2:
+            yield plate(points, spread[2][-1], 0.8 * w, colour)
+        elif slides:
+            joint = slides[0]
+            own = joint.a if joint.a.body.name == name else joint.b
+            yield box(points[0], self.matrix(own.rotation), (2.6 * w, 2.6 * w, 4.4 * w), colour)
+            return
+        elif len(points) == 1 and np.linalg.norm(points[0] - center) > w:
+            yield from bar(points[0], center, 0.7 * w, colour)
+            yield ball(center, 1.6 * w, colour)
+        else:
+            edges = np.clip(self._bulk(body), 1.5 * w, 0.5 * self.size)
+            yield box(center, np.eye(3), edges, colour, 0.85)
+        if slides and any(np.linalg.norm(points - self._on(slides[0], name), axis=1) < w):
+            own = slides[0].a if slides[0].a.body.name == name else slides[0].b
+            if len(points) == 1:
+                yield box(self._on(slides[0], name), self.matrix(own.rotation), (2 * w, 2 * w, 3 * w), colour)
+
+    def _on(self, joint: Joint, name: str) -> Array:
+        return self.vector((joint.a if joint.a.body.name == name else joint.b).position)
+
+    def _joint(self, joint: Joint) -> Iterator[tuple[int, Solid]]:
+        w, a, b = self.width, joint.a, joint.b
+        carrier = b if self.number[b.body.name] != GROUND else a
+        k, at = self.number[carrier.body.name], self.vector(carrier.position)
+        axis = self.matrix(carrier.rotation)[:, 2]
+        match joint.kind:
+            case JointKind.REVOLUTE | JointKind.CYLINDRICAL | JointKind.SCREW:
+                yield k, cylinder(at, axis, 0.62 * w, 1.7 * w, JOINT_COLOUR)
+            case JointKind.SPHERICAL | JointKind.UNIVERSAL:
+                yield k, ball(at, 0.75 * w, JOINT_COLOUR)
+        grounded = [f for f in (a, b) if self.number[f.body.name] == GROUND]
+        if not grounded:
+            return
+        place, turned = self.vector(grounded[0].position), self.matrix(grounded[0].rotation)
+        if joint.kind in (JointKind.PRISMATIC, JointKind.CYLINDRICAL):
+            low, high = self._travel(joint, place, turned[:, 2])
+            center = place + turned[:, 2] * (low + high) / 2
+            if self.planar:
+                center = center - 1.9 * w * self._below(turned[:, 2])
+            sizes = (0.5 * w, 0.5 * w, high - low + 8 * w)
+            yield GROUND, box(center, turned, sizes, GROUND_COLOUR)
+        elif joint.kind is not JointKind.FIXED:
+            yield GROUND, self._support(place, w)
+
+    def _below(self, along: Array) -> Array:
+        side = self.up - along * float(along @ self.up)
+        length = float(np.linalg.norm(side))
+        return side / length if length > 0.1 else np.cross(along, np.eye(3)[2])
+
+    def _travel(self, joint: Joint, place: Array, along: Array) -> tuple[float, float]:
+        """How far the body goes along a guide fixed to the ground [m]."""
+        other = joint.b if self.number[joint.a.body.name] == GROUND else joint.a
+        k, at = self.number[other.body.name], self.vector(other.position)
+        s = (self.positions[:, k] + self.rotations[:, k] @ at - place) @ along
+        return (float(s.min()), float(s.max())) if len(s) else (0.0, 0.0)
+
+    def _support(self, place: Array, w: float) -> Solid:
+        """A small pyramid under a bearing, behind it where the mechanism is seen from one side."""
+        place = place - 2.0 * w * self.view if self.planar else place
+        x = np.cross(self.up, np.eye(3)[int(np.argmin(np.abs(self.up)))])
+        x, y = x / np.linalg.norm(x), np.cross(self.up, x / np.linalg.norm(x))
+        foot = place - 3.2 * w * self.up
+        base = [foot + 1.9 * w * (i * x + j * y) for i, j in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
+        faces = ((0, 1, 2, 3), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))
+        return Solid(np.array([*base, place]), faces, (GROUND_COLOUR,))
+
+    def _road(self) -> Iterator[Solid]:
+        """The road under all wheels, as far as they go."""
+        wheels = self._wheels()
+        if not wheels or not len(self.positions):
+            return
+        tracks = []
+        for f in wheels:
+            k, at = self.number[f.frame.body.name], self.vector(f.frame.position)
+            tracks.append(self.positions[:, k] + self.rotations[:, k] @ at)
+        every = np.vstack(tracks)
+        low, high = every.min(axis=0) - 0.35 * self.size, every.max(axis=0) + 0.35 * self.size
+        road = next((f.road for f in wheels if f.road is not None), None)
+        cell = max(self.size / 24, (high[0] - low[0]) / 90)
+        xs = np.arange(low[0], high[0] + cell, cell)
+        ys = np.linspace(low[1], high[1], 11)
+        z = np.array([[_height(road, x, y) for y in ys] for x in xs])
+        corners = np.array([(x, y, z[i, j]) for i, x in enumerate(xs) for j, y in enumerate(ys)])
+        n = len(ys)
+        faces = tuple(
+            (i * n + j, (i + 1) * n + j, (i + 1) * n + j + 1, i * n + j + 1)
+            for i in range(len(xs) - 1)
+            for j in range(n - 1)
+        )
+        yield Solid(corners, faces, ("#eef1f4",), 1.0, ground=True)
+
+    def _springs(self) -> Iterator[SpringLine]:
+        for f in self.system.forces.values():
+            if isinstance(f, described.Spring | described.LineForce | described.Bushing):
+                a, b = self.number[f.a.body.name], self.number[f.b.body.name]
+                plain = isinstance(f, described.Bushing)
+                yield SpringLine(a, self.vector(f.a.position), b, self.vector(f.b.position), plain)
+
+
+def _height(road: Any, x: float, y: float) -> float:
+    """The road's height at the start; a road that plain numbers cannot be put into is drawn flat."""
+    if road is None:
+        return 0.0
+    try:
+        return float(road(float(x), float(y), 0.0))
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def _apart(points: Array, distance: float) -> Array:
+    """Points without those that lie on an earlier one."""
+    kept: list[Array] = []
+    for p in points:
+        if all(np.linalg.norm(p - q) > distance for q in kept):
+            kept.append(p)
+    return np.array(kept).reshape(-1, 3)
+
+
+def quaternions(R: Array) -> Array:
+    """Unit quaternions (w, x, y, z) of rotation matrices (..., 3, 3), without jumps of sign along the first axis."""
+    m = np.moveaxis(R, (-2, -1), (0, 1))
+    four = np.stack(
+        [
+            1 + m[0, 0] + m[1, 1] + m[2, 2],
+            1 + m[0, 0] - m[1, 1] - m[2, 2],
+            1 - m[0, 0] + m[1, 1] - m[2, 2],
+            1 - m[0, 0] - m[1, 1] + m[2, 2],
+        ]
+    )
+    x, y, z = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    xy, yz, zx = m[0, 1] + m[1, 0], m[1, 2] + m[2, 1], m[0, 2] + m[2, 0]
+    rows = np.array([[four[0], x, y, z], [x, four[1], xy, zx], [y, xy, four[2], yz], [z, zx, yz, four[3]]])
+    best = four.argmax(axis=0)
+    q = np.take_along_axis(rows, best[None, None], axis=0)[0]
+    q = np.moveaxis(q, 0, -1)
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    dots = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True)
+    signs = np.cumprod(np.concatenate([np.ones_like(q[:1, ..., :1]), np.where(dots < 0, -1.0, 1.0)]), axis=0)
+    return np.asarray(q * signs)
