@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import SuperLU, splu
 
 from bellcrank.elastic import assembly, checks
 from bellcrank.elastic.elements import Element, element_of
@@ -106,6 +107,12 @@ class ElasticBody:
     def mass_matrix(self) -> sp.csr_array:
         """M [kg]."""
         return assembly.mass(self.fields, self.material.density, self.mass)
+
+    @cached_property
+    def projector(self) -> SuperLU:
+        """Factors of the matrix of products of shape functions, for least-squares fits."""
+        gram = assembly.mass(self.fields, 1.0, Mass.CONSISTENT)[:: self.dimension, :: self.dimension]
+        return splu(sp.csc_array(gram), permc_spec="MMD_AT_PLUS_A")
 
     @cached_property
     def damping_matrix(self) -> sp.csr_array:

@@ -185,6 +185,8 @@ def _ground(
     there too, and vectors are turned into the world by one rotation instead of a chain of them.
     """
     centre = on_body(linkage, force.frame)
+    if centre.link == GROUND:
+        return
     wheel = linkage.links[centre.link]
     carrier = wheel.parent if wheel.kind is LinkKind.REVOLUTE else wheel.index
     floating = _floating(linkage, carrier)

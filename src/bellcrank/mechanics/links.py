@@ -424,7 +424,7 @@ def _choose_frames(raws: list[_Raw], seats: Mapping[str, tuple[int, Mat, Vec]], 
             raw.s = center or ZERO
         elif raw.kind is LinkKind.BALL:
             raw.G = _along_children([raws[c] for c in children[k]], center)
-        elif raw.kind is LinkKind.FREE:
+        elif raw.kind is LinkKind.FREE and riders[k]:
             body = riders[k][0]
             raw.G = seats[body.name][1] if _numeric(*_flat(seats[body.name][1])) else UNIT
             raw.s = center or ZERO

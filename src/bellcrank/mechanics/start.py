@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
-from bellcrank.mechanics.rotations import from_quaternion, to_quaternion
+from bellcrank.mechanics.rotations import after, from_quaternion, to_quaternion
+from bellcrank.mechanics.vectors import UNIT
 from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:
@@ -43,11 +44,25 @@ def _link_pose(
     """Rotation and origin of a link in the world, from the start pose of a body that rides on it."""
     if link == GROUND:
         return np.eye(3), np.zeros(3)
-    name = next(n for n, place in linkage.placements.items() if place.link == link)
+    name = next((n for n, place in linkage.placements.items() if place.link == link), None)
+    if name is None:
+        return _under_member(system, linkage, link, parameters)
     body, place = system.bodies[name], linkage.placements[name]
     seat_R, seat_p = numbers(place.r, parameters), numbers(place.p, parameters)
     R = np.array(body.rotation, dtype=float) @ seat_R.T
     return R, np.array(body.position, dtype=float) - R @ seat_p
+
+
+def _under_member(
+    system: System, linkage: Linkage, link: int, parameters: Mapping[str, float]
+) -> tuple[Array, Array]:
+    """A link that only carries the node of a flexible member, undeformed."""
+    beyond = next(k for k in linkage.links if k.parent == link and k.shape is not None)
+    assert beyond.node is not None
+    R_member, p_member = _link_pose(system, linkage, beyond.index, parameters)
+    T = numbers(after(UNIT, beyond.turns), parameters)
+    R = R_member @ T.T
+    return R, p_member - R @ (numbers(beyond.r, parameters) - T @ numbers(beyond.node.s0, parameters))
 
 
 def _from_poses(system: System, linkage: Linkage, link: Link, parameters: Mapping[str, float]) -> list[float]:

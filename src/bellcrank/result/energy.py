@@ -34,6 +34,9 @@ def _kinetic(s: Snapshot, name: str) -> Scalar:
     if link < 0:
         return 0.0
     w, v = s.kin.w(link), s.kin.v(link)
+    member = s.member(name)
+    if member is not None:
+        return member.kinetic(w, v, s.kin.eta_rates(s.linkage.links[link]))
     n, f = s.inertia(name).momentum(w, v)
     return 0.5 * (dot(n, w) + dot(f, v))
 
@@ -42,7 +45,7 @@ def gravity(s: Snapshot) -> Scalar:
     """Potential energy of the weights, zero at the world's origin [J]."""
     parts: list[Scalar] = []
     for name, body in s.system.bodies.items():
-        p = s.body_point(name, vec(body.center_of_mass)).position()
+        p = s.center(name).position()
         parts.append(-(s.kin.number(body.mass) * dot(s.gravity, p)))
     return total(parts)
 
@@ -69,6 +72,27 @@ def stored(s: Snapshot, force: described.Force) -> Scalar | None:
         depth = maximum(0.0, kin.number(force.radius) - c[2])
         return 0.5 * kin.number(force.stiffness) * (depth * depth)
     return None
+
+
+def strain(s: Snapshot) -> Scalar:
+    """Energy stored in all flexible members [J]."""
+    members = [s.member(name) for name in s.system.bodies]
+    return total([m.strain_energy() for m in members if m is not None])
+
+
+def material_power(s: Snapshot) -> Scalar:
+    """Power of the damping of flexible members [W], negative."""
+    parts: list[Scalar] = []
+    for name in s.system.bodies:
+        member = s.member(name)
+        if member is not None:
+            rates = s.kin.eta_rates(s.linkage.links[s.linkage.placements[name].link])
+            still = [0.0] * len(rates)
+            for all_of_it, elastic, rate in zip(
+                member.elastic_forces(rates), member.elastic_forces(still), rates, strict=True
+            ):
+                parts.append((all_of_it - elastic) * rate)
+    return total(parts)
 
 
 def line_motion(s: Snapshot, force: Any) -> tuple[Vec, Scalar, Scalar]:

@@ -22,6 +22,17 @@ def row_over_speeds(s: Snapshot, equation: Equation) -> dict[int, Scalar]:
     return over_speeds(s.kin, equation)
 
 
+def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], list[dict[int, Scalar]]]:
+    """f - Q by speed, and the kept rows of J."""
+    loads = Loads(s.kin)
+    for force in s.system.forces.values():
+        effect(force, s.linkage)(s.kin, s.t, loads)
+    elastic_forces(s.kin, loads)
+    inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
+    needed = [f - Q for f, Q in zip(inertia, s.kin.folded(loads.Q), strict=True)]
+    return needed, [row_over_speeds(s, s.equations[e]) for e in kept]
+
+
 def multipliers(s: Snapshot, kept: tuple[int, ...], states: Array) -> Array:
     """J^T mu = f - Q (paper B, 16, with mu = -lambda), for every column of `states`.
 

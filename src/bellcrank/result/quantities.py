@@ -13,10 +13,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import unknown_name
+from bellcrank.mechanics.dynamics import modal_wrench
+from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
 from bellcrank.mechanics.links import LinkKind
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, scale, transposed_times, vec
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, scale, transposed_times
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.trace import Scalar, function, maximum
@@ -98,7 +100,7 @@ class Quantities:
     def _body(self, name: str) -> dict[str, Traceable]:
         s = self.s
         origin = partial(s.body_point, name)
-        center = partial(s.body_point, name, vec(s.system.bodies[name].center_of_mass))
+        center = partial(s.center, name)
         return {
             "position": Traceable(lambda: origin().position(), XYZ, "m"),
             "velocity": Traceable(lambda: origin().velocity(), XYZ, "m/s"),
@@ -109,7 +111,43 @@ class Quantities:
             "angular_velocity": Traceable(lambda: s.angular_velocity(name), XYZ, "rad/s"),
             "angular_acceleration": Traceable(lambda: s.angular_acceleration(name), XYZ, "rad/s^2", True),
             "rotation": Traceable(lambda: [x for row in s.rotation(name) for x in row], NINE, ""),
+            **self._flexible(name),
         }
+
+    def _flexible(self, name: str) -> dict[str, Traceable]:
+        """Modal coordinates and nodes of a flexible body."""
+        s = self.s
+        member = s.system.bodies[name].member
+        if member is None:
+            return {}
+        link = s.linkage.links[s.linkage.placements[name].link]
+        modes = tuple(f"mode {k + 1}" for k in range(link.modes))
+        bent = s.du[link.eta_u : link.eta_u + link.modes]
+        found = {
+            "modes": Traceable(lambda: s.kin.eta(link), modes, ""),
+            "modes_rate": Traceable(lambda: s.kin.eta_rates(link), modes, "1/s"),
+            "modes_acceleration": Traceable(lambda: bent, modes, "1/s^2", True),
+            "strain_energy": Traceable(lambda: [self._strain(name)], (), "J"),
+        }
+        for node in member.nodes.values():
+            at = partial(self._node, name, node)
+            found[f"{node.name}.position"] = Traceable(partial(_first, at), XYZ, "m")
+            found[f"{node.name}.velocity"] = Traceable(partial(_second, at), XYZ, "m/s")
+        return found
+
+    def _strain(self, name: str) -> Scalar:
+        member = self.s.member(name)
+        return 0.0 if member is None else member.strain_energy()
+
+    def _node(self, name: str, node: Any) -> tuple[Vec, Vec]:
+        """World position and velocity of any node of a flexible body."""
+        s = self.s
+        link = s.linkage.links[s.linkage.placements[name].link]
+        pose = NodePose(NodeShape.of(node), s.kin.eta(link), False)
+        slide = combination(s.kin.eta_rates(link), pose.shift)
+        frame, motion = s.kin.pose(link.index), s.kin.motion(link.index)
+        arm = _turned(frame.R, pose.s)
+        return add(frame.p, arm), add(motion.v, add(cross(motion.w, arm), _turned(frame.R, slide)))
 
     def _joint(self, joint: Joint) -> dict[str, Traceable]:
         found: dict[str, Traceable] = {}
@@ -209,13 +247,14 @@ class Quantities:
 
     def _stored(self) -> Scalar:
         parts = [energy.stored(self.s, f) for f in self.s.system.forces.values()]
-        return total([e for e in parts if e is not None])
+        return total([*(e for e in parts if e is not None), energy.strain(self.s)])
 
     def _lost(self) -> Scalar:
         """Power of all forces that is not the rate of a stored energy: what changes the total energy."""
         from bellcrank.result.ledger import nonconservative_power
 
-        return total([nonconservative_power(self.s, f) for f in self.s.system.forces.values()])
+        lost = [nonconservative_power(self.s, f) for f in self.s.system.forces.values()]
+        return total([*lost, energy.material_power(self.s)])
 
     def _driven(self) -> Scalar:
         s = self.s
@@ -224,9 +263,23 @@ class Quantities:
     def _momentum(self) -> Vec:
         p = ZERO
         for name, body in self.s.system.bodies.items():
-            v = self.s.body_point(name, vec(body.center_of_mass)).velocity()
-            p = add(p, scale(self.s.kin.number(body.mass), v))
+            link = self.s.linkage.placements[name].link
+            if self.s.member(name) is None:
+                v = self.s.center(name).velocity()
+                p = add(p, scale(self.s.kin.number(body.mass), v))
+            else:
+                p = add(p, _turned(self.s.kin.pose(link).R, self._member_momentum(name)[1]))
         return p
+
+    def _member_momentum(self, name: str) -> tuple[Vec, Vec]:
+        """Angular momentum about the floating frame's origin and momentum, in its axes."""
+        s = self.s
+        link = s.linkage.links[s.linkage.placements[name].link]
+        member = s.member(name)
+        assert member is not None
+        n, f = member.inertia().momentum(s.kin.w(link.index), s.kin.v(link.index))
+        dn, df = modal_wrench(member, s.kin.eta_rates(link))
+        return add(n, dn), add(f, df)
 
     def _angular_momentum(self) -> Vec:
         h = ZERO
@@ -234,7 +287,10 @@ class Quantities:
             link = self.s.linkage.placements[name].link
             if link < 0:
                 continue
-            n, f = self.s.inertia(name).momentum(self.s.kin.w(link), self.s.kin.v(link))
+            if self.s.member(name) is None:
+                n, f = self.s.inertia(name).momentum(self.s.kin.w(link), self.s.kin.v(link))
+            else:
+                n, f = self._member_momentum(name)
             pose = self.s.kin.pose(link)
             n, f = _turned(pose.R, n), _turned(pose.R, f)
             h = add(h, add(n, cross(pose.p, f)))
@@ -255,6 +311,14 @@ class Quantities:
             rate = total([x * self.s.u[i] for i, x in row.items()]) - e.nu
             worst = maximum(worst, function("abs", rate))
         return worst
+
+
+def _first(pair: Callable[[], tuple[Vec, Vec]]) -> Vec:
+    return pair()[0]
+
+
+def _second(pair: Callable[[], tuple[Vec, Vec]]) -> Vec:
+    return pair()[1]
 
 
 def _turned(R: Mat, v: Vec) -> Vec:

@@ -44,14 +44,13 @@ class BodyLoads(Loads):
         self.bodies: tuple[str, str] = ("", "")
         self.last: tuple[int, Vec, Vec] = (GROUND, ZERO, ZERO)
 
-    def put(self, body: str, link: int, base: int, at: Vec, force: Vec, moment: Vec) -> None:
-        """A force at a point and a moment, seen from `base`, on a body."""
-        if link == GROUND and base == GROUND:
-            wrench = (add(moment, cross(at, force)), force)
-        else:
-            pose = self.kin.pose(link, base)
-            f, p = transposed_times(pose.R, force), transposed_times(pose.R, sub(at, pose.p))
-            wrench = (add(transposed_times(pose.R, moment), cross(p, f)), f)
+    def put(self, body: str, base: int, at: Vec, force: Vec, moment: Vec) -> None:
+        """A force at a point and a moment, seen from `base`, on a body, in the axes of the body's link."""
+        seen, own = self.kin.pose(base), self.kin.pose(self.kin.linkage.placements[body].link)
+        f = transposed_times(own.R, times(seen.R, force))
+        n = transposed_times(own.R, times(seen.R, moment))
+        place = sub(add(seen.p, times(seen.R, at)), own.p)
+        wrench = (add(n, cross(transposed_times(own.R, place), f)), f)
         self.on_bodies[body] = added(self.on_bodies.get(body, (ZERO, ZERO)), wrench)
 
     def between(
@@ -59,8 +58,8 @@ class BodyLoads(Loads):
     ) -> None:
         """A force and moment on b, the opposite on a."""
         self.last = (base, moment, force)
-        self.put(self.bodies[1], b, base, at_b, force, moment)
-        self.put(self.bodies[0], a, base, at_a, neg(force), neg(moment))
+        self.put(self.bodies[1], base, at_b, force, moment)
+        self.put(self.bodies[0], base, at_a, neg(force), neg(moment))
 
     def along_line(self, a: int, b: int, base: int, at_a: Vec, at_b: Vec, force: Vec) -> None:
         """A force on b, the opposite on a."""
@@ -74,12 +73,11 @@ class BodyLoads(Loads):
     def on_link(self, link: int, point: Vec, force: Vec, moment: Vec = ZERO) -> None:
         """A force and moment in the link's own axes."""
         if link != GROUND:
-            wrench = (add(moment, cross(point, force)), force)
-            self.on_bodies[self.bodies[0]] = added(self.on_bodies.get(self.bodies[0], (ZERO, ZERO)), wrench)
+            self.put(self.bodies[0], link, point, force, moment)
 
     def seen_from(self, link: int, base: int, at: Vec, force: Vec, moment: Vec = ZERO) -> None:
         """A force and moment given in the axes of an inner link."""
-        self.put(self.bodies[0], link, base, at, force, moment)
+        self.put(self.bodies[0], base, at, force, moment)
 
 
 class Reactions:
@@ -116,10 +114,10 @@ class Reactions:
         for e in range(first, first + c.size):
             torque, force = s.equations[e].on_b
             n, f = add(n, scale(s.mu[e], torque)), add(f, scale(s.mu[e], force))
-        a, b = c.sides
+        b = c.sides[1]
         at = Seen(s.kin, b, c.base).point
-        self.loads.put(c.bodies[1], b.link, c.base, at, f, n)
-        self.loads.put(c.bodies[0], a.link, c.base, at, neg(f), neg(n))
+        self.loads.put(c.bodies[1], c.base, at, f, n)
+        self.loads.put(c.bodies[0], c.base, at, neg(f), neg(n))
         driver = s.system.drivers.get(c.name)
         if c.name in s.system.joints:
             self._in_joint(c.name, c.base, n, f)

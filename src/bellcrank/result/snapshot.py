@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.mechanics.constraints import Equation
-from bellcrank.mechanics.dynamics import Wrench, brought
+from bellcrank.mechanics.dynamics import Wrench, brought, deformed
+from bellcrank.mechanics.flexible import Deformed
 from bellcrank.mechanics.inertia import Inertia, from_body
 from bellcrank.mechanics.kinematics import Accelerations, Kinematics, Traced
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.rotations import constant_turns
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, mat, matmul, sub, times, vec
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, mat, matmul, scale, sub, times, vec
 from bellcrank.program.trace import Expr, Graph, Scalar
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Snapshot:
 
     def point(self, frame: Frame) -> PointMotion:
         """The motion of a frame's origin."""
-        seat = self.linkage.placements[frame.body.name]
+        seat = self.linkage.seat(frame)
         local = add(self.kin.vector(seat.p), times(self.matrix(seat.r), self.kin.vector(vec(frame.position))))
         return PointMotion(self, seat.link, local)
 
@@ -98,8 +99,7 @@ class Snapshot:
 
     def rotation(self, frame: Frame | str) -> Mat:
         """Rotation matrix of a body (by name) or a frame in the world."""
-        name = frame if isinstance(frame, str) else frame.body.name
-        seat = self.linkage.placements[name]
+        seat = self.linkage.placements[frame] if isinstance(frame, str) else self.linkage.seat(frame)
         R = matmul(self.kin.pose(seat.link).R, self.matrix(seat.r))
         return R if isinstance(frame, str) else matmul(R, self.matrix(mat(frame.rotation)))
 
@@ -116,8 +116,26 @@ class Snapshot:
         """A matrix of the model in this trace."""
         return (self.kin.vector(m[0]), self.kin.vector(m[1]), self.kin.vector(m[2]))
 
+    def member(self, name: str) -> Deformed | None:
+        """A flexible body's member in its present shape, None for a rigid body."""
+        seat = self.linkage.placements[name]
+        if self.system.bodies[name].member is None:
+            return None
+        return deformed(self.kin, self.linkage.links[seat.link])
+
+    def center(self, name: str) -> PointMotion:
+        """The motion of a body's centre of mass; of a flexible one, of the point where it is now."""
+        member = self.member(name)
+        if member is None:
+            return self.body_point(name, vec(self.system.bodies[name].center_of_mass))
+        own = member.inertia()
+        return PointMotion(self, self.linkage.placements[name].link, scale(1.0 / own.m, own.h))
+
     def inertia(self, name: str) -> Inertia:
         """A body's own inertia in its link's axes about the link's origin."""
+        member = self.member(name)
+        if member is not None:
+            return member.inertia()
         body, seat = self.system.bodies[name], self.linkage.placements[name]
         own = from_body(body.mass, vec(body.center_of_mass), mat(body.inertia))
         return brought(self.kin, own.moved(constant_turns(seat.r), seat.p))
@@ -129,6 +147,12 @@ class Snapshot:
             a = self.gravity
             still: Mat = (ZERO, ZERO, ZERO)
             return self.inertia(name).force((-a[0], -a[1], -a[2]), still)
+        member = self.member(name)
+        if member is not None:
+            this = self.linkage.links[link]
+            rates = self.kin.eta_rates(this)
+            bent = self.du[this.eta_u : this.eta_u + this.modes]
+            return member.force(self.acc.a[link], self.acc.K[link], self.kin.w(link), rates, bent)[0]
         return self.inertia(name).force(self.acc.a[link], self.acc.K[link])
 
 

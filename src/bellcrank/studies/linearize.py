@@ -3,9 +3,8 @@
 With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y = T x, where T spans the
 changes that keep loops closed and quaternions unit (:mod:`bellcrank.studies.tangent`). T moves with the
 state, so A = T^+ (F_Y T - T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball
-and free joints it does not. A parameter that shifts a loop shifts Y by S at constant x, and
-B = T^+ (F_Y S + F_p). T^+ S-dot is left out: it vanishes at rest, and wherever no ball joint is part
-dependent, part independent. All derivatives are exact.
+and free joints it does not. A parameter that shifts a loop shifts Y by S with T^+ S = 0, and
+B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. All derivatives are exact.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from bellcrank.studies.tangent import (
     position_map,
     rate_names,
     speed_map,
+    speed_map_rate,
 )
 
 if TYPE_CHECKING:
@@ -239,6 +239,8 @@ class _Linearisation:
 
     def _misses(self) -> Array:
         """How the constraint residuals change with the inputs."""
+        if not self.inputs:
+            return np.zeros((self.mechanism.constraints, 0))
         size = 2 * self.mechanism.linkage.speeds
         return self._along(self.traced.full, self._inputs_alone())[size:]
 
@@ -270,13 +272,11 @@ class _Linearisation:
         dx = self.directions()
         rates = self._along(self.traced.rates, dx)
         rates[:nq] -= self._basis_rates(dx)
-        reduced = np.vstack([self.left @ rates[:nq], rates[nq:]])
-        measured = Measured(m, outputs)
-        x = np.tile(self.x[:, None], (1, max(1, dx.shape[1])))
-        moves = dx if dx.shape[1] else np.zeros_like(x)
-        values, slopes = measured(self.traced, x, moves)
-        slopes = slopes[:, : dx.shape[1]]
         independent = self.partition.independent
+        turning = speed_map_rate(m.linkage, self.state.q, self.state.u)[list(independent)]
+        reduced = np.vstack([self.left @ rates[:nq], rates[nq:]])
+        reduced[:n, 2 * n :] += turning @ self.S_q
+        labels, values, slopes = self._measured(outputs, dx)
         return Linear(
             reduced[:, : 2 * n],
             reduced[:, 2 * n :],
@@ -284,10 +284,20 @@ class _Linearisation:
             slopes[:, 2 * n :],
             (*move_names(m, independent), *rate_names(m, independent)),
             self.inputs,
-            measured.labels,
+            labels,
             self.state,
-            values[:, 0],
+            values,
         )
+
+    def _measured(self, outputs: tuple[str, ...], dx: Array) -> tuple[tuple[str, ...], Array, Array]:
+        """Labels, values and derivatives of the outputs."""
+        if not outputs:
+            return (), np.zeros(0), np.zeros((0, dx.shape[1]))
+        measured = Measured(self.mechanism, outputs)
+        # A last column at rest gives the values where there is nothing to move.
+        moves = np.hstack([dx, np.zeros((len(dx), 1))])
+        values, slopes = measured(self.traced, np.tile(self.x[:, None], (1, moves.shape[1])), moves)
+        return measured.labels, values[:, 0], slopes[:, :-1]
 
     def _basis_rates(self, dx: Array) -> Array:
         """T-dot along the motion, for the positions.

@@ -31,13 +31,13 @@ def relaxed(statics: Statics, q: Array, scale: float, steps: int = 4000, aim: fl
     kernel = compile_program(statics.program)
     best, least = q, np.inf
     speed = np.zeros(len(statics.units))
-    mass, energy = speed, 0.0
+    mass, energy, slower = speed, 0.0, 1.0
     for _ in range(steps):
         if not speed.any():
             if not statics.conditioned(q):
                 statics.turn_to(q)
                 kernel = compile_program(statics.program)
-            mass = _masses(*statics.stiffness(q), scale)
+            mass = slower * _masses(*statics.stiffness(q), scale)
         Q = statics.units * kernel(np.concatenate([[statics.t], q, statics.p]))
         left = float(np.abs(Q).max(initial=0.0))
         if left < least:
@@ -47,8 +47,12 @@ def relaxed(statics: Statics, q: Array, scale: float, steps: int = 4000, aim: fl
         speed = speed + Q / mass if speed.any() else 0.5 * Q / mass
         now = float(mass @ speed**2)
         trial = statics.moved(q, speed) if now >= energy else None
-        # Past the peak, or against a loop that will not close: stand still and let go again.
-        q, speed, energy = (trial, speed, now) if trial is not None else (q, np.zeros_like(speed), 0.0)
+        if trial is not None:
+            q, energy = trial, now
+            continue
+        # Past the peak, or against a loop that will not close: stand still and let go again, slower there.
+        slower = 4.0 * slower if energy == 0.0 else 1.0
+        speed, energy = np.zeros_like(speed), 0.0
     return best
 
 

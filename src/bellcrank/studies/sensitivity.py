@@ -40,8 +40,9 @@ class Sensitivity:
     """Derivatives of quantities over time by parameters.
 
     ``sensitivity["bob.position.x", "length"]`` is a series, ``sensitivity.end["bob.position.x", "length"]``
-    its last value. values: shape (times, outputs). derivatives: shape (times, outputs, parameters). result:
-    the run.
+    its last value. values: shape (times, outputs). derivatives: shape (times, outputs, parameters).
+    position_derivatives, speed_derivatives: of all positions and speeds, shape (times, ..., parameters).
+    result: the run.
     """
 
     outputs: tuple[str, ...]
@@ -49,6 +50,8 @@ class Sensitivity:
     values: Array
     derivatives: Array
     units: tuple[str, ...]
+    position_derivatives: Array
+    speed_derivatives: Array
     result: Result
 
     def __getitem__(self, key: tuple[str, str]) -> Series:
@@ -232,7 +235,9 @@ class _Run:
         Y, S = self._split(trajectory.y)
         count, size = len(trajectory.t), len(measured.labels)
         values, slopes = np.zeros((count, size)), np.zeros((count, size, k))
-        u, du = np.zeros((2, count, m.linkage.speeds))
+        n = m.linkage.speeds
+        u, du = np.zeros((2, count, n))
+        u_by = np.zeros((count, n, k))
         for number, machine in enumerate(self.used):
             rows = trajectory.partition == number
             if not rows.any():
@@ -241,8 +246,11 @@ class _Run:
             here, by = measured(machine.traced, x, dx)
             values[rows] = here[:, ::k].T
             slopes[rows] = by.reshape(size, -1, k).transpose(1, 0, 2)
-            full = evaluate(machine.traced.full, x[:, ::k])
-            u[rows], du[rows] = full[: u.shape[1]].T, full[u.shape[1] : 2 * u.shape[1]].T
+            program = machine.traced.full
+            full = evaluate(jvp_program(program), np.vstack([x, dx]))
+            u[rows], du[rows] = full[:n, ::k].T, full[n : 2 * n, ::k].T
+            size_u = len(program.outputs)
+            u_by[rows] = full[size_u : size_u + n].reshape(n, -1, k).transpose(1, 0, 2)
         report = RunReport(
             trajectory.status.name.lower(),
             self.integrator,
@@ -256,4 +264,5 @@ class _Run:
         )
         q = Y[:, : m.linkage.positions].copy()
         result = Result(m, trajectory.t, q, u, du, np.tile(self.p, (count, 1)), report)
-        return Sensitivity(measured.labels, names, values, slopes, measured.units, result)
+        q_by = S[:, :, : m.linkage.positions].transpose(0, 2, 1)
+        return Sensitivity(measured.labels, names, values, slopes, measured.units, q_by, u_by, result)

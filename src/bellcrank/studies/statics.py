@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 CLOSED = 1e-13
 """Loops are closed this well, in the model's units, before forces are compared."""
 
+WORN = 20.0
+"""Moves of dependent coordinates, for unit moves of the independent ones, that call for another partition."""
+
 
 class Statics:
     """Forces B^T (Q - f) at zero independent speeds and rates, over small moves of the freedoms.
@@ -39,6 +42,8 @@ class Statics:
         self.p = np.array(mechanism.parameter_values)
         self.loops = mechanism.loop_state()
         self.length, self.weight = _size(mechanism)
+        self.partition = mechanism.partition
+        self._trace()
         self.turn_to(mechanism.start.q)
 
     def turn_to(self, q: Array) -> None:
@@ -46,7 +51,13 @@ class Statics:
         from bellcrank.mechanism import State
 
         state = State(self.t, q, np.zeros(self.mechanism.linkage.speeds))
-        self.partition = self.mechanism.choose_partition(state)
+        partition = self.mechanism.choose_partition(state)
+        if partition == self.partition:
+            return
+        self.partition = partition
+        self._trace()
+
+    def _trace(self) -> None:
         independent = list(self.partition.independent)
         turning = is_turning(self.mechanism.linkage)[independent]
         self.units = np.where(turning, 1.0, self.length)
@@ -92,7 +103,8 @@ class Statics:
     def conditioned(self, q: Array) -> bool:
         """Whether the dependent speeds still follow well from the independent ones."""
         H = freedom_map(self.partition, self.loops.rows(q, self.t)) * self.units
-        return bool(np.abs(H).max(initial=0.0) < 20.0 * max(1.0, self.length))
+        H[~is_turning(self.mechanism.linkage)] /= self.length
+        return bool(np.abs(H).max(initial=0.0) < WORN)
 
 
 def static_forces(mechanism: Mechanism, partition: Partition) -> Program:

@@ -54,6 +54,22 @@ def speed_map(linkage: Linkage, q: Array) -> Array:
     return inverse
 
 
+def speed_map_rate(linkage: Linkage, q: Array, u: Array) -> Array:
+    """The rate of :func:`speed_map` in a motion; it is linear in the quaternions."""
+    q_dot = position_map(linkage, q) @ u
+    rate = np.zeros((linkage.speeds, linkage.positions))
+    for link in linkage.links:
+        first = {LinkKind.BALL: link.q, LinkKind.FREE: link.q + 3}.get(link.kind)
+        if first is None:
+            continue
+        rate[link.u : link.u + 3, first : first + 4] = 4.0 * _turning(q_dot[first : first + 4]).T
+        if link.kind is LinkKind.FREE:
+            R = np.array(from_quaternion(q[first : first + 4].tolist()), dtype=float)
+            turn = np.cross(np.eye(3), u[link.u : link.u + 3])
+            rate[link.u + 3 : link.u + 6, link.q : link.q + 3] = turn @ R.T
+    return rate
+
+
 def _turning(quaternion: Array) -> Array:
     columns = [quaternion_rate(quaternion.tolist(), (a, b, c)) for a, b, c in np.eye(3).tolist()]
     return np.array(columns, dtype=float).T

@@ -1,0 +1,150 @@
+"""Simulate elastic bodies in dynamic contact."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bellcrank.elastic.active_set import DirectActiveSet
+from bellcrank.elastic.assembled import Assembled
+from bellcrank.elastic.body import ElasticBody
+from bellcrank.elastic.interface import Contact, Interface, ObstacleInterface
+from bellcrank.elastic.mortar import MortarInterface
+from bellcrank.elastic.obstacles import Obstacle
+from bellcrank.elastic.problem import ContactSolver
+from bellcrank.elastic.recording import Recording
+from bellcrank.elastic.result import ElasticReport, ElasticResult
+from bellcrank.elastic.schemes import Scheme
+from bellcrank.elastic.stepping import Compatibility, Stepper
+from bellcrank.errors import ModelError
+
+_BLOWN = 1e6
+"""Growth of the energy after which a run counts as diverged."""
+
+
+class StepNote(UserWarning):
+    """A step that is accepted, but coarse."""
+
+
+def simulate(
+    bodies: ElasticBody | Sequence[ElasticBody],
+    contacts: Obstacle | Contact | Sequence[Obstacle | Contact],
+    duration: float,
+    step: float,
+    *,
+    scheme: Scheme | None = None,
+    solver: ContactSolver | None = None,
+    compatibility: Compatibility | None = None,
+    frames: int = 60,
+    progress: bool | Callable[[float], None] = False,
+) -> ElasticResult:
+    """Move elastic bodies that touch obstacles or each other.
+
+    contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme: Newmark's
+    unless told. solver: the direct active set unless told. compatibility: of velocity and acceleration, both unless told.
+    frames: whole fields kept, spread over the run. progress: a bar, or a function of the share done. An interruption
+    (Ctrl-C) ends the run and keeps what there is.
+    """
+    listed = (bodies,) if isinstance(bodies, ElasticBody) else tuple(bodies)
+    pairs = _contacts(listed, contacts)
+    _check_times(duration, step)
+    began = time.perf_counter()
+    system = Assembled(listed)
+    if np.any(system.held_at != 0.0):
+        raise ModelError("supports that displace belong to elastic.press; in a simulation they hold at zero")
+    interfaces = tuple(_interface(contact, system) for contact in pairs)
+    notes = _step_notes(pairs, step)
+    for note in notes:
+        warnings.warn(note, StepNote, stacklevel=2)
+    stepper = Stepper(
+        system, interfaces, scheme or Scheme(), step, solver or DirectActiveSet(), compatibility or Compatibility()
+    )
+    ready = time.perf_counter()
+    steps = max(1, round(duration / step))
+    recording = Recording(system, interfaces, max(1, steps // max(frames, 1)))
+    status = _steps(stepper, recording, steps, progress)
+    report = ElasticReport(
+        status, len(recording.time) - 1, system.unknowns, len(stepper.compliance.nodes), ready - began,
+        time.perf_counter() - ready,
+    )  # fmt: skip
+    return ElasticResult(listed, pairs, report, notes, system, interfaces, recording)
+
+
+def _steps(stepper: Stepper, recording: Recording, steps: int, progress: bool | Callable[[float], None]) -> str:
+    tell, done = _teller(progress)
+    status = "finished"
+    try:
+        now = stepper.start()
+        recording.add(now)
+        scale = max(recording.kinetic[0], 1e-300)
+        for k in range(steps):
+            now = stepper.advance(now)
+            recording.add(now)
+            tell((k + 1) / steps)
+            scale = max(scale, abs(float(recording.works[-1].min())), float(recording.works[-1].max()))
+            energy = recording.kinetic[-1] + recording.strain[-1]
+            if not math.isfinite(energy) or energy > _BLOWN * scale:
+                status = "diverged"
+                break
+    except KeyboardInterrupt:
+        status = "interrupted"
+    finally:
+        done()
+    recording.finish()
+    return status
+
+
+def _teller(progress: bool | Callable[[float], None]) -> tuple[Callable[[float], None], Callable[[], None]]:
+    if callable(progress):
+        return progress, lambda: None
+    if not progress:
+        return lambda share: None, lambda: None
+    from rich.progress import Progress
+
+    bar = Progress(transient=True)
+    task = bar.add_task("elastic contact", total=1.0)
+    bar.start()
+    return lambda share: bar.update(task, completed=share), bar.stop
+
+
+def _contacts(
+    bodies: Sequence[ElasticBody], contacts: Obstacle | Contact | Sequence[Obstacle | Contact]
+) -> tuple[Contact, ...]:
+    listed = (contacts,) if isinstance(contacts, (Obstacle, Contact)) else tuple(contacts)
+    found: list[Contact] = []
+    for contact in listed:
+        found += [contact] if isinstance(contact, Contact) else [Contact(body, contact) for body in bodies]
+    if not found:
+        raise ModelError("nothing can come into contact: name an obstacle or a Contact of two bodies")
+    return tuple(found)
+
+
+def _interface(contact: Contact, system: Assembled) -> Interface:
+    system.nodes_of(contact.body)
+    if isinstance(contact.against, ElasticBody):
+        return MortarInterface(contact, system)
+    return ObstacleInterface(contact, system)
+
+
+def _check_times(duration: float, step: float) -> None:
+    if not (math.isfinite(step) and step > 0.0):
+        raise ModelError(f"the step must be positive, not {step}")
+    if not (math.isfinite(duration) and duration >= step):
+        raise ModelError(f"the duration {duration} s must be at least one step, {step} s")
+
+
+def _step_notes(contacts: Sequence[Contact], step: float) -> tuple[str, ...]:
+    """A step is too large for the wave when it passes more than a tenth of the body in it."""
+    notes = []
+    for body in {id(c.body): c.body for c in contacts}.values():
+        crossing = float(np.ptp(body.nodes, axis=0).max()) / body.material.wave_speed
+        if step > 0.1 * crossing:
+            notes.append(
+                f"a step of {step:.3g} s is large for {body.name!r}, which a pressure wave crosses in {crossing:.3g} s; "
+                f"waves will be smeared. Suggested step: {crossing / 40.0:.2g} s"
+            )
+    return tuple(notes)
