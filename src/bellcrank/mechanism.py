@@ -147,12 +147,13 @@ class Mechanism:
         """joint.coordinate for every speed."""
         names = []
         for link in self.linkage.links:
+            if link.kind is LinkKind.NODE:
+                names += [f"{link.name}.mode {k + 1}" for k in range(len(link.own_speeds))]
+                continue
             joint = self.system.joints[link.joint]
             if link.kind is LinkKind.FREE:
                 turning, moving = joint.speeds[3:], joint.speeds[:3]
                 names += [f"{joint.name}.{s}" for s in (*turning, *(f"velocity_{m}" for m in moving))]
-            elif link.kind is LinkKind.NODE:
-                names += [f"{link.name}.mode {k + 1}" for k in range(len(link.own_speeds))]
             elif link.kind is LinkKind.BALL:
                 names += [f"{joint.name}.{s}" for s in joint.speeds]
             else:

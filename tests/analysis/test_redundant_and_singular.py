@@ -34,7 +34,7 @@ def test_a_plane_four_bar_of_spatial_hinges_drops_three_equations() -> None:
     ("family", "freedoms", "redundant"),
     [("bennett", 1, 3), ("bricard", 1, 1), ("parallel cranks", 1, 7), ("nested planar loops", 1, 12)],
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_overconstrained_linkages(family: str, freedoms: int, redundant: int, seed: int) -> None:
     found = analyse(mechanism(family, seed))
     assert (found.degrees_of_freedom, len(found.dropped)) == (freedoms, redundant)

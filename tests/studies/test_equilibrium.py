@@ -177,6 +177,38 @@ def test_drivers_are_frozen_where_they_are_at_the_time() -> None:
     assert found["motor.effort"] == pytest.approx(g * rise, rel=1e-7)
 
 
+@pytest.mark.parametrize(("push", "stable"), [(0.5, True), (2.0, False), (3.0, False)])
+def test_follower_force_has_no_potential(push: float, stable: bool) -> None:
+    """Ziegler's column: stays straight along the force at any load, flutters above a critical one."""
+    system = System("column", gravity=(0, 0, 0))
+    lower = system.body("lower", mass=1.0, inertia=(0.1,) * 3, at=(0, 1, 0))
+    upper = system.body("upper", mass=1.0, inertia=(0.1,) * 3, at=(0, 2, 0))
+    system.revolute("foot", system.ground, lower, at=(0, 0, 0), axis="z")
+    system.revolute("knee", lower, upper, at=(0, 1, 0), axis="z")
+    system.torsion_spring("foot spring", "foot", stiffness=1.0, free_angle=0.2)
+    system.torsion_spring("knee spring", "knee", stiffness=1.0)
+    system.applied_force("thrust", upper, lambda: (0.0, -push, 0.0), axes="body")
+    found = system.equilibrium()
+    assert found["foot.angle"] == pytest.approx(0.2, abs=1e-12)
+    assert found["knee.angle"] == pytest.approx(0.0, abs=1e-12)
+    assert found.stable is stable
+
+
+def test_stiff_and_soft_freedoms_together() -> None:
+    """A bushing of 1e7 N/m sags by m g / k; a pendulum hangs from it."""
+    system = System("bushing")
+    block = system.body("block", mass=5.0, inertia=(0.1,) * 3)
+    bob = system.body("bob", mass=1.0, inertia=(0.01,) * 3, at=(1, 0, 0))
+    system.free("block joint", system.ground, block)
+    system.bushing("rubber", system.ground.frame(), block, stiffness=(1e7,) * 3 + (1e3,) * 3)
+    system.revolute("hinge", block, bob, at=(0, 0, 0), axis="y")
+    found = system.equilibrium()
+    assert found["hinge.angle"] == pytest.approx(math.pi / 2, abs=1e-12)
+    assert found["block.position"] == pytest.approx((0, 0, -6 * g / 1e7), abs=1e-15)
+    assert found.linear.frequencies[0] == pytest.approx(math.sqrt(g / 1.01) / (2 * math.pi), rel=1e-2)
+    assert found.stable is True
+
+
 def test_nothing_holds_a_free_body() -> None:
     system = System("stone")
     stone = system.body("stone", mass=1.0, inertia=(1, 1, 1))

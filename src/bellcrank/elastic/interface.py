@@ -76,6 +76,9 @@ class Interface(ABC):
     def rows(self, points: Index, u: Array, t: float, step: float) -> Rows:
         """The points linearised about u, at the end t of a step."""
 
+    def renew(self, u: Array) -> None:  # noqa: B027
+        """Called before each step; what met before may have slid away."""
+
 
 class ObstacleInterface(Interface):
     """Nodes of a body on a rigid obstacle, (6) of Lee (1995): d_n is the gap, slip is counted in each step."""

@@ -103,7 +103,7 @@ def tetrahedra(hexes: Any) -> Any:
     centres = hexes.p.shape[1] + np.arange(count)
     cells = []
     for face in np.moveaxis(faces, 1, 0):
-        around = _cyclic(hexes.p, face)
+        around = cyclic(hexes.p, face)
         low = around.argmin(axis=0)
         turn = (low[None, :] + np.arange(4)[:, None]) % 4
         a, b, c, d = np.take_along_axis(around, turn, axis=0)
@@ -112,7 +112,7 @@ def tetrahedra(hexes: Any) -> Any:
     return MeshTet(points, np.hstack(cells))
 
 
-def _cyclic(points: Array, face: Index) -> Index:
+def cyclic(points: Array, face: Index) -> Index:
     """The four nodes of each face in order around it."""
     corner = points[:, face]
     spokes = corner - corner.mean(axis=1, keepdims=True)

@@ -55,7 +55,11 @@ class Recording:
         self.force.append(np.add.reduceat(world, cuts, axis=0))
         self.area.append(np.add.reduceat(np.where(now.force[:, 0] < 0.0, self.areas, 0.0), cuts))
         shaped = moved.reshape(-1, system.dimension)
-        self.momentum.append(np.add.reduceat(shaped, system.first_node[:-1], axis=0))
+        momentum = np.add.reduceat(shaped, system.first_node[:-1], axis=0)
+        if system.axisymmetric:
+            # Radial momentum cancels over the full turn.
+            momentum[:, 0] = 0.0
+        self.momentum.append(momentum)
         touching = np.flatnonzero(now.active)
         self.points.append((touching, now.force[touching], world[touching]))
         self.updates.append(now.updates)

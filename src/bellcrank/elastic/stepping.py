@@ -100,6 +100,8 @@ class Stepper:
         """From t to t + dt."""
         t = now.t + self.step
         w = self._without_contact(now)
+        for interface in self.interfaces:
+            interface.renew(w.reshape(-1, self.system.dimension))
         points, rows, force, flags, u10, updates = self._displacements(now, w, t)
         operator = _operator(rows)
         c = _condensed(operator, rows, self.compliance)

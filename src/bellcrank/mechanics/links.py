@@ -560,6 +560,7 @@ def _build(
                 inverse=raw.reverse,
                 shape=Shape.of(raw.member) if raw.reverse else None,
                 modes=raw.member.modes,
+                joint="",
                 eta_q=eta[body][0],
                 eta_u=eta[body][1],
             )

@@ -134,6 +134,10 @@ def equilibrium(
     if slow and len(search.statics.units):
         q = relaxed(search.statics, q, search.scale(q))
         q, done = search.newton(q, iterations)
+    if not done and not nearest:
+        # Forces without a potential know no downhill; what Newton's method finds is an equilibrium still.
+        search = _Search(mechanism, True)
+        q, done = search.newton(mechanism.start.q, iterations)
     q = search.headings_kept(q)
     residual = search.residual(q)
     if residual > ENOUGH:

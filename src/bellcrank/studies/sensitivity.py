@@ -245,7 +245,7 @@ class _Run:
             x, dx = self._inputs(trajectory.t[rows], Y[rows], S[rows])
             here, by = measured(machine.traced, x, dx)
             values[rows] = here[:, ::k].T
-            slopes[rows] = by.reshape(size, -1, k).transpose(1, 0, 2)
+            slopes[rows] = by.reshape(size, int(rows.sum()), k).transpose(1, 0, 2)
             program = machine.traced.full
             full = evaluate(jvp_program(program), np.vstack([x, dx]))
             u[rows], du[rows] = full[:n, ::k].T, full[n : 2 * n, ::k].T

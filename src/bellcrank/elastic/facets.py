@@ -1,0 +1,130 @@
+"""Boundary facets with their own shape functions, and the points on them nearest to given points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from bellcrank.elastic.body import ElasticBody
+from bellcrank.elastic.lattices import Array, Index, cyclic
+
+
+@dataclass(frozen=True, eq=False)
+class Facets:
+    """Boundary facets of a body. nodes: shape (facets, nodes of one). kind: "line", "triangle" or "square"."""
+
+    nodes: Index
+    kind: str
+    order: int
+
+
+def facets(body: ElasticBody) -> Facets:
+    """The facets of the boundary; corners first, then edges, then the middle."""
+    mesh, dofs = body.mesh, body.fields.scalar.dofs
+    chosen = body.surface.basis.find
+    corners = mesh.facets[:, chosen].astype(np.int64)
+    order = body.element.order
+    if body.dimension == 2:
+        found = [corners] if order == 1 else [corners, dofs.facet_dofs[:, chosen]]
+        return Facets(np.vstack(found).T, "line", order)
+    square = corners.shape[0] == 4
+    if square:
+        corners = cyclic(mesh.p, corners)
+    if order == 1:
+        return Facets(corners.T, "square" if square else "triangle", 1)
+    pairs = [(k, (k + 1) % 4) for k in range(4)] if square else [(0, 1), (1, 2), (0, 2)]
+    number = {(int(a), int(b)): k for k, (a, b) in enumerate(np.sort(mesh.edges, axis=0).T)}
+    rows = [corners]
+    for i, j in pairs:
+        ends = np.sort(corners[[i, j]], axis=0).T
+        rows.append(dofs.edge_dofs[:1, [number[int(a), int(b)] for a, b in ends]])
+    if square:
+        rows.append(dofs.facet_dofs[:1, chosen])
+    return Facets(np.vstack(rows).T.astype(np.int64), "square" if square else "triangle", 2)
+
+
+def shapes(kind: str, order: int, xi: Array) -> tuple[Array, Array]:
+    """Shape functions, shape (k, nodes), and their derivatives, shape (k, nodes, parameters). xi: shape (k, parameters)."""
+    if kind == "line":
+        n, g = _line(order, xi[:, 0])
+        return n, g[:, :, None]
+    if kind == "triangle":
+        return _triangle(order, xi)
+    a, da = _line(order, xi[:, 0])
+    b, db = _line(order, xi[:, 1])
+    pick = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    if order == 2:
+        pick += [(2, 0), (1, 2), (2, 1), (0, 2), (2, 2)]
+    n = np.stack([a[:, i] * b[:, j] for i, j in pick], axis=1)
+    g = np.stack([np.stack([da[:, i] * b[:, j], a[:, i] * db[:, j]], axis=1) for i, j in pick], axis=1)
+    return n, g
+
+
+def _line(order: int, x: Array) -> tuple[Array, Array]:
+    one = np.ones_like(x)
+    if order == 1:
+        return np.stack([1.0 - x, x], axis=1), np.stack([-one, one], axis=1)
+    n = np.stack([(1.0 - x) * (1.0 - 2.0 * x), x * (2.0 * x - 1.0), 4.0 * x * (1.0 - x)], axis=1)
+    return n, np.stack([4.0 * x - 3.0, 4.0 * x - 1.0, 4.0 - 8.0 * x], axis=1)
+
+
+def _triangle(order: int, xi: Array) -> tuple[Array, Array]:
+    x, y = xi.T
+    l = np.stack([1.0 - x - y, x, y], axis=1)  # noqa: E741
+    dl = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
+    if order == 1:
+        return l, np.broadcast_to(dl, (len(x), 3, 2))
+    corner = l * (2.0 * l - 1.0)
+    slope = (4.0 * l - 1.0)[:, :, None] * dl
+    edges = [(0, 1), (1, 2), (0, 2)]
+    middle = np.stack([4.0 * l[:, i] * l[:, j] for i, j in edges], axis=1)
+    turn = np.stack([4.0 * (l[:, [i]] * dl[j] + l[:, [j]] * dl[i]) for i, j in edges], axis=1)
+    return np.hstack([corner, middle]), np.concatenate([slope, turn], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Nearest points. hit: whether a foot point lies on a facet. nodes, weights: of the foot point. feet: positions [m]."""
+
+    hit: Index
+    nodes: Index
+    weights: Array
+    feet: Array
+    tangents: Array
+
+
+def project(surface: Facets, x: Array, points: Array, near: int = 6) -> Projection:
+    """Foot points by Newton's method on the nearest facets. x: positions of nodes. points: shape (k, d)."""
+    corners = 2 if surface.kind == "line" else (3 if surface.kind == "triangle" else 4)
+    centres = x[surface.nodes[:, :corners]].mean(axis=1)
+    near = min(near, len(centres))
+    _, candidates = cKDTree(centres).query(points, k=near)
+    candidates = candidates.reshape(len(points), near)
+    k, parameters = candidates.size, 1 if surface.kind == "line" else 2
+    own = surface.nodes[candidates.ravel()]
+    target = np.repeat(points, near, axis=0)
+    xi = np.full((k, parameters), 1.0 / 3.0 if surface.kind == "triangle" else 0.5)
+    where = x[own]
+    for _ in range(12):
+        n, g = shapes(surface.kind, surface.order, xi)
+        foot = np.einsum("kn,knd->kd", n, where)
+        tangent = np.einsum("knp,knd->kpd", g, where)
+        gram = np.einsum("kpd,kqd->kpq", tangent, tangent)
+        right = np.einsum("kpd,kd->kp", tangent, target - foot)
+        change = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
+        xi = np.clip(xi + change, -0.3, 1.3)
+        if np.abs(change).max() < 1e-13:
+            break
+    n, g = shapes(surface.kind, surface.order, xi)
+    foot = np.einsum("kn,knd->kd", n, where)
+    tangent = np.einsum("knp,knd->kpd", g, where)
+    inside = (xi > -1e-7).all(axis=1) & (xi < 1.0 + 1e-7).all(axis=1) & (np.abs(change).max(axis=1) < 1e-8)
+    if surface.kind == "triangle":
+        inside &= xi.sum(axis=1) < 1.0 + 1e-7
+    distance = np.where(inside, np.linalg.norm(target - foot, axis=1), np.inf).reshape(len(points), near)
+    best = distance.argmin(axis=1) + near * np.arange(len(points))
+    hit = np.flatnonzero(np.isfinite(distance.ravel()[best]))
+    best = best[hit]
+    return Projection(hit, own[best], n[best], foot[best], tangent[best])
