@@ -23,11 +23,13 @@ from bellcrank.analysis.assembly import (
 from bellcrank.analysis.constraints import constraints_of
 from bellcrank.analysis.initial import apply_initial
 from bellcrank.analysis.masses import check_masses
+from bellcrank.analysis.symmetry import spinning_links
 from bellcrank.errors import AssemblyError, ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.partition import NumericRows, choose_partition, equation_numbers
 from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation
+from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage, LinkKind, lower
 from bellcrank.mechanics.start import start_positions
@@ -323,7 +325,8 @@ def analyse(
     effects = tuple(effect(force, linkage) for force in system.forces.values())
     names = tuple(system.parameters)
     values = _parameter_values(system, parameters or {})
-    mechanics = Mechanics(linkage, constraints, effects, names)
+    spinning = spinning_links(system, linkage, constraints, regrouped(linkage))
+    mechanics = Mechanics(linkage, constraints, effects, names, spinning)
     loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
     drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
     given, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, drawn, rest, initial or {})

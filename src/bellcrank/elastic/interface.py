@@ -67,6 +67,8 @@ class Interface(ABC):
     """Whether one linearisation a step is exact."""
     places: Array
     """Where the points were at the start [m]."""
+    version: int = 0
+    """Grows when points follow other nodes than before."""
 
     @abstractmethod
     def gap(self, u: Array, t: float) -> Array:

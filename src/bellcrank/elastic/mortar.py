@@ -132,6 +132,7 @@ class MortarInterface(Interface):
         self._weights = sp.csr_array((entries, places), shape=(self.count, len(system.nodes)))
         self._apart = -np.einsum("md,md->m", self._frames[:, 0], self._weights @ system.nodes)
         self._paired_at = self._weights @ u
+        self.version += 1
 
     def gap(self, u: Array, t: float) -> Array:
         """Mean distance over each patch, along its normal; no end where nothing is opposite."""

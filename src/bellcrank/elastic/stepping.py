@@ -75,6 +75,8 @@ class Stepper:
         self.first = np.concatenate([[0], np.cumsum([i.count for i in self.interfaces])])
         self.size = float(np.ptp(system.nodes, axis=0).max())
         self.flat = all(i.flat for i in self.interfaces)
+        nothing = (b"none", ()), (sp.csr_array((0, system.unknowns)), np.zeros((0, 0)))
+        self._known: tuple[tuple[bytes, tuple[int, ...]], tuple[sp.csr_array, Array]] = nothing
 
     def gap(self, u: Array, t: float) -> Array:
         """Gaps of all points [m]."""
@@ -102,13 +104,10 @@ class Stepper:
         w = self._without_contact(now)
         for interface in self.interfaces:
             interface.renew(w.reshape(-1, self.system.dimension))
-        points, rows, force, flags, u10, updates = self._displacements(now, w, t)
-        operator = _operator(rows)
-        c = _condensed(operator, rows, self.compliance)
-        rest = _Rest(points, rows, operator, c, w)
-        v, updates_v = self._velocities(now, rest, force, flags, u10)
-        a, updates_a = self._accelerations(now, rest, force, flags, u10)
-        return self._moment(now, t, rest, force, flags, (u10, v, a), (updates, updates_v, updates_a))
+        meeting, force, flags, u10, updates = self._displacements(now, w, t)
+        v, updates_v = self._velocities(now, meeting, force, flags, u10)
+        a, updates_a = self._accelerations(now, meeting, force, flags, u10)
+        return self._moment(now, t, meeting, force, flags, (u10, v, a), (updates, updates_v, updates_a))
 
     def _without_contact(self, now: Moment) -> Array:
         """w of (5): the displacement if nothing were touched."""
@@ -136,7 +135,7 @@ class Stepper:
 
     def _displacements(
         self, now: Moment, w: Array, t: float
-    ) -> tuple[Index, Rows, Array, tuple[Flags, Flags], Array, int]:
+    ) -> tuple[_Meeting, Array, tuple[Flags, Flags], Array, int]:
         """Displacement compatibility, (7), over the points that can touch in this step."""
         d = self.system.dimension
         gap = self.gap(w, t)
@@ -146,8 +145,7 @@ class Stepper:
         for _ in range(60):
             points = np.flatnonzero(candidates)
             rows = self._rows(points, about, t)
-            operator = _operator(rows)
-            c = _condensed(operator, rows, self.compliance)
+            operator, c = self._operators(points, rows)
             free = (operator @ w).reshape(-1, d)
             free[:, 0] -= rows.gap
             free[:, 1:] -= _in_frame(rows.frames, _points(rows, now.u, d) + rows.travel)[:, 1:]
@@ -160,12 +158,21 @@ class Stepper:
             off = gap[points][found.active]
             settled = self.flat or off.size == 0 or np.abs(off).max() < 1e-10 * self.size
             if not missed.any() and settled:
-                return points, rows, found.force, (found.active, found.stick), u, total
+                meeting = _Meeting(points, rows, operator, c)
+                return meeting, found.force, (found.active, found.stick), u, total
             candidates |= missed
             about = u
         raise ContactFailure(
             f"the contact of t = {t:.6g} s does not settle in 60 linearisations; take a smaller step than {self.step:.3g} s"
         )
+
+    def _operators(self, points: Index, rows: Rows) -> tuple[sp.csr_array, Array]:
+        """The operator to the points and C; kept while the same points meet the same flat obstacles."""
+        key = points.tobytes(), tuple(interface.version for interface in self.interfaces)
+        if not self.flat or key != self._known[0]:
+            operator = _operator(rows)
+            self._known = key, (operator, _condensed(operator, rows, self.compliance))
+        return self._known[1]
 
     def _rows(self, points: Index, u: Array, t: float) -> Rows:
         shaped = u.reshape(-1, self.system.dimension)
@@ -181,70 +188,71 @@ class Stepper:
         )  # fmt: skip
 
     def _displaced(self, operator: sp.csr_array, force: Array) -> Array:
+        if not force.any():
+            return np.zeros(self.system.unknowns)
         load = operator.T @ force.ravel()
         d = self.system.dimension
         nodes = np.flatnonzero(np.any(load.reshape(-1, d) != 0.0, axis=1))
         return self.compliance.displace(nodes, load.reshape(-1, d)[nodes].reshape(1, -1))[0]
 
     def _velocities(
-        self, now: Moment, rest: _Rest, force: Array, flags: tuple[Flags, Flags], u: Array
+        self, now: Moment, meeting: _Meeting, force: Array, flags: tuple[Flags, Flags], u: Array
     ) -> tuple[Array, int]:
         """Velocity compatibility, (12) and (14)."""
         v = self.velocity(now, u)
         if not self.compatibility.velocity or not flags[0].any():
             return v, 0
         factor = self.scheme.delta / (self.scheme.alpha * self.step)
-        on = _components(flags[0], flags[1], v.size and rest.rows.frames.shape[1])
-        error = (rest.operator @ v) - _in_frame(rest.rows.frames, rest.rows.speed).ravel()
-        change, count = self.solver.correct(rest.compliance[np.ix_(on, on)], error[on], factor)
+        on = _components(flags[0], flags[1], force.shape[1])
+        error = (meeting.operator @ v) - _in_frame(meeting.rows.frames, meeting.rows.speed).ravel()
+        change, count = self.solver.correct(meeting.compliance[np.ix_(on, on)], error[on], factor)
         added = np.zeros(len(on))
         added[on] = change
-        return v + factor * self._displaced(rest.operator, added.reshape(force.shape)), count
+        return v + factor * self._displaced(meeting.operator, added.reshape(force.shape)), count
 
     def _accelerations(
-        self, now: Moment, rest: _Rest, force: Array, flags: tuple[Flags, Flags], u: Array
+        self, now: Moment, meeting: _Meeting, force: Array, flags: tuple[Flags, Flags], u: Array
     ) -> tuple[Array, int]:
         """Acceleration compatibility, (13) and (15): nodes newly in contact start from no force."""
         a = self.acceleration(now, u)
         if not self.compatibility.acceleration or not flags[0].any():
             return a, 0
         factor = 1.0 / (self.scheme.alpha * self.step**2)
-        new = flags[0] & ~now.active[rest.points]
+        new = flags[0] & ~now.active[meeting.points]
         added = np.where(new[:, None], -force, 0.0)
         if new.any():
-            a = a + factor * self._displaced(rest.operator, added)
-        on = _components(flags[0] & ~new, flags[1] & now.stick[rest.points], force.shape[1])
-        error = (rest.operator @ a) - _in_frame(rest.rows.frames, rest.rows.rate).ravel()
-        change, count = self.solver.correct(rest.compliance[np.ix_(on, on)], error[on], factor)
+            a = a + factor * self._displaced(meeting.operator, added)
+        on = _components(flags[0] & ~new, flags[1] & now.stick[meeting.points], force.shape[1])
+        error = (meeting.operator @ a) - _in_frame(meeting.rows.frames, meeting.rows.rate).ravel()
+        change, count = self.solver.correct(meeting.compliance[np.ix_(on, on)], error[on], factor)
         correction = np.zeros(len(on))
         correction[on] = change
-        return a + factor * self._displaced(rest.operator, correction.reshape(force.shape)), count
+        return a + factor * self._displaced(meeting.operator, correction.reshape(force.shape)), count
 
     def _moment(
-        self, now: Moment, t: float, rest: _Rest, force: Array, flags: tuple[Flags, Flags],
+        self, now: Moment, t: float, meeting: _Meeting, force: Array, flags: tuple[Flags, Flags],
         state: tuple[Array, Array, Array], updates: tuple[int, int, int],
     ) -> Moment:  # fmt: skip
         u, v, a = state
         m, d = int(self.first[-1]), self.system.dimension
         p, frames, slip, travel = np.zeros((m, d)), np.zeros((m, d, d)), np.zeros((m, d)), np.zeros((m, d))
         active, stick = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool)
-        at = rest.points
-        p[at], frames[at], travel[at] = force, rest.rows.frames, rest.rows.travel
+        at = meeting.points
+        p[at], frames[at], travel[at] = force, meeting.rows.frames, meeting.rows.travel
         active[at], stick[at] = flags
-        slip[at] = _points(rest.rows, u - now.u, d) - rest.rows.travel
-        nodal = rest.operator.T @ force.ravel()
+        slip[at] = _points(meeting.rows, u - now.u, d) - meeting.rows.travel
+        nodal = meeting.operator.T @ force.ravel()
         return Moment(t, u, v, a, p, frames, active, stick, nodal, slip, travel, updates)
 
 
 @dataclass(frozen=True, eq=False)
-class _Rest:
+class _Meeting:
     """What the three conditions of a step share."""
 
     points: Index
     rows: Rows
     operator: sp.csr_array
     compliance: Array
-    w: Array
 
 
 def _operator(rows: Rows) -> sp.csr_array:

@@ -33,6 +33,7 @@ class Mechanics:
     constraints: tuple[Constraint, ...]
     effects: tuple[Effect, ...]
     parameters: tuple[str, ...]
+    unturned: frozenset[int] = frozenset()
 
     @cached_property
     def inertias(self) -> list[Inertia]:
@@ -74,7 +75,7 @@ class Equations:
     def __post_init__(self) -> None:
         graph, mechanics = self.graph, self.mechanics
         with graph.counting("kinematics"):
-            self.kin = Kinematics(mechanics.linkage, self.q, Traced(graph))
+            self.kin = Kinematics(mechanics.linkage, self.q, Traced(graph), mechanics.unturned)
         with graph.counting("loops"):
             self.loops = Loops(self.kin, mechanics.constraints, self.partition, self.t)
             self.u = self.loops.speeds(self.v)

@@ -128,8 +128,16 @@ class Kinematics:
     q: positions. u: speeds, may be set later with :meth:`set_speeds` when they follow from loops.
     """
 
-    def __init__(self, linkage: Linkage, q: Sequence[Scalar], numbers: Numbers) -> None:
+    def __init__(
+        self,
+        linkage: Linkage,
+        q: Sequence[Scalar],
+        numbers: Numbers,
+        unturned: frozenset[int] = frozenset(),
+    ) -> None:
+        """unturned: symmetric links whose axes are left unspun."""
         self.linkage = linkage
+        self.unturned = unturned
         self.number = numbers.number
         self.parameter = numbers.parameter
         self.q = tuple(q)
@@ -170,6 +178,8 @@ class Kinematics:
             return (FullTurn(from_quaternion(q[link.q + 3 : link.q + 7])),), position
         if link.kind is LinkKind.NODE:
             return self._node(link, fixed, r)
+        if link.index in self.unturned:
+            return fixed, r
         turn = AxisTurn(2, *_cosine_and_sine(q[link.q], link.offset))
         if link.kind is LinkKind.SCREW:
             r = add(r, out(fixed, (0.0, 0.0, self.number(link.pitch) * q[link.q])))
@@ -277,7 +287,7 @@ class Kinematics:
         inner = self.pose(this.parent, base)
         if this.kind is LinkKind.PRISMATIC:
             return times(inner.R, self.vector(this.axis))
-        if self.turns[link][:-1] == ():
+        if not this.turns:
             return column(inner.R, 2)
         return times(inner.R, self.axis(this))
 

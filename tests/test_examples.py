@@ -1,0 +1,21 @@
+"""Every example runs and ends in a number that is right: each checks its own."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_are_examples() -> None:
+    names = {path.stem for path in EXAMPLES}
+    assert {"slider_crank", "four_bar_full_turn", "full_car_bump", "parameter_sweep", "controller", "events"} <= names
