@@ -31,7 +31,8 @@ from bellcrank.formulations.partition import NumericRows, choose_partition, equa
 from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
-from bellcrank.mechanics.links import Linkage, LinkKind, lower
+from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.mechanics.kinematics import Accelerations, Kinematics, Known
+from bellcrank.mechanics.accelerations import Accelerations
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
+from bellcrank.mechanics.numbers import Known
 from bellcrank.mechanics.start import numbers
 from bellcrank.mechanism import Mechanism, State, Traced, analyse
 from bellcrank.model import System

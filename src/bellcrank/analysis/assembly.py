@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from bellcrank.errors import AssemblyError
 from bellcrank.formulations.partition import NumericRows, equation_numbers, numeric_rows
 from bellcrank.mechanics.constraints import Constraint
-from bellcrank.mechanics.kinematics import Kinematics, Known
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.numbers import Known
 from bellcrank.mechanics.rotations import from_quaternion
 
 Array = NDArray[np.float64]

@@ -6,15 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.constraints import (
-    Constraint,
-    coordinate_driver,
-    coupling,
-    cut_joint,
-    marker,
-    measured_driver,
-    point_driver,
-)
+from bellcrank.mechanics.constraints import Constraint, cut_joint, marker
+from bellcrank.mechanics.drivers import coordinate_driver, coupling, measured_driver, point_driver
 from bellcrank.mechanics.joint_coordinates import markers
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.mechanics.vectors import mat, vec

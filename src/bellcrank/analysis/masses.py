@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bellcrank.errors import SingularMechanism
 from bellcrank.mechanics.constraints import twist_columns
-from bellcrank.mechanics.kinematics import Kinematics, Known
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, LinkKind
+from bellcrank.mechanics.numbers import Known
 from bellcrank.mechanics.start import numbers
 from bellcrank.mechanics.vectors import ZERO
 

@@ -202,7 +202,7 @@ class Implicit(Shape):
     def _numbers(self, p: Sequence[float] | np.ndarray, values: Mapping[str, float]) -> list[float]:
         axes, outputs = self._traced
         known = {axis.id: float(t) for axis, t in zip(axes, p, strict=True)}
-        return [float(v) for v in _replaced(outputs, known, values)]  # type: ignore[arg-type]
+        return [float(v) for v in _replaced(outputs, known, values)]
 
 
 def _check_directions() -> list[tuple[float, float, float]]:

@@ -61,7 +61,7 @@ class ClosestKernel:
         self.planar = shape_a.planar
         self.closed = has_closed_form(shape_a, shape_b)
         radii = [s.bounding_radius() for s in (shape_a, shape_b)]
-        self.size = sum(float(r) for r in radii if np.isfinite(float(r)))  # type: ignore[arg-type]
+        self.size = sum(float(r) for r in radii if np.isfinite(float(r)))
         self._cold = compile_program(closest_program(shape_a, shape_b, False, iterations))
         self._warm: Kernel | None = None
         if not self.closed:

@@ -19,6 +19,8 @@ from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.compliance import Compliance
 from bellcrank.elastic.interface import Interface, Rows
 from bellcrank.elastic.lattices import Array, Index
+from bellcrank.elastic.operators import condensed
+from bellcrank.elastic.operators import operator as contact_operator
 from bellcrank.elastic.problem import ContactProblem, ContactSolver, Flags
 from bellcrank.elastic.schemes import Scheme
 
@@ -170,8 +172,8 @@ class Stepper:
         """The operator to the points and C; kept while the same points meet the same flat obstacles."""
         key = points.tobytes(), tuple(interface.version for interface in self.interfaces)
         if not self.flat or key != self._known[0]:
-            operator = _operator(rows)
-            self._known = key, (operator, _condensed(operator, rows, self.compliance))
+            operator = contact_operator(rows)
+            self._known = key, (operator, condensed(operator, rows, self.compliance))
         return self._known[1]
 
     def _rows(self, points: Index, u: Array, t: float) -> Rows:
@@ -253,25 +255,6 @@ class _Meeting:
     rows: Rows
     operator: sp.csr_array
     compliance: Array
-
-
-def _operator(rows: Rows) -> sp.csr_array:
-    """Displacements of the points in their frames from those of the nodes."""
-    m, d = rows.frames.shape[:2]
-    wide = sp.kron(rows.weights, sp.eye_array(d), format="csr")
-    turn = sp.bsr_array((rows.frames, np.arange(m), np.arange(m + 1)), shape=(m * d, m * d)) if m else None
-    return sp.csr_array(turn @ wide) if turn is not None else sp.csr_array(wide)
-
-
-def _condensed(operator: sp.csr_array, rows: Rows, compliance: Compliance) -> Array:
-    """C of (5), in the frames of the points."""
-    nodes = np.unique(rows.weights.indices).astype(np.int64)
-    compliance.require(nodes)
-    d = rows.frames.shape[1]
-    unknowns = (d * nodes[:, None] + np.arange(d)).ravel()
-    local = operator[:, unknowns]
-    half = local @ compliance.matrix(nodes)
-    return np.asarray(local @ half.T)
 
 
 def _points(rows: Rows, u: Array, d: int) -> Array:

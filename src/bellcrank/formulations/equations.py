@@ -17,9 +17,10 @@ from bellcrank.mechanics.dynamics import (
 )
 from bellcrank.mechanics.forces import Effect
 from bellcrank.mechanics.inertia import Inertia
-from bellcrank.mechanics.kinematics import Kinematics, Traced
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.loads import Loads, elastic_forces
+from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Graph, Scalar

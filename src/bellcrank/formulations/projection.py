@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.mechanics.kinematics import Kinematics, Traced
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.rotations import out, quaternion_rate
 from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.program import Program

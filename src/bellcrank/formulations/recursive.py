@@ -152,7 +152,8 @@ class _Elimination:
             if link.shape is not None:
                 self._bend(link, node, here, M)
             own = {
-                c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c].speeds[k])) for c in touching
+                c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c].speeds[k]))
+                for c in touching
             }
             self._masses(link, touching, own, here, M, tau)
             if single:
@@ -190,7 +191,9 @@ class _Elimination:
     ) -> None:
         """Modal masses and wrenches of a flexible member (see dynamics.mass_matrix)."""
         member = deformed(self.kin, link)
-        rates = {c: self.columns[c].modal[link.index] for c in node.columns if link.index in self.columns[c].modal}
+        rates = {
+            c: self.columns[c].modal[link.index] for c in node.columns if link.index in self.columns[c].modal
+        }
         for c, own in rates.items():
             here[c] = added(here.get(c, (ZERO, ZERO)), modal_wrench(member, own))
             for d, other in rates.items():
@@ -251,7 +254,9 @@ class _Elimination:
             speeds: list[Scalar] = [0.0] * link.kind.speeds
             for c in node.columns:
                 if k in self.columns[c].speeds:
-                    speeds = [s + b * self.x[c] for s, b in zip(speeds, self.columns[c].speeds[k], strict=True)]
+                    speeds = [
+                        s + b * self.x[c] for s, b in zip(speeds, self.columns[c].speeds[k], strict=True)
+                    ]
             alpha, a = seat if single else self._arrived(k)
             w, v = joint_motion(self.kin, link, speeds)
             self.motion[k] = (add(alpha, w), add(a, v))

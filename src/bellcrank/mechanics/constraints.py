@@ -12,13 +12,13 @@ may turn more than once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, Linkage, LinkKind, Placement
+from bellcrank.mechanics.links import Linkage, LinkKind, Placement
 from bellcrank.mechanics.vectors import (
     UNIT,
     ZERO,
@@ -35,8 +35,7 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
 )
 from bellcrank.model.joints import JointKind
-from bellcrank.program.derive import directional
-from bellcrank.program.trace import Expr, Graph, Scalar, cos, rebuild, sin
+from bellcrank.program.trace import Scalar, cos, sin
 
 Row: TypeAlias = Mapping[int, tuple[Scalar, ...]]
 """A row of the Jacobian: for each link the derivative by its speeds.
@@ -195,7 +194,7 @@ def _component(i: int, sign: float, w: Vec, v: Vec) -> Scalar:
 
 
 @dataclass
-class _Pair:
+class Pair:
     """The two sides of a cut joint in one state, and the primitives between them."""
 
     kin: Kinematics
@@ -281,7 +280,7 @@ _DOT2: Mapping[JointKind, tuple[int, ...]] = {
     JointKind.PLANAR: (2,),
 }
 _SPHR = frozenset({JointKind.FIXED, JointKind.REVOLUTE, JointKind.UNIVERSAL, JointKind.SPHERICAL})
-_AXES = "xyz"
+AXES = "xyz"
 
 
 def cut_joint(
@@ -289,21 +288,21 @@ def cut_joint(
 ) -> Constraint:
     """The equations that a joint of this kind, cut open, imposes (Table 1)."""
     base = linkage.common(a.link, b.link)
-    labels = [f"{c} of the point" for c in _AXES] if kind in _SPHR else []
-    labels += [f"axes {_AXES[i]}, {_AXES[j]} perpendicular" for i, j in _DOT1[kind]]
-    labels += [f"offset along {_AXES[i]}" for i in _DOT2.get(kind, ())]
+    labels = [f"{c} of the point" for c in AXES] if kind in _SPHR else []
+    labels += [f"axes {AXES[i]}, {AXES[j]} perpendicular" for i, j in _DOT1[kind]]
+    labels += [f"offset along {AXES[i]}" for i in _DOT2.get(kind, ())]
     if kind is JointKind.SCREW:
         labels.append("advance by turning")
 
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        pair = _Pair(kin, a, b, base)
+        pair = Pair(kin, a, b, base)
         found = pair.sphr() if kind in _SPHR else []
         found += [pair.dot1(i, j) for i, j in _DOT1[kind]]
         found += [pair.dot2(i) for i in _DOT2.get(kind, ())]
         return [*found, _screw(pair, kin.number(pitch))] if kind is JointKind.SCREW else found
 
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        pair = _Pair(kin, a, b, base)
+        pair = Pair(kin, a, b, base)
         found = pair.sphr_gamma() if kind in _SPHR else []
         found += [pair.dot1_gamma(i, j) for i, j in _DOT1[kind]]
         found += [pair.dot2_gamma(i) for i in _DOT2.get(kind, ())]
@@ -314,7 +313,7 @@ def cut_joint(
     return Constraint(name, what, len(labels), base, links, tuple(labels), equations, gammas, (a, b))
 
 
-def _screw(pair: _Pair, h: Scalar) -> Equation:
+def _screw(pair: Pair, h: Scalar) -> Equation:
     """h sin(z / h - theta) = 0 with cos(theta) = x_a . x_b, sin(theta) = y_a . x_b."""
     A, B = pair.A, pair.B
     d = sub(B.point, A.point)
@@ -333,7 +332,7 @@ def _screw(pair: _Pair, h: Scalar) -> Equation:
     return Equation(h * (s * ct - c * st), row, pair.base, on_b=on_b)
 
 
-def _screw_gamma(pair: _Pair, h: Scalar) -> Scalar:
+def _screw_gamma(pair: Pair, h: Scalar) -> Scalar:
     """On the thread: minus the second rate of z . d - h theta at constant speeds."""
     A, B = pair.A, pair.B
     kin, base = pair.kin, pair.base
@@ -344,145 +343,3 @@ def _screw_gamma(pair: _Pair, h: Scalar) -> Scalar:
     turn_bias = sub(kin.bias(B.link, base).w, kin.bias(A.link, base).w)
     turning = dot(A.axis_rate(2), w) + dot(A.axis(2), turn_bias)
     return -(along - h * turning)
-
-
-def coupling(linkage: Linkage, name: str, terms: Sequence[tuple[int, Scalar]], offset: Scalar) -> Constraint:
-    """sum factor q = offset for positions of one-speed links."""
-    links = frozenset(k for k, _ in terms)
-
-    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        residual: Scalar = -kin.number(offset)
-        row: dict[int, tuple[Scalar, ...]] = {}
-        for k, factor in terms:
-            f = kin.number(factor)
-            residual = residual + f * kin.q[linkage.links[k].q]
-            row[k] = (f + row.get(k, (0.0,))[0],)
-        return [Equation(residual, row, GROUND)]
-
-    return Constraint(name, f"coupling {name!r}", 1, GROUND, links, ("sum",), equations, lambda kin, t: [0.0])
-
-
-def time_rates(
-    function: Callable[[Scalar], Scalar], t: Scalar, kin: Kinematics
-) -> tuple[Scalar, Scalar, Scalar]:
-    """f(t), f'(t), f''(t) of a user's function of time, exactly."""
-    clock = Graph().input("t.")
-    value = function(clock)
-    if not isinstance(value, Expr):
-        return float(value), 0.0, 0.0
-    value = clock.graph.bring(value)
-    rate = directional([value], {clock.id: 1.0})[0]
-    second = directional([rate], {clock.id: 1.0})[0]
-    values = substituted([value, rate, second], {clock.id: t}, kin)
-    return values[0], values[1], values[2]
-
-
-def substituted(outputs: Sequence[Scalar], inputs: Mapping[int, Scalar], kin: Kinematics) -> list[Scalar]:
-    """Outputs of a small graph with some inputs replaced; the others are parameters of the model."""
-    memo: dict[int, Scalar] = dict(inputs)
-
-    def value(e: Scalar) -> Scalar:
-        if not isinstance(e, Expr):
-            return e
-        if e.id not in memo:
-            if e.op == "input":
-                memo[e.id] = kin.parameter(e.args[0])
-            else:
-                memo[e.id] = rebuild(e.op, [value(a) if isinstance(a, Expr) else a for a in e.args])
-        return memo[e.id]
-
-    return [value(e) for e in outputs]
-
-
-def coordinate_driver(
-    linkage: Linkage, name: str, link: int, function: Callable[[Scalar], Scalar]
-) -> Constraint:
-    """q = f(t) (12)."""
-
-    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        x, v, _ = time_rates(function, t, kin)
-        return [Equation(kin.q[linkage.links[link].q] - x, {link: (1.0,)}, GROUND, v)]
-
-    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        return [time_rates(function, t, kin)[2]]
-
-    links = frozenset({link})
-    return Constraint(name, f"driver {name!r}", 1, GROUND, links, ("coordinate",), equations, gammas)
-
-
-def point_driver(
-    linkage: Linkage, name: str, point: Marker, axis: int, function: Callable[[Scalar], Scalar]
-) -> Constraint:
-    """A world component of a point follows f(t) (12)."""
-    ground = Marker(GROUND, UNIT, ZERO)
-    return _shift_driver(linkage, name, ground, point, axis, function, f"world {_AXES[axis]}")
-
-
-def measured_driver(
-    linkage: Linkage, name: str, a: Marker, b: Marker, coordinate: str, function: Callable[[Scalar], Scalar]
-) -> Constraint:
-    """A coordinate measured between two frames follows f(t): of cut joints, and places of free ones.
-
-    Angles are closed through sine and cosine, so that they may turn more than once.
-    """
-    shifts = {"displacement": 2, "x": 0, "y": 1, "z": 2}
-    if coordinate in shifts:
-        return _shift_driver(linkage, name, a, b, shifts[coordinate], function, coordinate)
-    base = linkage.common(a.link, b.link)
-
-    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        pair = _Pair(kin, a, b, base)
-        x, v, _ = time_rates(function, t, kin)
-        z, c, s = _turn(pair, coordinate)
-        row = pair.row(lambda w, _: -dot(w, z), lambda w, _: dot(w, z))
-        return [Equation(s * cos(x) - c * sin(x), row, base, v, (z, ZERO))]
-
-    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        pair = _Pair(kin, a, b, base)
-        side = pair.B if coordinate == "angle_b" else pair.A
-        w = sub(kin.motion(b.link, base).w, kin.motion(a.link, base).w)
-        bias = sub(kin.bias(b.link, base).w, kin.bias(a.link, base).w)
-        turning = dot(side.axis_rate(2), w) + dot(side.axis(2), bias)
-        return [time_rates(function, t, kin)[2] - turning]
-
-    links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
-    return Constraint(name, f"driver {name!r}", 1, base, links, (coordinate,), equations, gammas, (a, b))
-
-
-def _turn(pair: _Pair, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
-    """Axis, cosine and sine of an angle between two frames, by the conventions of the joint kinds."""
-    A, B = pair.A, pair.B
-    if coordinate == "angle_a":
-        return A.axis(2), dot(A.axis(0), B.axis(2)), dot(A.axis(1), B.axis(2))
-    if coordinate == "angle_b":
-        return B.axis(2), -dot(B.axis(0), A.axis(2)), dot(B.axis(1), A.axis(2))
-    return A.axis(2), dot(A.axis(0), B.axis(0)), dot(A.axis(1), B.axis(0))
-
-
-def _shift_driver(
-    linkage: Linkage,
-    name: str,
-    a: Marker,
-    b: Marker,
-    axis: int,
-    function: Callable[[Scalar], Scalar],
-    label: str,
-) -> Constraint:
-    base = linkage.common(a.link, b.link)
-
-    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        x, v, _ = time_rates(function, t, kin)
-        e = _Pair(kin, a, b, base).dot2(axis)
-        return [Equation(e.residual - x, e.row, base, v, e.on_b)]
-
-    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        return [time_rates(function, t, kin)[2] + _Pair(kin, a, b, base).dot2_gamma(axis)]
-
-    links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
-    return Constraint(name, f"driver {name!r}", 1, base, links, (label,), equations, gammas, (a, b))
-
-
-__all__ = [
-    *("Constraint", "Equation", "Marker", "Row", "Seen", "coordinate_driver", "coupling", "cut_joint"),
-    *("marker", "measured_driver", "point_driver", "substituted", "time_rates", "twist_columns"),
-]

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.flexible import Deformed, combination
 from bellcrank.mechanics.inertia import (
     Inertia,
@@ -21,7 +22,7 @@ from bellcrank.mechanics.inertia import (
     point_part,
     without,
 )
-from bellcrank.mechanics.kinematics import Accelerations, Kinematics
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
 from bellcrank.mechanics.rotations import out
 from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, scale
@@ -29,6 +30,7 @@ from bellcrank.program.trace import Scalar
 
 Wrench: TypeAlias = tuple[Vec, Vec]
 """Moment about the origin and force, in the axes of a link."""
+
 
 @dataclass(frozen=True, eq=False)
 class Column:

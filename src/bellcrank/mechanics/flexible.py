@@ -162,7 +162,7 @@ class Deformed:
     def modal_mass(self, k: int, j: int) -> float:
         """m_kj."""
         g = self.shape.GG[k][j]
-        return float(g[0][0] + g[1][1] + g[2][2])  # type: ignore[arg-type]
+        return float(g[0][0] + g[1][1] + g[2][2])
 
     def force(
         self, a: Vec, K: Mat, w: Vec, rates: Sequence[Scalar], accelerations: Sequence[Scalar]

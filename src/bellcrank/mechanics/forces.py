@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bellcrank.mechanics.constraints import Marker, Seen, marker, substituted
+from bellcrank.mechanics.constraints import Marker, Seen, marker
+from bellcrank.mechanics.drivers import substituted
 from bellcrank.mechanics.joint_coordinates import joint_coordinate, loaded_direction
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage, LinkKind

@@ -19,9 +19,7 @@ _TRANSLATION_AXIS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
 
 def markers(linkage: Linkage, joint: Joint) -> tuple[Marker, Marker]:
     """The two frames of a joint on their links."""
-    found = [
-        marker(linkage.seat(f), mat(f.rotation), vec(f.position)) for f in (joint.a, joint.b)
-    ]
+    found = [marker(linkage.seat(f), mat(f.rotation), vec(f.position)) for f in (joint.a, joint.b)]
     return found[0], found[1]
 
 

@@ -15,11 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from bellcrank.mechanics.flexible import NodePose
-from bellcrank.mechanics.inertia import turning_matrix
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.numbers import Numbers
 from bellcrank.mechanics.rotations import (
     AxisTurn,
     FullTurn,
@@ -39,12 +38,10 @@ from bellcrank.mechanics.vectors import (
     column,
     cross,
     dot,
-    is_zero,
     scale,
     times,
 )
-from bellcrank.model.parameters import value as parameter_value
-from bellcrank.program.trace import Expr, Graph, Scalar, cos, sin
+from bellcrank.program.trace import Scalar, cos, sin
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,48 +67,6 @@ def _cosine_and_sine(q: Scalar, offset: float) -> tuple[Scalar, Scalar]:
         c, s = cos(q), sin(q)
         return ((c, s), (-s, c), (-c, -s), (s, -c))[quarter % 4]
     return cos(q + offset), sin(q + offset)
-
-
-class Numbers(Protocol):
-    """What a model's numbers are in this state: inputs of a trace, or the floats they are now."""
-
-    def number(self, value: Scalar) -> Scalar:
-        """An expression of parameters."""
-        ...
-
-    def parameter(self, name: str) -> Scalar:
-        """A parameter by name."""
-        ...
-
-
-class Traced:
-    """Parameters become inputs of the graph traced into."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-
-    def number(self, value: Scalar) -> Scalar:
-        """An expression of parameters, brought into the graph."""
-        return self.graph.bring(value)
-
-    def parameter(self, name: str) -> Scalar:
-        """The input of a parameter."""
-        return self.graph.input(name)
-
-
-class Known:
-    """Parameters have the given values."""
-
-    def __init__(self, values: Mapping[str, float]) -> None:
-        self.values = values
-
-    def number(self, value: Scalar) -> Scalar:
-        """The float an expression of parameters comes to."""
-        return parameter_value(value, self.values) if isinstance(value, Expr) else value
-
-    def parameter(self, name: str) -> Scalar:
-        """The value of a parameter."""
-        return self.values[name]
 
 
 def _summed(rates: Sequence[Scalar], columns: Sequence[tuple[Vec, Vec]]) -> tuple[Vec, Vec]:
@@ -409,56 +364,3 @@ class Kinematics:
             else:
                 rates.append(self.speed(link))
         return rates
-
-
-class Accelerations:
-    """Accelerations of all links in their own axes for given speed rates (10, 11), gravity included.
-
-    The ground is accelerated by -g instead of pulling every link by its weight.
-    """
-
-    def __init__(self, kin: Kinematics, du: Sequence[Scalar]) -> None:
-        du = kin.with_shadow_rates(du)
-        self.K: list[Mat] = []
-        self.a: list[Vec] = []
-        alphas: list[Vec] = []
-        gravity = kin.vector(kin.linkage.gravity)
-        still: Mat = (ZERO, ZERO, ZERO)
-        for link in kin.linkage.links:
-            k, turns, r = link.index, kin.turns[link.index], kin.r[link.index]
-            if link.parent == GROUND:
-                w_p, alpha_p, K_p, a_p = ZERO, ZERO, still, (-gravity[0], -gravity[1], -gravity[2])
-            else:
-                p = link.parent
-                w_p, alpha_p, K_p, a_p = kin.w(p), alphas[p], self.K[p], self.a[p]
-            a = add(a_p, times(K_p, r))
-            if link.kind is LinkKind.PRISMATIC:
-                axis = kin.vector(link.axis)
-                twice = 2.0 * kin.speed(link)
-                a = add(a, add(scale(twice, cross(w_p, axis)), scale(du[link.u], axis)))
-                alphas.append(alpha_p)
-                self.K.append(K_p)
-                self.a.append(a)
-                continue
-            w, w_in = kin.w(k), into(turns, w_p)
-            alpha, a = into(turns, alpha_p), into(turns, a)
-            if link.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
-                u = kin.speed(link)
-                alpha = (alpha[0] + w_in[1] * u, alpha[1] - w_in[0] * u, alpha[2] + du[link.u])
-                if link.kind is LinkKind.SCREW:
-                    h = kin.number(link.pitch)
-                    twice = 2.0 * (h * u)
-                    a = (a[0] + twice * w_in[1], a[1] - twice * w_in[0], a[2] + h * du[link.u])
-            else:
-                spin = kin.three_speeds(link)
-                rate = (du[link.u], du[link.u + 1], du[link.u + 2])
-                alpha = add(add(alpha, cross(w_in, spin)), rate)
-                if link.kind in (LinkKind.FREE, LinkKind.NODE):
-                    slide = kin.three_speeds(link, 3)
-                    push = (du[link.u + 3], du[link.u + 4], du[link.u + 5])
-                    turning = w if is_zero(w_in) else add(w, w_in)
-                    a = add(add(a, cross(turning, slide)), push)
-            alphas.append(alpha)
-            self.K.append(turning_matrix(w, alpha))
-            self.a.append(a)
-        self.alpha = alphas

@@ -15,7 +15,7 @@ from bellcrank.mechanics.forces import (
     tyre_forces,
 )
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
-from bellcrank.mechanics.vectors import Mat, Vec, dot, scale, times, vec
+from bellcrank.mechanics.vectors import Mat, Vec, dot, scale, times
 from bellcrank.model import forces as described
 from bellcrank.program.trace import Scalar, maximum
 from bellcrank.result.snapshot import Snapshot, total

@@ -74,9 +74,7 @@ class Result:
 
     def __repr__(self) -> str:
         span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self) else "nothing"
-        return (
-            f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.run.status}>"
-        )
+        return f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.run.status}>"
 
     @cached_property
     def quantities(self) -> Quantities:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Series(np.ndarray):  # type: ignore[type-arg]
+class Series(np.ndarray):
     """An array that knows its name, its unit and the times of its rows."""
 
     name: str

@@ -119,7 +119,8 @@ def _analysed(
 
 def _pose(system: System, values: Mapping[str, float], start: Any) -> dict[str, Any]:
     """The start positions by joint, as `initial` takes them."""
-    from bellcrank.mechanics.links import LinkKind, lower
+    from bellcrank.mechanics.links import LinkKind
+    from bellcrank.mechanics.lowering import lower
     from bellcrank.mechanics.start import to_joint
     from bellcrank.topology import spanning_tree
 

@@ -5,6 +5,7 @@ This happens between steps, so it is left to the interpreter: what is not compil
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +29,8 @@ def begin(run: Run) -> Status:
     v[at.Y] = run.x[1 : 1 + n]
     run.call(run.addresses[at.RHS], v[at.F])
     ints[at.EVALUATIONS] += 1
-    wrong = np.flatnonzero(~np.isfinite(v[at.F]) | ~np.isfinite(v[at.Y]))
-    if len(wrong):
-        ints[at.INDEX] = wrong[0]
+    if not (np.isfinite(v[at.F]).all() and np.isfinite(v[at.Y]).all()):
+        ints[at.INDEX] = np.flatnonzero(~np.isfinite(v[at.F]) | ~np.isfinite(v[at.Y]))[0]
         return Status.NOT_FINITE
     if ints[at.N_EVENTS]:
         # An event just hit stands at zero up to rounding: its side is left open (0) until it moves away.
@@ -43,12 +43,11 @@ def begin(run: Run) -> Status:
         reals[at.H] = _first_step(run)
     reals[at.ERROR_OLD] = 1e-4
     reals[at.H_OLD] = 0.0
-    for flag in _CLEARED:
-        ints[flag] = 0
+    ints[_CLEARED] = 0
     return Status.RUNNING
 
 
-_CLEARED = (
+_CLEARED = [
     at.FRESH,
     at.SCANNING,
     at.LAST_REJECTED,
@@ -58,7 +57,7 @@ _CLEARED = (
     at.JACOBIAN_AGE,
     at.FACTORS_VALID,
     at.HISTORY,
-)
+]
 
 
 def _load(run: Run, t: float, y: NDArray[np.float64]) -> None:
@@ -90,7 +89,8 @@ def _first_step(run: Run) -> float:
     scale = v[at.ATOL] + reals[at.RTOL] * np.abs(y)
 
     def size(z: NDArray[np.float64]) -> float:
-        return float(np.sqrt(np.mean((z / scale) ** 2)))
+        ratio = z / scale
+        return math.sqrt(float(np.add.reduce(ratio * ratio)) / len(ratio))
 
     d0, d1 = size(y), size(f)
     h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1

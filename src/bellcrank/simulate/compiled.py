@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 
 # addresses, ints, reals, x, v, g, corrected, out_t, out_y, own_ints, own_reals
 _POINTERS = ("i64", "i64", *7 * ("double",), "i64", "double")
+_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, *len(_POINTERS) * (ctypes.c_void_p,))
 _lock = threading.RLock()
 
 LEVEL, CODE_LEVEL = 2, 2
@@ -31,24 +32,29 @@ LEVEL, CODE_LEVEL = 2, 2
 
 
 class Unit:
-    """Machine code of a loop, compiled or loaded from disk when its address is first asked for."""
+    """Machine code of a loop, compiled or loaded from disk when it is first asked for."""
 
     def __init__(self, function: Callable[..., int]):
         self.function = function
-        self._code: Any = None
+        self._code: tuple[int, Callable[..., int], Any] | None = None
 
     @property
     def address(self) -> int:
         """Where the machine code lies: `int64 f(...)` of the eleven pointers above."""
-        with _lock:
-            if self._code is None:
-                self._code = _compile(self.function)
-        return int(self._code.get_function_address("unit"))
+        return self._compiled()[0]
 
     def __call__(self, *arrays: NDArray[Any]) -> int:
         """Run it; other Python threads go on meanwhile."""
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *len(_POINTERS) * (ctypes.c_void_p,))
-        return int(prototype(self.address)(*(a.ctypes.data for a in arrays)))
+        return int(self._compiled()[1](*[a.ctypes.data for a in arrays]))
+
+    def _compiled(self) -> tuple[int, Callable[..., int], Any]:
+        """Address, function and owner of the machine code."""
+        with _lock:
+            if self._code is None:
+                engine = _compile(self.function)
+                address = int(engine.get_function_address("unit"))
+                self._code = address, _PROTOTYPE(address), engine
+        return self._code
 
 
 def _compile(function: Callable[..., int]) -> Any:

@@ -313,7 +313,7 @@ class ExpressionWriter:
             return [text for v in value for text in self._passed(node, v)]
         if isinstance(value, Pointer):
             return [f"ptr {value.name}"]
-        return [f"ptr {value.data}", *(f"i64 {self.number(node, s, INT).name}" for s in value.sizes)]
+        return [f"ptr {value.data}", *(f"i64 {s.name}" for s in value.sizes if isinstance(s, Value))]
 
     def library(self, name: str, *arguments: Value) -> Value:
         """A function of LLVM or of the C library on doubles."""

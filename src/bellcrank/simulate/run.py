@@ -17,6 +17,8 @@ from bellcrank.simulate.status import Status
 
 Floats = NDArray[np.float64]
 
+_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
 
 class Run:
     """The whole state of an integration; `advance` moves it, nothing else does.
@@ -110,9 +112,7 @@ class Run:
 
     def call(self, address: int, y: Floats) -> None:
         """y = the kernel's answer to the present x."""
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(int(address))(
-            self.x.ctypes.data, y.ctypes.data
-        )
+        _KERNEL(int(address))(self.x.ctypes.data, y.ctypes.data)
 
     @property
     def t(self) -> float:

@@ -69,7 +69,7 @@ def _shape(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_shape(v) for v in value)
     if isinstance(value, Array):
-        return value.element, len(value.sizes)
+        return value.element, tuple(s if isinstance(s, int) else None for s in value.sizes)
     if isinstance(value, Pointer):
         return "pointer", value.element
     return "number"
@@ -132,9 +132,12 @@ class _Function(ExpressionWriter):
         declared.append(f"ptr {self.alone}%{name}")
         if isinstance(value, Pointer):
             return Pointer(value.element, f"%{name}")
-        sizes = [f"%{name}.size{k}" for k in range(len(value.sizes))]
-        declared += [f"i64 {s}" for s in sizes]
-        return Array(value.element, f"%{name}", tuple(Value(INT, s) for s in sizes))
+        sizes = [
+            size if isinstance(size, int) else Value(INT, f"%{name}.size{k}")
+            for k, size in enumerate(value.sizes)
+        ]
+        declared += [f"i64 {s.name}" for s in sizes if isinstance(s, Value)]
+        return Array(value.element, f"%{name}", tuple(sizes))
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
         """One statement after the other."""

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.errors import ModelError, SingularMechanism
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.mechanics.kinematics import Kinematics, Traced
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Graph, Scalar

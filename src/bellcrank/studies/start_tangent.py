@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from bellcrank.analysis.initial import apply_initial
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.mechanics.kinematics import Kinematics, Traced
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.start import start_positions
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate

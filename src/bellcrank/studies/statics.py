@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.formulations.equations import Equations
-from bellcrank.mechanics.kinematics import Kinematics, Known
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.numbers import Known
 from bellcrank.mechanics.vectors import add, times
 from bellcrank.model.parameters import value
 from bellcrank.program.derive import jvp_program

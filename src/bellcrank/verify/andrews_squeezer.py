@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from bellcrank.model import System
+from bellcrank.model import Body, System
 from bellcrank.verify.cases import Quantity, Within
 
 A, B, C = (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)
@@ -42,7 +42,7 @@ def squeezer() -> System:
     beta, theta, gamma, phi, delta, omega, epsilon = START
     system = System("Andrews' squeezer", gravity=(0.0, 0.0, 0.0))
 
-    def body(number: int, at: tuple[float, float], angle: float, center: tuple[float, float]) -> object:
+    def body(number: int, at: tuple[float, float], angle: float, center: tuple[float, float]) -> Body:
         inertia = INERTIAS[number - 1]
         return system.body(
             f"K{number}",

@@ -1,0 +1,304 @@
+"""Impacts of any number of contacts, with friction, in contact space.
+
+Equation (22) of paper A, Park et al. (2000), with the joints eliminated: velocities after are v + W p, where
+W = J M^-1 J^T (Delassus) is taken through the constrained mass matrix, and p are the impulses.
+
+One contact follows Routh's process (`routh`). Several contacts that feel each other:
+
+- sequential: the contact that approaches fastest is struck first, alone, by Routh's process, then the fastest of
+  the velocities that leaves, until none approaches; contacts of equal speed are struck at once, so that symmetric
+  impacts stay symmetric. Each strike takes energy, so the whole does.
+- simultaneous: compression and restitution are two Coulomb complementarity problems. Newton:
+  Moreau (1988), v_n(after) + e v_n(before) in complementarity with p_n. Poisson: Glocker and Pfeiffer (1995), the
+  impulse of restitution is at least e times that of compression. Stronge: the impulse of restitution of Poisson's law,
+  scaled so that its normal work is the sum of e^2 times the work of compression of each contact.
+
+Kinetic energy never rises. One contact: where a law with friction would raise it, Stronge's is used. Several at once:
+restitution is scaled back along the segment from the plastic impact, on which all conditions go on to hold, to where
+the energy is kept. Both are reported.
+
+Differs in: paper A has one contact, no friction and Newton's law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.contact.coulomb import solve_coulomb
+from bellcrank.contact.routh import ImpactLaw, single_impact
+from bellcrank.errors import BellcrankError, ModelError
+
+Array = NDArray[np.float64]
+
+TIE = 1e-9
+"""Contacts whose approach differs by less than this share are struck at once."""
+STRIKES = 200
+"""Most strikes per contact in a sequence; what then still approaches meets plastically."""
+
+
+class Propagation(Enum):
+    """How an impact passes through contacts that touch at the same time."""
+
+    SEQUENTIAL = "sequential"
+    SIMULTANEOUS = "simultaneous"
+
+
+class ImpactError(BellcrankError, ArithmeticError):
+    """An impact that no impulse can resolve."""
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """What an impact did. Rows as in W.
+
+    impulses: [N s]. velocities: Relative velocities after [m/s]. energy_change: Kinetic, never positive [J].
+    energetic: Contacts at which the law asked for would have raised the energy, so that restitution was limited
+        by energy instead.
+    strikes: Contacts struck, in order. slips: What slip did at each strike: stick, reversal, slip.
+    """
+
+    impulses: Array
+    velocities: Array
+    energy_change: float
+    energetic: tuple[int, ...]
+    strikes: tuple[tuple[int, ...], ...]
+    slips: tuple[tuple[str, ...], ...]
+
+
+def solve_impact(
+    W: ArrayLike,
+    velocities: ArrayLike,
+    restitution: Sequence[float] | float,
+    friction: Sequence[float] | float = 0.0,
+    *,
+    tangents: int = 1,
+    law: ImpactLaw | str = ImpactLaw.NEWTON,
+    propagation: Propagation | str = Propagation.SEQUENTIAL,
+) -> Impact:
+    """The impulses of an impact.
+
+    W: J M^-1 J^T over the stacked rows (normal, tangent, ...) of each contact [1/kg].
+    velocities: Relative velocities before, negative normal parts approach [m/s].
+    restitution, friction: e in [0, 1] and mu >= 0, one for all or one a contact.
+    tangents: Tangential rows a contact: 0 without friction, 1 in the plane, 2 in space.
+    """
+    problem = _Problem.of(W, velocities, restitution, friction, tangents, ImpactLaw(law))
+    if Propagation(propagation) is Propagation.SEQUENTIAL:
+        return _sequence(problem)
+    approaching = problem.approaching(np.zeros(len(problem.v)))
+    if not len(approaching):
+        return problem.finished(np.zeros(len(problem.v)), [], [], [])
+    p, energetic, slips = _together(problem, problem.v, list(range(problem.contacts)))
+    return problem.finished(p, energetic, [tuple(range(problem.contacts))], slips)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    W: Array
+    v: Array
+    e: Array
+    mu: Array
+    rows: int
+    law: ImpactLaw
+
+    @staticmethod
+    def of(
+        W: ArrayLike,
+        velocities: ArrayLike,
+        restitution: Sequence[float] | float,
+        friction: Sequence[float] | float,
+        tangents: int,
+        law: ImpactLaw,
+    ) -> _Problem:
+        v = np.asarray(velocities, dtype=float)
+        W = np.asarray(W, dtype=float)
+        rows = 1 + tangents
+        if tangents not in (0, 1, 2) or len(v) % rows or W.shape != (len(v), len(v)):
+            raise ModelError(f"an impact with {tangents} tangents cannot have W {W.shape} and {len(v)} velocities")
+        contacts = len(v) // rows
+        e = np.broadcast_to(np.asarray(restitution, dtype=float), (contacts,))
+        mu = np.broadcast_to(np.asarray(friction, dtype=float), (contacts,))
+        if np.any((e < 0.0) | (e > 1.0)):
+            raise ModelError(f"restitution must lie in 0 ... 1, not {e[(e < 0.0) | (e > 1.0)][0]:g}")
+        if np.any(mu < 0.0):
+            raise ModelError(f"friction must not be negative: {mu[mu < 0.0][0]:g}")
+        return _Problem(0.5 * (W + W.T), v, e, mu if tangents else np.zeros(contacts), rows, law)
+
+    @property
+    def contacts(self) -> int:
+        return len(self.e)
+
+    @property
+    def resting(self) -> float:
+        """Approach below this is none [m/s]."""
+        return 1e-12 * float(np.max(np.abs(self.v), initial=0.0))
+
+    def index(self, contacts: Sequence[int]) -> NDArray[np.intp]:
+        """The rows of these contacts."""
+        return (np.asarray(contacts, dtype=int)[:, None] * self.rows + np.arange(self.rows)).ravel()
+
+    def approaching(self, p: Array) -> NDArray[np.intp]:
+        """The contacts that still approach after the impulses p."""
+        return np.flatnonzero((self.v + self.W @ p)[:: self.rows] < -self.resting)
+
+    def energy(self, v: Array, p: Array) -> float:
+        """Kinetic energy gained by the impulses p on the velocities v [J]."""
+        return float(p @ (v + 0.5 * (self.W @ p)))
+
+    def groups(self, contacts: Sequence[int]) -> list[list[int]]:
+        """These contacts in groups that do not feel each other."""
+        left, groups = list(contacts), []
+        while left:
+            group = [left.pop(0)]
+            for i in group:
+                rows = self.index([i])
+                near = [j for j in left if np.any(self.W[np.ix_(rows, self.index([j]))] != 0.0)]
+                group += near
+                left = [j for j in left if j not in near]
+            groups.append(sorted(group))
+        return groups
+
+    def finished(
+        self,
+        p: Array,
+        energetic: Sequence[int],
+        strikes: Sequence[tuple[int, ...]],
+        slips: Sequence[tuple[str, ...]],
+    ) -> Impact:
+        change = self.energy(self.v, p)
+        return Impact(
+            p, self.v + self.W @ p, change, tuple(sorted(set(energetic))), tuple(strikes), tuple(slips)
+        )
+
+
+def _sequence(problem: _Problem) -> Impact:
+    p = np.zeros(len(problem.v))
+    energetic: list[int] = []
+    strikes: list[tuple[int, ...]] = []
+    slips: list[tuple[str, ...]] = []
+    for _ in range(STRIKES * problem.contacts):
+        waiting = problem.approaching(p)
+        if not len(waiting):
+            return problem.finished(p, energetic, strikes, slips)
+        v = problem.v + problem.W @ p
+        speeds = v[:: problem.rows]
+        fastest = float(np.min(speeds))
+        struck = [int(i) for i in waiting if speeds[i] <= fastest * (1.0 - TIE)]
+        for group in problem.groups(struck):
+            more, limited, slip = _together(problem, v, group)
+            p = p + more
+            energetic += limited
+            strikes.append(tuple(group))
+            slips += slip
+    v = problem.v + problem.W @ p
+    more = _plastic(problem, v, list(range(problem.contacts)))
+    return problem.finished(p + more, energetic, [*strikes, tuple(range(problem.contacts))], slips)
+
+
+def _together(
+    problem: _Problem, v: Array, contacts: list[int]
+) -> tuple[Array, list[int], list[tuple[str, ...]]]:
+    """Impulses of these contacts struck at once, where restitution was limited, and what slip did."""
+    p = np.zeros(len(v))
+    energetic: list[int] = []
+    slips: list[tuple[str, ...]] = []
+    for group in problem.groups(contacts):
+        rows = problem.index(group)
+        if len(group) == 1:
+            if v[rows[0]] < 0.0:
+                p[rows], limited, slip = _alone(problem, v[rows], group[0])
+                energetic += group if limited else []
+                slips.append(slip)
+        else:
+            more, limited = _simultaneous(problem, v, group)
+            p += more
+            energetic += group if limited else []
+    return p, energetic, slips
+
+
+def _alone(problem: _Problem, v: Array, i: int) -> tuple[Array, bool, tuple[str, ...]]:
+    rows = problem.index([i])
+    W = problem.W[np.ix_(rows, rows)]
+    if W[0, 0] <= 1e-14 * max(float(np.max(np.abs(np.diag(problem.W)))), 1e-300):
+        raise ImpactError(f"contact {i} approaches but no impulse can move it: the bodies are locked there")
+    e, mu = float(problem.e[i]), float(problem.mu[i])
+    p, slips = single_impact(W, v, e, mu, problem.law)
+    gained = float(p @ (v + 0.5 * (W @ p)))
+    if mu > 0.0 and problem.law is not ImpactLaw.STRONGE and gained > 0.0:
+        p, slips = single_impact(W, v, e, mu, ImpactLaw.STRONGE)
+        return p, True, slips
+    return p, False, slips
+
+
+def _coulomb(problem: _Problem, b: Array, contacts: list[int]) -> Array:
+    """Impulses at these contacts with velocities W p + b in Coulomb's complementarity; b over all rows."""
+    rows = problem.index(contacts)
+    found = solve_coulomb(problem.W[np.ix_(rows, rows)], b[rows], problem.mu[contacts])
+    if found is None or found.miss > 1e-6:
+        raise ImpactError(f"no impulses separate the contacts {contacts}: the bodies between them are locked")
+    p = np.zeros(len(b))
+    p[rows] = found.p
+    return p
+
+
+def _plastic(problem: _Problem, v: Array, contacts: list[int]) -> Array:
+    return _coulomb(problem, v, contacts)
+
+
+def _simultaneous(problem: _Problem, v: Array, contacts: list[int]) -> tuple[Array, bool]:
+    """Compression, then restitution, of coupled contacts; whether energy limited it."""
+    normals = problem.index(contacts)[:: problem.rows]
+    e = problem.e[contacts]
+    compression = _plastic(problem, v, contacts)
+    if not np.any(compression) or not np.any(e):
+        return compression, False
+    if problem.law is ImpactLaw.NEWTON:
+        b = v.copy()
+        b[normals] += e * np.minimum(v[normals], 0.0)
+        whole = _coulomb(problem, b, contacts)
+    else:
+        whole = compression + _restitution(problem, v, compression, contacts)
+    before = problem.energy(v, compression)
+    change = whole - compression
+    after = v + problem.W @ compression
+    # Along compression + s change the energy is before + s slope + s^2 bend.
+    slope, bend = float(change @ after), 0.5 * float(change @ problem.W @ change)
+    if problem.law is ImpactLaw.STRONGE:
+        mean = 0.5 * (v + after)
+        returned = -float(np.sum(e**2 * np.minimum(compression[normals] * mean[normals], 0.0)))
+        share = _crossing(slope, bend, returned)
+        limit = _crossing(slope, bend, -before)
+        return compression + min(share, limit, 1.0) * change, False
+    limit = _crossing(slope, bend, -before)
+    if limit >= 1.0:
+        return whole, False
+    return compression + limit * change, True
+
+
+def _crossing(slope: float, bend: float, target: float) -> float:
+    """The s > 0 where s slope + s^2 bend reaches the target >= 0."""
+    target = max(target, 0.0)
+    if bend <= 0.0:
+        return 1.0
+    return max((-slope + float(np.sqrt(slope * slope + 4.0 * bend * target))) / (2.0 * bend), 0.0)
+
+
+def _restitution(problem: _Problem, v: Array, compression: Array, contacts: list[int]) -> Array:
+    """Glocker and Pfeiffer (1995): impulses of at least e times those of compression, and then complementarity."""
+    normals = problem.index(contacts)[:: problem.rows]
+    stored = np.zeros(len(v))
+    # Friction returns with the normal impulse, so that the whole stays within the cone.
+    for i in contacts:
+        rows = problem.index([i])
+        stored[rows] = problem.e[i] * compression[rows]
+        stored[rows[1:]] = 0.0
+    b = v + problem.W @ (compression + stored)
+    extra = _coulomb(problem, b, contacts)
+    if np.any(extra[normals] < 0.0):
+        raise ImpactError("restitution pulls; the complementarity solver failed")
+    return stored + extra

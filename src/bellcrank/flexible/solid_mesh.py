@@ -1,0 +1,165 @@
+"""Volume meshes for members: reading them, and refusing what cannot be a body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bellcrank.errors import ModelError
+from bellcrank.flexible.model import Array
+from bellcrank.flexible.sections import Material
+
+VOLUMES = ("tetra", "tetra10", "hexahedron", "hexahedron27")
+CORNERS = {"tetra": 4, "tetra10": 4, "hexahedron": 8, "hexahedron27": 8}
+UNITS = "; if it is meant so, pass check_units=False"
+
+
+def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> Any:
+    """A scikit-fem mesh from any file meshio reads (Gmsh, Abaqus, Nastran, VTK...); `scale` turns its unit into metres."""
+    import meshio
+    from skfem.io.meshio import from_meshio
+
+    file = Path(path)
+    if not file.exists():
+        raise ModelError(f"mesh of member {name!r}: no file {file}")
+    try:
+        raw = meshio.read(file)
+    except (meshio.ReadError, SystemExit, ValueError, KeyError) as error:
+        raise ModelError(f"mesh of member {name!r}: meshio cannot read {file.name}: {error}") from error
+    kinds = [cell.type for cell in raw.cells]
+    volumes = sorted({kind for kind in kinds if kind in VOLUMES})
+    if not volumes:
+        raise ModelError(
+            f"mesh {file.name} of member {name!r} has no volume elements of a known kind ({', '.join(VOLUMES)}); "
+            f"it has: {', '.join(sorted(set(kinds))) or 'nothing'}"
+        )
+    if len(volumes) > 1:
+        raise ModelError(f"mesh {file.name} of member {name!r} mixes {' and '.join(volumes)}; use one kind")
+    points = np.asarray(raw.points, dtype=float)[:, :3] * scale
+    for cell in raw.cells:
+        if cell.type == volumes[0]:
+            check_orientation(name, points, np.asarray(cell.data), CORNERS[cell.type])
+    raw.points = points
+    return from_meshio(raw, force_meshio_type=volumes[0])
+
+
+def check_orientation(name: str, points: Array, cells: Any, corners: int) -> None:
+    """Refuse elements turned inside out, judged by the corner ordering of the file."""
+    if corners == 4:
+        a, b, c, d = (points[cells[:, i]] for i in range(4))
+        volume = np.einsum("ei,ei->e", np.cross(b - a, c - a), d - a)[:, None]
+    else:
+        # The Jacobian at each corner of a hexahedron, from the three edges that leave it.
+        around = ((1, 3, 4), (2, 0, 5), (3, 1, 6), (0, 2, 7), (7, 5, 0), (4, 6, 1), (5, 7, 2), (6, 4, 3))
+        p = points[cells[:, :8]]
+        edges = [[p[:, j] - p[:, i] for j in around[i]] for i in range(8)]
+        volume = np.stack([np.einsum("ei,ei->e", np.cross(u, v), w) for u, v, w in edges], axis=1)
+    bad = np.flatnonzero((volume <= 0).any(axis=1))
+    if not len(bad):
+        return
+    if (volume < 0).all():
+        raise ModelError(
+            f"all elements of the mesh of {name!r} are turned inside out: an axis was mirrored or two were swapped"
+        )
+    raise ModelError(
+        f"{len(bad)} of {len(cells)} elements of the mesh of {name!r} are inverted or flat (the first: number "
+        f"{int(bad[0])} of its block, near {_place(points[cells[bad[0]]].mean(axis=0))}); mesh that region again"
+    )
+
+
+def check_mesh(name: str, mesh: Any) -> Any:
+    """The mesh without unused nodes; refuses flat or inverted elements and loose parts."""
+    used = np.unique(mesh.t)
+    if len(used) < mesh.p.shape[1]:
+        mesh = mesh.remove_unused_nodes()
+    _check_jacobians(name, mesh)
+    count, labels = _parts(mesh)
+    if count > 1:
+        sizes = np.bincount(labels[mesh.t[0]])
+        where = ", ".join(
+            f"{size} elements near {_place(mesh.p[:, mesh.t[:, labels[mesh.t[0]] == i]].mean(axis=(1, 2)))}"
+            for i, size in list(enumerate(sizes))[:4]
+        )
+        raise ModelError(
+            f"the mesh of {name!r} falls into {count} parts that share no node ({where}); merge coincident nodes, "
+            "or make each part a member of its own"
+        )
+    return mesh
+
+
+def _check_jacobians(name: str, mesh: Any) -> None:
+    # The sign of the determinant follows scikit-fem's numbering of corners; only a change of it within an element is a fold.
+    mapping = mesh.mapping()
+    corners = np.array(mesh.elem.refdom.p, dtype=float)
+    inner = 0.999 * corners + 0.001 * corners.mean(axis=1, keepdims=True)
+    det = np.asarray(mapping.detDF(inner))
+    det = np.broadcast_to(det, (mesh.nelements, inner.shape[1]))
+    size = np.abs(det).max()
+    flat = np.abs(det).min(axis=1) < 1e-9 * size
+    mixed = (det.min(axis=1) < 0) & (det.max(axis=1) > 0)
+    bad = np.flatnonzero(flat | mixed)
+    if len(bad):
+        raise ModelError(
+            f"{len(bad)} of {mesh.nelements} elements of the mesh of {name!r} are inverted or flat (the first: number "
+            f"{int(bad[0])}, near {_place(mesh.p[:, mesh.t[:, bad[0]]].mean(axis=1))}); mesh that region again"
+        )
+
+
+def _parts(mesh: Any) -> tuple[int, Any]:
+    n = mesh.p.shape[1]
+    t = np.asarray(mesh.t)
+    first = np.repeat(t[:1], t.shape[0] - 1, axis=0).ravel()
+    graph = sp.coo_array((np.ones(first.size), (first, t[1:].ravel())), shape=(n, n))
+    return sp.csgraph.connected_components(graph, directed=False)
+
+
+def check_units(name: str, extent: float, material: Material) -> None:
+    """Refuse numbers that are orders of magnitude away from any machine part in SI units."""
+    if not 1e-4 < extent < 200.0:
+        raise ModelError(
+            f"member {name!r} is {extent:g} m large: lengths are in metres (a mesh in millimetres needs "
+            f"scale=1e-3){UNITS}"
+        )
+    if not 10.0 < material.density < 3e4:
+        raise ModelError(
+            f"the density of {name!r} is {material.density:g} kg/m^3 (steel has 7850; g/cm^3 and t/mm^3 are other "
+            f"units){UNITS}"
+        )
+    if not 1e3 < material.young < 3e12 or not 10.0 < material.wave_speed < 3e4:
+        raise ModelError(
+            f"Young's modulus of {name!r} is {material.young:g} Pa, sound would run at {material.wave_speed:.3g} m/s "
+            f"(steel has 2.1e11 Pa and 5170 m/s; GPa and N/mm^2 are other units){UNITS}"
+        )
+
+
+def material_numbers(
+    name: str, mesh: Any, material: Material | Mapping[str, Material]
+) -> tuple[Array, Array, Array, list[Material]]:
+    """Young's modulus, Poisson's ratio and density of each element, and the materials used."""
+    if isinstance(material, Material):
+        ones = np.ones(mesh.nelements)
+        return material.young * ones, material.poisson * ones, material.density * ones, [material]
+    regions = dict(mesh.subdomains or {})
+    E, nu, rho = (np.full(mesh.nelements, np.nan) for _ in range(3))
+    for region, one in material.items():
+        if region not in regions:
+            raise ModelError(
+                f"member {name!r} has a material for region {region!r}, which its mesh does not have; regions here: "
+                f"{', '.join(regions) or 'none'}"
+            )
+        cells = regions[region]
+        E[cells], nu[cells], rho[cells] = one.young, one.poisson, one.density
+    missing = np.flatnonzero(np.isnan(E))
+    if len(missing):
+        bare = [r for r, cells in regions.items() if r not in material and np.isin(missing, cells).any()]
+        hint = f" (regions without: {', '.join(bare)})" if bare else ""
+        raise ModelError(f"{len(missing)} elements of the mesh of {name!r} have no material{hint}")
+    return E, nu, rho, list(material.values())
+
+
+def _place(point: Array) -> str:
+    return f"({', '.join(f'{x:.3g}' for x in point)})"

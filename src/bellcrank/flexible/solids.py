@@ -1,0 +1,211 @@
+"""Solid members from volume meshes, by scikit-fem: tetrahedra and hexahedra of first and second order.
+
+First-order elements are too stiff in bending (shear locking); `order=2` on the same mesh cures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bellcrank.errors import ModelError
+from bellcrank.flexible.beams import MassModel
+from bellcrank.flexible.interfaces import Region, interface_places, rigid_regions
+from bellcrank.flexible.modal_derivatives import ModalDerivatives
+from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Sparse
+from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
+from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
+from bellcrank.flexible.sections import Material
+from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
+from bellcrank.flexible.solid_mesh import check_mesh, check_units, material_numbers, read_mesh
+
+
+def solid(
+    name: str,
+    mesh: Any,
+    material: Material | Mapping[str, Material],
+    interfaces: Mapping[str, Region] | None = None,
+    *,
+    order: int | None = None,
+    rigid: tuple[str, ...] = (),
+    mass: MassModel | str = MassModel.CONSISTENT,
+    scale: float = 1.0,
+    check_units: bool = True,
+) -> ElasticModel:
+    """A solid body, not yet reduced; its axes are those of the mesh.
+
+    mesh: A scikit-fem mesh (MeshTet, MeshTet2, MeshHex, MeshHex2) or the path of a file that meshio reads. material: One, or one by
+    named region of the mesh. interfaces: Named nodes, each the mean motion of a region: a boundary name of the mesh, a function
+    of the coordinates (3, n) giving which nodes belong, a point, or node numbers. rigid: Interfaces that do not
+    deform (all their nodes move as one); the others are averages that add no stiffness. order: Of the elements, 1 or 2; that of the mesh unless told.
+    scale: Of the file's unit in metres.
+    """
+    if isinstance(mesh, str | Path):
+        mesh = read_mesh(name, mesh, scale)
+    elif scale != 1.0:
+        mesh = mesh.scaled(scale)
+    mesh = check_mesh(name, mesh)
+    numbers = material_numbers(name, mesh, material)
+    if check_units:
+        _check_units(name, mesh, numbers[3])
+    basis = SolidBasis(name, mesh, order, numbers)
+    places, K = basis.places, basis.stiffness()
+    m = basis.scalar_mass(MassModel(mass) is MassModel.LUMPED)
+    regions = {label: basis.region(label, which) for label, which in (interfaces or {}).items()}
+    spread = rigid_regions(name, places, {label: regions[label] for label in rigid})
+    inertia = NodalInertia(m, places, spread)
+    total, first, second = inertia.rigid_moments()
+    motions = rigid_motions(places)
+    return ElasticModel(
+        name=name,
+        mass=total,
+        first_moment=first,
+        second_moment=second,
+        mass_matrix=inertia.matrix(),
+        stiffness_matrix=sp.csr_array(spread.T @ K @ spread),
+        rigid=_in_freedoms(spread, motions),
+        places=interface_places(name, places, regions, spread, basis.neighbours),
+        inertia=inertia,
+        stiffening=ModalDerivatives(basis, inertia, regions),
+        fields=_fields(basis, spread),
+    )
+
+
+def _check_units(name: str, mesh: Any, materials: list[Material]) -> None:
+    extent = float(np.linalg.norm(np.ptp(mesh.p, axis=1)))
+    for one in materials:
+        check_units(name, extent, one)
+
+
+def _in_freedoms(spread: Sparse, motions: Array) -> Array:
+    """The freedoms whose spread is the given rigid motions (exactly representable)."""
+    from scipy.sparse.linalg import splu
+
+    normal = sp.csc_matrix(spread.T @ spread)
+    return np.asarray(splu(normal).solve(np.asarray(spread.T @ motions)))
+
+
+def _fields(basis: SolidBasis, spread: Sparse) -> dict[str, FieldMatrix]:
+    corners = basis.mesh.p.T
+    rows = np.concatenate([3 * basis.corner_numbers + i for i in range(3)])
+    rows = rows.reshape(3, -1).T.ravel()
+    cells = np.asarray(basis.mesh.t.T, dtype=np.int64)
+    return {
+        "displacement": FieldMatrix(corners, sp.csr_array(spread)[rows], SPATIAL, "m", cells),
+        "strain": FieldMatrix(corners, NodalStrain(basis, spread), SYMMETRIC, "1", cells),
+        "stress": FieldMatrix(corners, NodalStress(basis, spread), SYMMETRIC, "Pa", cells),
+    }
+
+
+class SolidBasis:
+    """Elements over a mesh: matrices over nodal displacements, node by node (x, y, z)."""
+
+    def __init__(self, name: str, mesh: Any, order: int | None, numbers: tuple[Array, Array, Array, Any]) -> None:
+        from skfem import Basis, ElementVector
+
+        self.name, self.mesh = name, mesh
+        self.element = _element(name, mesh, order)
+        degree = 2 * self.element.maxdeg
+        self.scalar = Basis(mesh, self.element, intorder=degree)
+        self.vector = Basis(mesh, ElementVector(self.element), intorder=degree)
+        self.places = np.asarray(self.scalar.doflocs.T)
+        self.order = _node_by_node(self.scalar, self.vector)
+        self.corner_numbers = np.asarray(self.scalar.nodal_dofs[0])
+        E, nu, rho, _ = numbers
+        self.shear = (E / (2 * (1 + nu)))[:, None]
+        self.lame = (E * nu / ((1 + nu) * (1 - 2 * nu)))[:, None]
+        self.density = rho[:, None]
+
+    def stress_of(self, strain: Array) -> Array:
+        """Hooke's law; strain (3, 3, elements, points)."""
+        trace = np.einsum("ii...->...", strain)
+        identity = np.eye(3)[:, :, None, None]
+        return np.asarray(2 * self.shear * strain + self.lame * trace * identity)
+
+    def stiffness(self) -> Sparse:
+        """(3 s, 3 s)."""
+        from skfem import BilinearForm
+        from skfem.helpers import ddot, sym_grad
+
+        @BilinearForm
+        def elasticity(u: Any, v: Any, w: Any) -> Any:
+            return ddot(self.stress_of(sym_grad(u)), sym_grad(v))
+
+        K = sp.csr_array(elasticity.assemble(self.vector))
+        return K[self.order][:, self.order]
+
+    def scalar_mass(self, lumped: bool) -> Sparse:
+        """(s, s) [kg]; lumped by scaling the diagonal (Hinton, Rock, Zienkiewicz 1976)."""
+        from skfem import BilinearForm
+
+        @BilinearForm
+        def mass(u: Any, v: Any, w: Any) -> Any:
+            return self.density * u * v
+
+        m = sp.csr_array(mass.assemble(self.scalar))
+        if not lumped:
+            return m
+        diagonal = m.diagonal()
+        return sp.csr_array(sp.diags_array(diagonal * (m.sum() / diagonal.sum())))
+
+    def field(self, nodal: Array) -> Array:
+        """Nodal displacements (3 s,) in the numbering of the vector basis."""
+        full = np.empty(nodal.shape[0])
+        full[self.order] = nodal
+        return full
+
+    def gradient(self, nodal: Array, basis: Any = None) -> Array:
+        """du_i/dx_j at the quadrature points, (3, 3, elements, points)."""
+        return np.asarray((self.vector if basis is None else basis).interpolate(self.field(nodal)).grad)
+
+    def load_of(self, tensor: Array) -> Array:
+        """int tensor : grad w for all nodal displacements w, (3 s,)."""
+        from skfem import LinearForm
+
+        @LinearForm
+        def work(v: Any, w: Any) -> Any:
+            return np.einsum("ij...,ij...->...", tensor, v.grad)
+
+        return np.asarray(work.assemble(self.vector)[self.order])
+
+    def region(self, label: str, which: Region) -> tuple[Any, Array]:
+        """Node numbers of a region and their weights."""
+        from bellcrank.flexible.interfaces import region_nodes
+
+        return region_nodes(self, label, which)
+
+    def neighbours(self, nodes: Any) -> Any:
+        """All nodes of the elements that touch the given ones."""
+        touched = np.isin(self.scalar.element_dofs, nodes).any(axis=0)
+        return np.unique(self.scalar.element_dofs[:, touched])
+
+
+def _element(name: str, mesh: Any, order: int | None) -> Any:
+    from skfem import ElementHex1, ElementHex2, ElementTetP1, ElementTetP2
+
+    corners = mesh.t.shape[0]
+    own = 2 if type(mesh).__name__ in ("MeshTet2", "MeshHex2") else 1
+    table = {(4, 1): ElementTetP1, (4, 2): ElementTetP2, (8, 1): ElementHex1, (8, 2): ElementHex2}
+    key = (corners, own if order is None else order)
+    if key not in table or mesh.p.shape[0] != 3:
+        raise ModelError(
+            f"member {name!r} needs a mesh of tetrahedra or hexahedra of order 1 or 2, not {type(mesh).__name__} of order {key[1]}"
+        )
+    return table[key]()
+
+
+def _node_by_node(scalar: Any, vector: Any) -> Any:
+    """Numbers in the vector basis of (node 0 x, y, z, node 1 x, ...) of the scalar basis."""
+    order = np.empty(3 * scalar.N, dtype=np.int64)
+    for kind in ("nodal_dofs", "edge_dofs", "facet_dofs", "interior_dofs"):
+        one, three = getattr(scalar, kind), getattr(vector, kind)
+        if one is None or np.size(one) == 0:
+            continue
+        for j in range(one.shape[0]):
+            for i in range(3):
+                order[3 * one[j] + i] = three[3 * j + i]
+    return order

@@ -1,0 +1,148 @@
+"""Couplings and drivers as constraint equations (paper B, equation 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bellcrank.mechanics.constraints import AXES, Constraint, Equation, Marker, Pair
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import GROUND, Linkage
+from bellcrank.mechanics.vectors import UNIT, ZERO, Vec, dot, sub
+from bellcrank.program.derive import directional
+from bellcrank.program.trace import Expr, Graph, Scalar, cos, rebuild, sin
+
+
+def coupling(linkage: Linkage, name: str, terms: Sequence[tuple[int, Scalar]], offset: Scalar) -> Constraint:
+    """sum factor q = offset for positions of one-speed links."""
+    links = frozenset(k for k, _ in terms)
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        residual: Scalar = -kin.number(offset)
+        row: dict[int, tuple[Scalar, ...]] = {}
+        for k, factor in terms:
+            f = kin.number(factor)
+            residual = residual + f * kin.q[linkage.links[k].q]
+            row[k] = (f + row.get(k, (0.0,))[0],)
+        return [Equation(residual, row, GROUND)]
+
+    return Constraint(name, f"coupling {name!r}", 1, GROUND, links, ("sum",), equations, lambda kin, t: [0.0])
+
+
+def time_rates(
+    function: Callable[[Scalar], Scalar], t: Scalar, kin: Kinematics
+) -> tuple[Scalar, Scalar, Scalar]:
+    """f(t), f'(t), f''(t) of a user's function of time, exactly."""
+    clock = Graph().input("t.")
+    value = function(clock)
+    if not isinstance(value, Expr):
+        return float(value), 0.0, 0.0
+    value = clock.graph.bring(value)
+    rate = directional([value], {clock.id: 1.0})[0]
+    second = directional([rate], {clock.id: 1.0})[0]
+    values = substituted([value, rate, second], {clock.id: t}, kin)
+    return values[0], values[1], values[2]
+
+
+def substituted(outputs: Sequence[Scalar], inputs: Mapping[int, Scalar], kin: Kinematics) -> list[Scalar]:
+    """Outputs of a small graph with some inputs replaced; the others are parameters of the model."""
+    memo: dict[int, Scalar] = dict(inputs)
+
+    def value(e: Scalar) -> Scalar:
+        if not isinstance(e, Expr):
+            return e
+        if e.id not in memo:
+            if e.op == "input":
+                memo[e.id] = kin.parameter(e.args[0])
+            else:
+                memo[e.id] = rebuild(e.op, [value(a) if isinstance(a, Expr) else a for a in e.args])
+        return memo[e.id]
+
+    return [value(e) for e in outputs]
+
+
+def coordinate_driver(
+    linkage: Linkage, name: str, link: int, function: Callable[[Scalar], Scalar]
+) -> Constraint:
+    """q = f(t) (12)."""
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        x, v, _ = time_rates(function, t, kin)
+        return [Equation(kin.q[linkage.links[link].q] - x, {link: (1.0,)}, GROUND, v)]
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        return [time_rates(function, t, kin)[2]]
+
+    links = frozenset({link})
+    return Constraint(name, f"driver {name!r}", 1, GROUND, links, ("coordinate",), equations, gammas)
+
+
+def point_driver(
+    linkage: Linkage, name: str, point: Marker, axis: int, function: Callable[[Scalar], Scalar]
+) -> Constraint:
+    """A world component of a point follows f(t) (12)."""
+    ground = Marker(GROUND, UNIT, ZERO)
+    return _shift_driver(linkage, name, ground, point, axis, function, f"world {AXES[axis]}")
+
+
+def measured_driver(
+    linkage: Linkage, name: str, a: Marker, b: Marker, coordinate: str, function: Callable[[Scalar], Scalar]
+) -> Constraint:
+    """A coordinate measured between two frames follows f(t): of cut joints, and places of free ones.
+
+    Angles are closed through sine and cosine, so that they may turn more than once.
+    """
+    shifts = {"displacement": 2, "x": 0, "y": 1, "z": 2}
+    if coordinate in shifts:
+        return _shift_driver(linkage, name, a, b, shifts[coordinate], function, coordinate)
+    base = linkage.common(a.link, b.link)
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        pair = Pair(kin, a, b, base)
+        x, v, _ = time_rates(function, t, kin)
+        z, c, s = _turn(pair, coordinate)
+        row = pair.row(lambda w, _: -dot(w, z), lambda w, _: dot(w, z))
+        return [Equation(s * cos(x) - c * sin(x), row, base, v, (z, ZERO))]
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        pair = Pair(kin, a, b, base)
+        side = pair.B if coordinate == "angle_b" else pair.A
+        w = sub(kin.motion(b.link, base).w, kin.motion(a.link, base).w)
+        bias = sub(kin.bias(b.link, base).w, kin.bias(a.link, base).w)
+        turning = dot(side.axis_rate(2), w) + dot(side.axis(2), bias)
+        return [time_rates(function, t, kin)[2] - turning]
+
+    links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
+    return Constraint(name, f"driver {name!r}", 1, base, links, (coordinate,), equations, gammas, (a, b))
+
+
+def _turn(pair: Pair, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
+    """Axis, cosine and sine of an angle between two frames, by the conventions of the joint kinds."""
+    A, B = pair.A, pair.B
+    if coordinate == "angle_a":
+        return A.axis(2), dot(A.axis(0), B.axis(2)), dot(A.axis(1), B.axis(2))
+    if coordinate == "angle_b":
+        return B.axis(2), -dot(B.axis(0), A.axis(2)), dot(B.axis(1), A.axis(2))
+    return A.axis(2), dot(A.axis(0), B.axis(0)), dot(A.axis(1), B.axis(0))
+
+
+def _shift_driver(
+    linkage: Linkage,
+    name: str,
+    a: Marker,
+    b: Marker,
+    axis: int,
+    function: Callable[[Scalar], Scalar],
+    label: str,
+) -> Constraint:
+    base = linkage.common(a.link, b.link)
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        x, v, _ = time_rates(function, t, kin)
+        e = Pair(kin, a, b, base).dot2(axis)
+        return [Equation(e.residual - x, e.row, base, v, e.on_b)]
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        return [time_rates(function, t, kin)[2] + Pair(kin, a, b, base).dot2_gamma(axis)]
+
+    links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
+    return Constraint(name, f"driver {name!r}", 1, base, links, (label,), equations, gammas, (a, b))

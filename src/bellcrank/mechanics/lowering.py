@@ -1,0 +1,296 @@
+"""From bodies and tree joints to links.
+
+A joint becomes a chain of elementary joints (revolute, prismatic, screw, ball, free), each moving one
+link; the last link carries the body, those before are massless. Bodies on fixed joints ride on their
+parent's link. A flexible body hangs on one of its nodes, and every node in use is a link of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.mechanics.flexible import NodeShape, Shape
+from bellcrank.mechanics.frames import RawLink, choose_frames, exact, flat, numeric
+from bellcrank.mechanics.inertia import NOTHING, from_body
+from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind, Placement, QuaternionMap, node_position
+from bellcrank.mechanics.rotations import (
+    AxisTurn,
+    FullTurn,
+    Turn,
+    constant_turns,
+    snapped,
+    zxz_angles,
+)
+from bellcrank.mechanics.vectors import (
+    UNIT,
+    ZERO,
+    Mat,
+    Vec,
+    add,
+    column,
+    mat,
+    matmul,
+    neg,
+    sub,
+    times,
+    transpose,
+    transposed_times,
+    vec,
+)
+from bellcrank.model.joints import JointKind
+
+if TYPE_CHECKING:
+    from bellcrank.model.frames import Frame
+    from bellcrank.model.joints import Joint
+    from bellcrank.model.system import System
+    from bellcrank.topology.tree import Tree
+
+_FLIP: Mat = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
+_X_TO_Z: Mat = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+_Y_TO_Z: Mat = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+_Y_QUARTER: Mat = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
+
+_Step = tuple[LinkKind, tuple[str, ...]] | Mat
+
+
+def _steps(joint: Joint) -> list[_Step]:
+    """The elementary joints between frame a and frame b; matrices are constant rotations between."""
+    kind = joint.kind
+    names = joint.coordinates
+    revolute, prismatic = LinkKind.REVOLUTE, LinkKind.PRISMATIC
+    if kind is JointKind.FIXED:
+        return []
+    if kind is JointKind.REVOLUTE:
+        return [(revolute, names)]
+    if kind is JointKind.PRISMATIC:
+        return [(prismatic, names)]
+    if kind is JointKind.CYLINDRICAL:
+        return [(prismatic, names[1:]), (revolute, names[:1])]
+    if kind is JointKind.SCREW:
+        return [(LinkKind.SCREW, names)]
+    if kind is JointKind.UNIVERSAL:
+        return [(revolute, names[:1]), _Y_QUARTER, (revolute, names[1:])]
+    if kind is JointKind.PLANAR:
+        x_axis: list[_Step] = [_X_TO_Z, (prismatic, names[:1]), transpose(_X_TO_Z)]
+        y_axis: list[_Step] = [_Y_TO_Z, (prismatic, names[1:2]), transpose(_Y_TO_Z)]
+        return [*x_axis, *y_axis, (revolute, names[2:])]
+    if kind is JointKind.SPHERICAL:
+        return [(LinkKind.BALL, names)]
+    if kind is JointKind.FREE:
+        return [(LinkKind.FREE, names)]
+    raise ValueError(f"joint {joint.name!r}: no mechanics for a {kind.name.lower()} joint in the tree")
+
+
+def _directed_steps(joint: Joint, reverse: bool) -> list[_Step]:
+    """The steps from the parent's frame to the child's; backwards, every axis points the other way."""
+    steps = _steps(joint)
+    if not reverse:
+        return steps
+    backwards: list[_Step] = []
+    for step in reversed(steps):
+        if isinstance(step[0], LinkKind):
+            whole = step[0] in (LinkKind.BALL, LinkKind.FREE)
+            backwards += [step] if whole else [_FLIP, step, _FLIP]
+        else:
+            backwards.append(transpose(step))
+    return backwards
+
+
+class _Nodes:
+    """The node links of flexible members, made when first asked for."""
+
+    def __init__(self, raws: list[RawLink]) -> None:
+        self.raws = raws
+        self.frames: dict[str, int] = {}
+        self.found: dict[tuple[str, str], int] = {}
+
+    def seat(self, frame: Frame, joint: Joint) -> tuple[int, Mat, Vec]:
+        """Link, axes and place of a flexible body seen from the link of a frame's node."""
+        member = frame.body.member
+        assert member is not None
+        node = member.node(node_position(frame))
+        key = (frame.body.name, node.name)
+        if key not in self.found:
+            owner = self.frames[frame.body.name]
+            name = f"{frame.body.name}({node.name})"
+            self.raws.append(
+                RawLink(name, owner, LinkKind.NODE, UNIT, ZERO, 0.0, joint, (), False, node, member)
+            )
+            self.found[key] = len(self.raws) - 1
+        s0 = _vector(node.position)
+        return self.found[key], UNIT, neg(s0)
+
+    def hang(self, frame: Frame, joint: Joint, link: int, R: Mat, r: Vec) -> int:
+        """The floating frame of a member that hangs on one of its nodes."""
+        member = frame.body.member
+        assert member is not None
+        node = member.node(node_position(frame))
+        # R, r lead to the body's axes with the body's origin at r; the node stands at r + R s0.
+        at = add(r, times(R, _vector(node.position)))
+        self.raws.append(
+            RawLink(frame.body.name, link, LinkKind.NODE, exact(R), at, 0.0, joint, (), True, node, member)
+        )
+        self.frames[frame.body.name] = len(self.raws) - 1
+        return len(self.raws) - 1
+
+
+def _vector(a: Any) -> Vec:
+    return (float(a[0]), float(a[1]), float(a[2]))
+
+
+def lower(system: System, tree: Tree) -> Linkage:
+    """The links of a system along its spanning tree."""
+    raws: list[RawLink] = []
+    nodes = _Nodes(raws)
+    seats: dict[str, tuple[int, Mat, Vec]] = {"ground": (GROUND, UNIT, ZERO)}
+    for branch in tree.links:
+        reverse = not branch.forward
+        parent_frame, child_frame = _frames(branch.joint, reverse)
+        if branch.parent.member is None:
+            link, R_p, p_p = seats[branch.parent.name]
+        else:
+            link, R_p, p_p = nodes.seat(parent_frame, branch.joint)
+        R = matmul(R_p, mat(parent_frame.rotation))
+        r = add(p_p, times(R_p, vec(parent_frame.position)))
+        steps = _directed_steps(branch.joint, reverse)
+        movers = [k for k, s in enumerate(steps) if isinstance(s[0], LinkKind)]
+        for k, step in enumerate(steps):
+            if not isinstance(step[0], LinkKind):
+                R = matmul(R, step)
+                continue
+            kind, names = step
+            last = k == movers[-1]
+            name = branch.body.name if last else f"{branch.body.name}({', '.join(names)})"
+            raws.append(RawLink(name, link, kind, exact(R), r, branch.joint.pitch, branch.joint,
+                             names, reverse))  # fmt: skip
+            link, R, r = len(raws) - 1, UNIT, ZERO
+        R_b = exact(matmul(R, transpose(mat(child_frame.rotation))))
+        origin = sub(r, times(R_b, vec(child_frame.position)))
+        if branch.body.member is None:
+            seats[branch.body.name] = (link, R_b, origin)
+        else:
+            seats[branch.body.name] = (nodes.hang(child_frame, branch.joint, link, R_b, origin), UNIT, ZERO)
+    for frame, joint in _loose_frames(system, tree):
+        if frame.body.member is not None:
+            nodes.seat(frame, joint)
+    choose_frames(raws, seats, system)
+    return _build(raws, seats, system, nodes)
+
+
+def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
+    """Frames used by joints, forces and drivers, with a joint to name their links after."""
+    any_joint = tree.links[0].joint
+    for joint in system.joints.values():
+        yield joint.a, joint
+        yield joint.b, joint
+    for force in system.forces.values():
+        for key in ("a", "b", "frame"):
+            if hasattr(force, key):
+                yield getattr(force, key), any_joint
+    for driver in system.drivers.values():
+        if hasattr(driver.target, "frame"):
+            yield driver.target.frame, any_joint
+
+
+def _frames(joint: Joint, reverse: bool) -> tuple[Frame, Frame]:
+    return (joint.b, joint.a) if reverse else (joint.a, joint.b)
+
+
+def _build(
+    raws: Sequence[RawLink], seats: Mapping[str, tuple[int, Mat, Vec]], system: System, nodes: _Nodes
+) -> Linkage:
+    placements: dict[str, Placement] = {}
+    for name, (number, R, p) in seats.items():
+        if number == GROUND:
+            placements[name] = Placement(number, R, p)
+        else:
+            G, s = raws[number].G, raws[number].s
+            placements[name] = Placement(link, exact(matmul(transpose(G), R)), transposed_times(G, sub(p, s)))
+    own = [NOTHING] * len(raws)
+    for body in system.bodies.values():
+        seat = placements[body.name]
+        if seat.link != GROUND and body.member is None:
+            about_own = from_body(body.mass, vec(body.center_of_mass), mat(body.inertia))
+            own[seat.link] = own[seat.link] + about_own.moved(constant_turns(seat.r), seat.p)
+    links: list[Link] = []
+    maps: dict[int, QuaternionMap] = {}
+    free_frames: dict[int, tuple[Placement, Placement]] = {}
+    q = u = 0
+    eta: dict[str, tuple[int, int]] = {}
+    for k, raw in enumerate(raws):
+        G_p, s_p = (raws[raw.parent].G, raws[raw.parent].s) if raw.parent >= 0 else (UNIT, ZERO)
+        T = exact(matmul(transpose(G_p), raw.R))
+        r = transposed_times(G_p, sub(raw.r, s_p))
+        turns: tuple[Turn, ...] = ()
+        offset, axis = 0.0, ZERO
+        first_u = u
+        if raw.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
+            turns, offset = _turns_and_offset(T, raw.G)
+            r = add(r, times(T, raw.s))
+        elif raw.kind is LinkKind.PRISMATIC:
+            axis = column(T, 2)
+            r = add(r, times(T, raw.s))
+        elif raw.kind is LinkKind.BALL:
+            maps[k] = QuaternionMap(T, raw.G, raw.reverse)
+        elif raw.kind is LinkKind.FREE:
+            maps[k] = QuaternionMap(T, raw.G, raw.reverse)
+            on_parent = Placement(raw.parent, T, r)
+            on_link = Placement(k, exact(transpose(raw.G)), neg(transposed_times(raw.G, raw.s)))
+            free_frames[k] = (on_parent, on_link)
+        else:
+            turns = constant_turns(T)
+            first_u = -1
+        link = Link(k, raw.name, raw.parent, raw.kind, turns, r, axis, offset, raw.pitch,
+                    q, first_u, own[k], raw.joint.name, raw.coordinates)  # fmt: skip
+        if raw.member is not None and raw.node is not None:
+            if raw.reverse:
+                eta[raw.name] = (q, u)
+                q, u = q + raw.member.modes, u + raw.member.modes
+            carrier = raw.name if raw.reverse else raws[raw.parent].name
+            link = replace(
+                link,
+                node=NodeShape.of(raw.node),
+                inverse=raw.reverse,
+                shape=Shape.of(raw.member) if raw.reverse else None,
+                modes=raw.member.modes,
+                joint="",
+                eta_q=eta[carrier][0],
+                eta_u=eta[carrier][1],
+            )
+        else:
+            q += raw.kind.positions
+            u += raw.kind.speeds
+        links.append(link)
+    shadows = 0
+    owners: dict[int, int] = {}
+    for k, link in enumerate(links):
+        if link.kind is LinkKind.NODE:
+            links[k] = replace(link, u=u + shadows)
+            shadows += link.kind.speeds
+            owners[k] = k if link.shape is not None else link.parent
+    at_nodes = {
+        key: Placement(k, UNIT, neg(links[k].node.s0))  # type: ignore[union-attr]
+        for key, k in nodes.found.items()
+    }
+    return Linkage(
+        tuple(links), placements, q, u, vec(system.gravity), maps, free_frames, shadows, owners, at_nodes
+    )
+
+
+def _turns_and_offset(T: Mat, G: Mat) -> tuple[tuple[Turn, ...], float]:
+    """Constant turns about z and x, and the rest about z as an offset of the angle."""
+    if not numeric(*flat(T)):
+        return (FullTurn(T),), 0.0
+    beta, alpha, delta = zxz_angles(T)  # type: ignore[arg-type]
+    phi = math.atan2(float(G[1][0]), float(G[0][0]))
+    fixed = (AxisTurn(2, math.cos(beta), math.sin(beta)), AxisTurn(0, math.cos(alpha), math.sin(alpha)))
+    turns = []
+    for turn in fixed:
+        c, s = (snapped(((float(turn.c), float(turn.s), 0.0),) * 3))[0][:2]
+        if not (c == 1.0 and s == 0.0):
+            turns.append(AxisTurn(turn.axis, c, s))
+    offset = math.remainder(delta + phi, 2.0 * math.pi)
+    return tuple(turns), 0.0 if abs(offset) < 1e-15 else offset
