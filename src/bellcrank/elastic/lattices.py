@@ -127,11 +127,15 @@ def cyclic(points: Array, face: Index) -> Index:
     return np.asarray(np.take_along_axis(face, np.argsort(angle, axis=0), axis=0))
 
 
-def refined_near(mesh: Any, place: Any, target: Array, reach: float, levels: int) -> Any:
-    """Triangles or tetrahedra halved `levels` times around a point; `place` maps the mesh to where it will lie."""
+def refined_near(mesh: Any, place: Any, target: Array, levels: int, least: float) -> Any:
+    """Triangles or tetrahedra halved `levels` times around a point of the unit ball; `place` maps the mesh to the ball.
+
+    The reach of each halving is half that of the one before, but not below `least`.
+    """
+    reach = 0.7
     for _ in range(levels):
         centres = place(mesh.p[:, mesh.t].mean(axis=1))
-        near = np.linalg.norm(centres - target[:, None], axis=0) < reach
+        near = np.linalg.norm(centres - target[:, None], axis=0) < max(reach, least)
         mesh = mesh.refined(np.flatnonzero(near))
         reach *= 0.5
     return mesh

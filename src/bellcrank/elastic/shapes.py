@@ -29,18 +29,19 @@ def disc(
     divisions: int = 8,
     grading: float = 1.0,
     refinement: int = 0,
+    contact_zone: float = 0.0,
     centre: Sequence[float] = (0.0, 0.0),
     **body: Any,
 ) -> ElasticBody:
     """A disc.
 
     radius: [m]. divisions: elements over a quarter of the rim. grading: size of the elements at the top over those at
-    the bottom. refinement: times triangles are halved around the lowest point. centre: [m]. body: further arguments of
-    `ElasticBody` (name, velocity, body_force, supports, ...).
+    the bottom. refinement: times triangles are halved around the lowest point, each time within half the distance, but never
+    less than contact_zone [m]. centre: [m]. body: further arguments of `ElasticBody` (name, velocity, supports, ...).
     """
     if analysis not in (Analysis.PLANE_STRAIN, Analysis.PLANE_STRESS):
         raise ModelError(f"a disc is plane, not {analysis}; elastic.sphere and elastic.cylinder are the others")
-    mesh = _ball(element, 2, radius, divisions, grading, refinement, np.asarray(centre, float), half=False)
+    mesh = _ball(element, 2, radius, divisions, grading, (refinement, contact_zone), np.asarray(centre, float), half=False)
     return ElasticBody(mesh, material, analysis, **{"name": "disc", **body})
 
 
@@ -53,13 +54,14 @@ def sphere(
     divisions: int = 8,
     grading: float = 1.0,
     refinement: int = 0,
+    contact_zone: float = 0.0,
     centre: Sequence[float] | None = None,
     **body: Any,
 ) -> ElasticBody:
     """A sphere: the half disc that makes it by turning, or a solid ball.
 
     radius: [m]. element: nine-node quadrilaterals (axisymmetric) or 27-node hexahedra (solid) unless told. divisions:
-    elements over a quarter of a great circle; even for a half disc. grading, refinement: as for `disc`. centre: [m],
+    elements over a quarter of a great circle; even for a half disc. grading, refinement, contact_zone: as for `disc`. centre: [m],
     on the axis. body: further arguments of `ElasticBody`.
     """
     if analysis not in (Analysis.AXISYMMETRIC, Analysis.SOLID):
@@ -70,7 +72,7 @@ def sphere(
     half = analysis is Analysis.AXISYMMETRIC
     if half and divisions % 2:
         raise ModelError(f"a half disc needs an even number of divisions, not {divisions}")
-    mesh = _ball(chosen, dimension, radius, divisions, grading, refinement, middle, half)
+    mesh = _ball(chosen, dimension, radius, divisions, grading, (refinement, contact_zone), middle, half)
     return ElasticBody(mesh, material, analysis, **{"name": "sphere", **body})
 
 
@@ -159,15 +161,15 @@ def _extruded(flat: Any, levels: Array) -> Any:
 
 
 def _ball(
-    element: Element, dimension: int, radius: float, divisions: int, grading: float, refinement: int,
-    centre: Array, half: bool,
+    element: Element, dimension: int, radius: float, divisions: int, grading: float,
+    refinement: tuple[int, float], centre: Array, half: bool,
 ) -> Any:  # fmt: skip
     _check(Analysis.SOLID if dimension == 3 else Analysis.PLANE_STRAIN, element, dimension)
     if radius <= 0.0:
         raise ModelError(f"the radius must be positive, not {radius}")
     if not 1.0 <= grading <= 100.0:
         raise ModelError(f"grading {grading} is outside 1 to 100; refine triangles or tetrahedra for more")
-    if refinement and not element.simplex:
+    if refinement[0] and not element.simplex:
         raise ModelError(f"{element} cannot be refined locally; take triangles or tetrahedra, or a grading")
     core = _CORE[dimension]
     pole = np.zeros(dimension)
@@ -177,8 +179,8 @@ def _ball(
         return lattices.crowd(lattices.cube_to_ball(x, core), pole, grading)
 
     mesh = _cut(lattices.ball_cells(dimension, divisions, max(1, (divisions + 1) // 2), core, half), element)
-    if refinement:
-        mesh = lattices.refined_near(mesh, place, pole, 0.7, refinement)
+    if refinement[0]:
+        mesh = lattices.refined_near(mesh, place, pole, refinement[0], refinement[1] / radius)
     mesh = with_element(mesh, element)
     return _moved(mesh, lambda x: centre[:, None] + radius * place(x))
 
