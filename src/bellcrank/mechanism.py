@@ -205,6 +205,31 @@ class Mechanism:
     def _traces(self) -> dict[tuple[Formulation, Partition], Traced]:
         return {}
 
+    @cached_property
+    def compiled(self) -> dict[Any, Any]:
+        """Programs already compiled, by partition; shared by mechanisms of the same description."""
+        return {}
+
+    @cached_property
+    def _elements(self) -> tuple[object, ...]:
+        s = self.system
+        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.forces)
+        return (*(item for kind in kinds for item in kind.values()), *s.parameters, *s.gravity)
+
+    def with_programs_of(self, other: Mechanism) -> Mechanism:
+        """This mechanism, taking over the programs of another where both describe the same.
+
+        Start state and parameter values are inputs of the programs, so they may differ.
+        """
+        same = len(self._elements) == len(other._elements) and all(
+            a is b or (isinstance(a, float | str) and a == b)
+            for a, b in zip(self._elements, other._elements, strict=True)
+        )
+        if same and self.kept == other.kept and self.formulation == other.formulation:
+            self.__dict__["_traces"] = other._traces
+            self.__dict__["compiled"] = other.compiled
+        return self
+
     def _choose_trace(self, wanted: Formulation, partition: Partition) -> Traced:
         if wanted is not Formulation.AUTO:
             return self._trace(wanted, partition)
@@ -344,6 +369,7 @@ def analyse(
     mechanism = Mechanism(
         system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
     )
+    _ = mechanism._elements
     check_masses(mechanism)
     return mechanism
 

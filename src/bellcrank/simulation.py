@@ -84,7 +84,7 @@ class Machines:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        self._known: dict[Partition, Machine] = {}
+        self._known: dict[Partition, Machine] = mechanism.compiled
         self._formulation: Formulation | None = None
 
     def for_partition(self, partition: Partition) -> Machine:
@@ -127,7 +127,7 @@ def simulate(
     """
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
-        mechanism = replace(mechanism, start=start)
+        mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
     run = _Run(mechanism, integrator, events, controllers)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
@@ -152,8 +152,11 @@ def prepared(
     if isinstance(system, Mechanism) and not initial and not parameters:
         wanted = Formulation(formulation)
         return system if wanted is Formulation.AUTO else replace(system, formulation=wanted)
-    described = system.system if isinstance(system, Mechanism) else system
-    return analyse(described, formulation=formulation, initial=initial, parameters=parameters)
+    if isinstance(system, Mechanism):
+        wanted = system.formulation if Formulation(formulation) is Formulation.AUTO else Formulation(formulation)
+        fresh = analyse(system.system, formulation=wanted, initial=initial, parameters=parameters)
+        return fresh.with_programs_of(system)
+    return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
 
 
 def output_times(begin: float, duration: float, output: int | float | ArrayLike) -> Array:

@@ -7,7 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bellcrank.mechanism import analyse
+from bellcrank.model import System
+from bellcrank.program.derive import jvp_program
+from bellcrank.program.kernel import compile_program
 from bellcrank.simulate import Options, Problem, integrate
+from bellcrank.simulation import simulate
 from simulate.problems import kernel, oscillator, van_der_pol
 
 
@@ -97,3 +102,70 @@ def test_auto_returns_to_the_explicit_method():
     problem = Problem(kernel(rhs), np.array([1.0, 0.0]))
     result = integrate(problem, "auto", [30.0], Options(rtol=1e-6, atol=1e-8, max_step=0.5))
     assert [name for _, name in result.switches] == ["dop853", "radau", "dop853"]
+
+
+STIFFNESS = 1e7
+
+
+def _on_bushing(stiffness: float = STIFFNESS) -> System:
+    """A swing whose bearing block of 1 kg is held by a rubber bushing, damped to some percent."""
+    system = System("swing on a bushing", gravity=(0.0, -9.81, 0.0))
+    block = system.body("block", 1.0, (0.01, 0.01, 0.01))
+    arm = system.body("arm", 2.0, (0.1, 0.1, 0.1), (0.8, 0.0, 0.0))
+    system.free("mount", system.ground, block)
+    system.bushing(
+        "rubber",
+        system.ground,
+        block,
+        stiffness=(stiffness, stiffness, stiffness, 1e-2 * stiffness, 1e-2 * stiffness, 1e-2 * stiffness),
+        damping=(500.0, 500.0, 500.0, 5.0, 5.0, 5.0),
+    )
+    system.revolute("bearing", block, arm, at=(0.0, 0.0, 0.0))
+    return system
+
+
+def _swing(integrator: str, stiffness: float = STIFFNESS):
+    return simulate(
+        _on_bushing(stiffness), 10.0, integrator=integrator, tolerance=1e-6, output=100, progress=False
+    )
+
+
+@pytest.mark.parametrize("method", ["radau", "auto"])
+def test_a_stiff_bushing_does_not_set_the_step(method):
+    implicit, explicit = _swing(method), _swing("dop853")
+    # An explicit method follows the bushing, 5000 rad/s and more; the swing takes some fifty steps a period.
+    assert implicit.run.steps < 0.1 * explicit.run.steps
+    assert implicit.run.seconds < explicit.run.seconds
+    assert np.asarray(implicit["bearing.angle"]) == pytest.approx(
+        np.asarray(explicit["bearing.angle"]), abs=2e-4
+    )
+
+
+def test_the_steps_do_not_grow_with_the_stiffness():
+    steps = [_swing("radau", k).run.steps for k in (1e7, 1e8, 1e9)]
+    assert max(steps) < 1.5 * min(steps)
+
+
+def test_auto_goes_over_to_radau_on_a_stiff_bushing():
+    names = [name for _, name in _swing("auto").run.switches]
+    assert names[:2] == ["dop853", "radau"]
+
+
+def test_the_tangent_kernel_is_the_jacobian_of_a_stiff_mechanism():
+    mechanism = analyse(_on_bushing())
+    program = mechanism.traced().rates
+    rates, tangent = compile_program(program), compile_program(jvp_program(program))
+    random = np.random.default_rng(3)
+    x = mechanism.kernel_input() + np.where(
+        np.arange(rates.n_in) > 0, 1e-3 * random.normal(size=rates.n_in), 0
+    )
+    for k in range(1, rates.n_in):
+        along = np.zeros(rates.n_in)
+        along[k] = 1.0
+        exact = tangent(np.concatenate([x, along]))[rates.n_out :]
+        # Richardson's extrapolation of central differences, of order 4.
+        h = 1e-4
+        wide, narrow = ((rates(x + s * along) - rates(x - s * along)) / (2 * s) for s in (2 * h, h))
+        scale = np.abs(exact).max() + 1.0
+        assert exact == pytest.approx((4 * narrow - wide) / 3, abs=1e-7 * scale)
+        assert tangent(np.concatenate([x, along]))[: rates.n_out] == pytest.approx(rates(x), rel=1e-12)

@@ -192,6 +192,8 @@ class _Pair:
         spare: Vec = (1.0, 0.0, 0.0) if self.a.planar else (0.0, 0.0, 1.0)
         apart = compare("lt", 1e-24, dot(c, c))
         c = vec(chosen(apart, c, spare))
+        if not (self.a.closed_support and self.b.closed_support):
+            return unit(self.a.outward(c))
         from_b = times(self.R, self.b.outward(neg(transposed_times(self.R, c))))
         return self.best([unit(c), unit(self.a.outward(c)), unit(neg(from_b))])
 

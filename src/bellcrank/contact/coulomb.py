@@ -3,7 +3,10 @@
 Rows are stacked per contact: normal, then one tangent in the plane or two in space. The problem, for impulses p
 and velocities v after them (or forces and accelerations):
 
-    v = W p + b,   0 <= p_n  _|_  v_n >= 0,   |p_t| <= mu p_n,   p_t = -mu p_n v_t / |v_t| where v_t != 0.
+    v = W p + b,   0 <= p_n - least  _|_  v_n >= 0,   |p_t| <= mu p_n,   p_t = -mu p_n v_t / |v_t| where v_t != 0.
+
+`least` is zero but for restitution after Poisson. A contact that slides already has its friction given by its
+direction d: p_t = -mu p_n d.
 """
 
 from __future__ import annotations
@@ -18,7 +21,9 @@ from bellcrank.contact.lcp import lemke
 Array = NDArray[np.float64]
 
 SWEEPS = 400
-"""Most sweeps over the contacts before the spatial problem is handed to Newton's method for the last time."""
+"""Most sweeps over the contacts before the spatial problem is given up."""
+GOOD = 1e-13
+"""Miss of the conditions, over the size of b, at which a sweep is the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,110 +35,135 @@ class CoulombSolution:
     miss: float
 
 
-def solve_coulomb(W: Array, b: Array, mu: Array) -> CoulombSolution | None:
-    """The solution, or None where there is none (impossible for W of a mechanism that can move apart)."""
-    contacts = len(mu)
-    rows = len(b) // contacts
-    if not np.any(mu > 0.0):
-        return _frictionless(W, b, contacts, rows)
-    if rows == 2:
-        p = _planar(W, b, mu)
-        return None if p is None else CoulombSolution(p, W @ p + b, miss(W, b, mu, p))
-    return _spatial(W, b, mu)
+@dataclass(frozen=True, eq=False)
+class CoulombProblem:
+    """W, b over stacked rows; mu, least over contacts; slip (contacts, tangents), rows of zeros where it is free."""
+
+    W: Array
+    b: Array
+    mu: Array
+    least: Array
+    slip: Array
+
+    @staticmethod
+    def of(
+        W: Array, b: Array, mu: Array, least: Array | None = None, slip: Array | None = None
+    ) -> CoulombProblem:
+        """The problem with nothing stored and no contact sliding, unless given."""
+        m = len(mu)
+        tangents = len(b) // m - 1
+        return CoulombProblem(
+            W,
+            b,
+            mu,
+            np.zeros(m) if least is None else least,
+            np.zeros((m, tangents)) if slip is None else slip,
+        )
+
+    @property
+    def rows(self) -> int:
+        """Rows a contact."""
+        return len(self.b) // len(self.mu)
+
+    def sliding(self, i: int) -> bool:
+        """Whether contact i slides already."""
+        return bool(np.any(self.slip[i]))
+
+    def solve(self) -> CoulombSolution | None:
+        """The solution, or None where there is none (impossible but with sliding friction: Painleve)."""
+        if self.rows < 3 or not np.any(self.mu > 0.0):
+            p = self._complementarity()
+        else:
+            p = _by_turns(self)
+        return None if p is None else CoulombSolution(p, self.W @ p + self.b, self.miss(p))
+
+    def miss(self, p: Array) -> float:
+        """The largest violation of the conditions, as a velocity, over the size of b."""
+        v = self.W @ p + self.b
+        stored = float(np.max(np.diag(self.W), initial=0.0)) * float(np.max(self.least, initial=0.0))
+        size = max(float(np.max(np.abs(self.b), initial=0.0)), stored, 1e-300)
+        worst = 0.0
+        for i, mu in enumerate(self.mu):
+            n, t = i * self.rows, slice(i * self.rows + 1, (i + 1) * self.rows)
+            step = max(float(np.max(np.diag(self.W)[n : t.stop])), 1e-300)
+            worst = max(worst, abs(min((p[n] - self.least[i]) * step, v[n])))
+            if self.sliding(i):
+                wanted = -mu * p[n] * self.slip[i]
+            else:
+                wanted = p[t] - v[t] / step
+                length = float(np.linalg.norm(wanted))
+                wanted = wanted * min(1.0, mu * max(p[n], 0.0) / max(length, 1e-300))
+            worst = max(worst, float(np.max(np.abs(p[t] - wanted), initial=0.0)) * step)
+        return worst / size
+
+    def _complementarity(self) -> Array | None:
+        """Exact in the plane: Stewart and Trinkle (1996), eqs (6)-(9) with two friction directions.
+
+        Unknowns: normal impulses above `least`, tangential ones to either side, and sliding speeds.
+        """
+        m, rows = len(self.mu), self.rows
+        free = [i for i in range(m) if rows == 2 and self.mu[i] > 0.0 and not self.sliding(i)]
+        k = len(free)
+        D = np.zeros((len(self.b), m + 2 * k))
+        E = np.zeros_like(D)
+        bound = np.zeros((k, m + 2 * k))
+        for i in range(m):
+            D[i * rows, i] = E[i * rows, i] = 1.0
+            D[i * rows + 1 : (i + 1) * rows, i] = -self.mu[i] * self.slip[i]
+        for j, i in enumerate(free):
+            for column, side in ((m + j, 1.0), (m + k + j, -1.0)):
+                D[i * rows + 1, column] = E[i * rows + 1, column] = side
+                bound[j, column] = -1.0
+            bound[j, i] = self.mu[i]
+        known = D[:, :m] @ self.least
+        M = np.block([[E.T @ self.W @ D, -bound.T * (bound.T < 0.0)], [bound, np.zeros((k, k))]])
+        q = np.concatenate([E.T @ (self.b + self.W @ known), (self.mu * self.least)[free]])
+        z = lemke(M, q)
+        return None if z is None else known + D @ z[: m + 2 * k]
 
 
-def miss(W: Array, b: Array, mu: Array, p: Array) -> float:
-    """The largest violation of the conditions, as a velocity, over the size of b."""
-    rows = len(b) // len(mu)
-    v = W @ p + b
-    size = max(float(np.max(np.abs(b), initial=0.0)), 1e-300)
-    worst = 0.0
-    for i, friction in enumerate(mu):
-        k = slice(i * rows, (i + 1) * rows)
-        step = max(float(np.max(np.diag(W)[k])), 1e-300)
-        projected = _projected(p[k] - _driven(v[k], friction) / step, friction)
-        worst = max(worst, float(np.max(np.abs(p[k] - projected))) * step)
-    return worst / size
-
-
-def _driven(v: Array, mu: float) -> Array:
-    """De Saxce's velocity (v_n + mu |v_t|, v_t), which is normal to the cone at a solution."""
-    return np.concatenate([[v[0] + mu * float(np.linalg.norm(v[1:]))], v[1:]])
-
-
-def _projected(p: Array, mu: float) -> Array:
-    """The nearest point of the cone |p_t| <= mu p_n."""
-    tangential = float(np.linalg.norm(p[1:]))
-    if tangential <= mu * p[0]:
-        return p
-    if mu * tangential <= -p[0]:
-        return np.zeros_like(p)
-    normal = (p[0] + mu * tangential) / (1.0 + mu * mu)
-    return np.concatenate([[normal], (mu * normal / tangential) * p[1:]])
-
-
-def _frictionless(W: Array, b: Array, contacts: int, rows: int) -> CoulombSolution | None:
-    k = np.arange(contacts) * rows
-    p_n = lemke(W[np.ix_(k, k)], b[k])
-    if p_n is None:
-        return None
-    p = np.zeros(len(b))
-    p[k] = p_n
-    return CoulombSolution(p, W @ p + b, miss(W, b, np.zeros(contacts), p))
-
-
-def _planar(W: Array, b: Array, mu: Array) -> Array | None:
-    """Exact in the plane: Stewart and Trinkle (1996), eqs (6)-(9) with two friction directions.
-
-    Unknowns: normal impulses, tangential impulses to either side, and the sliding speeds s.
-    """
-    m = len(mu)
-    n, t = np.arange(m) * 2, np.arange(m) * 2 + 1
-    D = np.zeros((2 * m, 3 * m))  # p = D (p_n, p_plus, p_minus)
-    D[n, np.arange(m)] = 1.0
-    D[t, m + np.arange(m)] = 1.0
-    D[t, 2 * m + np.arange(m)] = -1.0
-    one = np.eye(m)
-    sides = np.vstack([np.zeros((m, m)), one, one])
-    bound = np.hstack([np.diag(mu), -one, -one])
-    M = np.block([[D.T @ W @ D, sides], [bound, np.zeros((m, m))]])
-    z = lemke(M, np.concatenate([D.T @ b, np.zeros(m)]))
-    return None if z is None else D @ z[: 3 * m]
-
-
-def _spatial(W: Array, b: Array, mu: Array) -> CoulombSolution:
+def _by_turns(problem: CoulombProblem) -> Array | None:
     """Circular cones: exact solutions contact by contact, in turn, and Newton's method on what they find.
 
     Jourdan, Alart and Jean (1998), "A Gauss-Seidel like algorithm to solve frictional contact problems".
-    Differs in: the problem of one contact is solved in closed form; once the set of open, sticking and sliding
-    contacts has settled, a Newton step on it gives the last digits.
+    Differs in: the problem of one contact is solved in closed form; a Newton step on the states of the contacts
+    (open, sticking, sliding) found so far gives the last digits.
     """
-    m = len(mu)
+    W, b, m = problem.W, problem.b, len(problem.mu)
     p = np.zeros(3 * m)
-    best, best_miss = p, miss(W, b, mu, p)
-    for sweep in range(1, (1 if m == 1 else SWEEPS) + 1):
+    best, best_miss = p, np.inf
+    for sweep in range(1, SWEEPS + 1):
         for i in range(m):
             k = slice(3 * i, 3 * i + 3)
             rest = b[k] + W[k] @ p - W[k, k] @ p[k]
-            p[k] = one_contact(W[k, k], rest, float(mu[i]))
-        if m == 1 or sweep % 10 == 0:
-            for trial in (p, _newton(W, b, mu, p)):
-                now = miss(W, b, mu, trial)
+            mu, least = float(problem.mu[i]), float(problem.least[i])
+            if problem.sliding(i):
+                direction = np.concatenate([[1.0], -mu * problem.slip[i]])
+                steep = float(W[3 * i, k] @ direction)
+                if steep <= 0.0 and rest[0] < 0.0:
+                    return None
+                p[k] = max(least, -rest[0] / steep if steep > 0.0 else 0.0) * direction
+            else:
+                p[k] = one_contact(W[k, k], rest, mu, least)
+        if sweep <= 2 or sweep % 10 == 0:
+            for trial in (p, _newton(problem, p)):
+                now = problem.miss(trial)
                 if now < best_miss:
                     best, best_miss = trial.copy(), now
-            if best_miss < 1e-13:
+            if best_miss < GOOD:
                 break
-    return CoulombSolution(best, W @ best + b, best_miss)
+    return best
 
 
-def one_contact(W: Array, b: Array, mu: float) -> Array:
-    """The impulse of one spatial contact: open, sticking, or sliding by a quartic.
+def one_contact(W: Array, b: Array, mu: float, least: float = 0.0) -> Array:
+    """The impulse of one spatial contact: no more than stored, sticking, or sliding by a quartic.
 
     Bonnefon and Daviet (2011), "Quartic formulation of Coulomb 3D frictional contact".
     Sliding: v_t = -alpha p_t with alpha > 0, so that (W + alpha I_t) p = -b, and |p_t| = mu p_n fixes alpha.
     """
-    if b[0] >= 0.0:
-        return np.zeros(3)
+    stored = _with_normal(W, b, mu, least)
+    if W[0] @ stored + b[0] >= 0.0:
+        return stored
     if mu == 0.0:
         return np.array([-b[0] / W[0, 0], 0.0, 0.0])
     try:
@@ -144,6 +174,22 @@ def one_contact(W: Array, b: Array, mu: float) -> Array:
     if held and p[0] >= 0.0 and np.hypot(p[1], p[2]) <= mu * p[0]:
         return np.asarray(p)
     return _sliding(W, b, mu)
+
+
+def _with_normal(W: Array, b: Array, mu: float, p_n: float) -> Array:
+    """The impulse with this normal part: sticking, or sliding with (W_tt + alpha I) p_t = -(b_t + W_tn p_n)."""
+    if mu * p_n == 0.0:
+        return np.array([p_n, 0.0, 0.0])
+    values, vectors = np.linalg.eigh(W[1:, 1:])
+    parts = vectors.T @ -(b[1:] + W[1:, 0] * p_n)
+    low, high = 0.0, float(np.linalg.norm(parts)) / (mu * p_n)
+    if np.linalg.norm(parts / np.maximum(values, 1e-300)) > mu * p_n:
+        for _ in range(100):
+            alpha = 0.5 * (low + high)
+            within = np.linalg.norm(parts / (values + alpha)) <= mu * p_n
+            low, high = (low, alpha) if within else (alpha, high)
+        values = values + high
+    return np.concatenate([[p_n], vectors @ (parts / np.maximum(values, 1e-300))])
 
 
 def _sliding(W: Array, b: Array, mu: float) -> Array:
@@ -179,30 +225,36 @@ def _sliding(W: Array, b: Array, mu: float) -> Array:
     return np.array([-b[0] / W[0, 0], 0.0, 0.0])
 
 
-def _newton(W: Array, b: Array, mu: Array, p: Array) -> Array:
-    """Newton's method with the contacts' states held: open p = 0, stick v = 0, slide v_n = 0 and on the cone."""
+def _newton(problem: CoulombProblem, p: Array) -> Array:
+    """Newton's method with the contacts' states held: p_n = least or v_n = 0, and stick or slide."""
+    W, b, m = problem.W, problem.b, len(problem.mu)
     p = p.copy()
-    m = len(mu)
     for _ in range(6):
         v = W @ p + b
         J, F = np.zeros((3 * m, 3 * m)), np.zeros(3 * m)
-        for i in range(m):
-            k = slice(3 * i, 3 * i + 3)
+        for i, mu in enumerate(problem.mu):
             n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
+            if p[n] <= problem.least[i]:
+                J[n, n], F[n] = 1.0, p[n] - problem.least[i]
+            else:
+                J[n], F[n] = W[n], v[n]
             speed, friction = float(np.linalg.norm(v[t])), float(np.linalg.norm(p[t]))
-            if p[n] <= 0.0:
-                J[k, k], F[k] = np.eye(3), p[k]
-            elif friction < mu[i] * p[n] * (1.0 - 1e-9) or speed == 0.0:
-                J[k], F[k] = W[k], v[k]
+            if problem.sliding(i) or mu * p[n] <= 0.0:
+                J[t, t], J[t, n] = np.eye(2), mu * problem.slip[i]
+                F[t] = p[t] + mu * p[n] * problem.slip[i]
+            elif friction < mu * p[n] * (1.0 - 1e-9) or speed == 0.0:
+                J[t], F[t] = W[t], v[t]
             else:
                 direction = v[t] / speed
-                J[n], F[n] = W[n], v[n]
-                turning = mu[i] * p[n] * (np.eye(2) - np.outer(direction, direction)) / speed
+                turning = mu * p[n] * (np.eye(2) - np.outer(direction, direction)) / speed
                 J[t] = turning @ W[t]
                 J[t, t] += np.eye(2)
-                J[t, n] += mu[i] * direction
-                F[t] = p[t] + mu[i] * p[n] * direction
-        p = p - np.linalg.lstsq(J, F, rcond=None)[0]
+                J[t, n] += mu * direction
+                F[t] = p[t] + mu * p[n] * direction
+        try:
+            p = p - np.linalg.solve(J, F)
+        except np.linalg.LinAlgError:
+            p = p - np.linalg.lstsq(J, F, rcond=None)[0]
         if not np.all(np.isfinite(p)):
             break
     return p

@@ -29,7 +29,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.coulomb import solve_coulomb
+from bellcrank.contact.coulomb import CoulombProblem
 from bellcrank.contact.routh import ImpactLaw, single_impact
 from bellcrank.errors import BellcrankError, ModelError
 
@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 
 TIE = 1e-9
 """Contacts whose approach differs by less than this share are struck at once."""
+UNSOLVED = 1e-7
+"""Miss of the complementarity conditions, over the largest speed, that is refused."""
 STRIKES = 200
 """Most strikes per contact in a sequence; what then still approaches meets plastically."""
 
@@ -235,11 +237,12 @@ def _alone(problem: _Problem, v: Array, i: int) -> tuple[Array, bool, tuple[str,
     return p, False, slips
 
 
-def _coulomb(problem: _Problem, b: Array, contacts: list[int]) -> Array:
+def _coulomb(problem: _Problem, b: Array, contacts: list[int], least: Array | None = None) -> Array:
     """Impulses at these contacts with velocities W p + b in Coulomb's complementarity; b over all rows."""
     rows = problem.index(contacts)
-    found = solve_coulomb(problem.W[np.ix_(rows, rows)], b[rows], problem.mu[contacts])
-    if found is None or found.miss > 1e-6:
+    W = problem.W[np.ix_(rows, rows)]
+    found = CoulombProblem.of(W, b[rows], problem.mu[contacts], least).solve()
+    if found is None or found.miss > UNSOLVED:
         raise ImpactError(f"no impulses separate the contacts {contacts}: the bodies between them are locked")
     p = np.zeros(len(b))
     p[rows] = found.p
@@ -289,16 +292,9 @@ def _crossing(slope: float, bend: float, target: float) -> float:
 
 
 def _restitution(problem: _Problem, v: Array, compression: Array, contacts: list[int]) -> Array:
-    """Glocker and Pfeiffer (1995): impulses of at least e times those of compression, and then complementarity."""
-    normals = problem.index(contacts)[:: problem.rows]
-    stored = np.zeros(len(v))
-    # Friction returns with the normal impulse, so that the whole stays within the cone.
-    for i in contacts:
-        rows = problem.index([i])
-        stored[rows] = problem.e[i] * compression[rows]
-        stored[rows[1:]] = 0.0
-    b = v + problem.W @ (compression + stored)
-    extra = _coulomb(problem, b, contacts)
-    if np.any(extra[normals] < 0.0):
-        raise ImpactError("restitution pulls; the complementarity solver failed")
-    return stored + extra
+    """Glocker and Pfeiffer (1995): normal impulses of at least e times those of compression.
+
+    Differs in: no tangential restitution; friction acts on the whole normal impulse.
+    """
+    least = problem.e[contacts] * compression[problem.index(contacts)[:: problem.rows]]
+    return _coulomb(problem, v + problem.W @ compression, contacts, least)

@@ -18,9 +18,9 @@ from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.trace import Expr, Graph, Scalar, compare, maximum, rebuild, sqrt, where
 
-PULLS = 4
+PULLS = 3
 """Newton steps along the ray that bring a point back onto the surface."""
-SUPPORT_STEPS = 12
+SUPPORT_STEPS = 8
 """Newton steps for a support point, which only pairs of two implicit shapes and straight sides need."""
 
 
@@ -37,6 +37,7 @@ class Implicit(Shape):
     size: float
     name: str = "implicit surface"
     by_points: ClassVar[bool] = True
+    closed_support: ClassVar[bool] = False
     _values: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -98,7 +99,9 @@ class Implicit(Shape):
         return x
 
     def surface(self, x: Vec) -> Surface:
-        point = self.pulled(x)
+        return self._at(self.pulled(x))
+
+    def _at(self, point: Vec) -> Surface:
         near = self.expansion(point)
         steep = 1.0 / sqrt(maximum(dot(near.gradient, near.gradient), TINY))
         return Surface(point, scale(steep, near.gradient), lambda e, f: steep * near.second(e, f))
@@ -113,7 +116,7 @@ class Implicit(Shape):
         x = self.pulled(scale(self.size, n), 2 * PULLS)
         part: Scalar = 1.0
         for _ in range(steps):
-            here = self.surface(x)
+            here = self._at(x)
             e1, e2 = frame(here.normal)
             k11, k12, k22 = (here.curvature(e1, e1), here.curvature(e1, e2), here.curvature(e2, e2))
             # A share of the isotropic bend keeps the step bounded where the surface is flat.
@@ -129,7 +132,7 @@ class Implicit(Shape):
         return x
 
     def support(self, n: Vec) -> Support:
-        here = self.surface(self.point_near(n, SUPPORT_STEPS))
+        here = self._at(self.point_near(n, SUPPORT_STEPS))
         e1, e2 = frame(here.normal)
         k11, k12, k22 = (here.curvature(e1, e1), here.curvature(e1, e2), here.curvature(e2, e2))
         inverse = 1.0 / maximum(k11 * k22 - k12 * k12, 1e-18 / (self.size * self.size))

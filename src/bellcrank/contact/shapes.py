@@ -49,6 +49,8 @@ class Shape(ABC):
     """Whether the shape is a curve in the x-y plane (standing for the cylinder over it, endless along z)."""
     by_points: ClassVar[bool] = False
     """Whether the surface bends so little in places that points, not normals, are the better unknowns."""
+    closed_support: ClassVar[bool] = True
+    """Whether support points have a closed form."""
     straight: ClassVar[bool] = False
     """Whether the shape has straight sides along z."""
     faces: ClassVar[bool] = False

@@ -27,6 +27,9 @@ NOISE = 1e-14
 WARY = 0.9
 """Share of the least radius of curvature by which a penetration may shrink the second derivative."""
 
+RIGID = 1e-2
+"""Share of r_T added where that is not enough, for edges, which have no radius."""
+
 
 @dataclass(frozen=True, eq=False)
 class Gap:
@@ -113,8 +116,10 @@ def on_sphere(gaps: Gaps, start: Vec, size: Scalar, iterations: int) -> Vec:
     for _ in range(iterations):
         n, r, (h11, h12, h22) = vec(here[0:3]), vec(here[3:6]), here[6:9]
         e1, e2 = frame(n)
-        shift = maximum(dot(n, r), -WARY * _least(h11, h12, h22))
-        t1, t2 = solved_2x2(h11 + shift, h12, h12, h22 + shift, dot(e1, r), dot(e2, r))
+        b1, b2 = dot(e1, r), dot(e2, r)
+        spare = RIGID * (function("abs", b1) + function("abs", b2))
+        shift = maximum(dot(n, r), spare - WARY * _least(h11, h12, h22))
+        t1, t2 = solved_2x2(h11 + shift, h12, h12, h22 + shift, b1, b2)
         step = add(scale(search.part * t1, e1), scale(search.part * t2, e2))
         here = search.choose(here, state(unit(add(n, step))))
     return vec(here[0:3])
@@ -133,8 +138,9 @@ def on_circle(gaps: Gaps, start: Vec, axis: Vec, size: Scalar, iterations: int) 
     for _ in range(iterations):
         n, r, h = vec(here[0:3]), vec(here[3:6]), here[6]
         t = cross(axis, n)
-        shift = maximum(dot(n, r), -WARY * h)
-        angle = search.part * dot(t, r) / maximum(h + shift, TINY)
+        push = dot(t, r)
+        shift = maximum(dot(n, r), RIGID * function("abs", push) - WARY * h)
+        angle = search.part * push / maximum(h + shift, TINY)
         here = search.choose(here, state(unit(add(n, scale(angle, t)))))
     return vec(here[0:3])
 

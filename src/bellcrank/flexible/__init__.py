@@ -1,7 +1,66 @@
 """Flexible members: finite element models reduced to a few modal coordinates.
 
-Beams, solids, assumed shapes and given matrices all end in the same :class:`Member`: shape integrals, stiffness,
-damping and the nodes where joints and forces may sit.
+Beams, solids and given matrices make an :class:`ElasticModel`; its `reduce` chooses modal coordinates and a
+frame and gives a :class:`Member`: shape integrals, stiffness, damping and the nodes where joints and forces
+may sit. Assumed shapes make a member at once.
 """
 
 from __future__ import annotations
+
+from bellcrank.flexible.beams import MassModel, Theory, beam
+from bellcrank.flexible.damping import Damping, Ratios, Rayleigh
+from bellcrank.flexible.frames import Chord, Clamped, MeanAxes, MemberFrame
+from bellcrank.flexible.given import given_matrices
+from bellcrank.flexible.member import Member, Node
+from bellcrank.flexible.model import ElasticModel
+from bellcrank.flexible.modes import (
+    AttachmentModes,
+    CraigBampton,
+    GivenModes,
+    NormalModes,
+    Reduction,
+    Supports,
+)
+from bellcrank.flexible.recovery import Field, equivalent_stress
+from bellcrank.flexible.sections import STEEL, Material, Section, circle, rectangle, taper, tube
+from bellcrank.flexible.shapes import Shape, assumed_shapes, polynomial, sine
+from bellcrank.flexible.solids import solid
+from bellcrank.flexible.truncation import Truncation
+
+__all__ = [
+    "STEEL",
+    "AttachmentModes",
+    "Chord",
+    "Clamped",
+    "CraigBampton",
+    "Damping",
+    "ElasticModel",
+    "Field",
+    "GivenModes",
+    "MassModel",
+    "Material",
+    "MeanAxes",
+    "Member",
+    "MemberFrame",
+    "Node",
+    "NormalModes",
+    "Ratios",
+    "Rayleigh",
+    "Reduction",
+    "Section",
+    "Shape",
+    "Supports",
+    "Theory",
+    "Truncation",
+    "assumed_shapes",
+    "beam",
+    "circle",
+    "equivalent_stress",
+    "given_matrices",
+    "polynomial",
+    "rectangle",
+    "sine",
+    "solid",
+    "taper",
+    "tube",
+]

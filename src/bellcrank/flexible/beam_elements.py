@@ -1,9 +1,9 @@
 """The two-node beam element: interpolation of the axis and of the sections' rotation.
 
-Freedoms of an element: (u, v, w, rx, ry, rz) at either end. Deflection and rotation are those of a uniform element loaded at
-its ends (Hermite's cubics, linked with the rotation by the shear parameter Phi = 12 E I / (k G A h^2); Phi = 0 is
-Euler-Bernoulli), so uniform elements are exact in statics. Source: Przemieniecki, Theory of Matrix Structural
-Analysis (1968), ch. 5 and 11; Friedman, Kosmatka, Comput. Struct. 47 (1993) 473.
+Freedoms of an element: (u, v, w, rx, ry, rz) at either end. Deflection and rotation are those of a uniform
+element loaded at its ends (Hermite's cubics, linked with the rotation by the shear parameter Phi = 12 E I /
+(k G A h^2); Phi = 0 is Euler-Bernoulli), so uniform elements are exact in statics. Source: Przemieniecki,
+Theory of Matrix Structural Analysis (1968), ch. 5 and 11; Friedman, Kosmatka, Comput. Struct. 47 (1993) 473.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def gauss(count: int) -> tuple[Array, Array]:
 class Element:
     """One element of length h [m] from x = start [m].
 
-    shear_xy, shear_xz: Phi of bending in the x-y and x-z plane. offset: Centroid from the node line, (y, z) [m].
+    shear_xy, shear_xz: Phi of bending in the x-y and x-z plane. offset: Centroid from the node line, (y, z)
+    [m].
     """
 
     start: float
@@ -78,7 +79,8 @@ def interpolate(e: Element, xi: float) -> Interpolation:
 
 
 def _bending(xi: float, h: float, phi: float) -> tuple[Array, Array, Array, Array]:
-    """Deflection, its slope, rotation and curvature for (v1, theta1, v2, theta2) with theta = v' without shear."""
+    """Deflection, its slope, rotation and curvature for (v1, theta1, v2, theta2) with theta = v' without
+    shear."""
     x, x2, x3 = xi, xi**2, xi**3
     f = 1.0 / (1.0 + phi)
     N = f * np.array(

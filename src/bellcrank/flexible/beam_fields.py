@@ -1,13 +1,15 @@
-"""What can be recovered along a beam: displacement, section forces, strain and stress at the sections' extremes."""
+"""What can be recovered along a beam: displacement, section forces, strain and stress at the sections'
+extremes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bellcrank.flexible.beam_elements import interpolate
-from bellcrank.flexible.model import Array, FieldMatrix
+from bellcrank.flexible.model import Array, FieldMatrix, Sparse
 from bellcrank.flexible.recovery import SPATIAL
 from bellcrank.flexible.sections import section_at
 
@@ -18,7 +20,8 @@ RESULTANTS = ("normal", "torque", "moment_y", "moment_z")
 
 
 def beam_fields(mesh: BeamMesh) -> dict[str, FieldMatrix]:
-    """Displacement of the node line, section forces, axial strain and stress; at a node the mean of both sides."""
+    """Displacement of the node line, section forces, axial strain and stress; at a node the mean of both
+    sides."""
     line = np.column_stack([mesh.nodes, np.zeros((len(mesh.nodes), 2))])
     edges = np.column_stack([np.arange(len(mesh.nodes) - 1), np.arange(1, len(mesh.nodes))])
     fields = {
@@ -34,7 +37,10 @@ def beam_fields(mesh: BeamMesh) -> dict[str, FieldMatrix]:
     return fields
 
 
-def _mean(mesh: BeamMesh, rows: object) -> object:
+Rows = Callable[["BeamMesh", int, int, float], Array]
+
+
+def _mean(mesh: BeamMesh, rows: Rows) -> Sparse:
     last = len(mesh.nodes) - 1
     total = None
     for side in (0, 1):
@@ -42,7 +48,7 @@ def _mean(mesh: BeamMesh, rows: object) -> object:
         for i in range(last + 1):
             index = min(i, last - 1) if side else max(i - 1, 0)
             xi = float(i - index)
-            entries.append((index, 0.5 * rows(mesh, i, index, xi)))  # type: ignore[operator]
+            entries.append((index, 0.5 * rows(mesh, i, index, xi)))
         part = mesh.operator(entries)
         total = part if total is None else total + part
     return total

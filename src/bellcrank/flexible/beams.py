@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +20,8 @@ from bellcrank.flexible.foreshortening import Foreshortening
 from bellcrank.flexible.model import Array, ElasticModel, Integrals, Place, Sparse, distributed_rows
 from bellcrank.flexible.sections import Material, Profile, section_at
 from bellcrank.flexible.stations import LEVI_CIVITA, Stations
+from bellcrank.flexible.units import UNITS
+from bellcrank.flexible.units import check_units as check_member_units
 
 
 class Theory(StrEnum):
@@ -51,13 +54,15 @@ def beam(
     rotary_inertia: bool | None = None,
     start: float = 0.0,
     points: Mapping[str, float] | None = None,
+    check_units: bool = True,
 ) -> ElasticModel:
     """A straight beam along x from (start, 0, 0) to (start + length, 0, 0) [m], not yet reduced.
 
-    section: A Section, or a function of the distance from the beam's start [m] for a taper. elements: How many, or where the nodes
-    are as growing shares 0..1 of the length. planar: Only stretching and bending in the x-y plane. rotary_inertia: Whether
-    bending turns the mass of the sections; yes for Timoshenko and no for Euler-Bernoulli unless told. Twisting always does.
-    points: Further named places, by their distance from the beam's start [m]; "start", "end" and "node 1", ... exist anyway.
+    section: A Section, or a function of the distance from the beam's start [m] for a taper. elements: How
+    many, or where the nodes are as growing shares 0..1 of the length. planar: Only stretching and bending in
+    the x-y plane. rotary_inertia: Whether bending turns the mass of the sections; yes for Timoshenko and no
+    for Euler-Bernoulli unless told. Twisting always does. points: Further named places, by their distance
+    from the beam's start [m]; "start", "end" and "node 1", ... exist anyway.
     """
     length = float(length)
     if not (math.isfinite(length) and length > 0):
@@ -75,7 +80,8 @@ def beam(
         rotary=timoshenko if rotary_inertia is None else rotary_inertia,
         lumped=MassModel(mass) is MassModel.LUMPED,
     )
-    check_slenderness(name, length, section_at(section, length / 2).area)
+    if check_units:
+        check_beam(name, length, section_at(section, length / 2).area, material)
     places = _places(name, mesh, points or {}, start, length)
     inertia = BeamInertia(mesh)
     stations = mesh.stations
@@ -113,7 +119,9 @@ class BeamMesh:
         """From node to node."""
         pairs = zip(self.nodes[:-1], self.nodes[1:], strict=True)
         return [
-            element(a, b - a, section_at(self.profile, (a + b) / 2 - self.origin), self.material, self.timoshenko)
+            element(
+                a, b - a, section_at(self.profile, (a + b) / 2 - self.origin), self.material, self.timoshenko
+            )
             for a, b in pairs
         ]
 
@@ -150,7 +158,7 @@ class BeamMesh:
 
     def stiffness(self) -> Sparse:
         """(N, N)."""
-        K = sp.lil_array((self.freedoms, self.freedoms))
+        K: Any = sp.lil_array((self.freedoms, self.freedoms))
         points, _ = gauss(GAUSS)
         for index, e in enumerate(self.elements):
             sections = [section_at(self.profile, e.start - self.origin + xi * e.h) for xi in points]
@@ -223,13 +231,14 @@ class BeamInertia:
         return twist / max(twist + whole, 1e-300)
 
 
-def check_slenderness(name: str, length: float, area: float) -> None:
-    """Refuse a beam whose length and section belong to different units."""
+def check_beam(name: str, length: float, area: float, material: Material) -> None:
+    """Refuse a beam whose numbers cannot be in metres, kilograms and pascals."""
+    check_member_units(name, length, material)
     slenderness = length / math.sqrt(area)
     if not 0.3 < slenderness < 1e5:
         raise ModelError(
             f"beam {name!r} is {length:g} m long with a section of {area:g} m^2, {slenderness:.2g} times its size: "
-            "check the units (metres and square metres)"
+            f"check the units (metres and square metres){UNITS}"
         )
 
 
@@ -239,7 +248,13 @@ def _shares(name: str, elements: int | ArrayLike) -> Array:
             raise ModelError(f"beam {name!r} needs at least one element, not {elements}")
         return np.linspace(0.0, 1.0, elements + 1)
     shares = np.asarray(elements, dtype=float)
-    if shares.ndim != 1 or len(shares) < 2 or shares[0] != 0 or shares[-1] != 1 or (np.diff(shares) <= 0).any():
+    if (
+        shares.ndim != 1
+        or len(shares) < 2
+        or shares[0] != 0
+        or shares[-1] != 1
+        or (np.diff(shares) <= 0).any()
+    ):
         raise ModelError(f"the nodes of beam {name!r} must be growing shares of its length from 0 to 1")
     return shares
 
@@ -253,7 +268,9 @@ def _places(
         if label in wanted:
             raise ModelError(f"beam {name!r} has a node named {label!r} already; give the point another name")
         if not 0.0 <= x <= length:
-            raise ModelError(f"point {label!r} of beam {name!r} is at {x:g} m, outside its length of {length:g} m")
+            raise ModelError(
+                f"point {label!r} of beam {name!r} is at {x:g} m, outside its length of {length:g} m"
+            )
         wanted[label] = float(x)
     return {label: _place(mesh, label, start + x) for label, x in wanted.items()}
 

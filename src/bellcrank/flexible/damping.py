@@ -33,7 +33,9 @@ class Ratios:
         squares, V = ritz(stiffness, mass)
         given = np.asarray(self.ratios, dtype=float)
         if given.ndim and len(given) != len(squares):
-            raise ModelError(f"{len(given)} damping ratios were given for {len(squares)} modes; give one, or one each")
+            raise ModelError(
+                f"{len(given)} damping ratios were given for {len(squares)} modes; give one, or one each"
+            )
         if (given < 0).any():
             raise ModelError("a damping ratio must not be negative")
         MV = mass @ V

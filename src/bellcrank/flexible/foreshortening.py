@@ -2,8 +2,9 @@
 
     Gamma_kl(x) = - int_ref^x (v_k' v_l' + w_k' w_l') dx,  along the axis,
 
-with the element's own slopes, integrated exactly. Source: Kane, Ryan, Banerjee, J. Guidance 10 (1987) 139. Left out: the second-order
-displacement of a section's points against the axis, and what twisting draws together.
+with the element's own slopes, integrated exactly. Source: Kane, Ryan, Banerjee, J. Guidance 10 (1987) 139.
+Left out: the second-order displacement of a section's points against the axis, and what twisting draws
+together.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Foreshortening:
 
         def at(index: int, xi: float) -> Array:
             part = whole[index] if xi == 1.0 else self._drawn(basis, index, xi)
-            return -(before[index] + part)
+            return np.asarray(-(before[index] + part))
 
         stations = np.array([at(index, xi) for index, xi in self.mesh.station_places])
         named = {name: at(*self._where(place.position[0])) for name, place in self.places.items()}
@@ -56,12 +57,17 @@ class Foreshortening:
         e = self.mesh.elements[index]
         local, where = self.mesh.columns(index)
         points, weights = gauss(INNER)
-        slopes = np.array([interpolate(e, up_to * float(x)).slope[1:][:, local] for x in points]) @ basis[where]
+        slopes = (
+            np.array([interpolate(e, up_to * float(x)).slope[1:][:, local] for x in points]) @ basis[where]
+        )
         return np.asarray(np.einsum("q,qik,qil->kl", weights * up_to * e.h, slopes, slopes))
 
 
-def axial(stations: Stations, values: Array, named: Mapping[str, Array], reference: Array | None) -> SecondOrder:
-    """Second-order displacement along x: values at the stations (q, n, n) and at places, less that at the reference."""
+def axial(
+    stations: Stations, values: Array, named: Mapping[str, Array], reference: Array | None
+) -> SecondOrder:
+    """Second-order displacement along x: values at the stations (q, n, n) and at places, less that at the
+    reference."""
     n = values.shape[1]
     if reference is None:
         reference = np.tensordot(stations.mass, values, axes=1) / stations.total

@@ -13,7 +13,8 @@ from bellcrank.flexible.model import Array, ElasticModel, Sparse
 
 
 class MemberFrame(Protocol):
-    """Conditions B u = 0 on the freedoms, and the place that stays at its position to second order (None: the mean)."""
+    """Conditions B u = 0 on the freedoms, and the place that stays at its position to second order (None: the
+    mean)."""
 
     def conditions(self, model: ElasticModel) -> Sparse:
         """B, (m, N)."""
@@ -57,7 +58,8 @@ class Clamped:
 class Chord:
     """The frame's origin moves with `first`, its chord runs through `last`: pinned-pinned modes.
 
-    Across the chord both nodes stay; along it `last` is free. Spatial bodies do not turn about the chord at `first`.
+    Across the chord both nodes stay; along it `last` is free. Spatial bodies do not turn about the chord at
+    `first`.
     """
 
     first: str
@@ -69,7 +71,9 @@ class Chord:
         chord = b.position - a.position
         length = float(np.linalg.norm(chord))
         if length == 0.0:
-            raise ModelError(f"nodes {self.first!r} and {self.last!r} of {model.name!r} are at one place: no chord")
+            raise ModelError(
+                f"nodes {self.first!r} and {self.last!r} of {model.name!r} are at one place: no chord"
+            )
         t = chord / length
         across = np.linalg.svd(t[None, :])[2][1:]
         return sp.vstack(

@@ -30,7 +30,9 @@ INDEPENDENT = 1e-9
 class Held:
     """A model under conditions B u = 0; dependent rows of B are dropped."""
 
-    def __init__(self, model: ElasticModel, conditions: Sparse, reference: str | None, who: str = "the frame") -> None:
+    def __init__(
+        self, model: ElasticModel, conditions: Sparse, reference: str | None, who: str = "the frame"
+    ) -> None:
         self.model = model
         self.reference = reference
         self.conditions = independent_rows(conditions)
@@ -64,14 +66,16 @@ class Held:
             ) from error
 
     def solve(self, loads: Array) -> Array:
-        """The static displacement under loads (N, ...) [N, N m]; parts of a load that the frame carries do no work."""
+        """The static displacement under loads (N, ...) [N, N m]; parts of a load that the frame carries do no
+        work."""
         f = np.asarray(loads, dtype=float).reshape(self.model.freedoms, -1)
         padded = np.zeros((f.shape[0] + self.conditions.shape[0], f.shape[1]))
         padded[: f.shape[0]] = f
         return np.asarray(self._factor.solve(padded)[: f.shape[0]].reshape(np.shape(loads)))
 
     def modes(self, count: int) -> tuple[Array, Array]:
-        """The lowest natural modes: angular frequencies squared (count,), mass-orthonormal shapes (N, count)."""
+        """The lowest natural modes: angular frequencies squared (count,), mass-orthonormal shapes (N,
+        count)."""
         N, m = self.model.freedoms, self.conditions.shape[0]
         if N <= DENSE or count > (N - m) // 3:
             return self._dense_modes(count)
@@ -85,11 +89,13 @@ class Held:
         return self.rayleigh_ritz(shapes)
 
     def _dense_modes(self, count: int) -> tuple[Array, Array]:
-        Z = la.null_space(self.conditions.toarray()) if self.conditions.shape[0] else np.eye(self.model.freedoms)
-        Z = _tidy(Z)
-        squares, shapes = ritz(
-            Z.T @ (self.model.stiffness_matrix @ Z), Z.T @ (self.model.mass_matrix @ Z)
+        Z = (
+            la.null_space(self.conditions.toarray())
+            if self.conditions.shape[0]
+            else np.eye(self.model.freedoms)
         )
+        Z = _tidy(Z)
+        squares, shapes = ritz(Z.T @ (self.model.stiffness_matrix @ Z), Z.T @ (self.model.mass_matrix @ Z))
         return squares[:count], Z @ shapes[:, :count]
 
     def rayleigh_ritz(self, basis: Array, rank: int | None = None) -> tuple[Array, Array]:
@@ -105,7 +111,8 @@ class Held:
         return squares, scaled @ shapes
 
     def constrained(self, values: Array) -> Array:
-        """The static displacement without loads where the conditions take the given values: B u = values (m, k)."""
+        """The static displacement without loads where the conditions take the given values: B u = values (m,
+        k)."""
         K = self.model.stiffness_matrix
         level = float(np.mean(np.abs(K.diagonal())))
         factor = level / np.sqrt(row_squares(self.conditions).mean())
@@ -115,11 +122,12 @@ class Held:
 
 
 def ritz(K: Array, M: Array, rank: int | None = None) -> tuple[Array, Array]:
-    """Eigenpairs of K u = w^2 M u, mass-orthonormal, ascending; K definite, M may be singular (massless freedoms).
+    """Eigenpairs of K u = w^2 M u, mass-orthonormal, ascending; K definite, M may be singular (massless
+    freedoms).
 
     Solved as M u = mu K u, mu = 1 / w^2, so that massless freedoms come out as mu = 0 and are dropped;
-    directions without stiffness against the others are dependent columns and are dropped first; how many is known
-    where the rank is given.
+    directions without stiffness against the others are dependent columns and are dropped first; how many is
+    known where the rank is given.
     """
     scale = np.sqrt(np.abs(np.diag(K)))
     scale = np.where(scale > 0, scale, 1.0)
@@ -158,5 +166,5 @@ def _tidy(Z: Array) -> Array:
     """A null space whose columns are unit vectors wherever the conditions hold single freedoms."""
     held = np.flatnonzero(np.abs(Z).max(axis=1) < 1e-12)
     if len(held) + Z.shape[1] == Z.shape[0]:
-        return np.delete(np.eye(Z.shape[0]), held, axis=1)
+        return np.asarray(np.delete(np.eye(Z.shape[0]), held, axis=1), dtype=float)
     return Z

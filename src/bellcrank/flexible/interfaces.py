@@ -1,4 +1,5 @@
-"""Regions of a mesh that stand for one node: the rigid motion nearest to the region's, or a region made rigid."""
+"""Regions of a mesh that stand for one node: the rigid motion nearest to the region's, or a region made
+rigid."""
 
 from __future__ import annotations
 
@@ -62,11 +63,10 @@ def _weights(basis: SolidBasis, label: str, facets: Any, chosen: Any) -> tuple[A
     if len(facets):
         from skfem import FacetBasis, LinearForm
 
-        @LinearForm
         def area(v: Any, w: Any) -> Any:
             return v
 
-        share = np.asarray(area.assemble(FacetBasis(basis.mesh, basis.element, facets=facets)))
+        share = np.asarray(LinearForm(area).assemble(FacetBasis(basis.mesh, basis.element, facets=facets)))
         on = np.unique(basis.scalar.get_dofs(facets).all())
         weights = np.clip(share[on], 0.0, None)
         if chosen is None or np.isin(chosen, on).all():
@@ -94,7 +94,9 @@ def interface_places(
             around = neighbours(nodes)
             turn, rank = _rigid_fit(places[around] - center, np.ones(len(around)))
             if rank < 6:
-                raise ModelError(f"interface {label!r} of member {name!r} has too few nodes around it to define a rotation")
+                raise ModelError(
+                    f"interface {label!r} of member {name!r} has too few nodes around it to define a rotation"
+                )
             mean = np.kron(weights / weights.sum(), np.eye(3))
             rows = sp.vstack(
                 [_scatter(mean, nodes, len(places)), _scatter(turn[3:], around, len(places))], format="csr"
@@ -119,16 +121,21 @@ def _rigid_fit(r: Array, weights: Array) -> tuple[Array, int]:
 def _scatter(rows: Array, nodes: Any, count: int) -> Sparse:
     columns = (3 * np.asarray(nodes)[:, None] + np.arange(3)).ravel()
     r, c = np.indices(rows.shape)
-    return sp.csr_array(sp.coo_array((rows.ravel(), (r.ravel(), columns[c.ravel()])), shape=(rows.shape[0], 3 * count)))
+    return sp.csr_array(
+        sp.coo_array((rows.ravel(), (r.ravel(), columns[c.ravel()])), shape=(rows.shape[0], 3 * count))
+    )
 
 
 def rigid_regions(name: str, places: Array, regions: Mapping[str, tuple[Any, Array]]) -> Sparse:
-    """From the freedoms to nodal displacements (3 s, N): free nodes as they are, six freedoms for each rigid region."""
+    """From the freedoms to nodal displacements (3 s, N): free nodes as they are, six freedoms for each rigid
+    region."""
     s = len(places)
     owner = np.full(s, -1)
     for number, (label, (nodes, _)) in enumerate(regions.items()):
         if (owner[nodes] >= 0).any():
-            raise ModelError(f"rigid interface {label!r} of member {name!r} shares nodes with another rigid interface")
+            raise ModelError(
+                f"rigid interface {label!r} of member {name!r} shares nodes with another rigid interface"
+            )
         owner[nodes] = number
     free = np.flatnonzero(np.repeat(owner < 0, 3))
     unit = sp.coo_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(3 * s, len(free)))

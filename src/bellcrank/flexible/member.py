@@ -4,9 +4,9 @@ The point that was at s0 in member axes is, deformed, at
 
     s = s0 + sum_k phi_k(s0) eta_k + 1/2 sum_kl Gamma_kl(s0) eta_k eta_l,
 
-eta being the modal coordinates. The last sum is the second-order displacement of a body whose material does not
-stretch (a bent beam's end comes nearer); with it the inertia and the loads stiffen the body geometrically.
-All integrals are over rho dV, in member axes, about the member's origin.
+eta being the modal coordinates. The last sum is the second-order displacement of a body whose material does
+not stretch (a bent beam's end comes nearer); with it the inertia and the loads stiffen the body
+geometrically. All integrals are over rho dV, in member axes, about the member's origin.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Node:
     """A point of the member where joints, forces and markers may sit.
 
     position: Undeformed, member axes [m], (3,). translation: Displacement per unit modal coordinate, (3, n).
-    rotation: Small rotation vector per unit modal coordinate [rad], (3, n). shortening: Second-order displacement,
-    (3, n, n), symmetric in the last two, zero where stiffening is off or unknown.
+    rotation: Small rotation vector per unit modal coordinate [rad], (3, n). shortening: Second-order
+    displacement, (3, n, n), symmetric in the last two, zero where stiffening is off or unknown.
     """
 
     name: str
@@ -140,7 +140,8 @@ class Member:
         return np.asarray(at.position + eta @ at.translation.T + second)
 
     def recover(self, name: str, coordinates: ArrayLike) -> Array:
-        """A field ("displacement", "strain", "stress", ...) at all its points; (..., n) gives (..., points, components)."""
+        """A field ("displacement", "strain", "stress", ...) at all its points; (..., n) gives (..., points,
+        components)."""
         if name not in self.fields:
             raise unknown_name(f"field of member {self.name!r}", name, self.fields)
         return self.fields[name].of(coordinates)

@@ -28,7 +28,8 @@ Sparse = Any
 class Place:
     """A named point of the unreduced body.
 
-    position: [m], (3,). translation, rotation: Matrices (3, N) from the freedoms to the displacement and the small rotation.
+    position: [m], (3,). translation, rotation: Matrices (3, N) from the freedoms to the displacement and the
+    small rotation.
     """
 
     name: str
@@ -39,7 +40,8 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class FieldMatrix:
-    """A recoverable quantity: points (p, 3), matrix (p * c, N) point by point, names of components, unit, cells."""
+    """A recoverable quantity: points (p, 3), matrix (p * c, N) point by point, names of components, unit,
+    cells."""
 
     points: Array
     matrix: Sparse
@@ -59,7 +61,8 @@ class Integrals:
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """Second-order displacement: int rho Gamma_kl (n, n, 3), int rho Gamma_kl s0^T (n, n, 3, 3), at places (3, n, n)."""
+    """Second-order displacement: int rho Gamma_kl (n, n, 3), int rho Gamma_kl s0^T (n, n, 3, 3), at places
+    (3, n, n)."""
 
     momentum: Array
     coupling: Array
@@ -91,9 +94,9 @@ class Stiffening(Protocol):
 class ElasticModel:
     """An elastic body with N freedoms, ready to be reduced.
 
-    mass_matrix, stiffness_matrix: (N, N), sparse, symmetric. rigid: The six rigid motions (translations, rotations about the
-    origin) in the freedoms, (N, 6); zero columns where the model cannot move so (a planar beam).
-    twist_share: How much of a shape's kinetic energy is twist about the axis, for beams.
+    mass_matrix, stiffness_matrix: (N, N), sparse, symmetric. rigid: The six rigid motions (translations,
+    rotations about the origin) in the freedoms, (N, 6); zero columns where the model cannot move so (a planar
+    beam). twist_share: How much of a shape's kinetic energy is twist about the axis, for beams.
     """
 
     name: str
@@ -129,7 +132,8 @@ class ElasticModel:
     ) -> Member:
         """The member with the modal coordinates of `reduction`, in `frame` (mean axes unless told).
 
-        damping: Ratios or Rayleigh factors; none unless told. stiffening: Whether second-order displacements are kept.
+        damping: Ratios or Rayleigh factors; none unless told. stiffening: Whether second-order displacements
+        are kept.
         """
         from bellcrank.flexible.reduce import reduced
 

@@ -2,8 +2,8 @@
 
 Every reduction ends in mass-orthonormal modes with diagonal stiffness, ordered by frequency. Modes of equal
 frequency are turned towards the member's axes, and signs are fixed by what the modes do, so that the result
-does not depend on the numbering of the nodes.
-Source for component modes: Craig, Bampton, AIAA J. 6 (1968) 1313; Craig, Kurdila: Fundamentals of Structural Dynamics, ch. 17.
+does not depend on the numbering of the nodes. Source for component modes: Craig, Bampton, AIAA J. 6 (1968)
+1313; Craig, Kurdila: Fundamentals of Structural Dynamics, ch. 17.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ class Reduction(Protocol):
     """A choice of modes."""
 
     def modes(self, model: ElasticModel, held: Held) -> tuple[Array, Array]:
-        """Squared angular frequencies (n,) and mass-orthonormal shapes (N, n) that meet the frame's conditions."""
+        """Squared angular frequencies (n,) and mass-orthonormal shapes (N, n) that meet the frame's
+        conditions."""
         ...
 
 
 @dataclass(frozen=True)
 class Supports:
-    """Nodes held in some directions: Supports({"start": "x y z rx", "end": "y z"}), along and about member axes."""
+    """Nodes held in some directions: Supports({"start": "x y z rx", "end": "y z"}), along and about member
+    axes."""
 
     held: Mapping[str, str]
 
@@ -52,8 +54,8 @@ class Supports:
 class NormalModes:
     """Natural modes: the lowest `count`, all up to a frequency [Hz], or so many along each axis.
 
-    along: {"y": 2, "x": 1} keeps the two lowest modes moving mostly along y and the lowest along x; "turn" stands for twisting.
-    boundary: Where the body is held while it vibrates; the member's frame unless told.
+    along: {"y": 2, "x": 1} keeps the two lowest modes moving mostly along y and the lowest along x; "turn"
+    stands for twisting. boundary: Where the body is held while it vibrates; the member's frame unless told.
     """
 
     count: int | None = None
@@ -64,7 +66,9 @@ class NormalModes:
     def __post_init__(self) -> None:
         told = [x for x in (self.count, self.up_to, self.along) if x is not None]
         if len(told) != 1:
-            raise ModelError("normal modes are chosen by count, by up_to or by along: give exactly one of them")
+            raise ModelError(
+                "normal modes are chosen by count, by up_to or by along: give exactly one of them"
+            )
 
     def modes(self, model: ElasticModel, held: Held) -> tuple[Array, Array]:
         """The chosen ones."""
@@ -176,7 +180,8 @@ def in_frame(model: ElasticModel, held: Held, shapes: Array) -> Array:
 
 
 def mode_kinds(model: ElasticModel, shapes: Array) -> list[str]:
-    """For each mode the axis along which most of its mass moves, or "turn" where the axis of mass hardly moves."""
+    """For each mode the axis along which most of its mass moves, or "turn" where the axis of mass hardly
+    moves."""
     parts = model.inertia.integrals(shapes)
     kinds = []
     for k in range(shapes.shape[1]):
@@ -206,8 +211,8 @@ def aligned(model: ElasticModel, squares: Array, shapes: Array) -> tuple[Array, 
 def signs(model: ElasticModel, shapes: Array) -> Array:
     """Plus or minus one for each mode, from what it does at the outermost places and in the mean.
 
-    The place farthest along x (then y, z) moves forward; if it stays, the opposite one turns so that its side towards +x moves
-    forward; failing both, the momentum and the first moments decide.
+    The place farthest along x (then y, z) moves forward; if it stays, the opposite one turns so that its side
+    towards +x moves forward; failing both, the momentum and the first moments decide.
     """
     n = shapes.shape[1]
     places = sorted(model.places.values(), key=lambda p: tuple(np.round(p.position, 12)))

@@ -1,7 +1,8 @@
-"""Shape integrals where every direction shares one scalar mass matrix: solids, and given matrices of that form.
+"""Shape integrals where every direction shares one scalar mass matrix: solids, and given matrices of that
+form.
 
-With nodal displacements phi (s, 3) and places x (s, 3) of the scalar freedoms, int rho phi_i phi_j = phi_i^T m phi_j and
-int rho phi_i x_j = phi_i^T m x_j: exact for isoparametric elements.
+With nodal displacements phi (s, 3) and places x (s, 3) of the scalar freedoms, int rho phi_i phi_j = phi_i^T
+m phi_j and int rho phi_i x_j = phi_i^T m x_j: exact for isoparametric elements.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from bellcrank.flexible.model import Array, Integrals, Sparse
 
 @dataclass(frozen=True, eq=False)
 class NodalInertia:
-    """mass: Scalar mass matrix (s, s) [kg]. places: (s, 3) [m]. spread: From the freedoms to nodal displacements,
-    node by node, (3 s, N)."""
+    """mass: Scalar mass matrix (s, s) [kg]. places: (s, 3) [m]. spread: From the freedoms to nodal
+    displacements, node by node, (3 s, N)."""
 
     mass: Sparse
     places: Array

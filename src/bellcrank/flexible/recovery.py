@@ -36,8 +36,10 @@ class Field:
         eta = np.asarray(coordinates, dtype=float)
         n = self.values.shape[2]
         if eta.shape[-1:] != (n,):
-            raise ModelError(f"field {self.name!r} wants {n} modal coordinates in the last place, not shape {eta.shape}")
-        return np.einsum("pcn,...n->...pc", self.values, eta)
+            raise ModelError(
+                f"field {self.name!r} wants {n} modal coordinates in the last place, not shape {eta.shape}"
+            )
+        return np.asarray(np.einsum("pcn,...n->...pc", self.values, eta))
 
     def history(self, coordinates: ArrayLike, point: ArrayLike, component: str) -> Array:
         """One component at the sample point nearest to `point` [m], over time; (..., n) gives (...)."""
@@ -56,4 +58,4 @@ def equivalent_stress(stress: ArrayLike) -> Array:
     """Von Mises stress [Pa] of stresses (..., 6) ordered xx, yy, zz, xy, yz, xz."""
     xx, yy, zz, xy, yz, xz = np.moveaxis(np.asarray(stress, dtype=float), -1, 0)
     normal = (xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2
-    return np.sqrt(0.5 * normal + 3.0 * (xy**2 + yz**2 + xz**2))
+    return np.asarray(np.sqrt(0.5 * normal + 3.0 * (xy**2 + yz**2 + xz**2)))

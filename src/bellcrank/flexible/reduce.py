@@ -45,7 +45,8 @@ def member_of(
     n = shapes.shape[1]
     parts = model.inertia.integrals(shapes)
     modal_mass = np.asarray(np.trace(parts.modal_coupling, axis1=2, axis2=3))
-    K = clean(0.5 * (stiffness + stiffness.T))
+    own = np.sqrt(np.diag(stiffness))
+    K = without_dust(0.5 * (stiffness + stiffness.T), np.outer(own, own))
     parts = clean_integrals(model, parts)
     return Member(
         name=model.name,
@@ -58,8 +59,8 @@ def member_of(
         modal_coupling=parts.modal_coupling,
         stiffness=K,
         damping=np.zeros((n, n)) if damping is None else damping.matrix(modal_mass, K),
-        shortening_momentum=clean(second.momentum),
-        shortening_coupling=clean(second.coupling),
+        shortening_momentum=clean(second.momentum, SECOND_DUST),
+        shortening_coupling=clean(second.coupling, SECOND_DUST),
         nodes=_nodes(model, shapes, second),
         frequencies=np.sqrt(np.diag(K) / np.diag(modal_mass)) / (2 * np.pi),
         truncation=truncation,
@@ -92,22 +93,25 @@ def _nodes(model: ElasticModel, shapes: Array, second: SecondOrder) -> dict[str,
             place.position,
             without_dust(translations[name], largest),
             without_dust(rotations[name], turned),
-            clean(shortening),
+            clean(shortening, SECOND_DUST),
         )
     return nodes
 
 
 DUST = 1e-11
+SECOND_DUST = 1e-9
+"""Second-order displacements come out of a linear solve and carry more rounding."""
 
 
-def without_dust(values: Array, level: Array | float) -> Array:
-    """Values with those zeroed that are rounding errors against `level`: exact zeros fold away in compiled equations."""
-    return np.where(np.abs(values) < DUST * np.asarray(level), 0.0, values)
+def without_dust(values: Array, level: Array | float, share: float = DUST) -> Array:
+    """Values with those zeroed that are rounding errors against `level`: exact zeros fold away in compiled
+    equations."""
+    return np.where(np.abs(values) < share * np.asarray(level), 0.0, values)
 
 
-def clean(values: Array) -> Array:
+def clean(values: Array, share: float = DUST) -> Array:
     """Values without dust against the largest of them."""
-    return without_dust(values, float(np.abs(values).max()) if values.size else 0.0)
+    return without_dust(values, float(np.abs(values).max()) if values.size else 0.0, share)
 
 
 def clean_integrals(model: ElasticModel, parts: Integrals) -> Integrals:
@@ -139,7 +143,8 @@ def truncation_of(model: ElasticModel, held: Held, squares: Array, shapes: Array
 def _reachable(model: ElasticModel, held: Held) -> Array:
     """Share of each rigid motion's mass that deformation in the frame can move.
 
-    The distance in the mass norm from a rigid motion r to the motions with B u = 0 is (B r)^T (B M^-1 B^T)^-1 B r.
+    The distance in the mass norm from a rigid motion r to the motions with B u = 0 is (B r)^T (B M^-1 B^T)^-1
+    B r.
     """
     import scipy.sparse as sp
     import scipy.sparse.linalg as sla
@@ -165,6 +170,8 @@ def _residuals(model: ElasticModel, held: Held, squares: Array, shapes: Array) -
     table = np.array(list(exact.values()))
     level = np.repeat([table[:, :3].max(), table[:, 3:].max()], 3)
     return {
-        name: np.where(exact[name] > 1e-9 * level, 1.0 - kept[name] / np.where(exact[name] > 0, exact[name], 1.0), np.nan)
+        name: np.where(
+            exact[name] > 1e-9 * level, 1.0 - kept[name] / np.where(exact[name] > 0, exact[name], 1.0), np.nan
+        )
         for name in exact
     }

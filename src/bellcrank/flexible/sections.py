@@ -45,10 +45,11 @@ STEEL = Material(young=210e9, density=7850.0, poisson=0.3)
 class Section:
     """A cross-section in the y-z plane of the member.
 
-    area: [m^2]. bending_y, bending_z: Second moments of area about y (int z^2) and about z (int y^2) through the centroid [m^4].
-    product: int y z [m^4]. torsion: Torsion constant [m^4]; the polar moment where None.
+    area: [m^2]. bending_y, bending_z: Second moments of area about y (int z^2) and about z (int y^2) through
+    the centroid [m^4]. product: int y z [m^4]. torsion: Torsion constant [m^4]; the polar moment where None.
     shear_y, shear_z: Shear correction factors of Timoshenko's theory (Cowper 1966 for the shapes below).
-    offset: Centroid from the node line, (y, z) [m]. extremes: Points (y, z) from the centroid where stress is recovered [m].
+    offset: Centroid from the node line, (y, z) [m]. extremes: Points (y, z) from the centroid where stress is
+    recovered [m].
     """
 
     area: float
@@ -86,7 +87,9 @@ def circle(diameter: float, poisson: float = 0.3, offset: tuple[float, float] = 
     return Section(math.pi * r * r, second, second, 0.0, 2 * second, k, k, offset, rim)
 
 
-def tube(outer: float, inner: float, poisson: float = 0.3, offset: tuple[float, float] = (0.0, 0.0)) -> Section:
+def tube(
+    outer: float, inner: float, poisson: float = 0.3, offset: tuple[float, float] = (0.0, 0.0)
+) -> Section:
     """A round tube of outer and inner diameter [m]."""
     R, r = _positive("outer diameter", outer) / 2, _positive("inner diameter", inner) / 2
     if r >= R:
@@ -99,10 +102,13 @@ def tube(outer: float, inner: float, poisson: float = 0.3, offset: tuple[float, 
     return Section(math.pi * (R * R - r * r), second, second, 0.0, 2 * second, k, k, offset, rim)
 
 
-def rectangle(height: float, width: float, poisson: float = 0.3, offset: tuple[float, float] = (0.0, 0.0)) -> Section:
+def rectangle(
+    height: float, width: float, poisson: float = 0.3, offset: tuple[float, float] = (0.0, 0.0)
+) -> Section:
     """A full rectangle, `height` along y and `width` along z [m].
 
-    Torsion constant by the series of Saint-Venant's solution (Timoshenko, Goodier: Theory of Elasticity, section 109).
+    Torsion constant by the series of Saint-Venant's solution (Timoshenko, Goodier: Theory of Elasticity,
+    section 109).
     """
     h, b = _positive("height", height), _positive("width", width)
     long, short = max(h, b), min(h, b)
@@ -113,8 +119,11 @@ def rectangle(height: float, width: float, poisson: float = 0.3, offset: tuple[f
     return Section(h * b, h * b**3 / 12, b * h**3 / 12, 0.0, torsion, k, k, offset, corners)
 
 
-def taper(make: Callable[[float], Section], start: float, end: float, length: float) -> Callable[[float], Section]:
-    """A section whose one size runs linearly from `start` to `end` over `length` [m]: taper(circle, 0.02, 0.01, 1.0)."""
+def taper(
+    make: Callable[[float], Section], start: float, end: float, length: float
+) -> Callable[[float], Section]:
+    """A section whose one size runs linearly from `start` to `end` over `length` [m]: taper(circle, 0.02,
+    0.01, 1.0)."""
 
     def at(x: float) -> Section:
         return make(start + (end - start) * x / length)
@@ -126,7 +135,9 @@ def section_at(profile: Profile, x: float) -> Section:
     """The section at x [m]."""
     section = profile(x) if callable(profile) else profile
     if not isinstance(section, Section):
-        raise ModelError(f"the section of a beam must be a Section or a function of x giving one, not {section!r}")
+        raise ModelError(
+            f"the section of a beam must be a Section or a function of x giving one, not {section!r}"
+        )
     return section
 
 

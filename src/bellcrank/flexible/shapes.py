@@ -1,4 +1,5 @@
-"""Members from assumed shape functions on a straight beam: sines, polynomials, or any functions with their derivatives."""
+"""Members from assumed shape functions on a straight beam: sines, polynomials, or any functions with their
+derivatives."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ from numpy.polynomial import Polynomial
 
 from bellcrank.errors import ModelError
 from bellcrank.flexible.beam_elements import gauss
-from bellcrank.flexible.beams import check_slenderness
+from bellcrank.flexible.beams import check_beam
 from bellcrank.flexible.damping import Damping
 from bellcrank.flexible.foreshortening import axial
+from bellcrank.flexible.held import ritz
 from bellcrank.flexible.member import Member
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Integrals, Place, SecondOrder
 from bellcrank.flexible.recovery import SPATIAL
@@ -30,7 +32,8 @@ AXES = ("x", "y", "z", "turn")
 
 @dataclass(frozen=True)
 class Shape:
-    """Displacement of the axis along x (stretch), y or z (bending), or rotation about x ("turn"), as a function of x [m].
+    """Displacement of the axis along x (stretch), y or z (bending), or rotation about x ("turn"), as a
+    function of x [m].
 
     value, slope, curvature: The function and its first two derivatives by x; the last serves bending only.
     """
@@ -80,11 +83,11 @@ def assumed_shapes(
 ) -> Member:
     """A straight beam along x from the origin whose modal coordinates multiply the given shapes, unscaled.
 
-    Euler-Bernoulli, integrals by eight-point Gauss quadrature on `panels` equal parts of the length.
-    points: Named places by their x [m]; "start" and "end" exist anyway. reference: The x without second-order displacement, which
-    must stay where it is in all shapes; None puts the mean of it to zero.
+    Euler-Bernoulli, integrals by eight-point Gauss quadrature on `panels` equal parts of the length. points:
+    Named places by their x [m]; "start" and "end" exist anyway. reference: The x without second-order
+    displacement, which must stay where it is in all shapes; None puts the mean of it to zero.
     """
-    check_slenderness(name, length, section_at(section, length / 2).area)
+    check_beam(name, length, section_at(section, length / 2).area, material)
     axis = _Axis(length, section, material, tuple(shapes), rotary_inertia, panels)
     wanted = {"start": 0.0, "end": length, **(points or {})}
     places = {label: axis.place(label, x) for label, x in wanted.items()}
@@ -109,10 +112,12 @@ def assumed_shapes(
     second = SecondOrder.none(n)
     if stiffening:
         named = {label: axis.drawn(x) for label, x in wanted.items()}
-        second = axial(s, axis.drawn_at_stations(), named, None if reference is None else axis.drawn(reference))
-    truncation = Truncation(
-        effective_mass(model, integrals.momentum, integrals.coupling, mass_matrix)
-    )
+        second = axial(
+            s, axis.drawn_at_stations(), named, None if reference is None else axis.drawn(reference)
+        )
+    natural = ritz(K, mass_matrix)[1]
+    parts = axis.integrals(natural)
+    truncation = Truncation(effective_mass(model, parts.momentum, parts.coupling, np.eye(natural.shape[1])))
     return member_of(model, np.eye(n), K, second, damping, truncation)
 
 
@@ -209,7 +214,7 @@ class _Axis:
     def drawn(self, x: float) -> Array:
         """Gamma_kl at x, counted from the start."""
         panel = min(int(x / self.h), len(self.x) // 8 - 1)
-        return -(self._panels()[panel] + self._piece(panel * self.h, x))
+        return np.asarray(-(self._panels()[panel] + self._piece(panel * self.h, x)))
 
     def drawn_at_stations(self) -> Array:
         """Gamma_kl at the stations, (q, n, n)."""

@@ -1,4 +1,5 @@
-"""Strain and stress of a solid at the corners of its mesh: means over the elements that meet there, by volume."""
+"""Strain and stress of a solid at the corners of its mesh: means over the elements that meet there, by
+volume."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class NodalStrain:
 
         points = np.array(self.basis.mesh.elem.refdom.p, dtype=float)
         return Basis(
-            self.basis.mesh, self.basis.vector.elem, quadrature=(points, np.full(points.shape[1], 1.0 / points.shape[1]))
+            self.basis.mesh,
+            self.basis.vector.elem,
+            quadrature=(points, np.full(points.shape[1], 1.0 / points.shape[1])),
         )
 
     def tensor(self, strain: Array) -> Array:

@@ -15,11 +15,11 @@ from bellcrank.flexible.sections import Material
 
 VOLUMES = ("tetra", "tetra10", "hexahedron", "hexahedron27")
 CORNERS = {"tetra": 4, "tetra10": 4, "hexahedron": 8, "hexahedron27": 8}
-UNITS = "; if it is meant so, pass check_units=False"
 
 
 def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> Any:
-    """A scikit-fem mesh from any file meshio reads (Gmsh, Abaqus, Nastran, VTK...); `scale` turns its unit into metres."""
+    """A scikit-fem mesh from any file meshio reads (Gmsh, Abaqus, Nastran, VTK...); `scale` turns its unit
+    into metres."""
     import meshio
     from skfem.io.meshio import from_meshio
 
@@ -115,25 +115,6 @@ def _parts(mesh: Any) -> tuple[int, Any]:
     first = np.repeat(t[:1], t.shape[0] - 1, axis=0).ravel()
     graph = sp.coo_array((np.ones(first.size), (first, t[1:].ravel())), shape=(n, n))
     return sp.csgraph.connected_components(graph, directed=False)
-
-
-def check_units(name: str, extent: float, material: Material) -> None:
-    """Refuse numbers that are orders of magnitude away from any machine part in SI units."""
-    if not 1e-4 < extent < 200.0:
-        raise ModelError(
-            f"member {name!r} is {extent:g} m large: lengths are in metres (a mesh in millimetres needs "
-            f"scale=1e-3){UNITS}"
-        )
-    if not 10.0 < material.density < 3e4:
-        raise ModelError(
-            f"the density of {name!r} is {material.density:g} kg/m^3 (steel has 7850; g/cm^3 and t/mm^3 are other "
-            f"units){UNITS}"
-        )
-    if not 1e3 < material.young < 3e12 or not 10.0 < material.wave_speed < 3e4:
-        raise ModelError(
-            f"Young's modulus of {name!r} is {material.young:g} Pa, sound would run at {material.wave_speed:.3g} m/s "
-            f"(steel has 2.1e11 Pa and 5170 m/s; GPa and N/mm^2 are other units){UNITS}"
-        )
 
 
 def material_numbers(

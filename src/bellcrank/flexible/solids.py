@@ -21,7 +21,8 @@ from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
 from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
 from bellcrank.flexible.sections import Material
 from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
-from bellcrank.flexible.solid_mesh import check_mesh, check_units, material_numbers, read_mesh
+from bellcrank.flexible.solid_mesh import check_mesh, material_numbers, read_mesh
+from bellcrank.flexible.units import check_units as check_member_units
 
 
 def solid(
@@ -38,11 +39,12 @@ def solid(
 ) -> ElasticModel:
     """A solid body, not yet reduced; its axes are those of the mesh.
 
-    mesh: A scikit-fem mesh (MeshTet, MeshTet2, MeshHex, MeshHex2) or the path of a file that meshio reads. material: One, or one by
-    named region of the mesh. interfaces: Named nodes, each the mean motion of a region: a boundary name of the mesh, a function
-    of the coordinates (3, n) giving which nodes belong, a point, or node numbers. rigid: Interfaces that do not
-    deform (all their nodes move as one); the others are averages that add no stiffness. order: Of the elements, 1 or 2; that of the mesh unless told.
-    scale: Of the file's unit in metres.
+    mesh: A scikit-fem mesh (MeshTet, MeshTet2, MeshHex, MeshHex2) or the path of a file that meshio reads.
+    material: One, or one by named region of the mesh. interfaces: Named nodes, each the mean motion of a
+    region: a boundary name of the mesh, a function of the coordinates (3, n) giving which nodes belong, a
+    point, or node numbers. rigid: Interfaces that do not deform (all their nodes move as one); the others are
+    averages that add no stiffness. order: Of the elements, 1 or 2; that of the mesh unless told. scale: Of
+    the file's unit in metres.
     """
     if isinstance(mesh, str | Path):
         mesh = read_mesh(name, mesh, scale)
@@ -70,7 +72,7 @@ def solid(
         rigid=_in_freedoms(spread, motions),
         places=interface_places(name, places, regions, spread, basis.neighbours),
         inertia=inertia,
-        stiffening=ModalDerivatives(basis, inertia, regions),
+        stiffening=ModalDerivatives(basis, inertia),
         fields=_fields(basis, spread),
     )
 
@@ -78,7 +80,7 @@ def solid(
 def _check_units(name: str, mesh: Any, materials: list[Material]) -> None:
     extent = float(np.linalg.norm(np.ptp(mesh.p, axis=1)))
     for one in materials:
-        check_units(name, extent, one)
+        check_member_units(name, extent, one)
 
 
 def _in_freedoms(spread: Sparse, motions: Array) -> Array:
@@ -104,7 +106,9 @@ def _fields(basis: SolidBasis, spread: Sparse) -> dict[str, FieldMatrix]:
 class SolidBasis:
     """Elements over a mesh: matrices over nodal displacements, node by node (x, y, z)."""
 
-    def __init__(self, name: str, mesh: Any, order: int | None, numbers: tuple[Array, Array, Array, Any]) -> None:
+    def __init__(
+        self, name: str, mesh: Any, order: int | None, numbers: tuple[Array, Array, Array, Any]
+    ) -> None:
         from skfem import Basis, ElementVector
 
         self.name, self.mesh = name, mesh
@@ -131,22 +135,20 @@ class SolidBasis:
         from skfem import BilinearForm
         from skfem.helpers import ddot, sym_grad
 
-        @BilinearForm
         def elasticity(u: Any, v: Any, w: Any) -> Any:
             return ddot(self.stress_of(sym_grad(u)), sym_grad(v))
 
-        K = sp.csr_array(elasticity.assemble(self.vector))
+        K = sp.csr_array(BilinearForm(elasticity).assemble(self.vector))
         return K[self.order][:, self.order]
 
     def scalar_mass(self, lumped: bool) -> Sparse:
         """(s, s) [kg]; lumped by scaling the diagonal (Hinton, Rock, Zienkiewicz 1976)."""
         from skfem import BilinearForm
 
-        @BilinearForm
         def mass(u: Any, v: Any, w: Any) -> Any:
             return self.density * u * v
 
-        m = sp.csr_array(mass.assemble(self.scalar))
+        m = sp.csr_array(BilinearForm(mass).assemble(self.scalar))
         if not lumped:
             return m
         diagonal = m.diagonal()
@@ -166,11 +168,10 @@ class SolidBasis:
         """int tensor : grad w for all nodal displacements w, (3 s,)."""
         from skfem import LinearForm
 
-        @LinearForm
         def work(v: Any, w: Any) -> Any:
             return np.einsum("ij...,ij...->...", tensor, v.grad)
 
-        return np.asarray(work.assemble(self.vector)[self.order])
+        return np.asarray(LinearForm(work).assemble(self.vector)[self.order])
 
     def region(self, label: str, which: Region) -> tuple[Any, Array]:
         """Node numbers of a region and their weights."""

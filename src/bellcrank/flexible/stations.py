@@ -1,7 +1,7 @@
 """Shape integrals over places that carry mass: quadrature points, or the nodes of a lumped model.
 
-A station stands for mass dm at s0, with a small tensor of its own (the section of a beam: int rho r r^T, r from the
-centroid). Its points move by d + theta x r, so with D_a = theta x e_a
+A station stands for mass dm at s0, with a small tensor of its own (the section of a beam: int rho r r^T, r
+from the centroid). Its points move by d + theta x r, so with D_a = theta x e_a
 
     int rho phi_k phi_l^T = sum dm d_k d_l^T + sum_ab J_ab D_ka D_lb^T, and likewise with s0 for phi.
 """
@@ -26,7 +26,8 @@ for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
 class Stations:
     """Where the mass is.
 
-    mass: [kg], (q,). places: [m], (q, 3). spread: Second moment of each station's mass about its place [kg m^2], (q, 3, 3).
+    mass: [kg], (q,). places: [m], (q, 3). spread: Second moment of each station's mass about its place [kg
+    m^2], (q, 3, 3).
     """
 
     mass: Array
@@ -44,7 +45,9 @@ class Stations:
 
     def second_moment(self) -> Array:
         """int rho s0 s0^T, (3, 3)."""
-        return np.asarray(np.einsum("q,qi,qj->ij", self.mass, self.places, self.places) + self.spread.sum(axis=0))
+        return np.asarray(
+            np.einsum("q,qi,qj->ij", self.mass, self.places, self.places) + self.spread.sum(axis=0)
+        )
 
     def momentum(self, displacement: Array) -> Array:
         """int rho phi_k; displacement (q, 3, n) gives (n, 3)."""

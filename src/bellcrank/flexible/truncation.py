@@ -19,11 +19,11 @@ SMALL_RESIDUAL = 0.05
 class Truncation:
     """A measure of what the left-out modes would have carried.
 
-    effective_mass: Share of the rigid mass (inertia) in each direction that a mode moves, (n, 6); the columns of a
-    complete basis add up to the share that is free to move in the frame. Zero for a body in mean axes, whose modes carry no rigid motion.
-    reachable_mass: The sum over all modes, kept or not, (6,).
-    static_residual: By node, the share of the true compliance under a unit force (torque) there in each direction that the
-    modes miss, (6,); not a number where the node is held by the frame.
+    effective_mass: Share of the rigid mass (inertia) in each direction that a mode moves, (n, 6); the columns
+    of a complete basis add up to the share that is free to move in the frame. Zero for a body in mean axes,
+    whose modes carry no rigid motion. reachable_mass: The sum over all modes, kept or not, (6,).
+    static_residual: By node, the share of the true compliance under a unit force (torque) there in each
+    direction that the modes miss, (6,); not a number where the node is held by the frame.
     """
 
     effective_mass: Array
@@ -37,15 +37,21 @@ class Truncation:
 
     @property
     def missing_mass(self) -> Array:
-        """The share of the reachable mass that the kept modes leave out, per direction, (6,); nan if none is reachable."""
+        """The share of the reachable mass that the kept modes leave out, per direction, (6,); nan if none is
+        reachable."""
         reachable = np.where(self.reachable_mass > 1e-9, self.reachable_mass, np.nan)
         return np.asarray(1.0 - self.mass_shares / reachable)
 
     @property
     def worst_residual(self) -> tuple[str, str, float] | None:
-        """Node, direction and share of the largest static residual; None if none was computed."""
+        """Named node, direction and share of the largest static residual; None if there is none.
+
+        Nodes that only carry a number ("node 3") are left to :attr:`static_residual`.
+        """
         worst: tuple[str, str, float] | None = None
         for name, shares in self.static_residual.items():
+            if name.startswith("node "):
+                continue
             for direction, share in zip(DIRECTIONS, shares, strict=True):
                 if np.isfinite(share) and (worst is None or share > worst[2]):
                     worst = (name, direction, float(share))
@@ -58,7 +64,9 @@ class Truncation:
         lines = [f"effective mass: {shares}"]
         for name, missing in zip(DIRECTIONS, self.missing_mass, strict=True):
             if np.isfinite(missing) and missing > 1.0 - ENOUGH_MASS:
-                lines.append(f"  {100 * missing:.1f} % of the movable mass {name} is left out; keep more modes")
+                lines.append(
+                    f"  {100 * missing:.1f} % of the movable mass {name} is left out; keep more modes"
+                )
         worst = self.worst_residual
         if worst is not None:
             node, direction, share = worst

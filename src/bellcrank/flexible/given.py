@@ -1,0 +1,195 @@
+"""Members from mass and stiffness matrices that another program made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from bellcrank.errors import ModelError
+from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Inertia, Integrals, Place, Sparse
+from bellcrank.flexible.modes import DIRECTIONS
+from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
+from bellcrank.flexible.recovery import SPATIAL
+from bellcrank.flexible.stations import LEVI_CIVITA, Stations
+
+
+def given_matrices(
+    name: str,
+    mass_matrix: Any,
+    stiffness_matrix: Any,
+    positions: ArrayLike,
+    freedoms: str = "x y z",
+    nodes: Mapping[str, int] | None = None,
+) -> ElasticModel:
+    """A body given by its matrices, not yet reduced, and without second-order displacements: these matrices
+    do not know them.
+
+    mass_matrix, stiffness_matrix: (N, N), dense or sparse, node by node. positions: Of the nodes, (s, 3) [m].
+    freedoms: Of every node in their order, out of x y z rx ry rz. nodes: Names for some node numbers; all are
+    reachable as "node 0", ...
+
+    Momentum and coupling with rigid motion are exact for the given mass matrix. Where every direction carries
+    the same scalar mass matrix (solids) so is everything else; otherwise the products of two modes are summed
+    nodewise and their trace is made exact.
+    """
+    x = np.asarray(positions, dtype=float)
+    if x.ndim != 2 or x.shape[1] != 3:
+        raise ModelError(f"positions of the nodes of {name!r} must be (nodes, 3), not {x.shape}")
+    order = freedoms.split()
+    for word in order:
+        if word not in DIRECTIONS:
+            raise ModelError(f"freedom {word!r} of member {name!r} is none of {', '.join(DIRECTIONS)}")
+    M, K = (
+        _matrix(name, "mass", mass_matrix, x, order),
+        _matrix(name, "stiffness", stiffness_matrix, x, order),
+    )
+    select = _selection(len(x), order)
+    R = np.asarray(select.T @ _six(x))
+    planar = [i for i in range(6) if not _representable(select, _six(x)[:, i])]
+    R[:, planar] = 0.0
+    _check_rigid(name, K, R)
+    inertia = _inertia(M, x, select, order, R)
+    mass, first, second = _moments(name, M, x, R, inertia)
+    places = {}
+    for label, number in {**{f"node {i}": i for i in range(len(x))}, **(nodes or {})}.items():
+        rows = sp.csr_array(select[6 * number : 6 * number + 6])
+        places[label] = Place(label, x[number], rows[:3], rows[3:])
+    moved = sp.csr_array(select)[np.flatnonzero(np.arange(6 * len(x)) % 6 < 3)]
+    none = np.zeros((0, 2), dtype=np.int64)
+    return ElasticModel(
+        name=name,
+        mass=mass,
+        first_moment=first,
+        second_moment=second,
+        mass_matrix=M,
+        stiffness_matrix=K,
+        rigid=R,
+        places=places,
+        inertia=inertia,
+        fields={"displacement": FieldMatrix(x, moved, SPATIAL, "m", none)},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GivenInertia:
+    """Integrals from a mass matrix whose elements are not known.
+
+    mass: (N, N). rigid: (N, 6). nodal: Translations of the nodes from the freedoms, (3 s, N). stations: The
+    nodes with their masses.
+    """
+
+    mass: Sparse
+    rigid: Array
+    nodal: Sparse
+    stations: Stations
+    directions: Array
+
+    def integrals(self, basis: Array) -> Integrals:
+        """Momentum and angular momentum by the mass matrix, the symmetric rest nodewise."""
+        d = np.asarray(self.nodal @ basis).reshape(-1, 3, basis.shape[1])
+        carried = np.asarray(self.rigid.T @ (self.mass @ basis))
+        momentum = self.stations.momentum(d)
+        able = np.abs(self.rigid[:, :3]).max(axis=0) > 0
+        momentum[:, able] = carried[:3].T[:, able]
+        G = self.stations.coupling(d)
+        turning = np.einsum("ijk,nkj->ni", LEVI_CIVITA, G)
+        turns = np.abs(self.rigid[:, 3:]).max(axis=0) > 0
+        exact = np.where(turns, carried[3:].T, turning)
+        # s0 x phi = exact fixes the antisymmetric part of G.
+        G = G - 0.5 * np.einsum("ijk,nk->nij", LEVI_CIVITA, exact - turning)
+        GG = self.stations.modal_coupling(d)
+        missing = basis.T @ (self.mass @ basis) - np.trace(GG, axis1=2, axis2=3)
+        GG = GG + missing[:, :, None, None] * np.diag(self.directions / self.directions.sum())
+        return Integrals(momentum, G, GG)
+
+
+def _inertia(M: Sparse, x: Array, select: Sparse, order: list[str], R: Array) -> Inertia:
+    if order == ["x", "y", "z"]:
+        scalar = sp.csr_array(M[::3][:, ::3])
+        difference = M - sp.kron(scalar, sp.eye_array(3), format="csr")
+        if np.abs(difference).max() <= 1e-9 * np.abs(M).max():
+            return NodalInertia(scalar, x, sp.csr_array(sp.eye_array(M.shape[0])))
+    translations = [i for i, word in enumerate(order) if word in SPATIAL]
+    k = len(order)
+    sums = [np.asarray(M[i::k][:, i::k].sum(axis=1)).ravel() for i in translations]
+    nodal = sp.csr_array(select)[np.flatnonzero(np.arange(6 * len(x)) % 6 < 3)]
+    stations = Stations(np.mean(sums, axis=0), x, np.zeros((len(x), 3, 3)))
+    directions = np.array([float(word in order) for word in SPATIAL])
+    return GivenInertia(M, R, nodal, stations, directions)
+
+
+def _moments(name: str, M: Sparse, x: Array, R: Array, inertia: Inertia) -> tuple[float, Array, Array]:
+    if isinstance(inertia, NodalInertia):
+        return inertia.rigid_moments()
+    assert isinstance(inertia, GivenInertia)
+    rigid = R.T @ (M @ R)
+    able = np.flatnonzero(np.abs(R).max(axis=0) > 0)
+    masses = np.array([rigid[i, i] for i in range(3) if i in able])
+    if np.ptp(masses) > 1e-6 * masses.max():
+        raise ModelError(
+            f"the mass matrix of {name!r} weighs differently along x, y and z ({', '.join(f'{m:.6g}' for m in masses)} kg); "
+            "check the order of the freedoms"
+        )
+    mass = float(masses.mean())
+    if len(able) < 6:
+        s = inertia.stations
+        return mass, s.first_moment() * mass / s.total, s.second_moment()
+    cross = rigid[:3, 3:]
+    # The block of translation and rotation is the transposed skew matrix of the first moment.
+    first = -0.5 * np.array([cross[1, 2] - cross[2, 1], cross[2, 0] - cross[0, 2], cross[0, 1] - cross[1, 0]])
+    J = rigid[3:, 3:]
+    return mass, first, 0.5 * np.trace(J) * np.eye(3) - J
+
+
+def _six(x: Array) -> Array:
+    """Rigid motions in six freedoms a node, (6 s, 6)."""
+    full = np.zeros((len(x), 6, 6))
+    full[:, :3] = rigid_motions(x).reshape(-1, 3, 6)
+    full[:, 3:, 3:] = np.eye(3)
+    return full.reshape(-1, 6)
+
+
+def _selection(count: int, order: list[str]) -> Sparse:
+    """From the freedoms to six a node, (6 s, N)."""
+    one = np.zeros((6, len(order)))
+    for column, word in enumerate(order):
+        one[DIRECTIONS[word], column] = 1.0
+    return sp.csr_array(sp.kron(sp.eye_array(count), one, format="csr"))
+
+
+def _representable(select: Sparse, motion: Array) -> bool:
+    """Whether the freedoms can make this motion; nodes without rotations follow by their translations."""
+    k = select.shape[1] * 6 // select.shape[0]
+    rotations = k > 3 or (np.asarray(select[3:6, :k].sum()) > 0)
+    rest = motion - select @ (select.T @ motion)
+    rows = np.arange(len(motion)) % 6
+    checked = rest if rotations else rest[rows < 3]
+    return bool(np.abs(checked).max() <= 1e-12 * np.abs(motion).max())
+
+
+def _matrix(name: str, what: str, given: Any, x: Array, order: list[str]) -> Sparse:
+    matrix = sp.csr_array(given)
+    N = len(x) * len(order)
+    if matrix.shape != (N, N):
+        raise ModelError(
+            f"the {what} matrix of {name!r} is {matrix.shape[0]} x {matrix.shape[1]}, but {len(x)} nodes with freedoms "
+            f"{' '.join(order)} make {N}"
+        )
+    if abs(matrix - matrix.T).max() > 1e-8 * abs(matrix).max():
+        raise ModelError(f"the {what} matrix of {name!r} is not symmetric")
+    return sp.csr_array(0.5 * (matrix + matrix.T))
+
+
+def _check_rigid(name: str, K: Sparse, R: Array) -> None:
+    for i, word in enumerate(DIRECTIONS):
+        size = np.abs(K) @ np.abs(R[:, i])
+        if size.max() > 0 and np.abs(K @ R[:, i]).max() > 1e-6 * size.max():
+            raise ModelError(
+                f"the stiffness matrix of {name!r} resists the rigid motion {word}: it is held somewhere, or positions, "
+                "units or the order of freedoms do not fit it; give the matrices of the free body"
+            )
