@@ -16,7 +16,7 @@ from benchmarks.simulation_slider_crank import error, ladder
 MODEL = """
 <mujoco>
   <compiler angle="radian" inertiafromgeom="false"/>
-  <option gravity="0 {gravity} 0" integrator="RK4" jacobian="dense" tolerance="0">
+  <option gravity="0 {gravity} 0" integrator="RK4" jacobian="dense" iterations="1">
     <flag contact="disable" limit="disable" frictionloss="disable" actuation="disable" energy="disable"/>
   </option>
   <worldbody>

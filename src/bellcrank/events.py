@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Scalar, rebuild
@@ -45,6 +46,18 @@ class Event:
             raise ModelError(f"event {self.name!r}: direction is -1, 0 or 1, not {self.direction!r}")
         if not callable(self.expression):
             raise ModelError(f"event {self.name!r}: expression must be a function of the quantities")
+
+
+def _nothing(measured: Mapping[str, Scalar]) -> Scalar:
+    return 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class StateEvent(Event):
+    """A zero crossing of something traced from the kinematics itself: the gap of a contact."""
+
+    expression: Callable[[Mapping[str, Scalar]], Scalar] = _nothing
+    trace: Callable[[Kinematics, Scalar], Scalar] = lambda kin, t: 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +110,18 @@ def watch_program(mechanism: Mechanism, partition: Partition, events: Sequence[E
     """[t, q, u_i, p] to the event functions."""
     s = Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics)
     quantities = Quantities(s)
-    values = [_scalar(e, e.expression(_Measured(quantities, f"event {e.name!r}")), s) for e in events]
+    values = [_scalar(e, _traced(e, quantities), s) for e in events]
     loops = Loops(s.kin, mechanism.mechanics.constraints, partition, s.t)
     speeds = loops.speeds({i: s.u[i] for i in partition.independent})
     values = _substituted(values, {s.u[c].id: speeds[c] for c in partition.dependent})
     inputs = [s.t, *s.q, *(s.u[i] for i in partition.independent), *s.parameters]
     return Program.of(inputs, values, "events")
+
+
+def _traced(event: Event, quantities: Quantities) -> Any:
+    if isinstance(event, StateEvent):
+        return event.trace(quantities.s.kin, quantities.s.t)
+    return event.expression(_Measured(quantities, f"event {event.name!r}"))
 
 
 def _scalar(event: Event, value: Any, s: Snapshot) -> Scalar:

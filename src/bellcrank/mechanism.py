@@ -363,7 +363,7 @@ def analyse(
     q = closed_without(loops, given, q, fixed_q, t, kept)
     u = close_speeds(loops, loops.rows(q, t), u, fixed_u, lambda left: _stuck(constraints, left, fixed_u))
     _check_implied(loops, State(t, q, u), kept, dropped)
-    groups = _groups(linkage, mechanics, kept)
+    groups = body_groups_of(linkage, mechanics, kept)
     _check_locked(mechanics, groups, kept)
     start = State(t, q, u)
     mechanism = Mechanism(
@@ -383,7 +383,7 @@ def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float
     return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
 
 
-def _groups(linkage: Linkage, mechanics: Mechanics, kept: Sequence[int]) -> tuple[Group, ...]:
+def body_groups_of(linkage: Linkage, mechanics: Mechanics, kept: Sequence[int]) -> tuple[Group, ...]:
     """Body groups by the equations that remain."""
     keep = set(kept)
     sizes = [sum(e in keep for e in numbers) for numbers in equation_numbers(mechanics.constraints)]

@@ -24,7 +24,7 @@ from bellcrank.simulate.loop import Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.result.result import Happening, Result
-    from bellcrank.simulation import _Run
+    from bellcrank.simulation import Run
 
 Array = NDArray[np.float64]
 History = list[tuple[float, Array]]
@@ -81,7 +81,7 @@ class Recorder:
         self._file.flush()
         os.replace(part, self.path)
 
-    def write(self, run: _Run, times: Array, progress: Progress) -> None:
+    def write(self, run: Run, times: Array, progress: Progress) -> None:
         """Bring the file up to date, where it is time to."""
         if progress.seconds - self.written_at < max(SHORTEST, SHARE * progress.seconds):
             return
@@ -97,7 +97,7 @@ class Recorder:
         storage.put_checkpoint(self._file, storage.SLOTS[self.number % 2], payload)
         self.checkpoint = payload
 
-    def _packed(self, run: _Run, times: Array, progress: Progress) -> bytes:
+    def _packed(self, run: Run, times: Array, progress: Progress) -> bytes:
         point = progress.checkpoint()
         last = times[progress.outputs - 1] if progress.outputs else -np.inf
         kept = max((k for k, (t, _) in enumerate(run.history) if t < last), default=0)
@@ -138,7 +138,7 @@ class Recorder:
             self._file = None
 
 
-def recorder(run: _Run, times: Array, options: Options, path: str | PathLike[str]) -> Recorder:
+def recorder(run: Run, times: Array, options: Options, path: str | PathLike[str]) -> Recorder:
     """A recorder for a run that is about to start; the model is put into words here, and errors with it."""
     settings = {
         "integrator": run.integrator,
@@ -172,12 +172,12 @@ def resume(
 ) -> Result:
     """Go on with a run that was started with ``save=path`` and did not come to its end.
 
-    The result, and the file, hold the outputs from the very start. They are those of an uninterrupted run, to
-    the last bit, on the same machine, with two reservations: controllers that remember something begin with an
-    empty memory, and functions of the model are those that its text in the file says. events, controllers: the
-    same as in the first call, because functions are not stored. A finished run is returned as it is.
+    The result, and the file, hold the outputs from the very start. They are those of an uninterrupted run to
+    the last bit, on the same machine, with one reservation: controllers that remember something begin with an
+    empty memory. events, controllers: the same as in the first call, because functions are not stored. A
+    finished run is returned as it is.
     """
-    from bellcrank.simulation import _Run
+    from bellcrank.simulation import Run
 
     stored = storage.read(path)
     if stored.report is not None and stored.report.status in ("done", "event"):
@@ -188,7 +188,7 @@ def resume(
     _same("events", [e.name for e in events], header.event_names)
     _same("controllers", [c.name for c in controllers], header.settings["controllers"])
     given = {k: (np.inf if v is None else v) for k, v in header.settings["options"].items()}
-    run = _Run(header.mechanism(), str(header.settings["integrator"]), events, controllers)
+    run = Run(header.mechanism(), str(header.settings["integrator"]), events, controllers)
     point: Resumption | None = None
     if stored.checkpoint:
         stored = _cut(stored)

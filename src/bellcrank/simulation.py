@@ -128,11 +128,17 @@ def simulate(
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
-    run = _Run(mechanism, integrator, events, controllers)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
     )
+    if mechanism.system.contacts:
+        from bellcrank.impacts.run import simulate_with_contacts
+
+        if save is not None:
+            raise ModelError("save= does not take runs with contacts yet; save the result afterwards")
+        return simulate_with_contacts(mechanism, integrator, times, options, events, controllers, progress)
+    run = Run(mechanism, integrator, events, controllers)
     record = None
     if save is not None:
         from bellcrank.recording import recorder
@@ -175,7 +181,7 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
     return times
 
 
-class _Run:
+class Run:
     """One run in progress."""
 
     def __init__(

@@ -23,6 +23,8 @@ def spinning_links(
     Their equations hold in axes that do not turn with them, in which sine and cosine of the spin never enter.
     """
     carrying = {link.parent for link in linkage.links}
+    for contact in system.contacts.values():
+        carrying |= {linkage.seat(side.frame).link for side in (contact.a, contact.b)}
     geared = {k for c in constraints if c.sides is not None for k in c.links}
     found = set()
     for link in linkage.links:

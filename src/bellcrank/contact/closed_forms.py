@@ -83,23 +83,28 @@ def _capsule_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     return _balls(sub(c, core), core, a.radius, c, b.radius, (1.0, 0.0, 0.0))
 
 
-def _capsules(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
-    """Closest points of two segments: Ericson (2005), Real-Time Collision Detection, section 5.1.9.
+def facing(half_a: Scalar, half_b: Scalar, axis: Vec, c: Vec) -> tuple[Scalar, Scalar]:
+    """Closest points of two segments: along z of a, and from c along `axis` of b, from their middles [m].
 
+    Ericson (2005), Real-Time Collision Detection, section 5.1.9.
     Differs in: parallel segments meet in the middle of their overlap.
     """
-    a, b = cast("Capsule", a), cast("Capsule", b)
-    axis = column(R, 2)
     cosine = axis[2]
     along_a, along_b = c[2], dot(c, axis)
     sine2 = axis[0] * axis[0] + axis[1] * axis[1]
+    parallel = compare("lt", sine2, 1e-18)
     free = (along_a - cosine * along_b) / maximum(sine2, TINY)
-    reach = b.half_length * function("abs", cosine)
-    overlap = 0.5 * (maximum(along_a - reach, -a.half_length) - maximum(-along_a - reach, -a.half_length))
-    s = clip(where(compare("lt", sine2, 1e-18), overlap, free), -a.half_length, a.half_length)
-    t = clip(cosine * s - along_b, -b.half_length, b.half_length)
-    s = clip(along_a + cosine * t, -a.half_length, a.half_length)
-    s = where(compare("lt", sine2, 1e-18), clip(overlap, -a.half_length, a.half_length), s)
+    reach = half_b * function("abs", cosine)
+    overlap = 0.5 * (maximum(along_a - reach, -half_a) - maximum(-along_a - reach, -half_a))
+    s = clip(where(parallel, overlap, free), -half_a, half_a)
+    t = clip(cosine * s - along_b, -half_b, half_b)
+    return where(parallel, s, clip(along_a + cosine * t, -half_a, half_a)), t
+
+
+def _capsules(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    a, b = cast("Capsule", a), cast("Capsule", b)
+    axis = column(R, 2)
+    s, t = facing(a.half_length, b.half_length, axis, c)
     core_a: Vec = (0.0, 0.0, s)
     core_b = add(c, scale(t, axis))
     across = _toward((-axis[1], axis[0], 0.0), (1.0, 0.0, 0.0))
@@ -123,5 +128,3 @@ def _cylinder_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     inside = compare("lt", dot(out, out), 1e-28 * radius * radius)
     n = vec(chosen(inside, n_in, _toward(out, n_in)))
     return n, vec(chosen(inside, x_in, held)), sub(c, scale(b.radius, n))
-
-

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bellcrank.contact.closed_forms import Points, rule
-from bellcrank.contact.shapes import Cylinder, Plane, Shape
+from bellcrank.contact.closed_forms import Points, facing, rule
+from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape
 from bellcrank.contact.steps import (
     Gap,
     PointGap,
@@ -237,6 +237,9 @@ class _Pair:
         if not self.b.straight:
             x_b = add(self.c, times(self.R, self.b.support(down).point))
             return n, self.a.support_near(n, x_b) if self.a.straight else x_a, x_b
+        if isinstance(self.a, Capsule | Cylinder) and isinstance(self.b, Capsule | Cylinder):
+            along, _ = facing(self.a.half_length, self.b.half_length, column(self.R, 2), self.c)
+            x_a = self.a.support_near(n, (0.0, 0.0, along))
         x_b = x_a
         for _ in range(3 if self.a.straight else 1):
             x_b = add(self.c, times(self.R, self.b.support_near(down, seen(x_a))))

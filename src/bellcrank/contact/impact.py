@@ -121,7 +121,9 @@ class _Problem:
         W = np.asarray(W, dtype=float)
         rows = 1 + tangents
         if tangents not in (0, 1, 2) or len(v) % rows or W.shape != (len(v), len(v)):
-            raise ModelError(f"an impact with {tangents} tangents cannot have W {W.shape} and {len(v)} velocities")
+            raise ModelError(
+                f"an impact with {tangents} tangents cannot have W {W.shape} and {len(v)} velocities"
+            )
         contacts = len(v) // rows
         e = np.broadcast_to(np.asarray(restitution, dtype=float), (contacts,))
         mu = np.broadcast_to(np.asarray(friction, dtype=float), (contacts,))

@@ -50,7 +50,11 @@ class Implicit(Shape):
     def _traced(self) -> tuple[tuple[Expr, Expr, Expr], list[Scalar]]:
         """x, y, z, and g, its gradient, and the six second derivatives xx, yy, zz, xy, xz, yz."""
         graph = Graph()
-        x = (graph.input("x of the surface"), graph.input("y of the surface"), graph.input("z of the surface"))
+        x = (
+            graph.input("x of the surface"),
+            graph.input("y of the surface"),
+            graph.input("z of the surface"),
+        )
         value = graph.bring(self.function(*x))
         slopes = [directional([value], {axis.id: 1.0})[0] for axis in x]
         pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
@@ -191,7 +195,9 @@ class Implicit(Shape):
         gradient = np.array([x, y, z])
         steep = float(np.linalg.norm(gradient))
         if not (steep > 0.0 and math.isfinite(steep)):
-            raise ModelError(f"{self.name} has no normal at {_text(p)}: the gradient of g is {_text(gradient)}")
+            raise ModelError(
+                f"{self.name} has no normal at {_text(p)}: the gradient of g is {_text(gradient)}"
+            )
         hessian = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         unit = gradient / steep
         tangents = np.array(frame((unit[0], unit[1], unit[2])), dtype=float)

@@ -42,9 +42,7 @@ def closest_program(shape_a: Shape, shape_b: Shape, guess: bool, iterations: int
     ]
     if shape_a.planar:
         poses = [(_level(R), (p[0], p[1], 0.0)) for R, p in poses]
-    found = closest(
-        shape_a, *poses[0], shape_b, *poses[1], vec(normal) if guess else None, iterations
-    )
+    found = closest(shape_a, *poses[0], shape_b, *poses[1], vec(normal) if guess else None, iterations)
     outputs = [found.distance, *found.normal, *found.point_a, *found.point_b, found.residual]
     names = f"closest points of {type(shape_a).__name__} and {type(shape_b).__name__}"
     return Program.of([*inputs, *normal], [graph.bring(o) for o in outputs], names)

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,13 @@ Array = NDArray[np.float64]
 
 STOPPED = 1e-12
 """Slip below this share of the first speed counts as stopped."""
+TOLERANCE = 1e-12
+"""Error a step of turning slip: of the direction [rad], and of speeds relative to the first."""
+ALIGNED = 1e-11
+"""Slip whose direction turns by less than this share of the largest rate is straight."""
+MOST_STEPS = 20000
+
+State: TypeAlias = tuple[float, ...]
 
 
 class ImpactLaw(Enum):
@@ -63,15 +71,17 @@ class _Process:
                 stop = self._to_end(float(rate[0]))
             step = min(stop, left)
             if not math.isfinite(step):
-                raise ArithmeticError("an impact with friction does not end: its matrix W is not positive definite")
+                raise ArithmeticError(
+                    "an impact with friction does not end: its matrix W is not positive definite"
+                )
             self.work += self.v[0] * step + 0.5 * rate[0] * step * step
             self.v = self.v + step * rate
             self.p = self.p + step * direction
             left -= step
             if step == stop:
-                self._turn()
+                self.turn()
 
-    def _turn(self) -> None:
+    def turn(self) -> None:
         """At greatest compression, or at the end."""
         if self.compressed is None:
             self.compressed, self.spent = float(self.p[0]), self.work
@@ -149,58 +159,74 @@ def _planar_slip(process: _Process, mu: float) -> None:
 
 
 def _spatial_slip(process: _Process, mu: float) -> None:
-    """Slip whose direction turns, over the stretched time dp = |v_t| ds, in which nothing is singular.
+    """Slip of direction phi and speed exp(sigma), over the stretched time dp = speed ds (Keller, 1986, eq (20)).
 
-    The state is (v_n, v_1, v_2, p_n, p_1, p_2, work), integrated by Dormand and Prince's pair of order 5(4).
+    dphi/ds = k(phi) and dsigma/ds = g(phi), the parts of W_tn - mu W_tt d across and along d = (cos, sin) phi.
+    The state is (v_n, phi, sigma, p_n, p_1, p_2, work), integrated by Dormand and Prince's pair of order 5(4).
     """
     (nn, n1, n2), (_, w11, w12), (_, _, w22) = (tuple(float(x) for x in row) for row in process.W)
 
-    def rates(y: tuple[float, ...]) -> tuple[float, ...]:
-        v_n, a, b = y[0], y[1], y[2]
-        s = math.hypot(a, b)
-        fa, fb = -mu * a, -mu * b
-        return (
-            nn * s + n1 * fa + n2 * fb,
-            n1 * s + w11 * fa + w12 * fb,
-            n2 * s + w12 * fa + w22 * fb,
-            s,
-            fa,
-            fb,
-            v_n * s,
-        )
+    def turning(phi: float) -> tuple[float, float, float, float]:
+        c, s = math.cos(phi), math.sin(phi)
+        a, b = n1 - mu * (w11 * c + w12 * s), n2 - mu * (w12 * c + w22 * s)
+        return c, s, b * c - a * s, a * c + b * s
 
-    y = (*process.v.tolist(), *process.p.tolist(), process.work)
-    first = math.hypot(y[1], y[2])
-    h = 0.1 / (mu * (w11 + w22) + math.hypot(n1, n2) + 1e-300)
-    while not process.done:
-        trial, error = _dormand_prince(rates, y, h)
-        size = abs(process.start) + first
-        ratio = error / (1e-12 * size)
-        if ratio > 1.0 and h > 1e-12:
-            h *= max(0.2, 0.9 * ratio**-0.2)
+    def rates(y: State) -> State:
+        c, s, k, g = turning(y[1])
+        speed = math.exp(y[2])
+        normal = (nn - mu * (n1 * c + n2 * s)) * speed
+        return (normal, k, g, speed, -mu * c * speed, -mu * s * speed, y[0] * speed)
+
+    speed = math.hypot(process.v[1], process.v[2])
+    stopped = math.log(STOPPED * (abs(process.start) + speed))
+    size = math.hypot(n1, n2) + mu * (w11 + w22) + 1e-300
+    phi = math.atan2(process.v[2], process.v[1])
+    y: State = (float(process.v[0]), phi, math.log(speed), *process.p.tolist(), process.work)
+    h = 0.1 / size
+    for _ in range(MOST_STEPS):
+        if abs(turning(y[1])[2]) <= ALIGNED * size:
+            _straight_slip(process, mu, y[1])
+            return
+        trial, error = _dormand_prince(rates, y, h, abs(process.start))
+        if error > TOLERANCE:
+            h *= max(0.2, 0.9 * (error / TOLERANCE) ** -0.2)
             continue
         event = _event(process)
         if event(y) < 0.0 <= event(trial):
-            part = _located(rates, y, h, event)
-            trial, _ = _dormand_prince(rates, y, part)
-            _take(process, trial)
-            process._turn()
-            y = (*process.v.tolist(), *process.p.tolist(), process.work)
-            continue
-        y = trial
-        _take(process, y)
-        speed = math.hypot(y[1], y[2])
-        if speed <= STOPPED * size:
+            part = _located(lambda t, y=y: _dormand_prince(rates, y, t, 1.0)[0], h, event)  # type: ignore[misc]
+            y = _dormand_prince(rates, y, part, 1.0)[0]
+            _take(process, y)
+            process.turn()
+            y = (float(process.v[0]), *y[1:])
+        else:
+            y = trial
+            _take(process, y)
+            h *= min(4.0, 0.9 * max(error / TOLERANCE, 1e-4) ** -0.2)
+        if process.done:
+            return
+        if y[2] <= stopped:
             process.v[1:] = 0.0
             return
-        h *= min(4.0, 0.9 * max(ratio, 1e-4) ** -0.2)
+    raise ArithmeticError("an impact with friction does not end: its matrix W is not positive definite")
 
 
-def _take(process: _Process, y: tuple[float, ...]) -> None:
-    process.v, process.p, process.work = np.array(y[0:3]), np.array(y[3:6]), y[6]
+def _straight_slip(process: _Process, mu: float, phi: float) -> None:
+    """Slip that no longer turns goes straight on, to its stop or to the end of the impact."""
+    d = np.array([math.cos(phi), math.sin(phi)])
+    growth = float(d @ (process.W[1:, 0] - mu * process.W[1:, 1:] @ d))
+    speed = float(np.linalg.norm(process.v[1:]))
+    process.straight(-mu * d, speed / -growth if growth < 0.0 else math.inf)
+    if not process.done:
+        process.v[1:] = 0.0
 
 
-def _event(process: _Process) -> Callable[[tuple[float, ...]], float]:
+def _take(process: _Process, y: State) -> None:
+    speed = math.exp(y[2])
+    process.v = np.array([y[0], speed * math.cos(y[1]), speed * math.sin(y[1])])
+    process.p, process.work = np.array(y[3:6]), y[6]
+
+
+def _event(process: _Process) -> Callable[[State], float]:
     """Grows through zero at greatest compression, then at the end."""
     if process.compressed is None:
         return lambda y: y[0]
@@ -212,21 +238,16 @@ def _event(process: _Process) -> Callable[[tuple[float, ...]], float]:
     return lambda y: y[6] - spent + e * e * spent
 
 
-def _located(
-    rates: Callable[[tuple[float, ...]], tuple[float, ...]],
-    y: tuple[float, ...],
-    h: float,
-    event: Callable[[tuple[float, ...]], float],
-) -> float:
+def _located(step: Callable[[float], State], h: float, event: Callable[[State], float]) -> float:
     """The part of the step h at which the event happens (Illinois)."""
     low, high = 0.0, h
-    at_low, at_high = event(y), event(_dormand_prince(rates, y, h)[0])
+    at_low, at_high = event(step(0.0)), event(step(h))
     side = 0
     for _ in range(60):
         if high - low <= 1e-15 * h or at_high == 0.0:
             break
         middle = low + (high - low) * at_low / (at_low - at_high)
-        at = event(_dormand_prince(rates, y, middle)[0])
+        at = event(step(middle))
         if at < 0.0:
             low, at_low = middle, at
             at_high = 0.5 * at_high if side == -1 else at_high
@@ -249,10 +270,8 @@ _A = (
 _ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 
-def _dormand_prince(
-    rates: Callable[[tuple[float, ...]], tuple[float, ...]], y: tuple[float, ...], h: float
-) -> tuple[tuple[float, ...], float]:
-    """One step and the estimate of the error of its velocities."""
+def _dormand_prince(rates: Callable[[State], State], y: State, h: float, size: float) -> tuple[State, float]:
+    """One step, and the estimate of its error in v_n over `size`, phi and sigma."""
     k = [rates(y)]
     new = y
     for row in _A:
@@ -260,5 +279,5 @@ def _dormand_prince(
             y[i] + h * sum(a * slope[i] for a, slope in zip(row, k, strict=True)) for i in range(len(y))
         )
         k.append(rates(new))
-    errors = [h * sum(c * slope[i] for c, slope in zip(_ERROR, k, strict=True)) for i in range(3)]
-    return new, max(abs(x) for x in errors)
+    errors = [abs(h * sum(c * slope[i] for c, slope in zip(_ERROR, k, strict=True))) for i in range(3)]
+    return new, max(errors[0] / size, errors[1], errors[2])

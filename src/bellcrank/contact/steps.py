@@ -145,9 +145,7 @@ def on_circle(gaps: Gaps, start: Vec, axis: Vec, size: Scalar, iterations: int) 
     return vec(here[0:3])
 
 
-def on_surface(
-    gaps: Callable[[Vec], PointGap], start: Vec, size: Scalar, iterations: int
-) -> tuple[Vec, Vec]:
+def on_surface(gaps: Callable[[Vec], PointGap], start: Vec, size: Scalar, iterations: int) -> tuple[Vec, Vec]:
     """The point x of surface a and the normal there, by (I + (H_b + d I) K_a) dx = r_T.
 
     This is Newton's method of `on_sphere` with dn = K_a dx: it needs no radius of curvature of a, so that flat

@@ -46,7 +46,7 @@ _HOMES = {
     "Pressed": "static",
 }
 
-__all__ = list(_HOMES)  # noqa: PLE0605
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

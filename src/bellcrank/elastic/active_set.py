@@ -1,9 +1,10 @@
 """Contact forces by a direct active set: the default.
 
-Source: the conditions are (7) of Lee (1995), the branches (8). Each update solves them for the branch every point is on,
-then lets each point choose its branch anew from p - s / C_ii; with friction this is the semismooth Newton method of
-Alart and Curnier (1991). Differs in: no iteration on forces; the friction bound uses the forces being found, not those
-of the last step. Where updates cycle, a convex program (no friction) or block Gauss-Seidel sweeps give the branches.
+Source: the conditions are (7) of Lee (1995), the branches (8). Each update solves them for the branch every point
+is on, then lets each point choose its branch anew from p - s / C_ii; with friction this is the semismooth Newton
+method of Alart and Curnier (1991). Differs in: no iteration on forces; the friction bound uses the forces being
+found, not those of the last step. Where updates cycle, a convex program (no friction) or block Gauss-Seidel sweeps
+give the branches.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def _newton(problem: ContactProblem, p: Array, most: int) -> tuple[Array | None,
         right = -problem.free.ravel()[unknown]
         position = np.full(p.size, -1)
         position[unknown] = np.arange(len(unknown))
-        for i in np.flatnonzero(slip):
+        for i in np.flatnonzero(slip).tolist():
             at = position[i * d + 1 : (i + 1) * d]
             rows[at], right[at] = _slip_rows(problem, p, z, i, scale[i])
         try:

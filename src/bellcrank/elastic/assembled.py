@@ -68,7 +68,9 @@ class Assembled:
     def held(self) -> Index:
         """Held unknowns."""
         starts = self.first_node[:-1] * self.dimension
-        return np.concatenate([body.held + s for body, s in zip(self.bodies, starts, strict=True)]).astype(np.int64)
+        return np.concatenate([body.held + s for body, s in zip(self.bodies, starts, strict=True)]).astype(
+            np.int64
+        )
 
     @cached_property
     def held_at(self) -> Array:
@@ -97,7 +99,9 @@ class Assembled:
         free = self.free
         inner = sp.csc_array(matrix[free][:, free])
         try:
-            factors = splu(inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            factors = splu(
+                inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            )
         except RuntimeError as error:
             names = ", ".join(repr(body.name) for body in self.bodies)
             raise SingularMechanism(

@@ -65,7 +65,7 @@ def stiffness(space: Fields, material: Material, analysis: Analysis) -> sp.csr_a
 
     lame, shear = material.lame(analysis), material.shear
 
-    @BilinearForm
+    @BilinearForm  # type: ignore[untyped-decorator]
     def form(u: Any, v: Any, w: Any) -> Any:
         e, f = sym_grad(u), sym_grad(v)
         trace, trace_v = np.einsum("ii...", e), np.einsum("ii...", f)
@@ -86,7 +86,7 @@ def mass(space: Fields, density: float, kind: Mass) -> sp.csr_array:
     if kind is Mass.LUMPED:
         return sp.csr_array(sp.diags_array(np.repeat(_lumped(space, density), d)))
 
-    @BilinearForm
+    @BilinearForm  # type: ignore[untyped-decorator]
     def form(u: Any, v: Any, w: Any) -> Any:
         return density * space.weight(w.x) * u.value * v.value
 
@@ -99,14 +99,14 @@ def _lumped(space: Fields, density: float) -> Array:
     volume = basis.dx * space.weight(basis.global_coordinates().value) * density
     squares = np.array([(basis.basis[i][0].value ** 2 * volume).sum(axis=-1) for i in range(basis.Nbfun)])
     share = squares / squares.sum(axis=0) * volume.sum(axis=-1)
-    return np.bincount(basis.element_dofs.ravel(), weights=share.ravel(), minlength=basis.N)
+    return np.asarray(np.bincount(basis.element_dofs.ravel(), share.ravel(), basis.N), dtype=float)
 
 
 def volume_weights(space: Fields) -> Array:
     """The integral of each shape function [m^3 or m^2 times thickness]."""
     from skfem import LinearForm
 
-    @LinearForm
+    @LinearForm  # type: ignore[untyped-decorator]
     def form(v: Any, w: Any) -> Any:
         return space.weight(w.x) * v.value
 

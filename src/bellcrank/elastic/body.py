@@ -64,7 +64,10 @@ class ElasticBody:
                 raise ModelError(f"{self.name!r}: {what} needs {d} components, not {len(value)}")
         if self.thickness <= 0.0:
             raise ModelError(f"{self.name!r}: thickness must be positive, not {self.thickness}")
-        if self.analysis is Analysis.AXISYMMETRIC and self.mesh.p[0].min() < -1e-9 * np.abs(self.mesh.p[0]).max():
+        if (
+            self.analysis is Analysis.AXISYMMETRIC
+            and self.mesh.p[0].min() < -1e-9 * np.abs(self.mesh.p[0]).max()
+        ):
             raise ModelError(f"{self.name!r}: an axisymmetric mesh must lie at radius x >= 0")
         checks.check_elements(self.mesh, self.fields.vector, self.name)
 
@@ -135,7 +138,9 @@ class ElasticBody:
         """Nodal forces of the body force [N]."""
         force = np.asarray(self.body_force or np.zeros(self.dimension), float)
         if self.axisymmetric and force[0] != 0.0:
-            raise ModelError(f"{self.name!r}: a radial body force is not uniform in space; only the axial one is")
+            raise ModelError(
+                f"{self.name!r}: a radial body force is not uniform in space; only the axial one is"
+            )
         return np.outer(self.node_masses / self.material.density, force).ravel()
 
     @cached_property
@@ -144,7 +149,9 @@ class ElasticBody:
         if callable(self.velocity):
             found = np.asarray(self.velocity(self.nodes), float)
         else:
-            found = np.tile(np.asarray(self.velocity or np.zeros(self.dimension), float), (len(self.nodes), 1))
+            found = np.tile(
+                np.asarray(self.velocity or np.zeros(self.dimension), float), (len(self.nodes), 1)
+            )
         if self.axisymmetric and np.any(found[:, 0] != 0.0) and not callable(self.velocity):
             raise ModelError(f"{self.name!r}: an axisymmetric body can only move along its axis")
         v = found.ravel().copy()
@@ -164,7 +171,9 @@ class ElasticBody:
             for letter in support.directions:
                 axis = "xyz".find(letter)
                 if axis < 0:
-                    raise ModelError(f"a support of {self.name!r} names direction {letter!r}; there are x, y and z")
+                    raise ModelError(
+                        f"a support of {self.name!r} names direction {letter!r}; there are x, y and z"
+                    )
                 if axis < d:
                     value[d * picked + axis] = support.displacement
         held = np.flatnonzero(~np.isnan(value))

@@ -46,7 +46,7 @@ def facets(body: ElasticBody) -> Facets:
 
 
 def shapes(kind: str, order: int, xi: Array) -> tuple[Array, Array]:
-    """Shape functions, shape (k, nodes), and their derivatives, shape (k, nodes, parameters). xi: shape (k, parameters)."""
+    """Shape functions, (k, nodes), and their derivatives, (k, nodes, parameters). xi: (k, parameters)."""
     if kind == "line":
         n, g = _line(order, xi[:, 0])
         return n, g[:, :, None]
@@ -86,7 +86,7 @@ def _triangle(order: int, xi: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Nearest points. hit: whether a foot point lies on a facet. nodes, weights: of the foot point. feet: positions [m]."""
+    """Nearest points. hit: points that have a foot point. nodes, weights: of the foot points. feet: [m]."""
 
     hit: Index
     nodes: Index

@@ -34,7 +34,9 @@ class Contact:
 
     def __post_init__(self) -> None:
         if not self.friction >= 0.0:
-            raise ModelError(f"the friction coefficient of {self.body.name!r} must not be negative: {self.friction}")
+            raise ModelError(
+                f"the friction coefficient of {self.body.name!r} must not be negative: {self.friction}"
+            )
         if self.against is self.body:
             raise ModelError(f"{self.body.name!r} cannot be in contact with itself")
 
@@ -117,7 +119,9 @@ class ObstacleInterface(Interface):
         d = moved.shape[1]
         gap, out = self.obstacle.gap(self.places[points] + moved, t)
         n = -out
-        weights = sp.csr_array((np.ones(len(nodes)), (np.arange(len(nodes)), nodes)), shape=(len(nodes), self._all))
+        weights = sp.csr_array(
+            (np.ones(len(nodes)), (np.arange(len(nodes)), nodes)), shape=(len(nodes), self._all)
+        )
         obstacle = self.obstacle
         travel = obstacle.travel(t, d) - obstacle.travel(t - step, d)
         still = np.ones((len(nodes), 1))

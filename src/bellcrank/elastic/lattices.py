@@ -26,6 +26,11 @@ def spaced(start: float, stop: float, count: int, grading: float = 1.0) -> Array
     return np.asarray(start + (stop - start) * ends / ends[-1])
 
 
+def made(kind: Any, points: Array, cells: Index) -> Any:
+    """A mesh; scikit-fem wants its arrays in C order and says so on every copy."""
+    return kind(np.ascontiguousarray(points), np.ascontiguousarray(cells))
+
+
 def tensor_cells(lines: Sequence[Array]) -> Any:
     """Quadrilaterals or hexahedra between lattice lines."""
     from skfem import MeshHex, MeshQuad
@@ -42,7 +47,7 @@ def glued(parts: Sequence[Any]) -> Any:
     _, first, inverse = np.unique(
         np.round(points / scale, 9) + 0.0, axis=1, return_index=True, return_inverse=True
     )
-    return type(parts[0])(points[:, first], inverse.reshape(-1)[cells])
+    return made(type(parts[0]), points[:, first], inverse.reshape(-1)[cells])
 
 
 def ball_cells(dimension: int, across: int, layers: int, core: float, half: bool = False) -> Any:
@@ -58,11 +63,12 @@ def ball_cells(dimension: int, across: int, layers: int, core: float, half: bool
         m = p[axis].copy()
         p *= m
         p[axis] = sign * m
-        parts.append(type(part)(p, part.t))
+        parts.append(made(type(part), p, part.t))
     mesh = glued(parts)
     if not half:
         return mesh
-    return mesh.restrict(np.flatnonzero(mesh.p[0][mesh.t].mean(axis=0) > 0.0))
+    kept = mesh.restrict(np.flatnonzero(mesh.p[0][mesh.t].mean(axis=0) > 0.0))
+    return made(type(kept), kept.p, kept.t)
 
 
 def cube_to_ball(x: Array, core: float) -> Array:
@@ -79,9 +85,10 @@ def cube_to_ball(x: Array, core: float) -> Array:
 
 
 def crowd(x: Array, pole: Array, grading: float) -> Array:
-    """The unit ball onto itself, conformally, crowded to a pole: elements there are `grading` times smaller than opposite.
+    """The unit ball onto itself, conformally: elements at the pole `grading` times smaller than opposite.
 
-    The hyperbolic translation by a = c * pole: T(x) = ((1 + 2 a.x + |x|^2) a + (1 - |a|^2) x) / (1 + 2 a.x + |a|^2 |x|^2).
+    The hyperbolic translation by a = c * pole: T(x) = ((1 + 2 a.x + |x|^2) a + (1 - |a|^2) x) / (1 + 2 a.x + |a|^2
+    |x|^2).
     """
     root = np.sqrt(grading)
     a = (root - 1.0) / (root + 1.0) * pole[:, None]
@@ -95,7 +102,7 @@ def triangles(quads: Any) -> Any:
 
 
 def tetrahedra(hexes: Any) -> Any:
-    """Twelve tetrahedra around the centre of each hexahedron; faces are cut from their lowest node, so that they fit."""
+    """Twelve tetrahedra around the centre of each hexahedron; faces are cut from their lowest node, so they fit."""
     from skfem import MeshTet
 
     faces = hexes.facets[:, hexes.t2f]
@@ -109,7 +116,7 @@ def tetrahedra(hexes: Any) -> Any:
         a, b, c, d = np.take_along_axis(around, turn, axis=0)
         cells += [np.vstack([a, b, c, centres]), np.vstack([a, c, d, centres])]
     points = np.hstack([hexes.p, hexes.p[:, hexes.t].mean(axis=1)])
-    return MeshTet(points, np.hstack(cells))
+    return made(MeshTet, points, np.hstack(cells))
 
 
 def cyclic(points: Array, face: Index) -> Index:

@@ -53,7 +53,9 @@ def read_mesh(
     if len(fitting) != 1:
         there = ", ".join(read.cells_dict) or "nothing"
         what = "none is a volume element" if not fitting else "volume elements are mixed"
-        raise ModelError(f"{str(path)!r} holds {there}: {what} of a {analysis} body; known: {', '.join(_CELLS)}")
+        raise ModelError(
+            f"{str(path)!r} holds {there}: {what} of a {analysis} body; known: {', '.join(_CELLS)}"
+        )
     cell = fitting[0]
     # Points that no element uses would leave the matrices singular.
     used, cells = np.unique(read.cells_dict[cell], return_inverse=True)
@@ -64,4 +66,6 @@ def read_mesh(
         points = points[:, :2]
     clean = meshio.Mesh(points, [(cell, cells.reshape(read.cells_dict[cell].shape))])
     mesh = from_meshio(clean, ignore_orientation=True)
-    return ElasticBody(with_element(mesh, element or _CELLS[cell]), material, analysis, **{"name": path.stem, **body})
+    return ElasticBody(
+        with_element(mesh, element or _CELLS[cell]), material, analysis, **{"name": path.stem, **body}
+    )

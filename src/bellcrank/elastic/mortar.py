@@ -1,13 +1,13 @@
 """Contact of two elastic bodies, segment to segment.
 
-The jump between the bodies is averaged over the patch of each corner node of the first body with its linear hat function,
-by quadrature on the first body's facets; each quadrature point is paired with the foot point on the second body. So
-constant pressure passes between meshes that do not match, forces are in balance exactly, and the multipliers stay
-positive on second-order elements, too.
+The jump between the bodies is averaged over the patch of each corner node of the first body with its linear hat
+function, by quadrature on the first body's facets; each quadrature point is paired with the foot point on the
+second body. So constant pressure passes between meshes that do not match, forces are in balance exactly, and the
+multipliers stay positive on second-order elements, too.
 
-Source: the mortar idea after Puso and Laursen (2004). Differs in: quadrature on the facets of one side without cutting
-them at the edges of the other; one normal a node, that of the undeformed first body; pairs are renewed between steps
-where the bodies have slid.
+Source: the mortar idea after Puso and Laursen (2004). Differs in: quadrature on the facets of one side without
+cutting them at the edges of the other; one normal a node, the mean over its facets that are paired, undeformed;
+pairs are renewed between steps where the bodies have slid.
 """
 
 from __future__ import annotations
@@ -53,9 +53,6 @@ class MortarInterface(Interface):
         self._corners = corners
         self.count = len(corners)
         self.places = first.nodes[corners]
-        n = np.zeros_like(first.nodes)
-        n[first.surface.nodes] = first.surface.normals
-        self._frames = frames(n[corners])
         self.areas = self._hat_areas[corners]
         self._slid = max(1e-4 * float(np.sqrt(self.areas[self.areas > 0.0].min())), 0.0)
         self._pair(np.zeros_like(system.nodes))
@@ -66,7 +63,9 @@ class MortarInterface(Interface):
             )
         size = float(np.ptp(system.nodes, axis=0).max())
         if gap.min() < -1e-9 * size:
-            raise ModelError(f"{first.name!r} starts {-gap.min():.4g} m inside {second.name!r}; move them apart by as much")
+            raise ModelError(
+                f"{first.name!r} starts {-gap.min():.4g} m inside {second.name!r}; move them apart by as much"
+            )
 
     def _quadrature(self, body: ElasticBody) -> None:
         import skfem
@@ -101,7 +100,9 @@ class MortarInterface(Interface):
         if contact.surface is not None:
             corners = corners[np.asarray(contact.surface(body.nodes[corners]), dtype=bool)]
         if corners.size == 0:
-            raise ModelError(f"`surface` picks no boundary node of {body.name!r}; nothing can come into contact")
+            raise ModelError(
+                f"`surface` picks no boundary node of {body.name!r}; nothing can come into contact"
+            )
         return corners
 
     def _pair(self, u: Array) -> None:
@@ -119,7 +120,9 @@ class MortarInterface(Interface):
         hit, nodes, weights = found.hit[fits], found.nodes[fits], found.weights[fits]
         rows = np.repeat(hit, nodes.shape[1])
         points = len(self._weight)
-        master = sp.csr_array((weights.ravel(), (rows, nodes.ravel())), shape=(points, len(self._master_normals)))
+        master = sp.csr_array(
+            (weights.ravel(), (rows, nodes.ravel())), shape=(points, len(self._master_normals))
+        )
         paired = np.zeros(points)
         paired[hit] = self._weight[hit]
         hats = sp.csr_array(self._hats[:, self._corners].T * paired)
@@ -130,6 +133,10 @@ class MortarInterface(Interface):
         entries = np.concatenate([own.data, -other.data])
         places = np.concatenate([own.row, other.row]), np.concatenate([own.col + a, other.col + b])
         self._weights = sp.csr_array((entries, places), shape=(self.count, len(system.nodes)))
+        n = hats @ self._normals
+        length = np.linalg.norm(n, axis=1, keepdims=True)
+        n = np.where(self._met[:, None], n / np.where(length > 0.0, length, 1.0), np.eye(n.shape[1])[0])
+        self._frames = frames(n)
         self._apart = -np.einsum("md,md->m", self._frames[:, 0], self._weights @ system.nodes)
         self._paired_at = self._weights @ u
         self.version += 1
@@ -144,7 +151,8 @@ class MortarInterface(Interface):
         """Pair anew where the bodies have slid since."""
         moved = self._weights @ u - self._paired_at
         slid = np.einsum("mid,md->mi", self._frames[:, 1:], moved)
-        if self._met.any() and np.abs(slid[self._met]).max() > self._slid or not self._met.any():
+        met = self._met
+        if not met.any() or np.abs(slid[met]).max() > self._slid or np.abs(moved[met]).max() > 0.5 * self._reach:
             self._pair(u)
 
     def rows(self, points: Index, u: Array, t: float, step: float) -> Rows:

@@ -147,5 +147,7 @@ class RigidSurface(Obstacle):
             slope[:, k] = (self.level(x + shift) - self.level(x - shift)) / (2.0 * h)
         length = np.linalg.norm(slope, axis=1)
         if np.any(length == 0.0):
-            raise ModelError("the level function of a rigid surface has no gradient at a node; give it one there")
+            raise ModelError(
+                "the level function of a rigid surface has no gradient at a node; give it one there"
+            )
         return value / length, slope / length[:, None]

@@ -1,7 +1,7 @@
 """What is written down after each step: forces, areas, energies and works.
 
-With the average acceleration method (alpha 1/4, delta 1/2) and no velocity or acceleration compatibility the energy changes
-by exactly the work of the mean forces of each step; `work.residual` is what is left of that identity.
+With the average acceleration method (alpha 1/4, delta 1/2) and no velocity or acceleration compatibility the energy
+changes by exactly the work of the mean forces of each step; `work.residual` is what is left of that identity.
 """
 
 from __future__ import annotations

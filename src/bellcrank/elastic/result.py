@@ -73,7 +73,11 @@ class ElasticResult:
         change = total - total[0] - works["load"] - works["damping"]
         # The scale by which errors are judged: all energy that was there or was put in.
         scale = max(float(total.max()) if total[0] == 0.0 else float(total[0]), 1e-300)
-        found |= {"energy.kinetic": (kinetic, "J"), "energy.strain": (strain, "J"), "energy.total": (total, "J")}
+        found |= {
+            "energy.kinetic": (kinetic, "J"),
+            "energy.strain": (strain, "J"),
+            "energy.total": (total, "J"),
+        }
         found |= {f"work.{name}": (value, "J") for name, value in works.items()}
         found["energy.error"] = (change - works["friction"] - works["obstacle"]) / scale, ""
         found["work.residual"] = (change - works["contact"]) / scale, ""
@@ -122,16 +126,17 @@ class ElasticResult:
         return np.asarray(self[f"{body or self.bodies[0].name}.velocity"][-1])
 
     def vibration_energy(self) -> float:
-        """Share of the initial kinetic energy that ends neither in the motion of mass centres nor in friction and damping."""
+        """Share of the initial kinetic energy that is left neither in mass centres nor in friction and damping."""
         start = self.recording.kinetic[0]
         moving = sum(
-            0.5 * body.total_mass * float((self.rebound_velocity(body.name) ** 2).sum()) for body in self.bodies
+            0.5 * body.total_mass * float((self.rebound_velocity(body.name) ** 2).sum())
+            for body in self.bodies
         )
         lost = sum(float(self[f"work.{name}"][-1]) for name in ("friction", "damping"))
         return 1.0 - (moving - lost) / start
 
     def nodal_forces(self, step: int, contact: int = 0) -> tuple[Array, Array]:
-        """Start positions [m] and contact forces in world axes [N] of the points that touch at a step; forces act on `body`."""
+        """Start positions [m] of the points that touch at a step, and forces on `body` there, in world axes [N]."""
         points, _, world = self.recording.points[step]
         first, last = self.recording.first[contact : contact + 2]
         own = (points >= first) & (points < last)
@@ -155,10 +160,10 @@ class ElasticResult:
         return stress(self._body(body), self.displacement(frame, body))
 
     def animate(self, path: str | Path, **options: float | int) -> Path:
-        """Write a film of the deformed bodies with the von Mises stress as colour: .gif, or .html that needs nothing else."""
+        """Write a film of the deformed bodies, coloured by von Mises stress: .gif, or .html that stands alone."""
         from bellcrank.elastic.animation import animate
 
-        return animate(self, Path(path), **options)
+        return animate(self, Path(path), **options)  # type: ignore[arg-type]
 
     def cite(self) -> tuple[str, ...]:
         """Sources of the methods."""

@@ -44,10 +44,10 @@ def simulate(
 ) -> ElasticResult:
     """Move elastic bodies that touch obstacles or each other.
 
-    contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme: Newmark's
-    unless told. solver: the direct active set unless told. compatibility: of velocity and acceleration, both unless told.
-    frames: whole fields kept, spread over the run. progress: a bar, or a function of the share done. An interruption
-    (Ctrl-C) ends the run and keeps what there is.
+    contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme:
+    Newmark's unless told. solver: the direct active set unless told. compatibility: of velocity and acceleration,
+    both unless told. frames: whole fields kept, spread over the run. progress: a bar, or a function of the share
+    done. An interruption (Ctrl-C) ends the run and keeps what there is.
     """
     listed = (bodies,) if isinstance(bodies, ElasticBody) else tuple(bodies)
     pairs = _contacts(listed, contacts)
@@ -61,7 +61,12 @@ def simulate(
     for note in notes:
         warnings.warn(note, StepNote, stacklevel=2)
     stepper = Stepper(
-        system, interfaces, scheme or Scheme(), step, solver or DirectActiveSet(), compatibility or Compatibility()
+        system,
+        interfaces,
+        scheme or Scheme(),
+        step,
+        solver or DirectActiveSet(),
+        compatibility or Compatibility(),
     )
     ready = time.perf_counter()
     steps = max(1, round(duration / step))
@@ -74,7 +79,9 @@ def simulate(
     return ElasticResult(listed, pairs, report, notes, system, interfaces, recording)
 
 
-def _steps(stepper: Stepper, recording: Recording, steps: int, progress: bool | Callable[[float], None]) -> str:
+def _steps(
+    stepper: Stepper, recording: Recording, steps: int, progress: bool | Callable[[float], None]
+) -> str:
     tell, done = _teller(progress)
     status = "finished"
     try:
@@ -144,7 +151,7 @@ def _step_notes(contacts: Sequence[Contact], step: float) -> tuple[str, ...]:
         crossing = float(np.ptp(body.nodes, axis=0).max()) / body.material.wave_speed
         if step > 0.1 * crossing:
             notes.append(
-                f"a step of {step:.3g} s is large for {body.name!r}, which a pressure wave crosses in {crossing:.3g} s; "
+                f"a step of {step:.3g} s is large for {body.name!r}, which a wave crosses in {crossing:.3g} s; "
                 f"waves will be smeared. Suggested step: {crossing / 40.0:.2g} s"
             )
     return tuple(notes)

@@ -1,7 +1,7 @@
 """Time integration: Newmark's method and generalised-alpha, as one set of coefficients.
 
-Source: Newmark (1959); Chung and Hulbert (1993). alpha and delta are the letters of Lee (1995), (2) to (4), for what is
-elsewhere beta and gamma.
+Source: Newmark (1959); Chung and Hulbert (1993). alpha and delta are the letters of Lee (1995), (2) to (4), for
+what is elsewhere beta and gamma.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Scheme:
     def __post_init__(self) -> None:
         if self.alpha <= 0.0 or self.delta < 0.5:
             raise ModelError(
-                f"alpha {self.alpha} and delta {self.delta} make no stable implicit scheme; 0.25 and 0.5 are the standard"
+                f"alpha {self.alpha} and delta {self.delta} give no stable implicit scheme; the standard is 0.25, 0.5"
             )
 
 
@@ -37,7 +37,7 @@ def newmark(alpha: float = 0.25, delta: float = 0.5) -> Scheme:
 
 
 def generalised_alpha(spectral_radius: float = 0.8) -> Scheme:
-    """Generalised-alpha of second order. spectral_radius: what is left of the highest frequencies after a step, 0 to 1."""
+    """Generalised-alpha. spectral_radius: what a step leaves of the highest frequencies, 0 to 1."""
     r = spectral_radius
     if not 0.0 <= r <= 1.0:
         raise ModelError(f"the spectral radius must be 0 to 1, not {r}")

@@ -36,12 +36,24 @@ def disc(
     """A disc.
 
     radius: [m]. divisions: elements over a quarter of the rim. grading: size of the elements at the top over those at
-    the bottom. refinement: times triangles are halved around the lowest point, each time within half the distance, but never
-    less than contact_zone [m]. centre: [m]. body: further arguments of `ElasticBody` (name, velocity, supports, ...).
+    the bottom. refinement: times triangles are halved around the lowest point, each time within half the distance,
+    but never less than contact_zone [m]. centre: [m]. body: further arguments of `ElasticBody` (name, velocity,
+    supports, ...).
     """
     if analysis not in (Analysis.PLANE_STRAIN, Analysis.PLANE_STRESS):
-        raise ModelError(f"a disc is plane, not {analysis}; elastic.sphere and elastic.cylinder are the others")
-    mesh = _ball(element, 2, radius, divisions, grading, (refinement, contact_zone), np.asarray(centre, float), half=False)
+        raise ModelError(
+            f"a disc is plane, not {analysis}; elastic.sphere and elastic.cylinder are the others"
+        )
+    mesh = _ball(
+        element,
+        2,
+        radius,
+        divisions,
+        grading,
+        (refinement, contact_zone),
+        np.asarray(centre, float),
+        half=False,
+    )
     return ElasticBody(mesh, material, analysis, **{"name": "disc", **body})
 
 
@@ -61,11 +73,13 @@ def sphere(
     """A sphere: the half disc that makes it by turning, or a solid ball.
 
     radius: [m]. element: nine-node quadrilaterals (axisymmetric) or 27-node hexahedra (solid) unless told. divisions:
-    elements over a quarter of a great circle; even for a half disc. grading, refinement, contact_zone: as for `disc`. centre: [m],
-    on the axis. body: further arguments of `ElasticBody`.
+    elements over a quarter of a great circle; even for a half disc. grading, refinement, contact_zone: as for
+    `disc`. centre: [m], on the axis. body: further arguments of `ElasticBody`.
     """
     if analysis not in (Analysis.AXISYMMETRIC, Analysis.SOLID):
-        raise ModelError(f"a sphere is axisymmetric or solid, not {analysis}; elastic.disc is the plane shape")
+        raise ModelError(
+            f"a sphere is axisymmetric or solid, not {analysis}; elastic.disc is the plane shape"
+        )
     dimension = analysis.dimension
     chosen = element or (Element.QUADRILATERAL9 if dimension == 2 else Element.HEXAHEDRON27)
     middle = np.zeros(dimension) if centre is None else np.asarray(centre, float)
@@ -89,9 +103,9 @@ def block(
 ) -> ElasticBody:
     """A rectangle or a box.
 
-    size: lengths along the axes [m]. analysis: plane strain or solid unless told. divisions: elements along each axis.
-    grading: size of the elements at the top over those at the bottom. lowest: the corner of lowest coordinates [m].
-    body: further arguments of `ElasticBody`.
+    size: lengths along the axes [m]. analysis: plane strain or solid unless told. divisions: elements along each
+    axis. grading: size of the elements at the top over those at the bottom. lowest: the corner of lowest
+    coordinates [m]. body: further arguments of `ElasticBody`.
     """
     dimension = len(size)
     kind = analysis or (Analysis.SOLID if dimension == 3 else Analysis.PLANE_STRAIN)
@@ -141,7 +155,7 @@ def cylinder(
     mesh = with_element(_cut(_extruded(flat, levels), chosen), chosen)
     bent = mesh.doflocs.copy()
     bent[:2] = radius * lattices.cube_to_ball(bent[:2], core)
-    return ElasticBody(type(mesh)(bent, mesh.t), material, analysis, **named)
+    return ElasticBody(lattices.made(type(mesh), bent, mesh.t), material, analysis, **named)
 
 
 def _extruded(flat: Any, levels: Array) -> Any:
@@ -155,9 +169,10 @@ def _extruded(flat: Any, levels: Array) -> Any:
     which = [int(np.flatnonzero((corners == c[:2]).all(axis=1))[0]) for c in pattern.p.T]
     layer = pattern.p[2].astype(int)
     t = np.hstack([
-        np.vstack([flat.t[which[i]] + (k + layer[i]) * count for i in pattern.t[:, 0]]) for k in range(len(levels) - 1)
+        np.vstack([flat.t[which[i]] + (k + layer[i]) * count for i in pattern.t[:, 0]]) for k in range(len(levels) -
+        1)
     ])  # fmt: skip
-    return MeshHex(points, t)
+    return lattices.made(MeshHex, points, t)
 
 
 def _ball(
@@ -186,7 +201,7 @@ def _ball(
 
 
 def _moved(mesh: Any, place: Callable[[Array], Array]) -> Any:
-    return type(mesh)(place(mesh.doflocs), mesh.t)
+    return lattices.made(type(mesh), place(mesh.doflocs), mesh.t)
 
 
 def _cut(mesh: Any, element: Element) -> Any:

@@ -28,9 +28,9 @@ from bellcrank.errors import ModelError
 class Pressed:
     """A body in static contact.
 
-    approach: how far the driven part was moved [m]. force: total normal force [N]. places: start positions of the points
-    in contact [m], shape (k, d). forces: normal forces there [N]. areas: their areas [m^2]. displacement: of all nodes
-    [m].
+    approach: how far the driven part was moved [m]. force: total normal force [N]. places: start positions of the
+    points in contact [m], shape (k, d). forces: normal forces there [N]. areas: their areas [m^2]. displacement: of
+    all nodes [m].
     """
 
     body: ElasticBody
@@ -64,8 +64,8 @@ def press(
 ) -> Pressed:
     """Press a body against an obstacle.
 
-    driven: nodes that are moved; its `displacement` is the sense of motion, 1 or -1. force: total normal force to reach
-    [N]; or approach: distance to move [m]. Other supports of the body stay.
+    driven: nodes that are moved; its `displacement` is the sense of motion, 1 or -1. force: total normal force to
+    reach [N]; or approach: distance to move [m]. Other supports of the body stay.
     """
     if (force is None) == (approach is None):
         raise ModelError("name the force to reach or the approach, one of them")
@@ -75,7 +75,9 @@ def press(
     moved = replace(body, supports=(*body.supports, driven))
     system = Assembled([moved])
     check_supported(body.nodes, moved.held, body.axisymmetric, body.name)
-    problem = _Static(system, ObstacleInterface(Contact(moved, obstacle, friction), system), solver or DirectActiveSet())
+    problem = _Static(
+        system, ObstacleInterface(Contact(moved, obstacle, friction), system), solver or DirectActiveSet()
+    )
     if approach is not None:
         return problem.solve(approach)
     assert force is not None

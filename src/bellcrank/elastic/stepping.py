@@ -1,9 +1,9 @@
 """One step of dynamic contact: displacements, then velocities and accelerations that fit on the contact surface.
 
-Source: Lee (1995), section 3.3, with the corrections of the project's notes. The displacement comes from the forces of
-(10), the velocity of the whole body from those of (14), its acceleration from those of (15). Differs in: generalised-
-alpha beside Newmark; damping; obstacles that move or are curved (linearised about the end of the step until that stays);
-the rate at which the normal of a curved obstacle turns is left out of (13).
+Source: Lee (1995), section 3.3, with the corrections of the project's notes. The displacement comes from the forces
+of (10), the velocity of the whole body from those of (14), its acceleration from those of (15). Differs in:
+generalised- alpha beside Newmark; damping; obstacles that move or are curved (linearised about the end of the step
+until that stays); the rate at which the normal of a curved obstacle turns is left out of (13).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Compatibility:
 class Moment:
     """State at one time.
 
-    u, v, a: displacement, velocity, acceleration of the unknowns. force: of each contact point, normal first [N], shape
-    (points, d). frames: normals and tangents of the points. active, stick: branches taken. nodal: contact forces on
-    all unknowns [N]. slip: slip increments of the step [m]. travel: of what is met in the step [m]. updates: solver
-    iterations for displacement, velocity and acceleration.
+    u, v, a: displacement, velocity, acceleration of the unknowns. force: of each contact point, normal first [N],
+    shape (points, d). frames: normals and tangents of the points. active, stick: branches taken. nodal: contact
+    forces on all unknowns [N]. slip: slip increments of the step [m]. travel: of what is met in the step [m].
+    updates: solver iterations for displacement, velocity and acceleration.
     """
 
     t: float
@@ -98,7 +98,9 @@ class Stepper:
             a = system.solver(system.mass)(right)
         none = np.zeros(m, dtype=bool)
         zeros = np.zeros((m, d))
-        return Moment(0.0, np.zeros(n), v, a, zeros, np.zeros((m, d, d)), none, none, np.zeros(n), zeros, zeros)
+        return Moment(
+            0.0, np.zeros(n), v, a, zeros, np.zeros((m, d, d)), none, none, np.zeros(n), zeros, zeros
+        )
 
     def advance(self, now: Moment) -> Moment:
         """From t to t + dt."""
@@ -119,7 +121,9 @@ class Stepper:
         history = (1.0 - am) * (u / (al * h**2) + v / (al * h) + (0.5 / al - 1.0) * a) - am * a
         right = system.mass @ history + system.load
         if system.damping is not None:
-            older = (1.0 - af) * (de / (al * h) * u + (de / al - 1.0) * v + h * (0.5 * de / al - 1.0) * a) - af * v
+            older = (1.0 - af) * (
+                de / (al * h) * u + (de / al - 1.0) * v + h * (0.5 * de / al - 1.0) * a
+            ) - af * v
             right += system.damping @ older
         if af:
             right += af * (now.nodal - system.stiffness @ u)
@@ -165,7 +169,7 @@ class Stepper:
             candidates |= missed
             about = u
         raise ContactFailure(
-            f"the contact of t = {t:.6g} s does not settle in 60 linearisations; take a smaller step than {self.step:.3g} s"
+            f"the contact at t = {t:.6g} s does not settle in 60 linearisations; take a step below {self.step:.3g} s"
         )
 
     def _operators(self, points: Index, rows: Rows) -> tuple[sp.csr_array, Array]:
@@ -185,9 +189,8 @@ class Stepper:
         if len(parts) == 1:
             return parts[0]
         weights = sp.csr_array(sp.vstack([p.weights for p in parts], format="csr"))
-        return Rows(
-            weights, *(np.concatenate([getattr(p, n) for p in parts]) for n in ("frames", "gap", "travel", "speed", "rate"))
-        )  # fmt: skip
+        names = ("frames", "gap", "travel", "speed", "rate")
+        return Rows(weights, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def _displaced(self, operator: sp.csr_array, force: Array) -> Array:
         if not force.any():
@@ -195,7 +198,7 @@ class Stepper:
         load = operator.T @ force.ravel()
         d = self.system.dimension
         nodes = np.flatnonzero(np.any(load.reshape(-1, d) != 0.0, axis=1))
-        return self.compliance.displace(nodes, load.reshape(-1, d)[nodes].reshape(1, -1))[0]
+        return np.asarray(self.compliance.displace(nodes, load.reshape(-1, d)[nodes].reshape(1, -1))[0])
 
     def _velocities(
         self, now: Moment, meeting: _Meeting, force: Array, flags: tuple[Flags, Flags], u: Array
@@ -262,8 +265,8 @@ def _points(rows: Rows, u: Array, d: int) -> Array:
 
 
 def _in_frame(frames: Array, x: Array) -> Array:
-    return np.einsum("mij,mj->mi", frames, x)
+    return np.asarray(np.einsum("mij,mj->mi", frames, x))
 
 
 def _components(normal: Flags, tangent: Flags, d: int) -> Flags:
-    return np.column_stack([normal, *[tangent] * (d - 1)]).ravel()
+    return np.asarray(np.column_stack([normal, *[tangent] * (d - 1)]).ravel())

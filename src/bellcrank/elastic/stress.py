@@ -15,8 +15,8 @@ from bellcrank.elastic.material import Analysis
 class Stress:
     """Stress at the nodes [Pa].
 
-    tensor: shape (nodes, 3, 3); plane bodies have the stress across the plane too, axisymmetric ones axes (radius, axis,
-    hoop).
+    tensor: shape (nodes, 3, 3); plane bodies have the stress across the plane too, axisymmetric ones the axes radius,
+    axis, hoop.
     """
 
     tensor: Array
@@ -24,7 +24,7 @@ class Stress:
     @property
     def mean(self) -> Array:
         """A third of the trace [Pa]; negative under pressure."""
-        return np.trace(self.tensor, axis1=1, axis2=2) / 3.0
+        return np.asarray(np.trace(self.tensor, axis1=1, axis2=2) / 3.0)
 
     @property
     def von_mises(self) -> Array:

@@ -9,6 +9,7 @@ Theory of Matrix Structural Analysis (1968), ch. 5 and 11; Friedman, Kosmatka, C
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -19,6 +20,7 @@ GAUSS = 5
 """Points an element: exact for the product of two cubics with a quadratically tapered area."""
 
 
+@cache
 def gauss(count: int) -> tuple[Array, Array]:
     """Gauss points and weights on [0, 1]."""
     x, w = np.polynomial.legendre.leggauss(count)

@@ -118,9 +118,26 @@ def _inertia(M: Sparse, x: Array, select: Sparse, order: list[str], R: Array) ->
     k = len(order)
     sums = [np.asarray(M[i::k][:, i::k].sum(axis=1)).ravel() for i in translations]
     nodal = sp.csr_array(select)[np.flatnonzero(np.arange(6 * len(x)) % 6 < 3)]
-    stations = Stations(np.mean(sums, axis=0), x, np.zeros((len(x), 3, 3)))
+    masses = np.mean(sums, axis=0)
+    stations = Stations(masses, _mass_places(M, x, order, R, masses), np.zeros((len(x), 3, 3)))
     directions = np.array([float(word in order) for word in SPATIAL])
     return GivenInertia(M, R, nodal, stations, directions)
+
+
+def _mass_places(M: Sparse, x: Array, order: list[str], R: Array, masses: Array) -> Array:
+    """Where the mass that answers to each node's translation has its centre.
+
+    The force that rotation about an axis calls up at a node is that rotation crossed with the first moment of its share.
+    """
+    places = x.copy()
+    k = len(order)
+    heavy = masses > 0
+    force = np.asarray(M @ R)
+    for component, turn, along, sign in ((0, 5, "y", 1.0), (1, 5, "x", -1.0), (2, 4, "x", 1.0)):
+        if along in order and R[:, turn].any():
+            moment = sign * force[order.index(along) :: k, turn]
+            places[heavy, component] = moment[heavy] / masses[heavy]
+    return places
 
 
 def _moments(name: str, M: Sparse, x: Array, R: Array, inertia: Inertia) -> tuple[float, Array, Array]:
@@ -132,7 +149,8 @@ def _moments(name: str, M: Sparse, x: Array, R: Array, inertia: Inertia) -> tupl
     masses = np.array([rigid[i, i] for i in range(3) if i in able])
     if np.ptp(masses) > 1e-6 * masses.max():
         raise ModelError(
-            f"the mass matrix of {name!r} weighs differently along x, y and z ({', '.join(f'{m:.6g}' for m in masses)} kg); "
+            f"the mass matrix of {name!r} weighs differently along x, y and z "
+            f"({', '.join(f'{m:.6g}' for m in masses)} kg); "
             "check the order of the freedoms"
         )
     mass = float(masses.mean())
@@ -141,7 +159,7 @@ def _moments(name: str, M: Sparse, x: Array, R: Array, inertia: Inertia) -> tupl
         return mass, s.first_moment() * mass / s.total, s.second_moment()
     cross = rigid[:3, 3:]
     # The block of translation and rotation is the transposed skew matrix of the first moment.
-    first = -0.5 * np.array([cross[1, 2] - cross[2, 1], cross[2, 0] - cross[0, 2], cross[0, 1] - cross[1, 0]])
+    first = 0.5 * np.array([cross[1, 2] - cross[2, 1], cross[2, 0] - cross[0, 2], cross[0, 1] - cross[1, 0]])
     J = rigid[3:, 3:]
     return mass, first, 0.5 * np.trace(J) * np.eye(3) - J
 
@@ -190,6 +208,6 @@ def _check_rigid(name: str, K: Sparse, R: Array) -> None:
         size = np.abs(K) @ np.abs(R[:, i])
         if size.max() > 0 and np.abs(K @ R[:, i]).max() > 1e-6 * size.max():
             raise ModelError(
-                f"the stiffness matrix of {name!r} resists the rigid motion {word}: it is held somewhere, or positions, "
-                "units or the order of freedoms do not fit it; give the matrices of the free body"
+                f"the stiffness matrix of {name!r} resists the rigid motion {word}: it is held somewhere, "
+                "or positions, units or the order of freedoms do not fit it; give the matrices of the free body"
             )

@@ -89,6 +89,11 @@ class Held:
         return self.rayleigh_ritz(shapes)
 
     def _dense_modes(self, count: int) -> tuple[Array, Array]:
+        squares, shapes = self._all_modes
+        return squares[:count], shapes[:, :count]
+
+    @cached_property
+    def _all_modes(self) -> tuple[Array, Array]:
         Z = (
             la.null_space(self.conditions.toarray())
             if self.conditions.shape[0]
@@ -96,7 +101,7 @@ class Held:
         )
         Z = _tidy(Z)
         squares, shapes = ritz(Z.T @ (self.model.stiffness_matrix @ Z), Z.T @ (self.model.mass_matrix @ Z))
-        return squares[:count], Z @ shapes[:, :count]
+        return squares, Z @ shapes
 
     def rayleigh_ritz(self, basis: Array, rank: int | None = None) -> tuple[Array, Array]:
         """Natural modes within the span of `basis` (N, n), which has this rank (full unless told)."""
@@ -129,13 +134,7 @@ def ritz(K: Array, M: Array, rank: int | None = None) -> tuple[Array, Array]:
     directions without stiffness against the others are dependent columns and are dropped first; how many is
     known where the rank is given.
     """
-    scale = np.sqrt(np.abs(np.diag(K)))
-    scale = np.where(scale > 0, scale, 1.0)
-    values, vectors = la.eigh(0.5 * (K + K.T) / np.outer(scale, scale))
-    keep = values > 1e-13 * values[-1]
-    if rank is not None:
-        keep[: len(values) - rank] = False
-    T = vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None]
+    T = _unit_stiffness(0.5 * (K + K.T), rank)
     reduced = T.T @ M @ T
     mu, shapes = la.eigh(0.5 * (reduced + reduced.T))
     order = np.argsort(mu)[::-1]
@@ -144,13 +143,33 @@ def ritz(K: Array, M: Array, rank: int | None = None) -> tuple[Array, Array]:
     return 1.0 / mu[order], shapes
 
 
+def _unit_stiffness(K: Array, rank: int | None) -> Array:
+    """T with T^T K T = 1, without the directions in which K is singular."""
+    size = np.sqrt(np.abs(np.diag(K)))
+    size = np.where(size > 0, size, 1.0)
+    scaled = K / np.outer(size, size)
+    if rank is None:
+        try:
+            lower = la.cholesky(scaled, lower=True)
+            if np.diag(lower).min() > 1e-6:
+                inverse = la.solve_triangular(lower, np.eye(len(K)), lower=True)
+                return np.asarray(inverse.T / size[:, None])
+        except la.LinAlgError:
+            pass
+    values, vectors = la.eigh(scaled)
+    keep = values > 1e-13 * values[-1]
+    if rank is not None:
+        keep[: len(values) - rank] = False
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / size[:, None])
+
+
 def independent_rows(B: Sparse) -> Sparse:
     """The rows of B without zero and dependent ones."""
     rows = sp.csr_array(B)
     squares = row_squares(rows)
     rows = rows[np.flatnonzero(squares > 0)]
     if rows.shape[0] == 0:
-        return rows
+        return sp.csr_array(rows)
     scaled = sp.diags_array(1.0 / np.sqrt(row_squares(rows))) @ rows
     _, r, order = la.qr((scaled @ scaled.T).toarray(), pivoting=True)
     rank = int((np.abs(np.diag(r)) > INDEPENDENT).sum())
@@ -159,12 +178,15 @@ def independent_rows(B: Sparse) -> Sparse:
 
 def row_squares(B: Sparse) -> Array:
     """Squared lengths of the rows."""
-    return np.asarray(sp.csr_array(B).multiply(B).sum(axis=1)).ravel()
+    rows = sp.csr_array(B)
+    return np.asarray((rows * rows).sum(axis=1), dtype=float).ravel()
 
 
 def _tidy(Z: Array) -> Array:
     """A null space whose columns are unit vectors wherever the conditions hold single freedoms."""
-    held = np.flatnonzero(np.abs(Z).max(axis=1) < 1e-12)
-    if len(held) + Z.shape[1] == Z.shape[0]:
-        return np.asarray(np.delete(np.eye(Z.shape[0]), held, axis=1), dtype=float)
+    held = np.abs(Z).max(axis=1) < 1e-12
+    if int(held.sum()) + Z.shape[1] == Z.shape[0]:
+        unit = np.zeros_like(Z)
+        unit[np.flatnonzero(~held), np.arange(Z.shape[1])] = 1.0
+        return unit
     return Z

@@ -147,4 +147,5 @@ class Member:
         return self.fields[name].of(coordinates)
 
     def __str__(self) -> str:
-        return f"member {self.name!r}: {self.mass:.6g} kg, {self.modes} modes, {len(self.nodes)} nodes\n{self.truncation}"
+        head = f"member {self.name!r}: {self.mass:.6g} kg, {self.modes} modes, {len(self.nodes)} nodes"
+        return f"{head}\n{self.truncation}"

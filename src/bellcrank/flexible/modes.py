@@ -83,11 +83,14 @@ class NormalModes:
         ask = min(limit, (self.count or sum((self.along or {"": 6}).values())) + 4)
         while True:
             squares, shapes = held.modes(ask)
+            asked = len(squares)
+            if ask < limit:
+                squares, shapes = without_last_group(squares, shapes)
             squares, shapes = aligned(model, squares, shapes)
             keep = self._selection(model, squares, shapes)
             if keep is not None:
                 return squares[keep], shapes[:, keep]
-            if ask >= limit or len(squares) < ask:
+            if ask >= limit or asked < ask:
                 raise ModelError(
                     f"{model.name!r} has only {len(squares)} modes in its frame, too few for {self}; "
                     "refine the mesh or ask for fewer"
@@ -128,7 +131,7 @@ class CraigBampton:
         fixed = Held(model, rows, None, "the interface")
         basis = fixed.constrained(np.eye(fixed.conditions.shape[0]))
         if self.count:
-            basis = np.hstack([basis, fixed.modes(self.count)[1]])
+            basis = np.hstack([basis, lowest(model, fixed, self.count)])
         rank = basis.shape[1] - movable(model).shape[1]
         return aligned(model, *held.rayleigh_ritz(in_frame(model, held, basis), rank))
 
@@ -150,7 +153,7 @@ class AttachmentModes:
         size = np.abs(basis).max(axis=0)
         basis = basis[:, size > 0]
         if self.count:
-            basis = np.hstack([basis, held.modes(self.count)[1]])
+            basis = np.hstack([basis, lowest(model, held, self.count)])
         return aligned(model, *held.rayleigh_ritz(basis))
 
 
@@ -168,13 +171,24 @@ class GivenModes:
         return aligned(model, *held.rayleigh_ritz(in_frame(model, held, given)))
 
 
+def lowest(model: ElasticModel, held: Held, count: int) -> Array:
+    """The lowest normal modes, (N, count)."""
+    return NormalModes(count).modes(model, held)[1]
+
+
+def without_last_group(squares: Array, shapes: Array) -> tuple[Array, Array]:
+    """Without the last modes of equal frequency, of which one may have been cut off."""
+    keep = squares < squares[-1] * (1 - EQUAL)
+    return squares[keep], shapes[:, keep]
+
+
 def in_frame(model: ElasticModel, held: Held, shapes: Array) -> Array:
     """The shapes with so much rigid motion added that they meet the frame's conditions."""
     R, B = movable(model), held.conditions
     if B.shape[0] != R.shape[1]:
         raise ModelError(
-            f"the frame of {model.name!r} makes {B.shape[0]} conditions for {R.shape[1]} rigid motions; these modes need "
-            "a frame that only holds the rigid motions: mean axes, Clamped or Chord"
+            f"the frame of {model.name!r} makes {B.shape[0]} conditions for {R.shape[1]} rigid motions; "
+            "these modes need a frame that only holds the rigid motions: mean axes, Clamped or Chord"
         )
     return np.asarray(shapes - R @ np.linalg.solve(np.asarray(B @ R), np.asarray(B @ shapes)))
 
@@ -216,22 +230,24 @@ def signs(model: ElasticModel, shapes: Array) -> Array:
     """
     n = shapes.shape[1]
     places = sorted(model.places.values(), key=lambda p: tuple(np.round(p.position, 12)))
-    tests: list[Array] = []
+    # Mass-orthonormal modes move by about 1 / sqrt(m); against that a motion is there or is rounding.
+    m, size = model.mass, float(np.sqrt(np.trace(model.second_moment) / model.mass))
+    tests: list[tuple[Array, float]] = []
     if places:
         first, last = places[0], places[-1]
-        tests.append(np.asarray(last.translation @ shapes))
-        tests.append((np.asarray(first.rotation @ shapes) * np.array([[1.0], [-1.0], [1.0]]))[::-1])
-        tests.append(np.asarray(last.rotation @ shapes))
+        turned = np.asarray(first.rotation @ shapes) * np.array([[1.0], [-1.0], [1.0]])
+        tests.append((np.asarray(last.translation @ shapes), m**-0.5))
+        tests.append((turned[::-1], m**-0.5 / size))
+        tests.append((np.asarray(last.rotation @ shapes), m**-0.5 / size))
     parts = model.inertia.integrals(shapes)
-    tests.append(parts.momentum.T)
-    tests.append(parts.coupling.reshape(n, 9).T)
+    tests.append((parts.momentum.T, m**0.5))
+    tests.append((parts.coupling.reshape(n, 9).T, m**0.5 * size))
     result = np.ones(n)
-    levels = [max(float(np.abs(test).max()), 1e-300) for test in tests]
     for k in range(n):
-        for test, level in zip(tests, levels, strict=True):
-            size = np.abs(test[:, k])
-            if size.max() > 1e-5 * level:
-                result[k] = np.sign(test[int(np.flatnonzero(size > 0.999 * size.max())[0]), k])
+        for test, level in tests:
+            amount = np.abs(test[:, k])
+            if amount.max() > 1e-5 * level:
+                result[k] = np.sign(test[int(np.flatnonzero(amount > 0.999 * amount.max())[0]), k])
                 break
     return result
 

@@ -130,7 +130,7 @@ def effective_mass(model: ElasticModel, momentum: Array, coupling: Array, modal_
     turning = np.stack([G[:, 2, 1] - G[:, 1, 2], G[:, 0, 2] - G[:, 2, 0], G[:, 1, 0] - G[:, 0, 1]], axis=1)
     J = np.trace(model.second_moment) - np.diag(model.second_moment)
     rigid = np.concatenate([np.full(3, model.mass), np.where(J > 0, J, np.inf)])
-    return np.hstack([momentum, turning]) ** 2 / rigid / np.diag(modal_mass)[:, None]
+    return np.asarray(np.hstack([momentum, turning]) ** 2 / rigid / np.diag(modal_mass)[:, None])
 
 
 def truncation_of(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> Truncation:

@@ -92,7 +92,7 @@ def check_mesh(name: str, mesh: Any) -> Any:
 
 
 def _check_jacobians(name: str, mesh: Any) -> None:
-    # The sign of the determinant follows scikit-fem's numbering of corners; only a change of it within an element is a fold.
+    # The sign of the determinant follows scikit-fem's numbering of corners; only a change within an element is a fold.
     mapping = mesh.mapping()
     corners = np.array(mesh.elem.refdom.p, dtype=float)
     inner = 0.999 * corners + 0.001 * corners.mean(axis=1, keepdims=True)

@@ -194,7 +194,8 @@ def _element(name: str, mesh: Any, order: int | None) -> Any:
     key = (corners, own if order is None else order)
     if key not in table or mesh.p.shape[0] != 3:
         raise ModelError(
-            f"member {name!r} needs a mesh of tetrahedra or hexahedra of order 1 or 2, not {type(mesh).__name__} of order {key[1]}"
+            f"member {name!r} needs a mesh of tetrahedra or hexahedra of order 1 or 2, "
+            f"not {type(mesh).__name__} of order {key[1]}"
         )
     return table[key]()
 

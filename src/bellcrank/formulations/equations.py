@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bellcrank.formulations.algebra import Symmetric
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.mechanics.constraints import Constraint
+from bellcrank.mechanics.constraints import Constraint, Equation, over_speeds
 from bellcrank.mechanics.dynamics import (
     inertia_forces,
     mass_matrix,
@@ -148,3 +148,15 @@ class Equations:
     def kept(self) -> list[int]:
         """The numbers of the equations that are not redundant."""
         return sorted(e for g in self.partition.groups for e, _ in g.pivots)
+
+    def rubbing(self, number: int) -> dict[int, Scalar]:
+        """What sliding friction adds to the force row of an equation."""
+        equation = self._sliding[number]
+        if equation.rubbing is None:
+            return {}
+        return over_speeds(self.kin, replace(equation, row=equation.rubbing))
+
+    @cached_property
+    def _sliding(self) -> list[Equation]:
+        """All equations again, now that the speeds are known and friction can tell its direction."""
+        return [e for c in self.mechanics.constraints for e in c.equations(self.kin, self.t)]

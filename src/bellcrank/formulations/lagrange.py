@@ -29,6 +29,8 @@ def solution(eq: Equations) -> tuple[list[Scalar], dict[int, Scalar]]:
         for c, entry in row.items():
             matrix[n + k][c] = entry
             matrix[c][n + k] = entry
+        for c, entry in eq.rubbing(eq.kept[k]).items():
+            matrix[c][n + k] = matrix[c].get(n + k, 0.0) + entry
     right = [*rhs, *(eq.loops.gamma[e] for e in eq.kept)]
     with eq.graph.counting("solve"):
         x = LU.of(matrix, sparse_pivots(matrix, eq.sample)).solve(right)

@@ -59,7 +59,8 @@ class Equation:
     """One constraint equation in one state, seen from link `base`.
 
     nu: right-hand side of the velocity equation. on_b: moment and force on side b, at its point, for a unit
-    multiplier.
+    multiplier. rubbing: what sliding friction adds to the row where it acts as a force; only the full multiplier
+    system can take it.
     """
 
     residual: Scalar
@@ -67,6 +68,7 @@ class Equation:
     base: int
     nu: Scalar = 0.0
     on_b: tuple[Vec, Vec] = (ZERO, ZERO)
+    rubbing: Row | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -190,6 +190,9 @@ def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
         for key in ("a", "b", "frame"):
             if hasattr(force, key):
                 yield getattr(force, key), any_joint
+    for contact in system.contacts.values():
+        yield contact.a.frame, any_joint
+        yield contact.b.frame, any_joint
     for driver in system.drivers.values():
         if hasattr(driver.target, "frame"):
             yield driver.target.frame, any_joint

@@ -11,6 +11,7 @@ from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.frames import Frame
 from bellcrank.model.parameters import ParameterTable
+from bellcrank.model.shape_methods import ShapeMethods
 from bellcrank.model.vectors import (
     IDENTITY,
     ZERO,
@@ -38,7 +39,7 @@ GROUND = "ground"
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(ShapeMethods):
     """A rigid body.
 
     mass: [kg]. center_of_mass: In body axes [m]. inertia: About the centre of mass in body axes, the

@@ -28,6 +28,7 @@ class Registry:
         self.drivers: dict[str, Driver] = {}
         self.couplings: dict[str, Coupling] = {}
         self.forces: dict[str, Force] = {}
+        self.contacts: dict[str, Any] = {}
 
     def _kinds(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (
@@ -36,6 +37,7 @@ class Registry:
             ("driver", self.drivers),
             ("coupling", self.couplings),
             ("force", self.forces),
+            ("contact", self.contacts),
             ("parameter", self.parameters),
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
+from bellcrank.model.contacts import ContactMethods
 from bellcrank.model.force_methods import ForceMethods
 from bellcrank.model.joint_methods import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUND", "System"]
 
 
-class System(JointMethods, MotionMethods, ForceMethods):
+class System(JointMethods, MotionMethods, ForceMethods, ContactMethods):
     """A mechanism as the user describes it.
 
     gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,

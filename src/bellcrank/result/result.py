@@ -19,6 +19,7 @@ from bellcrank.result.series import Series
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from bellcrank.impacts.solver import ImpactRecord
     from bellcrank.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -67,6 +68,7 @@ class Result:
     parameters: Array
     run: RunReport
     events: tuple[Happening, ...] = ()
+    impacts: tuple[ImpactRecord, ...] = ()
     _computed: dict[str, Series] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:

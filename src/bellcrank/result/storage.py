@@ -16,6 +16,7 @@ import io
 import json
 import os
 import tempfile
+import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 import bellcrank
 from bellcrank.errors import AssemblyError, BellcrankError
 from bellcrank.result.result import Happening, Result, RunReport
+from bellcrank.result.unclosed import closed, is_unclosed
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
@@ -42,6 +44,8 @@ VERSION = 1
 MAX_TEXT = 64 * 2**20
 TABLES = ("time", "q", "u", "du", "parameters")
 SLOTS = ("checkpoint_0", "checkpoint_1")
+ATTEMPTS = 5
+"""How often a file that is being written is looked at until a whole one is seen."""
 
 
 class ResultFileError(BellcrankError, ValueError):
@@ -285,7 +289,7 @@ def unpacked(payload: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """The contents of a file, checked but not yet put to use; `report` is None where the writer never ended."""
+    """The contents of a file, checked but not yet put to use; a writer that never ended leaves no report."""
 
     header: Header
     time: Array
@@ -327,32 +331,35 @@ load_result = load
 def read(path: str | PathLike[str]) -> Stored:
     """Read and check a file."""
     name = str(path)
-    with _opened(name) as file:
+    for attempt in range(ATTEMPTS):
+        data = _unclosed(name)
         try:
-            return _read(file, name)
+            with _opened(name, data) as file:
+                return _read(file, name)
+        except ResultFileError:
+            raise
         except (KeyError, OSError, RuntimeError, ValueError, TypeError) as error:
-            if isinstance(error, ResultFileError):
-                raise
-            raise ResultFileError(f"{name}: the file is damaged or was cut short ({error})") from error
+            # The bytes of a file that is being written are not read all at one instant.
+            if data is None or attempt == ATTEMPTS - 1:
+                raise ResultFileError(f"{name}: the file is damaged or was cut short ({error})") from error
+            time.sleep(0.05)
+    raise AssertionError
+
+
+def _unclosed(name: str) -> bytes | None:
+    """The bytes of a file that was not closed, as if it had been; None for all others."""
+    with open(name, "rb") as file:
+        head = file.read(48)
+        return closed(head + file.read()) if is_unclosed(head) else None
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[Any]:
-    """An HDF5 file; one whose writer is at work or was killed opens only as a reader beside a writer."""
+def _opened(name: str, data: bytes | None) -> Iterator[Any]:
     import h5py
 
-    if not os.path.exists(name):
-        raise FileNotFoundError(f"no file {name!r}")
-    if not h5py.is_hdf5(name):
+    if data is None and not h5py.is_hdf5(name):
         raise ResultFileError(f"{name}: this is not a result file of Bellcrank")
-    try:
-        file = h5py.File(name, "r")
-    except OSError:
-        try:
-            file = h5py.File(name, "r", libver="latest", swmr=True)
-        except OSError as error:
-            raise ResultFileError(f"{name}: the file is damaged or was cut short ({error})") from error
-    with file:
+    with h5py.File(name if data is None else io.BytesIO(data), "r") as file:
         yield file
 
 

@@ -1,7 +1,7 @@
 """Elastic bar on a rigid wall: contact time, stress, shortening and rebound against the closed form.
 
-A steel bar 0.2 m long flies at 100 m/s over a gap of 2 mm; its sides are held, so that strain is one-dimensional. One wave
-runs to the free end and back; then the bar leaves as fast as it came.
+A steel bar 0.2 m long flies at 100 m/s over a gap of 2 mm; its sides are held, so that strain is one-dimensional.
+One wave runs to the free end and back; then the bar leaves as fast as it came.
 
 Source: code_aster V5.03.100 (SDNV100), and c = sqrt(E (1 - nu) / (rho (1 + nu) (1 - 2 nu))), duration 2 L / c, stress
 rho c v.

@@ -1,7 +1,7 @@
 """Hertz contact: an elastic sphere pressed on a rigid plane, pressure and contact radius as the mesh is refined.
 
-Steel sphere of 10 mm radius under 100 N; six-node triangles halved around the pole. Radius and pressure are read from the
-line p^2 = p0^2 (1 - r^2 / a^2) through the nodal pressures.
+Steel sphere of 10 mm radius under 100 N; six-node triangles halved around the pole. Radius and pressure are read
+from the line p^2 = p0^2 (1 - r^2 / a^2) through the nodal pressures.
 
 Source: Johnson, Contact Mechanics (1985), (4.22) to (4.24): a = 1.481248034e-4 m, p0 = 2.176134892e9 Pa.
 """
@@ -54,6 +54,12 @@ def quantities() -> list[Quantity]:
         Quantity("approach", found[-1].approach, APPROACH, 0.02, "m", relative),
         Quantity("force", found[-1].force, FORCE, 1e-9, "N", relative),
         Quantity("pressure_curve", curve, 0.02, 0.0, "of the peak", at_most),
-        *(Quantity(f"radius_error_{k}", e, 0.08 / 2**k, 0.0, "relative", at_most) for k, e in enumerate(radius_errors)),
-        *(Quantity(f"pressure_error_{k}", e, 0.06 / 2**k, 0.0, "relative", at_most) for k, e in enumerate(pressure_errors)),
+        *(
+            Quantity(f"radius_error_{k}", e, 0.08 / 2**k, 0.0, "relative", at_most)
+            for k, e in enumerate(radius_errors)
+        ),
+        *(
+            Quantity(f"pressure_error_{k}", e, 0.06 / 2**k, 0.0, "relative", at_most)
+            for k, e in enumerate(pressure_errors)
+        ),
     ]

@@ -1,6 +1,7 @@
 """Elastic sphere on a rigid wall with friction 0.3: force, and radial impulse over the normal one.
 
-The sphere of `sphere-on-wall`. Friction presses the spreading contact patch inwards; the ratio of impulses shows its size.
+The sphere of `sphere-on-wall`. Friction presses the spreading contact patch inwards; the ratio of impulses shows
+its size.
 
 Source: Lee (1995), section 4; reference values from two independent schemes on fine meshes.
 """
@@ -30,7 +31,9 @@ def quantities() -> list[Quantity]:
         Quantity("peak_time", time, 1.472, 0.01, "s"),
         Quantity("last_contact", fine.contact_duration()[1], 2.942, 0.01, "s"),
         Quantity("rebound_speed", float(fine.rebound_velocity()[1]), 0.9907, 0.003, "m/s"),
-        Quantity("vibration_energy", 1.0 - float(fine.rebound_velocity()[1]) ** 2, 0.0185, 1e-3, "of the initial"),
+        Quantity(
+            "vibration_energy", 1.0 - float(fine.rebound_velocity()[1]) ** 2, 0.0185, 1e-3, "of the initial"
+        ),
         Quantity("roughness_dt005", paper.roughness(), 1.1, 0.0, "", at_most),
         Quantity("energy_error_dt005", energy_error(paper), 5e-3, 0.0, "relative", at_most),
     ]

@@ -22,7 +22,11 @@ def quantities() -> list[Quantity]:
     upper = bar(count, 0.0, -SPEED, "upper")
     lower = bar(count, -LENGTH, 0.0, "lower")
     wide = elastic.block(
-        (SIDE, LENGTH), STEEL, element=elastic.Element.QUADRILATERAL4, divisions=(2, count), lowest=(0.0, -LENGTH)
+        (SIDE, LENGTH),
+        STEEL,
+        element=elastic.Element.QUADRILATERAL4,
+        divisions=(2, count),
+        lowest=(0.0, -LENGTH),
     )
     lower = replace(lower, mesh=wide.mesh)
     step = 0.5 * LENGTH / count / STEEL.wave_speed
@@ -39,5 +43,7 @@ def quantities() -> list[Quantity]:
         Quantity("struck_speed", -velocity["lower"], SPEED, 0.01, "m/s", relative),
         Quantity("striking_speed", -velocity["upper"], 0.0, 0.01 * SPEED, "m/s"),
         Quantity("mean_speed", -total, 0.5 * SPEED, 1e-9 * SPEED, "m/s"),
-        Quantity("energy_error", float(np.abs(run["energy.error"]).max()), 1e-2, 0.0, "relative", Within.AT_MOST),
+        Quantity(
+            "energy_error", float(np.abs(run["energy.error"]).max()), 1e-2, 0.0, "relative", Within.AT_MOST
+        ),
     ]

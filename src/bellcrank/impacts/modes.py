@@ -1,0 +1,145 @@
+"""Which contacts last: mechanisms with some contacts closed, their forces, and when these change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.analysis.assembly import LoopState, close_speeds, independent_equations
+from bellcrank.formulations import lagrange
+from bellcrank.formulations.equations import Equations, Reference
+from bellcrank.formulations.loops import Partition
+from bellcrank.formulations.registry import Formulation
+from bellcrank.mechanics.contacts import ContactPair, along, sustained
+from bellcrank.mechanism import Mechanism, State, body_groups_of
+from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Expr, Graph, Scalar
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A lasting contact: sticking, or sliding with the slip's sign (in the plane)."""
+
+    sticking: bool
+    slip: float = 1.0
+
+
+Modes = Mapping[str, Mode]
+
+
+class ContactForces:
+    """Forces of lasting contacts in one variant and partition, compiled: for each the normal and tangential ones."""
+
+    def __init__(self, variant: Mechanism, partition: Partition, pairs: Sequence[ContactPair], modes: Modes) -> None:
+        self.pairs = [pair for pair in pairs if pair.contact.name in modes]
+        self.modes = modes
+        eq = traced_equations(variant, partition)
+        self.program = Program.of(eq.inputs, self._outputs(eq), "contact forces")
+        self.kernel: Kernel = compile_program(self.program)
+
+    def _outputs(self, eq: Equations) -> list[Scalar]:
+        outputs: list[Scalar] = []
+        for forces, slip in contact_forces(eq, self.pairs, self.modes):
+            outputs += [*forces, *slip]
+        return outputs
+
+    def at(self, x: Array) -> list[tuple[Array, Array]]:
+        """For every lasting contact its forces on b (normal, tangents) and its slip velocity."""
+        y = self.kernel(x)
+        found, first = [], 0
+        for pair in self.pairs:
+            n = 2 if pair.planar else 3
+            found.append((y[first : first + n], y[first + n : first + 2 * n - 1]))
+            first += 2 * n - 1
+        return found
+
+
+def traced_equations(variant: Mechanism, partition: Partition) -> Equations:
+    """The equations of a variant on fresh inputs."""
+    start = variant.start
+    reference = Reference(start.t, start.q.tolist(), start.u.tolist(), variant.parameter_values)
+    return Equations.traced(variant.mechanics, partition, Graph(), reference)
+
+
+def contact_forces(
+    eq: Equations, pairs: Sequence[ContactPair], modes: Modes
+) -> list[tuple[list[Scalar], list[Scalar]]]:
+    """For every lasting contact: forces on b along normal and tangents, and the slip velocities."""
+    multipliers = lagrange.solution(eq)[1]
+    first = {}
+    number = 0
+    for c in eq.mechanics.constraints:
+        first[c.name] = number
+        number += c.size
+    found = []
+    for pair in pairs:
+        name = pair.contact.name
+        mode, start = modes[name], first[name]
+        rows = pair.rows(eq.kin)[1]
+        slip = [along(eq.kin, e) for e in rows[1:]]
+        normal = -multipliers.get(start, 0.0)
+        if mode.sticking:
+            rub: list[Scalar] = [-multipliers.get(start + 1 + j, 0.0) for j in range(len(rows) - 1)]
+        elif len(slip) == 1:
+            rub = [-(pair.contact.friction * mode.slip) * normal]
+        else:
+            size = (slip[0] * slip[0] + slip[1] * slip[1] + 1e-24) ** 0.5
+            rub = [-(pair.contact.friction * normal) * (s / size) for s in slip]
+        found.append(([normal, *rub], slip))
+    return found
+
+
+def variant_of(base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, state: State) -> Mechanism:
+    """The mechanism with the contacts in `modes` closed, starting from `state`."""
+    closed = [
+        sustained(base.linkage, pair, modes[pair.contact.name].sticking, modes[pair.contact.name].slip)
+        for pair in pairs
+        if pair.contact.name in modes
+    ]
+    mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
+    rubbing = any(
+        not modes[pair.contact.name].sticking and pair.contact.friction > 0.0
+        for pair in pairs
+        if pair.contact.name in modes
+    )
+    named = dict(zip(mechanics.parameters, base.parameter_values, strict=True))
+    loops = LoopState(base.linkage, mechanics.constraints, named)
+    kept, dropped = independent_equations(loops, state.q, state.t)
+    before = set(base.dropped)
+    kept = [e for e in kept if e not in before]
+    groups = body_groups_of(base.linkage, mechanics, kept)
+    u = close_speeds(loops, loops.rows(state.q, state.t), state.u, (), lambda left: "a contact cannot be held")
+    return replace(
+        base,
+        mechanics=mechanics,
+        groups=groups,
+        kept=tuple(kept),
+        dropped=tuple(sorted({*dropped, *before})),
+        start=State(state.t, state.q, u),
+        formulation=Formulation.LAGRANGE if rubbing else base.formulation,
+    )
+
+
+def watched(eq: Equations, pairs: Sequence[ContactPair], modes: Modes) -> list[tuple[str, str, int, Scalar]]:
+    """What may end the lasting contacts: (contact, what, direction, expression)."""
+    active = [pair for pair in pairs if pair.contact.name in modes]
+    found: list[tuple[str, str, int, Scalar]] = []
+    for pair, (forces, slip) in zip(active, contact_forces(eq, active, modes), strict=True):
+        name, mode, mu = pair.contact.name, modes[pair.contact.name], pair.contact.friction
+        found.append((name, "release", -1, forces[0]))
+        if mu == 0.0:
+            continue
+        if mode.sticking:
+            rub: Scalar = 0.0
+            for f in forces[1:]:
+                rub = rub + f * f
+            found.append((name, "slip", -1, (mu * mu) * (forces[0] * forces[0]) - rub))
+        elif len(slip) == 1:
+            found.append((name, "stick", -1, mode.slip * slip[0]))
+    return [(n, w, d, x if isinstance(x, Expr) else float(x)) for n, w, d, x in found]

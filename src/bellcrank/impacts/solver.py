@@ -1,0 +1,190 @@
+"""Impacts through the constrained mass matrix (paper A, equation 22).
+
+With the dependent speeds eliminated, the jump of the independent ones is M^-1 J^T p, M being the reduced mass matrix:
+all joints take their impulsive reactions without appearing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.impact import solve_impact
+from bellcrank.formulations.equations import Mechanics
+from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.mechanics.constraints import over_speeds
+from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.mechanics.dynamics import mass_matrix
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.numbers import Traced
+from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Graph, Scalar
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRecord:
+    """One contact in an impact, in world axes: where, along which normal, how much.
+
+    normal: From shape a to shape b. impulse: On b along the normal [N s]. friction_impulse: On b, world axes [N s].
+    speed_before, speed_after: Normal speed of parting [m/s].
+    """
+
+    contact: str
+    point: Array
+    normal: Array
+    impulse: float
+    friction_impulse: Array
+    speed_before: float
+    speed_after: float
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactRecord:
+    """An impact: when, which contacts, and what it cost.
+
+    speeds_before, speeds_after: All speeds of the mechanism. energy_before, energy_after: Kinetic [J].
+    """
+
+    time: float
+    contacts: tuple[ContactRecord, ...]
+    q: Array
+    speeds_before: Array
+    speeds_after: Array
+    energy_lost: float
+    law_limited: bool
+
+    @property
+    def impulse(self) -> float:
+        """The normal impulse of the first contact [N s]."""
+        return self.contacts[0].impulse
+
+
+class ImpactProgram:
+    """Gaps, contact geometry, reduced mass matrix and contact rows in one partition, compiled."""
+
+    def __init__(self, mechanics: Mechanics, partition: Partition, pairs: Sequence[ContactPair]) -> None:
+        self.pairs = tuple(pairs)
+        self.partition = partition
+        self.n = len(partition.independent)
+        self.speeds = mechanics.linkage.speeds
+        graph = Graph()
+        t = graph.input("t.")
+        q = [graph.input(f"q.{i}") for i in range(mechanics.linkage.positions)]
+        v = {i: graph.input(f"u.{i}") for i in partition.independent}
+        parameters = [graph.input(name) for name in mechanics.parameters]
+        kin = Kinematics(mechanics.linkage, q, Traced(graph))
+        loops = Loops(kin, mechanics.constraints, partition, t)
+        u = loops.speeds(v)
+        kin.set_speeds(u)
+        M = mass_matrix(kin, mechanics.inertias, loops.columns())
+        outputs: list[Scalar] = []
+        outputs += [M.get((max(i, j), min(i, j)), 0.0) for i in range(self.n) for j in range(self.n)]
+        place = {i: k for k, i in enumerate(partition.independent)}
+        self.row_counts = [2 if pair.planar else 3 for pair in self.pairs]
+        for pair in self.pairs:
+            found, equations = pair.rows(kin)
+            base = kin.pose(pair.base)
+            outputs.append(found.distance)
+            outputs += _world(base.R, found.normal)
+            outputs += [a + b for a, b in zip(base.p, _world(base.R, found.point_a), strict=True)]
+            for equation, direction in zip(equations, pair.directions(found), strict=True):
+                row: list[Scalar] = [0.0] * self.n
+                drift: Scalar = 0.0
+                for i, entry in over_speeds(kin, equation).items():
+                    if i in place:
+                        row[place[i]] = row[place[i]] + entry
+                    else:
+                        for j, x in loops.B[i].items():
+                            row[place[j]] = row[place[j]] + entry * x
+                        drift = drift + entry * loops.b[i]
+                outputs += [*row, drift, *_world(base.R, direction)]
+        outputs += u
+        self.kernel: Kernel = compile_program(Program.of([t, *q, *v.values(), *parameters], outputs, "impact"))
+
+    def evaluate(self, x: Array) -> tuple[Array, list[ContactState], Array]:
+        """Reduced mass matrix, contact states, and all speeds."""
+        y = self.kernel(x)
+        n = self.n
+        M = y[: n * n].reshape(n, n)
+        first = n * n
+        states = []
+        for count in self.row_counts:
+            gap, normal, point = y[first], y[first + 1 : first + 4], y[first + 4 : first + 7]
+            first += 7
+            block = y[first : first + count * (n + 4)].reshape(count, n + 4)
+            first += count * (n + 4)
+            states.append(
+                ContactState(float(gap), normal, point, block[:, :n], block[:, n], block[:, n + 1 :])
+            )
+        return M, states, y[first : first + self.speeds]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactState:
+    """One contact in one state: gap [m], world normal and point, rows over independent speeds, their directions."""
+
+    gap: float
+    normal: Array
+    point: Array
+    rows: Array
+    drift: Array
+    directions: Array
+
+
+def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
+    return [R[i][0] * v[0] + R[i][1] * v[1] + R[i][2] * v[2] for i in range(3)]
+
+
+def impact(
+    program: ImpactProgram, t: float, q: Array, u_i: Array, p: Array, touching: float
+) -> tuple[Array, ImpactRecord | None]:
+    """Independent speeds after all contacts nearer than `touching` [m] have struck, and the record of it."""
+    x = np.concatenate([[t], q, u_i, p])
+    M, states, before = program.evaluate(x)
+    near = [k for k, s in enumerate(states) if s.gap <= touching]
+    approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
+    if not any(v < 0.0 for v in approach.values()):
+        return u_i, None
+    contacts = [program.pairs[k].contact for k in near]
+    friction = [c.friction for c in contacts]
+    tangents = 0 if not any(friction) else (1 if all(program.pairs[k].planar for k in near) else 2)
+    J = np.vstack([states[k].rows[: 1 + tangents] for k in near])
+    drift = np.concatenate([states[k].drift[: 1 + tangents] for k in near])
+    inverse = np.linalg.solve(M, J.T)
+    velocities = J @ u_i + drift
+    solved = solve_impact(
+        J @ inverse,
+        velocities,
+        [c.restitution for c in contacts],
+        friction,
+        tangents=tangents,
+        law=contacts[0].law,
+    )
+    after = u_i + inverse @ solved.impulses
+    _, _, speeds_after = program.evaluate(np.concatenate([[t], q, after, p]))
+    records = []
+    for i, k in enumerate(near):
+        rows = slice(i * (1 + tangents), (i + 1) * (1 + tangents))
+        share, s = solved.impulses[rows], states[k]
+        rubbing = share[1:] @ s.directions[1 : 1 + tangents] if tangents else np.zeros(3)
+        records.append(
+            ContactRecord(
+                contacts[i].name,
+                s.point.copy(),
+                s.normal.copy(),
+                float(share[0]),
+                np.asarray(rubbing),
+                approach[k],
+                float(solved.velocities[rows][0]),
+            )
+        )
+    struck = tuple(r for r in records if r.impulse > 0.0) or tuple(records)
+    return after, ImpactRecord(
+        t, struck, q.copy(), before, speeds_after, -float(solved.energy_change), bool(solved.energetic)
+    )

@@ -1,0 +1,167 @@
+"""Contacts on links: gap, contact points, and the rows of the relative velocity there (paper A, 2 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bellcrank.contact.closest import Closest, closest
+from bellcrank.mechanics.constraints import (
+    Constraint,
+    Equation,
+    Marker,
+    Row,
+    marker,
+    over_speeds,
+    twist_columns,
+)
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import Linkage
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, mat, matmul, scale, times, vec
+from bellcrank.program.derive import directional
+from bellcrank.program.trace import Expr, Scalar, compare, sqrt, where
+
+if TYPE_CHECKING:
+    from bellcrank.model.contacts import Contact, PlacedShape
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPair:
+    """A contact of a model on the links of a mechanism."""
+
+    contact: Contact
+    a: Marker
+    b: Marker
+    base: int
+
+    @property
+    def planar(self) -> bool:
+        """Whether the shapes are plane curves: then there is one tangent instead of two."""
+        return bool(self.contact.a.shape.planar)
+
+    @staticmethod
+    def of(contact: Contact, linkage: Linkage) -> ContactPair:
+        """Place a contact on the links."""
+        a, b = _marker(contact.a, linkage), _marker(contact.b, linkage)
+        return ContactPair(contact, a, b, linkage.common(a.link, b.link))
+
+    def closest(self, kin: Kinematics) -> Closest:
+        """Closest points, seen from the base."""
+        R_a, p_a = _seen(kin, self.a, self.base)
+        R_b, p_b = _seen(kin, self.b, self.base)
+        return closest(self.contact.a.shape, R_a, p_a, self.contact.b.shape, R_b, p_b)
+
+    def equation(self, kin: Kinematics, found: Closest, direction: Vec, residual: Scalar) -> Equation:
+        """The velocity of b against a at the contact along a direction, as a row."""
+        row: dict[int, tuple[Scalar, ...]] = {}
+        for link, point, sign in ((self.a.link, found.point_a, -1.0), (self.b.link, found.point_b, 1.0)):
+            for k in kin.linkage.path(link, self.base):
+                columns = twist_columns(kin, k, self.base, point)
+                row[k] = tuple(sign * dot(direction, v) for _, v in columns)
+        return Equation(residual, row, self.base, on_b=(ZERO, direction))
+
+    def directions(self, found: Closest) -> list[Vec]:
+        """The normal from a to b, then the tangents."""
+        n = found.normal
+        if self.planar:
+            return [n, (-n[1], n[0], n[2])]
+        first, second = tangents(n)
+        return [n, first, second]
+
+    def rows(self, kin: Kinematics) -> tuple[Closest, list[Equation]]:
+        """Closest points, and the rows of normal and tangential velocity."""
+        found = self.closest(kin)
+        along = self.directions(found)
+        return found, [
+            self.equation(kin, found, d, found.distance if i == 0 else 0.0) for i, d in enumerate(along)
+        ]
+
+
+def _marker(placed: PlacedShape, linkage: Linkage) -> Marker:
+    frame = placed.frame
+    return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
+
+
+def _seen(kin: Kinematics, m: Marker, base: int) -> tuple[Mat, Vec]:
+    pose = kin.pose(m.link, base)
+    R = (kin.vector(m.R[0]), kin.vector(m.R[1]), kin.vector(m.R[2]))
+    return matmul(pose.R, R), add(pose.p, times(pose.R, kin.vector(m.p)))
+
+
+def tangents(n: Vec) -> tuple[Vec, Vec]:
+    """Two directions perpendicular to n; continuous but where n turns past the plane |n_x| = 0.8."""
+    steep = compare("lt", 0.64, n[0] * n[0])
+    e: Vec = (where(steep, 0.0, 1.0), where(steep, 1.0, 0.0), 0.0)
+    t = cross(n, e)
+    t = scale(1.0 / sqrt(dot(t, t)), t)
+    return t, cross(n, t)
+
+
+def sustained(linkage: Linkage, pair: ContactPair, sticking: bool, slip: float = 1.0) -> Constraint:
+    """A lasting contact: gap held at zero; where it sticks, no tangential velocity either.
+
+    Where it slides with friction, the force of friction goes with the normal force against the slip: of sign `slip` in
+    the plane, along the tangential velocity in space.
+    """
+    count = 1 if not sticking else 2 if pair.planar else 3
+    labels = ("gap", "first tangent", "second tangent")[:count]
+    mu = pair.contact.friction
+
+    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
+        rows = pair.rows(kin)[1]
+        if sticking or mu == 0.0:
+            return rows[:count]
+        if kin.u is None:
+            return rows[:1]
+        return [replace(rows[0], rubbing=_rubbing(kin, rows[1:], mu, slip))]
+
+    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
+        return [-rate_at_constant_speeds(kin, e) for e in pair.rows(kin)[1][:count]]
+
+    name = pair.contact.name
+    links = linkage.owning((*linkage.path(pair.a.link, pair.base), *linkage.path(pair.b.link, pair.base)))
+    bodies = (pair.contact.a.frame.body.name, pair.contact.b.frame.body.name)
+    return Constraint(
+        name, f"contact {name!r}", count, pair.base, links, labels, equations, gammas, (pair.a, pair.b), bodies
+    )
+
+
+def _rubbing(kin: Kinematics, tangential: Sequence[Equation], mu: float, slip: float) -> Row:
+    """- mu times the direction of slip, as a row."""
+    if len(tangential) == 1:
+        return {k: tuple(-(mu * slip) * x for x in entries) for k, entries in tangential[0].row.items()}
+    first, second = (along(kin, e) for e in tangential)
+    shrink = mu / sqrt(first * first + second * second + 1e-24)
+    shares = (first * shrink, second * shrink)
+    row: dict[int, tuple[Scalar, ...]] = {}
+    for share, e in zip(shares, tangential, strict=True):
+        for k, entries in e.row.items():
+            before = row.get(k, (0.0,) * len(entries))
+            row[k] = tuple(b - share * x for b, x in zip(before, entries, strict=True))
+    return row
+
+
+def along(kin: Kinematics, equation: Equation) -> Scalar:
+    """row . u."""
+    assert kin.u is not None
+    speed: Scalar = 0.0
+    for i, entry in over_speeds(kin, equation).items():
+        speed = speed + entry * kin.u[i]
+    return speed
+
+
+def rate_at_constant_speeds(kin: Kinematics, equation: Equation) -> Scalar:
+    """The rate of row . u along the motion while all speeds keep their values, by exact differentiation."""
+    assert kin.u is not None
+    speed = along(kin, equation)
+    if not isinstance(speed, Expr):
+        return 0.0
+    moving = {
+        q.id: rate for q, rate in zip(kin.q, kin.position_rates(), strict=True) if isinstance(q, Expr)
+    }
+    held = {u.id: 0.0 for u in kin.u if isinstance(u, Expr)}
+    return directional([speed], {**moving, **held})[0]
+
+
+__all__ = ["ContactPair", "along", "rate_at_constant_speeds", "sustained", "tangents"]

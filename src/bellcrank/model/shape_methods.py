@@ -1,0 +1,87 @@
+"""The methods of a body that put shapes on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.model import checks
+from bellcrank.model.vectors import ZERO, as_mat, rotation_with_z_along
+
+if TYPE_CHECKING:
+    from bellcrank.contact.shapes import Shape
+    from bellcrank.model.bodies import Body
+    from bellcrank.model.contacts import PlacedShape
+
+
+class ShapeMethods:
+    """Shapes for contacts; places and directions in body axes."""
+
+    def shape(self, shape: Shape, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
+        """Any shape of :mod:`bellcrank.contact.shapes`, its frame at `at` and turned by `rotation`."""
+        from bellcrank.model.contacts import PlacedShape
+
+        body = cast("Body", self)
+        turned = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rotation is None else rotation
+        return PlacedShape(body.frame(at, turned), shape)
+
+    def sphere(self, radius: Any, at: Any = ZERO) -> PlacedShape:
+        """A sphere [m]."""
+        from bellcrank.contact.shapes import Sphere
+
+        return self.shape(Sphere(radius), at)
+
+    def ellipsoid(self, a: Any, b: Any, c: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
+        """An ellipsoid with semi-axes a, b, c [m] along its frame."""
+        from bellcrank.contact.shapes import Ellipsoid
+
+        return self.shape(Ellipsoid(a, b, c), at, rotation)
+
+    def capsule(self, radius: Any, half_length: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
+        """A capsule along z of its frame [m]."""
+        from bellcrank.contact.shapes import Capsule
+
+        return self.shape(Capsule(radius, half_length), at, rotation)
+
+    def cylinder(self, radius: Any, half_length: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
+        """A cylinder along z of its frame [m]."""
+        from bellcrank.contact.shapes import Cylinder
+
+        return self.shape(Cylinder(radius, half_length), at, rotation)
+
+    def plane(self, at: Any = ZERO, normal: Any = (0.0, 0.0, 1.0)) -> PlacedShape:
+        """A half-space whose surface runs through `at` with the outward `normal`."""
+        from bellcrank.contact.shapes import Plane
+
+        n = checks.plain_vector("normal of a plane", normal, "a normal is three plain numbers")
+        if not np.linalg.norm(n) > 0.0:
+            raise ModelError("the normal of a plane is zero; give its direction")
+        return self.shape(Plane(), at, as_mat(rotation_with_z_along(n / np.linalg.norm(n))))
+
+    def circle(self, radius: Any, at: Any = ZERO) -> PlacedShape:
+        """A circle in the x-y plane [m], for planar mechanisms."""
+        from bellcrank.contact.shapes import Circle
+
+        return self.shape(Circle(radius), at)
+
+    def ellipse(self, a: Any, b: Any, at: Any = ZERO, angle: float = 0.0) -> PlacedShape:
+        """An ellipse in the x-y plane with semi-axes a, b [m], a turned by `angle` from x."""
+        from bellcrank.contact.shapes import Ellipse
+
+        return self.shape(Ellipse(a, b), at, _about_z(angle))
+
+    def line(self, at: Any = ZERO, angle: float = 0.0) -> PlacedShape:
+        """A straight edge in the x-y plane along x turned by `angle`; the material lies below it."""
+        from bellcrank.contact.shapes import HalfPlane
+
+        return self.shape(HalfPlane(), at, _about_z(angle))
+
+
+def _about_z(angle: float) -> Any:
+    c, s = float(np.cos(angle)), float(np.sin(angle))
+    return ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))
+
+
+

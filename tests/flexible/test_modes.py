@@ -1,0 +1,233 @@
+"""Reductions, truncation measure, damping and recovery."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bellcrank.errors import ModelError, UnknownName
+from bellcrank.flexible import (
+    AttachmentModes,
+    Chord,
+    Clamped,
+    CraigBampton,
+    GivenModes,
+    Material,
+    MeanAxes,
+    NormalModes,
+    Ratios,
+    Rayleigh,
+    Supports,
+    beam,
+    circle,
+    equivalent_stress,
+    given_matrices,
+    rectangle,
+    sine,
+    assumed_shapes,
+)
+from bellcrank.flexible.held import Held
+
+STEEL = Material(200e9, 7830.0, 0.3)
+L = 0.6
+SECTION = rectangle(0.03, 0.02)
+
+
+def bar(elements=8, **options):
+    return beam("bar", L, SECTION, STEEL, elements, **options)
+
+
+@pytest.mark.parametrize("frame", [MeanAxes(), Clamped("start"), Chord("start", "end")])
+def test_component_modes_carry_interface_loads_exactly(frame):
+    member = bar().reduce(CraigBampton(("start", "end"), 3), frame)
+    assert member.modes == 6 + 3
+    residual = np.concatenate([member.truncation.static_residual[name] for name in ("start", "end")])
+    if not isinstance(frame, MeanAxes):
+        assert np.nanmax(np.abs(residual)) < 1e-7
+    np.testing.assert_allclose(member.modal_mass, np.eye(9), atol=1e-7)
+
+
+def test_component_modes_approach_the_whole_model_from_above():
+    whole = bar().reduce(NormalModes(4), MeanAxes()).frequencies
+    last = np.full(4, np.inf)
+    for count in (4, 8, 16):
+        ours = bar().reduce(CraigBampton(("start", "end"), count), MeanAxes()).frequencies[:4]
+        assert (ours <= last * (1 + 1e-9)).all()
+        assert (ours >= whole * (1 - 1e-8)).all()
+        last = ours
+    np.testing.assert_allclose(last, whole, rtol=1e-4)
+
+
+def test_attachment_modes_remove_the_static_residual():
+    plain = bar().reduce(NormalModes(4), Clamped("start"))
+    better = bar().reduce(AttachmentModes({"end": "x y z rx"}, 4), Clamped("start"))
+    assert np.nanmax(plain.truncation.static_residual["end"]) > 0.9, "no axial mode among the lowest"
+    assert np.abs(better.truncation.static_residual["end"][:4]).max() < 1e-7
+    assert "attachment" in str(plain.truncation)
+
+
+def test_attachment_modes_in_mean_axes_answer_with_inertia_relief():
+    model = bar(planar=True)
+    member = model.reduce(AttachmentModes({"end": "y"}), MeanAxes())
+    assert member.modes == 1
+    assert np.abs(member.momentum).max() < 1e-9
+
+
+def test_effective_mass_of_all_modes_is_what_the_frame_leaves_free():
+    model = bar(4)
+    count = model.freedoms - 6
+    member = model.reduce(NormalModes(count), Clamped("start"))
+    np.testing.assert_allclose(member.truncation.mass_shares, member.truncation.reachable_mass, atol=1e-6)
+    few = model.reduce(NormalModes(2), Clamped("start"))
+    assert few.truncation.missing_mass[0] == pytest.approx(1.0)
+    assert "keep more modes" in str(few)
+
+
+def test_first_cantilever_mode_moves_61_percent_of_the_mass():
+    """Effective mass of the first bending mode: (2 tanh-like closed form) 0.6131 of the total."""
+    member = bar(20, planar=True).reduce(NormalModes(1), Clamped("start"))
+    assert member.truncation.mass_shares[1] == pytest.approx(0.6131, abs=1e-4)
+
+
+def test_modes_under_other_supports_are_moved_into_the_frame():
+    held = Supports({"start": "x y z rx ry rz", "end": "x y z rx ry rz"})
+    member = bar(planar=True).reduce(NormalModes(3, boundary=held), MeanAxes())
+    assert np.abs(member.momentum).max() < 1e-8
+    clamped = Held(bar(planar=True), held.conditions(bar(planar=True)), "start").modes(1)[0][0]
+    beta = 4.730040744862704
+    exact = beta**4 * STEEL.young * SECTION.bending_z / (STEEL.density * SECTION.area * L**4)
+    assert clamped == pytest.approx(exact, rel=1e-3)
+
+
+def test_all_modes_up_to_a_frequency():
+    member = bar().reduce(NormalModes(up_to=1500.0), Clamped("start"))
+    more = bar().reduce(NormalModes(member.modes + 1), Clamped("start"))
+    assert member.frequencies[-1] <= 1500.0 < more.frequencies[-1]
+
+
+def test_signs_and_pairs_do_not_depend_on_the_eigensolver():
+    """A round bar bends alike in all planes; its modes lie in the planes of the axes all the same."""
+    round_bar = beam("round", L, circle(0.02), STEEL, 6)
+    for frame in (Clamped("start"), MeanAxes(), Chord("start", "end")):
+        member = round_bar.reduce(NormalModes(4), frame)
+        diagonal = np.array([np.diag(member.modal_coupling[k, k]) for k in range(4)])
+        np.testing.assert_allclose(diagonal, np.eye(3)[[1, 2, 1, 2]], atol=1e-9)
+    tip = round_bar.reduce(NormalModes(4), Clamped("start")).node("end").translation
+    assert (tip.max(axis=0) > 0).all()
+    assert tip.min() == 0
+
+
+def test_large_models_use_the_same_modes_as_small_ones(monkeypatch):
+    """The sparse eigensolver against the dense one."""
+    model = bar(12)
+    for frame in (Clamped("start"), MeanAxes()):
+        whole = model.reduce(NormalModes(6), frame)
+        monkeypatch.setattr("bellcrank.flexible.held.DENSE", 0)
+        sparse = model.reduce(NormalModes(6), frame)
+        monkeypatch.undo()
+        np.testing.assert_allclose(sparse.frequencies, whole.frequencies, rtol=1e-8)
+        np.testing.assert_allclose(sparse.coupling, whole.coupling, atol=1e-7)
+
+
+def test_given_shapes():
+    model = bar(planar=True)
+    held = Held(model, Clamped("start").conditions(model), "start")
+    _, shapes = held.modes(2)
+    member = model.reduce(GivenModes(shapes @ np.array([[1.0, 2], [3, -1]])), Clamped("start"))
+    np.testing.assert_allclose(member.frequencies, model.reduce(NormalModes(2), Clamped("start")).frequencies, rtol=1e-8)
+
+
+def test_damping():
+    model = bar(planar=True)
+    member = model.reduce(NormalModes(3), Clamped("start"), damping=Ratios((0.01, 0.02, 0.03)))
+    w = 2 * np.pi * member.frequencies
+    np.testing.assert_allclose(member.damping, np.diag(2 * np.array([0.01, 0.02, 0.03]) * w), atol=1e-6 * w[-1])
+    rayleigh = model.reduce(NormalModes(3), Clamped("start"), damping=Rayleigh(2.0, 1e-5))
+    np.testing.assert_allclose(np.diag(rayleigh.damping), 2.0 + 1e-5 * w**2, rtol=1e-7)
+    with pytest.raises(ModelError, match="2 damping ratios were given for 3 modes"):
+        model.reduce(NormalModes(3), Clamped("start"), damping=Ratios((0.01, 0.02)))
+
+
+def test_damping_of_shapes_that_are_not_orthogonal():
+    shapes = [sine("y", 1, L), sine("y", 1.5, L)]
+    member = assumed_shapes("bar", L, SECTION, STEEL, shapes, damping=Ratios(0.05))
+    values = np.linalg.eigvals(
+        np.block(
+            [
+                [np.zeros((2, 2)), np.eye(2)],
+                [-np.linalg.solve(member.modal_mass, member.stiffness), -np.linalg.solve(member.modal_mass, member.damping)],
+            ]
+        )
+    )
+    np.testing.assert_allclose(-values.real / np.abs(values), 0.05, rtol=1e-6)
+
+
+def test_stress_of_a_cantilever_under_a_tip_force():
+    model = bar(planar=True)
+    member = model.reduce(AttachmentModes({"end": "y"}), Clamped("start"))
+    force = 100.0
+    eta = np.linalg.solve(member.stiffness, member.node("end").translation[1] * force)
+    bending = force * L * 0.015 / SECTION.bending_z
+    for y, sign in ((0.015, -1), (-0.015, 1)):
+        stress = member.fields["stress"].history(eta, (0, y, 0.01), "xx")
+        # The force bends the bar upward: its upper side is pressed, and moment_z is positive.
+        assert stress == pytest.approx(sign * bending, rel=1e-9)
+    moment = member.fields["section force"].history(np.stack([eta, 2 * eta]), (L / 2, 0, 0), "moment_z")
+    np.testing.assert_allclose(moment, [force * L / 2, force * L], rtol=1e-9)
+    tip = member.recover("displacement", eta)[-1, 1]
+    assert tip == pytest.approx(force * L**3 / (3 * STEEL.young * SECTION.bending_z), rel=1e-9)
+
+
+def test_equivalent_stress():
+    np.testing.assert_allclose(equivalent_stress([[5, 0, 0, 0, 0, 0], [0, 0, 0, 2, 0, 0], [3, 3, 3, 0, 0, 0]]), [5, 2 * 3**0.5, 0])
+
+
+def test_matrices_of_a_planar_beam_give_nearly_its_member():
+    model = bar(40, planar=True)
+    x = np.column_stack([np.linspace(0, L, 41), np.zeros((41, 2))])
+    given = given_matrices("bar", model.mass_matrix, model.stiffness_matrix, x, "x y rz", {"start": 0, "end": 40})
+    frame = Chord("start", "end")
+    ours, theirs = (one.reduce(NormalModes(along={"y": 2, "x": 1}), frame) for one in (given, model))
+    np.testing.assert_allclose(ours.frequencies, theirs.frequencies, rtol=1e-8)
+    np.testing.assert_allclose(ours.momentum, theirs.momentum, atol=1e-6)
+    np.testing.assert_allclose(ours.coupling, theirs.coupling, atol=2e-3)
+    np.testing.assert_allclose(ours.modal_coupling, theirs.modal_coupling, atol=2e-3)
+
+
+def test_errors_name_what_is_wrong():
+    model = bar(planar=True, points={"pin": 0.2})
+    member = model.reduce(NormalModes(2), Clamped("start"))
+    with pytest.raises(UnknownName, match="did you mean 'pin'"):
+        member.node("pinn")
+    with pytest.raises(ModelError, match=r"nearest is 'pin' at \(0.2, 0, 0\), 0.001 m away"):
+        member.node((0.201, 0, 0))
+    with pytest.raises(ModelError, match="exactly one"):
+        NormalModes(2, up_to=3.0)
+    with pytest.raises(ModelError, match="rigid motion"):
+        model.reduce(NormalModes(2), Supports({"start": "x y"}))
+    with pytest.raises(ModelError, match="only .* modes"):
+        bar(1, planar=True).reduce(NormalModes(30), Clamped("start"))
+    with pytest.raises(ModelError, match="check the units"):
+        beam("rod", 300.0e-3, circle(6.4), STEEL, 4)
+    with pytest.raises(ModelError, match="Pa, sound would run"):
+        beam("rod", 0.3, circle(0.0064), Material(200.0, 7830.0), 4)
+    with pytest.raises(ModelError, match="g/cm"):
+        beam("rod", 0.3, circle(0.0064), Material(200e9, 7.83), 4)
+    with pytest.raises(ModelError, match="outside its length"):
+        bar(points={"pin": 0.7})
+    with pytest.raises(ModelError, match="not independent"):
+        assumed_shapes("bar", L, SECTION, STEEL, [sine("y", 1, L), sine("y", 1, L)])
+
+
+def test_given_matrices_that_cannot_be_a_free_body_are_refused():
+    model = bar(4, planar=True)
+    x = np.column_stack([np.linspace(0, L, 5), np.zeros((5, 2))])
+    M, K = model.mass_matrix, model.stiffness_matrix
+    with pytest.raises(ModelError, match="make 10"):
+        given_matrices("g", M, K, x, "x y")
+    with pytest.raises(ModelError, match="resists the rigid motion rz"):
+        given_matrices("g", M, K, 1000 * x, "x y rz")
+    grounded = K.toarray()
+    grounded[0, 0] *= 2
+    with pytest.raises(ModelError, match="resists the rigid motion x"):
+        given_matrices("g", M, grounded, x, "x y rz")
