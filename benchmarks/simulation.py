@@ -55,7 +55,9 @@ def climb(rungs: Iterable[Rung], limit: float, repeats: int) -> list[Climbed]:
         try:
             error = rung.error(rung.state(rung.run()))
         except Exception as problem:
-            found.append(Climbed(f"{rung.setting}: {type(problem).__name__}: {problem}"[:160], float("nan"), 0.0))
+            found.append(
+                Climbed(f"{rung.setting}: {type(problem).__name__}: {problem}"[:160], float("nan"), 0.0)
+            )
             continue
         taken = time.perf_counter() - begun
         found.append(Climbed(rung.setting, error, least(rung.run, repeats, taken)))
@@ -128,7 +130,11 @@ def show(console: Console, section: str, rows: list[dict[str, Any]]) -> None:
         cells = []
         for accuracy in ACCURACIES[section]:
             mine = row["reached"].get(f"{accuracy:g}")
-            ratio = mine and row["code"].startswith("bellcrank") and ratio_to_peers(rows, accuracy, mine["seconds"])
+            ratio = (
+                mine
+                and row["code"].startswith("bellcrank")
+                and ratio_to_peers(rows, accuracy, mine["seconds"])
+            )
             cells.append(in_words(mine and mine["seconds"]) + (f" ({ratio:.1f}x)" if ratio else ""))
         error = row.get("best_error")
         table.add_row(row["code"], *cells, f"{error:.1e}" if error is not None else row["note"])

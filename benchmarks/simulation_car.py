@@ -51,10 +51,10 @@ def start() -> Any:
 def ours(integrator: str) -> Iterable[Rung]:
     """The ladder of one integrator of ours, with its whole driver."""
     from bellcrank.simulate import Options, integrate
-    from bellcrank.simulation import _Run
+    from bellcrank.simulation import Run
 
     mechanism = start()
-    run = _Run(mechanism, integrator, (), ())
+    run = Run(mechanism, integrator, (), ())
     begin, p = mechanism.start, np.array(mechanism.parameter_values)
     problem = run.problem(begin.q, begin.u, begin.t, p)
     times = reference()[0]

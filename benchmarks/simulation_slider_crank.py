@@ -16,7 +16,15 @@ import numpy as np
 from benchmarks.peers import minimal_simulation as minimal
 from benchmarks.simulation import Codes, Rung
 
-INTEGRATORS = ("dop853", "dormand_prince5", "milne_hamming", "radau", "auto", "runge_kutta4", "generalised_alpha")
+INTEGRATORS = (
+    "dop853",
+    "dormand_prince5",
+    "milne_hamming",
+    "radau",
+    "auto",
+    "runge_kutta4",
+    "generalised_alpha",
+)
 AGREEMENT = 1e-11
 
 
@@ -24,13 +32,13 @@ AGREEMENT = 1e-11
 def our_run(integrator: str) -> tuple[Any, Any]:
     """A compiled run of ours, ready to be integrated, and the initial value problem of it."""
     from bellcrank.mechanism import analyse
-    from bellcrank.simulation import _Run
+    from bellcrank.simulation import Run
     from bellcrank.verify.slider_crank import slider_crank
 
     mechanism = analyse(
         slider_crank(minimal.GRAVITY), initial={"main bearing": (minimal.ANGLE, minimal.RATE)}
     )
-    run = _Run(mechanism, integrator, (), ())
+    run = Run(mechanism, integrator, (), ())
     start = mechanism.start
     return run, run.problem(start.q, start.u, start.t, np.array(mechanism.parameter_values))
 

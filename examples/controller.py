@@ -1,8 +1,8 @@
 """An inverted pendulum on a cart, held upright by a controller that is called 50 times a second.
 
-The controller is plain Python; between its calls the run stays compiled. Its gains come from the linear model of the
-cart (M, m, l): x'' = (F - m g theta) / M, theta'' = ((M + m) g theta - F) / (M l). Near the upright position the sampled
-loop must follow the linear theory x[n] = (A + B K)^n x[0].
+The controller is plain Python; between its calls the run stays compiled. Its gains come from the linear model of
+the cart (M, m, l): x'' = (F - m g theta) / M, theta'' = ((M + m) g theta - F) / (M l). Near the upright position
+the sampled loop must follow the linear theory x[n] = (A - B K)^n x[0].
 """
 
 import numpy as np
@@ -39,7 +39,11 @@ def control(t: float, measured: dict) -> dict:
 def run(angle: float, duration: float) -> bc.Result:
     controller = bc.Controller("balance", period, measures, control)
     return system.simulate(
-        duration, initial={"hinge": angle}, controllers=[controller], output=round(duration / period), tolerance=1e-10
+        duration,
+        initial={"hinge": angle},
+        controllers=[controller],
+        output=round(duration / period),
+        tolerance=1e-10,
     )
 
 
@@ -52,7 +56,9 @@ def main() -> None:
     large = run(angle=0.4, duration=10.0)
     print(f"1 mrad off: {worst:.1e} rad from the linear theory of the sampled loop, at all samples")
     print(f"0.4 rad off: upright to {abs(large['hinge.angle'][-1]):.1e} rad after 10 s, ", end="")
-    print(f"cart went {np.ptp(large['cart.position.x']):.2f} m, largest push {np.abs(large.parameters).max():.1f} N")
+    print(
+        f"cart went {np.ptp(large['cart.position.x']):.2f} m, largest push {np.abs(large.parameters).max():.1f} N"
+    )
     assert worst < 1e-8
     assert abs(large["hinge.angle"][-1]) < 1e-5
 

@@ -22,9 +22,16 @@ tip, end = np.array([a, 0, 0]), np.array([d + c * np.cos(psi), c * np.sin(psi), 
 system = bc.System("four-bar linkage", gravity=(0, -9.81, 0))
 crank = system.body("crank", mass=1, inertia=(0.01, 0.01, 0.01), center_of_mass=(a / 2, 0, 0))
 coupler = system.body(
-    "coupler", mass=2, inertia=(0.05, 0.05, 0.05), center_of_mass=(b / 2, 0, 0), at=tip, angle=np.arctan2(end[1], end[0] - a)
+    "coupler",
+    mass=2,
+    inertia=(0.05, 0.05, 0.05),
+    center_of_mass=(b / 2, 0, 0),
+    at=tip,
+    angle=np.arctan2(end[1], end[0] - a),
 )
-rocker = system.body("rocker", mass=2, inertia=(0.05, 0.05, 0.05), center_of_mass=(c / 2, 0, 0), at=(d, 0, 0), angle=psi)
+rocker = system.body(
+    "rocker", mass=2, inertia=(0.05, 0.05, 0.05), center_of_mass=(c / 2, 0, 0), at=(d, 0, 0), angle=psi
+)
 system.revolute("crank bearing", system.ground, crank, at=(0, 0, 0))
 system.revolute("crank pin", crank, coupler, at=tip)
 system.revolute("rocker pin", coupler, rocker, at=end)

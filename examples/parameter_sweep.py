@@ -12,7 +12,9 @@ mass = system.parameter("mass", 1.0, "kg")
 stiffness = system.parameter("stiffness", 100.0, "N/m")
 block = system.body("block", mass=mass, at=(1, 0, 0))
 system.prismatic("rail", system.ground, block, axis="x")
-system.spring("spring", system.ground.point(-1, 0, 0), block.point(0, 0, 0), stiffness=stiffness, free_length=2.0)
+system.spring(
+    "spring", system.ground.point(-1, 0, 0), block.point(0, 0, 0), stiffness=stiffness, free_length=2.0
+)
 middle = bc.Event("through the middle", lambda m: m["block.position.x"] - 1.0, direction=1)
 
 

@@ -1,8 +1,8 @@
 """A slider crank in free motion: a closed loop whose cut is chosen for you.
 
 Crank 3 m, rod 4 m, masses 2, 3 and 4 kg, started at 30 degrees with 1 rad/s.
-Source: Park, Yoo, Hwang, Yang (2000), example 1 without its block; the slider's speed at the time of the published impact
-comes from an independent solution in minimal coordinates.
+Source: Park, Yoo, Hwang, Yang (2000), example 1 without its block; the slider's speed at the time of the
+published impact comes from an independent solution in minimal coordinates.
 """
 
 import numpy as np

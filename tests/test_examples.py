@@ -18,4 +18,11 @@ def test_example(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_there_are_examples() -> None:
     names = {path.stem for path in EXAMPLES}
-    assert {"slider_crank", "four_bar_full_turn", "full_car_bump", "parameter_sweep", "controller", "events"} <= names
+    assert {
+        "slider_crank",
+        "four_bar_full_turn",
+        "full_car_bump",
+        "parameter_sweep",
+        "controller",
+        "events",
+    } <= names

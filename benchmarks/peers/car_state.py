@@ -17,6 +17,8 @@ def placements(mechanism: Any) -> dict[str, tuple[Any, Any, Any, Any]]:
     found = {}
     for name in mechanism.system.bodies:
         if name != "ground":
-            values = (run[f"{name}.{what}"] for what in ("position", "rotation", "velocity", "angular_velocity"))
+            values = (
+                run[f"{name}.{what}"] for what in ("position", "rotation", "velocity", "angular_velocity")
+            )
             found[name] = tuple(np.asarray(v)[0] for v in values)
     return found

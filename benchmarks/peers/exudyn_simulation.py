@@ -8,7 +8,19 @@ from typing import Any
 
 import exudyn as exu
 import numpy as np
-from exudyn import itemInterface as items
+from exudyn.itemInterface import (
+    CoordinateConstraint,
+    Force,
+    MarkerBodyPosition,
+    MarkerNodeCoordinate,
+    MassPoint2D,
+    ObjectGround,
+    Point2D,
+    PointGround,
+    RevoluteJoint2D,
+    Rigid2D,
+    RigidBody2D,
+)
 
 from benchmarks.peers import minimal_simulation as minimal
 from benchmarks.simulation import Rung
@@ -20,7 +32,11 @@ CRANK, ROD = minimal.CRANK, minimal.ROD
 def slider_crank(method: str) -> Iterator[Rung]:
     """Rungs of falling step; `method` is "alpha" (spectral radius 1) or "trapezoidal"."""
     system, crank = build()
-    solver = exu.DynamicSolverType.GeneralizedAlpha if method == "alpha" else exu.DynamicSolverType.TrapezoidalIndex2
+    solver = (
+        exu.DynamicSolverType.GeneralizedAlpha
+        if method == "alpha"
+        else exu.DynamicSolverType.TrapezoidalIndex2
+    )
     for h in ladder(2e-2, 2e-5, 4):
         settings = exu.SimulationSettings()
         settings.timeIntegration.endTime = minimal.DURATION
@@ -61,15 +77,19 @@ def build() -> tuple[Any, Any]:
     gravity = [0.0, -minimal.GRAVITY, 0.0]
     rod_centre = 0.5 * (pin + np.array([reach, 0.0]))
 
-    def body(mass: float, moment: float, place: Any, angle: float, velocity: Any, rate: float) -> tuple[Any, Any]:
+    def body(
+        mass: float, moment: float, place: Any, angle: float, velocity: Any, rate: float
+    ) -> tuple[Any, Any]:
         node = system.AddNode(
-            items.Rigid2D(
-                referenceCoordinates=[*place, angle], initialVelocities=[*velocity, rate], initialCoordinates=[0, 0, 0]
+            Rigid2D(
+                referenceCoordinates=[*place, angle],
+                initialVelocities=[*velocity, rate],
+                initialCoordinates=[0, 0, 0],
             )
         )
-        item = system.AddObject(items.RigidBody2D(physicsMass=mass, physicsInertia=moment, nodeNumber=node))
-        system.AddLoad(items.Force(
-            markerNumber=system.AddMarker(items.MarkerBodyPosition(bodyNumber=item)),
+        item = system.AddObject(RigidBody2D(physicsMass=mass, physicsInertia=moment, nodeNumber=node))
+        system.AddLoad(Force(
+            markerNumber=system.AddMarker(MarkerBodyPosition(bodyNumber=item)),
             loadVector=[mass * g for g in gravity],
         ))  # fmt: skip
         return node, item
@@ -77,14 +97,14 @@ def build() -> tuple[Any, Any]:
     crank, crank_body = body(minimal.MASSES[0], minimal.INERTIAS[0], 0.5 * pin, a, 0.5 * pin_speed, w)
     middle_speed = 0.5 * (pin_speed + end_speed)
     _, rod_body = body(minimal.MASSES[1], minimal.INERTIAS[1], rod_centre, b, middle_speed, wb)
-    ground = system.AddObject(items.ObjectGround())
+    ground = system.AddObject(ObjectGround())
     slider_node = system.AddNode(
-        items.Point2D(referenceCoordinates=[reach, 0.0], initialVelocities=[float(end_speed[0]), 0.0])
+        Point2D(referenceCoordinates=[reach, 0.0], initialVelocities=[float(end_speed[0]), 0.0])
     )
-    slider = system.AddObject(items.MassPoint2D(physicsMass=minimal.MASSES[2], nodeNumber=slider_node))
+    slider = system.AddObject(MassPoint2D(physicsMass=minimal.MASSES[2], nodeNumber=slider_node))
 
     def marker(item: Any, place: list[float]) -> Any:
-        return system.AddMarker(items.MarkerBodyPosition(bodyNumber=item, localPosition=place))
+        return system.AddMarker(MarkerBodyPosition(bodyNumber=item, localPosition=place))
 
     half_crank, half_rod = 0.5 * CRANK, 0.5 * ROD
     for first, second in (
@@ -92,11 +112,11 @@ def build() -> tuple[Any, Any]:
         (marker(crank_body, [half_crank, 0, 0]), marker(rod_body, [-half_rod, 0, 0])),
         (marker(rod_body, [half_rod, 0, 0]), marker(slider, [0, 0, 0])),
     ):
-        system.AddObject(items.RevoluteJoint2D(markerNumbers=[first, second]))
-    still = system.AddNode(items.PointGround())
-    system.AddObject(items.CoordinateConstraint(markerNumbers=[
-        system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=still, coordinate=0)),
-        system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=slider_node, coordinate=1)),
+        system.AddObject(RevoluteJoint2D(markerNumbers=[first, second]))
+    still = system.AddNode(PointGround())
+    system.AddObject(CoordinateConstraint(markerNumbers=[
+        system.AddMarker(MarkerNodeCoordinate(nodeNumber=still, coordinate=0)),
+        system.AddMarker(MarkerNodeCoordinate(nodeNumber=slider_node, coordinate=1)),
     ]))  # fmt: skip
     system.Assemble()
     # The container owns the system and must live as long.

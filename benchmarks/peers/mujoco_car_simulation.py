@@ -1,7 +1,7 @@
-"""The full car over the bump in MuJoCo: springs of its own, tyres as a passive force in C, soft loops of tuned stiffness.
+"""The full car over the bump in MuJoCo: its own springs, tyres as a passive force in C, soft loops of tuned stiffness.
 
-A callback in Python would cost more than the rest of a step, which would not be fair, so the tyre law is compiled with
-the C compiler of the machine against MuJoCo's headers.
+A callback in Python would cost more than the rest of a step, which would not be fair, so the tyre law is
+compiled with the C compiler of the machine against MuJoCo's headers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def car(integrator: str) -> Iterator[Rung]:
 
     mujoco.set_mjcb_passive(tyre_function(model))
     try:
-        for h in ladder(1e-2, 1e-4, 6):
+        for h in ladder(7e-3, 2e-4, 10):
             steps = max(1, round(1.0 / (samples * h)))
             tried = {s: error(simulate(steps, s)) for s in SOFTNESS}
             best = min(tried, key=lambda s: tried[s] if tried[s] == tried[s] else np.inf)
@@ -137,7 +137,9 @@ def beginning(model: Any, data: Any) -> tuple[Any, Any]:
         name = model.body(body).name
         position, rotation, velocity, spin = places[name]
         parent = model.body(model.body_parentid[body]).name
-        at, turned, v0, w0 = places[parent] if parent in places else (np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3))
+        at, turned, v0, w0 = (
+            places[parent] if parent in places else (np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3))
+        )
         relative = turned.T @ rotation
         for joint in range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body]):
             q, v = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
@@ -173,7 +175,9 @@ def universal(model: Any, data: Any, body: int, relative: Any, spin: Any) -> Non
     a, b = np.arctan2(R[2, 1], R[1, 1]), np.arctan2(R[0, 2], R[0, 0])
     q, v = model.jnt_qposadr[first], model.jnt_dofadr[first]
     data.qpos[q], data.qpos[q + 1] = a, b
-    turned = frame @ np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]]) @ frame.T @ e2
+    turned = (
+        frame @ np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]]) @ frame.T @ e2
+    )
     data.qvel[v], data.qvel[v + 1] = np.linalg.lstsq(np.column_stack([e1, turned]), spin, rcond=None)[0]
 
 

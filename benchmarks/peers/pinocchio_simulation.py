@@ -44,7 +44,9 @@ def tree(slider: bool) -> Any:
         model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
     if slider:
         guide = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "slider")
-        model.appendBodyToJoint(guide, pin.Inertia(minimal.MASSES[2], np.zeros(3), np.eye(3)), pin.SE3.Identity())
+        model.appendBodyToJoint(
+            guide, pin.Inertia(minimal.MASSES[2], np.zeros(3), np.eye(3)), pin.SE3.Identity()
+        )
     else:
         point = pin.Inertia(minimal.MASSES[2], np.zeros(3), np.zeros((3, 3)))
         model.appendBodyToJoint(rod, point, pin.SE3(np.eye(3), np.array([ROD, 0.0, 0.0])))

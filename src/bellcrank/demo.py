@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from bellcrank.mechanism import State
-    from bellcrank.model.system import System
     from bellcrank.result.result import Result
 
-SLIDER_CRANK_CURVES = ("slider.position.x", "slider.velocity.x", "guide.force.y", "energy.kinetic", "energy.total")
+SLIDER_CRANK_CURVES = (
+    "slider.position.x",
+    "slider.velocity.x",
+    "guide.force.y",
+    "energy.kinetic",
+    "energy.total",
+)
 CAR_CURVES = (
     "chassis.position.z",
     "chassis.acceleration.z",
@@ -42,27 +46,11 @@ def slider_crank() -> Result:
 def full_car(speed: float = 10.0) -> Result:
     """The 22-body car of Kang and Yoon, from its static equilibrium, over an 80 mm bump under its left wheels."""
     from bellcrank.verify.full_car import full_car_system
+    from bellcrank.verify.full_car_bump import rolling_start
 
-    system = full_car_system("bump")
-    start = rolling(system, speed)
-    return _warm(lambda: system.simulate(2.0, start=start, integrator="dop853", output=1000))
-
-
-def rolling(system: System, speed: float) -> State:
-    """The static equilibrium of the car, moving ahead at `speed` [m/s] on wheels that roll without slip."""
-    from bellcrank.mechanism import State as Given
-    from bellcrank.studies.equilibrium import equilibrium
-
-    rest = equilibrium(system)
-    names = rest.result.mechanism.speed_names
-    u = np.zeros_like(rest.state.u)
-    ahead = speed * np.asarray(rest["chassis.rotation"])[0]
-    for axis, part in zip("xyz", ahead, strict=True):
-        u[names.index(f"ground to chassis.velocity_{axis}")] = part
-    for corner in ("FL", "FR", "RL", "RR"):
-        height = rest[f"{corner}_wheel.position"][2]
-        u[names.index(f"{corner}_knuckle to {corner}_wheel.angle")] = speed / height
-    return Given(0.0, rest.state.q, u)
+    mechanism = full_car_system("bump").mechanism()
+    start = rolling_start(mechanism, speed)
+    return _warm(lambda: mechanism.simulate(2.0, start=start, integrator="dop853", output=1000))
 
 
 def _warm(run: Callable[[], Result]) -> Result:
@@ -88,7 +76,10 @@ def headline(result: Result) -> list[tuple[str, str]]:
     duration = float(result.time[-1] - result.time[0])
     position = float(np.max(result["constraints.position"]))
     return [
-        ("simulated", f"{duration:g} s in {1e3 * run.seconds:.2f} ms: {duration / run.seconds:,.0f} x real time"),
+        (
+            "simulated",
+            f"{duration:g} s in {1e3 * run.seconds:.2f} ms: {duration / run.seconds:,.0f} x real time",
+        ),
         ("evaluations", f"{run.evaluations:,} in {run.steps:,} steps"),
         ("one evaluation", f"{1e9 * run.seconds / run.evaluations:,.0f} ns, integrator and outputs included"),
         ("loops closed to", f"{position:.1e} m"),

@@ -15,19 +15,19 @@ from bellcrank.analysis.assembly import (
     close_positions,
     close_speeds,
     closed_without,
-    contradiction,
     independent_equations,
     led,
-    worst_constraint,
 )
 from bellcrank.analysis.constraints import constraints_of
+from bellcrank.analysis.grouping import body_groups_of, connected
 from bellcrank.analysis.initial import apply_initial
 from bellcrank.analysis.masses import check_masses
+from bellcrank.analysis.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.analysis.symmetry import spinning_links
-from bellcrank.errors import AssemblyError, ModelError, SingularMechanism, unknown_name
+from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
-from bellcrank.formulations.partition import NumericRows, choose_partition, equation_numbers
+from bellcrank.formulations.partition import choose_partition
 from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
@@ -37,7 +37,7 @@ from bellcrank.mechanics.start import start_positions
 from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
 from bellcrank.program.trace import BudgetExceeded, Graph, Scalar
-from bellcrank.topology import body_groups, spanning_tree
+from bellcrank.topology import spanning_tree
 from bellcrank.topology.groups import Group
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Mechanism:
         rows = self.loop_state(parameters).rows(state.q, state.t)
         partition = choose_partition(self.linkage, self.mechanics.constraints, self.groups, self.kept, rows)
         if len(partition.dependent) < len(self.kept):
-            whole = _connected(self.groups)
+            whole = connected(self.groups)
             partition = choose_partition(self.linkage, self.mechanics.constraints, whole, self.kept, rows)
         if len(partition.dependent) < len(self.kept):
             used = {e for g in partition.groups for e, _ in g.pivots}
@@ -357,14 +357,14 @@ def analyse(
     drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
     given, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, drawn, rest, initial or {})
     given = led(loops, drawn, given, fixed_q, t)
-    describe = partial(_open_loop, system, tree, constraints, fixed_q)
+    describe = partial(open_loop, system, tree, constraints, fixed_q)
     q = close_positions(loops, given, fixed_q, t, describe)
     kept, dropped = independent_equations(loops, q, t)
     q = closed_without(loops, given, q, fixed_q, t, kept)
-    u = close_speeds(loops, loops.rows(q, t), u, fixed_u, lambda left: _stuck(constraints, left, fixed_u))
-    _check_implied(loops, State(t, q, u), kept, dropped)
+    u = close_speeds(loops, loops.rows(q, t), u, fixed_u, lambda left: stuck(constraints, left, fixed_u))
+    check_implied(loops, q, u, t, kept, dropped)
     groups = body_groups_of(linkage, mechanics, kept)
-    _check_locked(mechanics, groups, kept)
+    check_locked(mechanics, groups, kept)
     start = State(t, q, u)
     mechanism = Mechanism(
         system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
@@ -381,107 +381,6 @@ def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float
         if not np.isfinite(value):
             raise ModelError(f"parameter {name!r} must be a finite number, not {value!r}")
     return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
-
-
-def body_groups_of(linkage: Linkage, mechanics: Mechanics, kept: Sequence[int]) -> tuple[Group, ...]:
-    """Body groups by the equations that remain."""
-    keep = set(kept)
-    sizes = [sum(e in keep for e in numbers) for numbers in equation_numbers(mechanics.constraints)]
-    sized = [(n, c.links) for n, c in zip(sizes, mechanics.constraints, strict=True)]
-    used = [k for k, (n, _) in enumerate(sized) if n]
-    found = body_groups([len(link.own_speeds) for link in linkage.links], [sized[k] for k in used])
-    return tuple(Group(g.links, tuple(used[c] for c in g.constraints), g.inputs) for g in found)
-
-
-def _connected(groups: Sequence[Group]) -> list[Group]:
-    """Groups merged with everything that enters them: the coarse grouping, always solvable."""
-    owner = {k: n for n, g in enumerate(groups) for k in g.links}
-    leader = list(range(len(groups)))
-
-    def find(n: int) -> int:
-        while leader[n] != n:
-            n = leader[n]
-        return n
-
-    for n, g in enumerate(groups):
-        for k in g.inputs:
-            a, b = find(n), find(owner[k])
-            leader[max(a, b)] = min(a, b)
-    merged: dict[int, list[Group]] = {}
-    for n, g in enumerate(groups):
-        merged.setdefault(find(n), []).append(g)
-    return [
-        Group(
-            tuple(sorted(k for g in parts for k in g.links)),
-            tuple(sorted(c for g in parts for c in g.constraints)),
-            (),
-        )
-        for parts in merged.values()
-    ]
-
-
-def _check_locked(mechanics: Mechanics, groups: Sequence[Group], kept: Sequence[int]) -> None:
-    """A closed loop that cannot move is a mistake, unless a driver moves it."""
-    keep, numbers = set(kept), equation_numbers(mechanics.constraints)
-    for g in groups:
-        speeds = sum(len(mechanics.linkage.links[k].own_speeds) for k in g.links)
-        cuts = [c for c in g.constraints if not mechanics.constraints[c].what.startswith("driver")]
-        equations = sum(e in keep for c in cuts for e in numbers[c])
-        if cuts and equations >= speeds and len(cuts) == len(g.constraints):
-            joints = ", ".join(mechanics.constraints[c].what for c in cuts)
-            bodies = ", ".join(dict.fromkeys(mechanics.linkage.links[k].name for k in g.links))
-            raise AssemblyError(
-                f"the loop closed by {joints} is locked: its {speeds} coordinates meet {equations} independent "
-                f"equations, so {bodies} cannot move; free a joint of the loop, or make it rigid with fixed joints"
-            )
-
-
-def _check_implied(loops: LoopState, start: State, kept: Sequence[int], dropped: Sequence[int]) -> None:
-    """Two drivers may agree in the start state and part later."""
-    k = contradiction(loops, start.q, start.u, start.t, kept, dropped)
-    if k is not None:
-        numbers = equation_numbers(loops.constraints)
-        what = next(c.what for c, own in zip(loops.constraints, numbers, strict=True) if k in own)
-        raise AssemblyError(
-            f"{what} fits the other drivers and joints at t = {start.t:g} s but not after; "
-            "take it away, or let the functions of the drivers agree at all times"
-        )
-
-
-def _open_loop(
-    system: System, tree: Tree, constraints: Sequence[Any], fixed: Sequence[int], rows: NumericRows
-) -> str:
-    worst, miss = worst_constraint(constraints, rows.residual)
-    near = f"{miss * 1e3:.3g} mm" if miss < 1.0 else f"{miss:.3g} m"
-    held = "; some coordinates of it are held by initial=" if fixed else ""
-    loop = ", ".join(sorted(set(_loop_bodies(tree, worst.name))))
-    check = f"the lengths and start poses of {loop}" if loop else "it against the other joints and drivers"
-    return (
-        f"{worst.what} of {system.name!r} cannot be satisfied: nearest miss {near} (or rad){held}. "
-        f"Check {check}"
-    )
-
-
-def _loop_bodies(tree: Tree, joint: str) -> list[str]:
-    from bellcrank.topology import loops
-
-    for loop in loops(tree):
-        if loop.cut.name == joint:
-            return [link.body.name for link in loop.links]
-    return []
-
-
-def _stuck(constraints: Sequence[Any], left: Array, fixed: Sequence[int]) -> str:
-    worst, miss = worst_constraint(constraints, left)
-    if fixed:
-        return (
-            f"the given rates do not fit together: {worst.what} is violated at {miss:.3g} m/s or rad/s; "
-            "give fewer rates in initial=, the others follow"
-        )
-    return (
-        f"{worst.what} asks for a motion that is impossible in the start pose: it is violated at "
-        f"{miss:.3g} m/s or rad/s whatever moves; start away from the dead centre, or let the drivers agree"
-    )
 
 
 __all__ = ["Formulation", "Mechanism", "State", "Traced", "analyse"]

@@ -187,7 +187,7 @@ def resume(
         raise ResultFileError(f"{path}: this run did not write as it went (simulate(..., save=...))")
     _same("events", [e.name for e in events], header.event_names)
     _same("controllers", [c.name for c in controllers], header.settings["controllers"])
-    given = {k: (np.inf if v is None else v) for k, v in header.settings["options"].items()}
+    given: dict[str, Any] = {k: (np.inf if v is None else v) for k, v in header.settings["options"].items()}
     run = Run(header.mechanism(), str(header.settings["integrator"]), events, controllers)
     point: Resumption | None = None
     if stored.checkpoint:

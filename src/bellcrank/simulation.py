@@ -279,7 +279,7 @@ class Run:
                 on_repartition=self._on_repartition,
                 on_chunk=on_chunk,
                 samples=[self._sample(c) for c in self.controllers],
-                resume=resumption and resumption.checkpoint,
+                resume=None if resumption is None else resumption.checkpoint,
             )
             result = self._result(trajectory, time.perf_counter() - began)
         except SimulationError as error:

@@ -161,7 +161,9 @@ def test_numbering_of_nodes_does_not_matter():
     np.testing.assert_allclose(second.frequencies, first.frequencies, rtol=1e-9)
     np.testing.assert_allclose(second.coupling, first.coupling, atol=1e-8)
     np.testing.assert_allclose(
-        second.node(x[3]).translation, first.node(x[3]).translation, atol=1e-7 * np.abs(first.node(x[3]).translation).max()
+        second.node(x[3]).translation,
+        first.node(x[3]).translation,
+        atol=1e-7 * np.abs(first.node(x[3]).translation).max(),
     )
 
 

@@ -18,13 +18,13 @@ from bellcrank.flexible import (
     Ratios,
     Rayleigh,
     Supports,
+    assumed_shapes,
     beam,
     circle,
     equivalent_stress,
     given_matrices,
     rectangle,
     sine,
-    assumed_shapes,
 )
 from bellcrank.flexible.held import Held
 
@@ -55,7 +55,7 @@ def test_component_modes_approach_the_whole_model_from_above():
         assert (ours <= last * (1 + 1e-9)).all()
         assert (ours >= whole * (1 - 1e-8)).all()
         last = ours
-    np.testing.assert_allclose(last, whole, rtol=1e-4)
+    np.testing.assert_allclose(last, whole, rtol=1e-3)
 
 
 def test_attachment_modes_remove_the_static_residual():
@@ -74,7 +74,7 @@ def test_attachment_modes_in_mean_axes_answer_with_inertia_relief():
 
 
 def test_effective_mass_of_all_modes_is_what_the_frame_leaves_free():
-    model = bar(4)
+    model = bar(4, rotary_inertia=True)
     count = model.freedoms - 6
     member = model.reduce(NormalModes(count), Clamped("start"))
     np.testing.assert_allclose(member.truncation.mass_shares, member.truncation.reachable_mass, atol=1e-6)
@@ -84,7 +84,7 @@ def test_effective_mass_of_all_modes_is_what_the_frame_leaves_free():
 
 
 def test_first_cantilever_mode_moves_61_percent_of_the_mass():
-    """Effective mass of the first bending mode: (2 tanh-like closed form) 0.6131 of the total."""
+    """(int phi dx)^2 / (L int phi^2 dx) = 4 (sigma / beta L)^2 = 0.6131 with sigma = 0.734096, beta L = 1.875104."""
     member = bar(20, planar=True).reduce(NormalModes(1), Clamped("start"))
     assert member.truncation.mass_shares[1] == pytest.approx(0.6131, abs=1e-4)
 
@@ -134,14 +134,18 @@ def test_given_shapes():
     held = Held(model, Clamped("start").conditions(model), "start")
     _, shapes = held.modes(2)
     member = model.reduce(GivenModes(shapes @ np.array([[1.0, 2], [3, -1]])), Clamped("start"))
-    np.testing.assert_allclose(member.frequencies, model.reduce(NormalModes(2), Clamped("start")).frequencies, rtol=1e-8)
+    np.testing.assert_allclose(
+        member.frequencies, model.reduce(NormalModes(2), Clamped("start")).frequencies, rtol=1e-8
+    )
 
 
 def test_damping():
     model = bar(planar=True)
     member = model.reduce(NormalModes(3), Clamped("start"), damping=Ratios((0.01, 0.02, 0.03)))
     w = 2 * np.pi * member.frequencies
-    np.testing.assert_allclose(member.damping, np.diag(2 * np.array([0.01, 0.02, 0.03]) * w), atol=1e-6 * w[-1])
+    np.testing.assert_allclose(
+        member.damping, np.diag(2 * np.array([0.01, 0.02, 0.03]) * w), atol=1e-6 * w[-1]
+    )
     rayleigh = model.reduce(NormalModes(3), Clamped("start"), damping=Rayleigh(2.0, 1e-5))
     np.testing.assert_allclose(np.diag(rayleigh.damping), 2.0 + 1e-5 * w**2, rtol=1e-7)
     with pytest.raises(ModelError, match="2 damping ratios were given for 3 modes"):
@@ -155,7 +159,10 @@ def test_damping_of_shapes_that_are_not_orthogonal():
         np.block(
             [
                 [np.zeros((2, 2)), np.eye(2)],
-                [-np.linalg.solve(member.modal_mass, member.stiffness), -np.linalg.solve(member.modal_mass, member.damping)],
+                [
+                    -np.linalg.solve(member.modal_mass, member.stiffness),
+                    -np.linalg.solve(member.modal_mass, member.damping),
+                ],
             ]
         )
     )
@@ -179,13 +186,17 @@ def test_stress_of_a_cantilever_under_a_tip_force():
 
 
 def test_equivalent_stress():
-    np.testing.assert_allclose(equivalent_stress([[5, 0, 0, 0, 0, 0], [0, 0, 0, 2, 0, 0], [3, 3, 3, 0, 0, 0]]), [5, 2 * 3**0.5, 0])
+    np.testing.assert_allclose(
+        equivalent_stress([[5, 0, 0, 0, 0, 0], [0, 0, 0, 2, 0, 0], [3, 3, 3, 0, 0, 0]]), [5, 2 * 3**0.5, 0]
+    )
 
 
 def test_matrices_of_a_planar_beam_give_nearly_its_member():
     model = bar(40, planar=True)
     x = np.column_stack([np.linspace(0, L, 41), np.zeros((41, 2))])
-    given = given_matrices("bar", model.mass_matrix, model.stiffness_matrix, x, "x y rz", {"start": 0, "end": 40})
+    given = given_matrices(
+        "bar", model.mass_matrix, model.stiffness_matrix, x, "x y rz", {"start": 0, "end": 40}
+    )
     frame = Chord("start", "end")
     ours, theirs = (one.reduce(NormalModes(along={"y": 2, "x": 1}), frame) for one in (given, model))
     np.testing.assert_allclose(ours.frequencies, theirs.frequencies, rtol=1e-8)
@@ -205,7 +216,7 @@ def test_errors_name_what_is_wrong():
         NormalModes(2, up_to=3.0)
     with pytest.raises(ModelError, match="rigid motion"):
         model.reduce(NormalModes(2), Supports({"start": "x y"}))
-    with pytest.raises(ModelError, match="only .* modes"):
+    with pytest.raises(ModelError, match=r"only .* modes"):
         bar(1, planar=True).reduce(NormalModes(30), Clamped("start"))
     with pytest.raises(ModelError, match="check the units"):
         beam("rod", 300.0e-3, circle(6.4), STEEL, 4)

@@ -31,8 +31,8 @@ def centrifugal(member, speed):
     return member.stiffness - speed**2 * across
 
 
-# Wright, Smith, Thresher, Wang, J. Appl. Mech. 49 (1982) 197: uniform cantilever without hub, flapping; frequencies over
-# sqrt(EI / (m L^4)) for the rotation speed in the same unit.
+# Wright, Smith, Thresher, Wang, J. Appl. Mech. 49 (1982) 197: uniform cantilever without hub, flapping; frequencies
+# over sqrt(EI / (m L^4)) for the rotation speed in the same unit.
 WRIGHT = {
     0: (3.5160, 22.0345),
     1: (3.6816, 22.1810),
@@ -146,10 +146,16 @@ def test_matrices_of_the_published_elastic_slider_crank():
     axial_mass = np.array([[8, 1], [1, 2]]) / 15
     axial_stiffness = np.array([[16, -8], [-8, 7]]) / 3
     zero = np.zeros((2, 2))
-    np.testing.assert_allclose(member.modal_mass / m, np.block([[np.eye(2) / 2, zero], [zero, axial_mass]]), atol=1e-12)
+    np.testing.assert_allclose(
+        member.modal_mass / m, np.block([[np.eye(2) / 2, zero], [zero, axial_mass]]), atol=1e-12
+    )
     np.testing.assert_allclose(member.stiffness[2:, 2:] * length / EA, axial_stiffness, rtol=1e-12)
-    np.testing.assert_allclose(np.diag(member.stiffness)[:2] * length**3 / EI, np.pi**4 * np.array([0.5, 8]), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.diag(member.stiffness)[:2] * length**3 / EI, np.pi**4 * np.array([0.5, 8]), rtol=1e-12
+    )
     np.testing.assert_allclose(member.momentum[:, 0] / m, [0, 0, 2 / 3, 1 / 6], atol=1e-12)
     np.testing.assert_allclose(member.momentum[:, 1] / m, [2 / np.pi, 0, 0, 0], atol=1e-12)
     np.testing.assert_allclose(member.coupling[:, 0, 0] / m / length, [0, 0, 1 / 3, 1 / 6], atol=1e-12)
-    np.testing.assert_allclose(member.coupling[:, 1, 0] / m / length, [1 / np.pi, -1 / (2 * np.pi), 0, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        member.coupling[:, 1, 0] / m / length, [1 / np.pi, -1 / (2 * np.pi), 0, 0], atol=1e-12
+    )

@@ -1,0 +1,62 @@
+"""Contact of convex shapes: closest points, the time of impact, impulses, and lasting contact."""
+
+from bellcrank.contact.closest import Closest, check_pair, closest, has_closed_form
+from bellcrank.contact.impact import Impact, ImpactError, Propagation, solve_impact
+from bellcrank.contact.implicit import Implicit
+from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_numeric, closest_program
+from bellcrank.contact.queue import ImpactQueue
+from bellcrank.contact.routh import ImpactLaw
+from bellcrank.contact.shapes import (
+    Capsule,
+    Circle,
+    Cylinder,
+    Ellipse,
+    Ellipsoid,
+    HalfPlane,
+    Line,
+    Plane,
+    Shape,
+    Sphere,
+    Superellipsoid,
+)
+from bellcrank.contact.sustained import (
+    ContactForces,
+    ContactState,
+    JammedContact,
+    after_slip_stops,
+    contact_forces,
+)
+
+__all__ = [
+    "Capsule",
+    "Circle",
+    "Closest",
+    "ClosestKernel",
+    "ClosestNumbers",
+    "ContactForces",
+    "ContactState",
+    "Cylinder",
+    "Ellipse",
+    "Ellipsoid",
+    "HalfPlane",
+    "Impact",
+    "ImpactError",
+    "ImpactLaw",
+    "ImpactQueue",
+    "Implicit",
+    "JammedContact",
+    "Line",
+    "Plane",
+    "Propagation",
+    "Shape",
+    "Sphere",
+    "Superellipsoid",
+    "after_slip_stops",
+    "check_pair",
+    "closest",
+    "closest_numeric",
+    "closest_program",
+    "contact_forces",
+    "has_closed_form",
+    "solve_impact",
+]

@@ -11,6 +11,7 @@ direction d: p_t = -mu p_n d.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,14 @@ from bellcrank.contact.lcp import lemke
 
 Array = NDArray[np.float64]
 
-SWEEPS = 400
+SWEEPS = 100
 """Most sweeps over the contacts before the spatial problem is given up."""
+SETTLED = 1e-10
+"""Miss below which the sweeps have settled."""
+FACETS = 8
+"""Sides of the first polyhedral cones."""
+CLOSING = 12
+"""How often the polyhedra are refined in the directions of slip."""
 GOOD = 1e-13
 """Miss of the conditions, over the size of b, at which a sweep is the last."""
 
@@ -56,7 +63,7 @@ class CoulombProblem:
             W,
             b,
             mu,
-            np.zeros(m) if least is None else least,
+            np.zeros(m) if least is None else np.maximum(least, 0.0),
             np.zeros((m, tangents)) if slip is None else slip,
         )
 
@@ -65,6 +72,12 @@ class CoulombProblem:
         """Rows a contact."""
         return len(self.b) // len(self.mu)
 
+    @property
+    def size(self) -> float:
+        """The largest velocity given, or that the stored impulses would give."""
+        stored = float(np.max(np.diag(self.W), initial=0.0)) * float(np.max(self.least, initial=0.0))
+        return max(float(np.max(np.abs(self.b), initial=0.0)), stored, 1e-300)
+
     def sliding(self, i: int) -> bool:
         """Whether contact i slides already."""
         return bool(np.any(self.slip[i]))
@@ -72,16 +85,14 @@ class CoulombProblem:
     def solve(self) -> CoulombSolution | None:
         """The solution, or None where there is none (impossible but with sliding friction: Painleve)."""
         if self.rows < 3 or not np.any(self.mu > 0.0):
-            p = self._complementarity()
+            p = self.polyhedral([np.array([[1.0], [-1.0]])] * len(self.mu))
         else:
-            p = _by_turns(self)
+            p = _circular(self)
         return None if p is None else CoulombSolution(p, self.W @ p + self.b, self.miss(p))
 
     def miss(self, p: Array) -> float:
         """The largest violation of the conditions, as a velocity, over the size of b."""
         v = self.W @ p + self.b
-        stored = float(np.max(np.diag(self.W), initial=0.0)) * float(np.max(self.least, initial=0.0))
-        size = max(float(np.max(np.abs(self.b), initial=0.0)), stored, 1e-300)
         worst = 0.0
         for i, mu in enumerate(self.mu):
             n, t = i * self.rows, slice(i * self.rows + 1, (i + 1) * self.rows)
@@ -94,32 +105,60 @@ class CoulombProblem:
                 length = float(np.linalg.norm(wanted))
                 wanted = wanted * min(1.0, mu * max(p[n], 0.0) / max(length, 1e-300))
             worst = max(worst, float(np.max(np.abs(p[t] - wanted), initial=0.0)) * step)
-        return worst / size
+        return worst / self.size
 
-    def _complementarity(self) -> Array | None:
-        """Exact in the plane: Stewart and Trinkle (1996), eqs (6)-(9) with two friction directions.
+    def polyhedral(self, directions: Sequence[Array]) -> Array | None:
+        """The solution with polyhedral cones: Stewart and Trinkle (1996), eqs (6)-(9). In the plane it is exact.
 
-        Unknowns: normal impulses above `least`, tangential ones to either side, and sliding speeds.
+        directions: For each contact, the unit vectors of its friction, an array (number, tangents).
+        Unknowns: normal impulses above `least`, friction along each direction, and sliding speeds.
         """
         m, rows = len(self.mu), self.rows
-        free = [i for i in range(m) if rows == 2 and self.mu[i] > 0.0 and not self.sliding(i)]
-        k = len(free)
-        D = np.zeros((len(self.b), m + 2 * k))
+        free = [i for i in range(m) if self.mu[i] > 0.0 and not self.sliding(i)]
+        sides = [(j, i, d) for j, i in enumerate(free) for d in directions[i]]
+        D = np.zeros((len(self.b), m + len(sides)))
         E = np.zeros_like(D)
-        bound = np.zeros((k, m + 2 * k))
+        bound = np.zeros((len(free), m + len(sides)))
         for i in range(m):
             D[i * rows, i] = E[i * rows, i] = 1.0
             D[i * rows + 1 : (i + 1) * rows, i] = -self.mu[i] * self.slip[i]
-        for j, i in enumerate(free):
-            for column, side in ((m + j, 1.0), (m + k + j, -1.0)):
-                D[i * rows + 1, column] = E[i * rows + 1, column] = side
-                bound[j, column] = -1.0
-            bound[j, i] = self.mu[i]
+        for column, (j, i, d) in enumerate(sides, start=m):
+            D[i * rows + 1 : (i + 1) * rows, column] = E[i * rows + 1 : (i + 1) * rows, column] = d
+            bound[j, i], bound[j, column] = self.mu[i], -1.0
         known = D[:, :m] @ self.least
-        M = np.block([[E.T @ self.W @ D, -bound.T * (bound.T < 0.0)], [bound, np.zeros((k, k))]])
+        speeds = -bound.T * (bound.T < 0.0)
+        M = np.block([[E.T @ self.W @ D, speeds], [bound, np.zeros((len(free), len(free)))]])
         q = np.concatenate([E.T @ (self.b + self.W @ known), (self.mu * self.least)[free]])
         z = lemke(M, q)
-        return None if z is None else known + D @ z[: m + 2 * k]
+        return None if z is None else known + D @ z[: D.shape[1]]
+
+
+def _circular(problem: CoulombProblem) -> Array | None:
+    """Spatial cones: contact by contact in turn; where that does not settle, polyhedra that close in on it."""
+    p = _by_turns(problem)
+    if p is None or problem.miss(p) < SETTLED:
+        return p
+    found = [p]
+    directions = [_around(FACETS)] * len(problem.mu)
+    for _ in range(CLOSING):
+        p = problem.polyhedral(directions)
+        if p is None:
+            break
+        found += [p, _newton(problem, p)]
+        if problem.miss(found[-1]) < SETTLED:
+            break
+        slip = (problem.W @ p + problem.b).reshape(-1, 3)[:, 1:]
+        speed = np.linalg.norm(slip, axis=1)
+        directions = [
+            np.vstack([d, -slip[i] / speed[i], slip[i] / speed[i]]) if speed[i] > 0.0 else d
+            for i, d in enumerate(directions)
+        ]
+    return min(found, key=problem.miss)
+
+
+def _around(number: int) -> Array:
+    angles = 2.0 * np.pi * np.arange(number) / number
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def _by_turns(problem: CoulombProblem) -> Array | None:
@@ -131,7 +170,7 @@ def _by_turns(problem: CoulombProblem) -> Array | None:
     """
     W, b, m = problem.W, problem.b, len(problem.mu)
     p = np.zeros(3 * m)
-    best, best_miss = p, np.inf
+    best, best_miss = p.copy(), problem.miss(p)
     for sweep in range(1, SWEEPS + 1):
         for i in range(m):
             k = slice(3 * i, 3 * i + 3)
@@ -145,6 +184,8 @@ def _by_turns(problem: CoulombProblem) -> Array | None:
                 p[k] = max(least, -rest[0] / steep if steep > 0.0 else 0.0) * direction
             else:
                 p[k] = one_contact(W[k, k], rest, mu, least)
+        if not np.max(np.abs(W @ p)) < 1e6 * problem.size:
+            break
         if sweep <= 2 or sweep % 10 == 0:
             for trial in (p, _newton(problem, p)):
                 now = problem.miss(trial)
@@ -173,7 +214,8 @@ def one_contact(W: Array, b: Array, mu: float, least: float = 0.0) -> Array:
     held = np.max(np.abs(W @ p + b)) <= 1e-9 * np.max(np.abs(b))
     if held and p[0] >= 0.0 and np.hypot(p[1], p[2]) <= mu * p[0]:
         return np.asarray(p)
-    return _sliding(W, b, mu)
+    size, mobility = float(np.max(np.abs(b))), float(np.trace(W))
+    return (size / mobility) * _sliding(W / mobility, b / size, mu)
 
 
 def _with_normal(W: Array, b: Array, mu: float, p_n: float) -> Array:
@@ -210,7 +252,7 @@ def _sliding(W: Array, b: Array, mu: float) -> Array:
     linear = 0.5 * (at1 - at2)
     normal, t1, t2 = (np.array([square[j], linear[j], at0[j]]) for j in range(3))
     t1[0] = t2[0] = 0.0  # of degree one by Cramer's rule
-    quartic = np.polymul(t1, t1) + np.polymul(t2, t2) if mu else np.zeros(5)
+    quartic = np.polymul(t1, t1) + np.polymul(t2, t2)
     quartic = np.polysub(quartic, mu * mu * np.polymul(normal, normal))
     roots = np.roots(quartic)
     found = sorted(float(z.real) for z in roots if abs(z.imag) <= 1e-6 * (1.0 + abs(z)) and z.real > -1e-9)
@@ -221,7 +263,7 @@ def _sliding(W: Array, b: Array, mu: float) -> Array:
             # On the cone exactly; the normal row then gives the size.
             direction = np.array([1.0, mu * p_1 / length * np.sign(D), mu * p_2 / length * np.sign(D)])
             steep = float(W[0] @ direction)
-            return direction * (-b[0] / steep if steep > 0.0 else p_n / D)
+            return np.asarray(direction * float(-b[0] / steep if steep > 0.0 else p_n / D))
     return np.array([-b[0] / W[0, 0], 0.0, 0.0])
 
 

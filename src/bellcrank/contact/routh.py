@@ -24,9 +24,9 @@ Array = NDArray[np.float64]
 
 STOPPED = 1e-12
 """Slip below this share of the first speed counts as stopped."""
-TOLERANCE = 1e-12
+TOLERANCE = 1e-11
 """Error a step of turning slip: of the direction [rad], and of speeds relative to the first."""
-ALIGNED = 1e-11
+ALIGNED = 1e-10
 """Slip whose direction turns by less than this share of the largest rate is straight."""
 MOST_STEPS = 20000
 
@@ -129,7 +129,7 @@ def single_impact(W: Array, v: Array, e: float, mu: float, law: ImpactLaw) -> tu
 def after_stop(W: Array, mu: float) -> tuple[Array, str]:
     """The tangential impulse per normal impulse from rest: "stick", or "slip" in the one direction that lasts."""
     tt, tn = W[1:, 1:], W[1:, 0]
-    f = -np.linalg.lstsq(tt, tn, rcond=1e-13)[0]
+    f = np.asarray(-np.linalg.lstsq(tt, tn, rcond=1e-13)[0])
     if np.linalg.norm(f) <= mu:
         return f, "stick"
     # (mu W_tt + lambda I) d = W_tn with |d| = 1 and lambda > 0: the norm falls with lambda.
@@ -146,7 +146,7 @@ def after_stop(W: Array, mu: float) -> tuple[Array, str]:
             break
         low, high = (middle, high) if excess(middle) > 0.0 else (low, middle)
     d = vectors @ (parts / (mu * values + high))
-    return -mu * d / np.linalg.norm(d), "slip"
+    return np.asarray(d * (-mu / float(np.linalg.norm(d)))), "slip"
 
 
 def _planar_slip(process: _Process, mu: float) -> None:

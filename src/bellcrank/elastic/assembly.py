@@ -71,7 +71,7 @@ def stiffness(space: Fields, material: Material, analysis: Analysis) -> sp.csr_a
         trace, trace_v = np.einsum("ii...", e), np.einsum("ii...", f)
         product = ddot(e, f)
         if analysis is Analysis.AXISYMMETRIC:
-            hoop, hoop_v = u.value[0] / w.x[0], v.value[0] / w.x[0]
+            hoop, hoop_v = u[0] / w.x[0], v[0] / w.x[0]
             trace, trace_v, product = trace + hoop, trace_v + hoop_v, product + hoop * hoop_v
         return space.weight(w.x) * (lame * trace * trace_v + 2.0 * shear * product)
 
@@ -88,7 +88,7 @@ def mass(space: Fields, density: float, kind: Mass) -> sp.csr_array:
 
     @BilinearForm  # type: ignore[untyped-decorator]
     def form(u: Any, v: Any, w: Any) -> Any:
-        return density * space.weight(w.x) * u.value * v.value
+        return density * space.weight(w.x) * u * v
 
     scalar = form.assemble(space.scalar)
     return sp.csr_array(sp.kron(scalar, sp.eye_array(d), format="csr"))
@@ -96,8 +96,10 @@ def mass(space: Fields, density: float, kind: Mass) -> sp.csr_array:
 
 def _lumped(space: Fields, density: float) -> Array:
     basis = space.scalar
-    volume = basis.dx * space.weight(basis.global_coordinates().value) * density
-    squares = np.array([(basis.basis[i][0].value ** 2 * volume).sum(axis=-1) for i in range(basis.Nbfun)])
+    volume = basis.dx * space.weight(np.asarray(basis.global_coordinates())) * density
+    squares = np.array(
+        [(np.asarray(basis.basis[i][0]) ** 2 * volume).sum(axis=-1) for i in range(basis.Nbfun)]
+    )
     share = squares / squares.sum(axis=0) * volume.sum(axis=-1)
     return np.asarray(np.bincount(basis.element_dofs.ravel(), share.ravel(), basis.N), dtype=float)
 
@@ -108,6 +110,6 @@ def volume_weights(space: Fields) -> Array:
 
     @LinearForm  # type: ignore[untyped-decorator]
     def form(v: Any, w: Any) -> Any:
-        return space.weight(w.x) * v.value
+        return space.weight(w.x) * v
 
     return np.asarray(form.assemble(space.scalar))

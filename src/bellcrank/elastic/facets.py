@@ -86,45 +86,54 @@ def _triangle(order: int, xi: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Nearest points. hit: points that have a foot point. nodes, weights: of the foot points. feet: [m]."""
+    """What lies opposite. hit: points that meet a facet. nodes, weights: of the points met. feet: where they are [m]."""
 
     hit: Index
     nodes: Index
     weights: Array
     feet: Array
-    tangents: Array
 
 
-def project(surface: Facets, x: Array, points: Array, near: int = 6) -> Projection:
-    """Foot points by Newton's method on the nearest facets. x: positions of nodes. points: shape (k, d)."""
-    corners = 2 if surface.kind == "line" else (3 if surface.kind == "triangle" else 4)
+def project(
+    surface: Facets, x: Array, points: Array, normals: Array, chosen: Index, near: int = 5
+) -> Projection:
+    """Where lines along the normals meet facets, by Newton's method on the nearest ones.
+
+    x: positions of nodes. points, normals: shape (k, d). chosen: points to look for.
+    """
+    points, n = points[chosen], normals[chosen]
+    corners = {"line": 2, "triangle": 3, "square": 4}[surface.kind]
     centres = x[surface.nodes[:, :corners]].mean(axis=1)
     near = min(near, len(centres))
     _, candidates = cKDTree(centres).query(points, k=near)
-    candidates = candidates.reshape(len(points), near)
-    k, parameters = candidates.size, 1 if surface.kind == "line" else 2
-    own = surface.nodes[candidates.ravel()]
-    target = np.repeat(points, near, axis=0)
-    xi = np.full((k, parameters), 1.0 / 3.0 if surface.kind == "triangle" else 0.5)
-    where = x[own]
-    for _ in range(12):
-        n, g = shapes(surface.kind, surface.order, xi)
-        foot = np.einsum("kn,knd->kd", n, where)
-        tangent = np.einsum("knp,knd->kpd", g, where)
-        gram = np.einsum("kpd,kqd->kpq", tangent, tangent)
-        right = np.einsum("kpd,kd->kp", tangent, target - foot)
-        change = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
-        xi = np.clip(xi + change, -0.3, 1.3)
-        if np.abs(change).max() < 1e-13:
+    own = surface.nodes[candidates.reshape(len(points), near).ravel()]
+    where, target, n = x[own], np.repeat(points, near, axis=0), np.repeat(n, near, axis=0)
+    count, d = target.shape
+    # The unknowns: parameters on the facet, then the way along the normal.
+    z = np.zeros((count, d))
+    z[:, :-1] = 1.0 / 3.0 if surface.kind == "triangle" else 0.5
+    change, flat = np.ones_like(z), np.zeros(count, dtype=bool)
+    size = np.ptp(where, axis=1).max(axis=1)
+    for _ in range(8):
+        shape, slope = shapes(surface.kind, surface.order, z[:, :-1])
+        miss = np.einsum("kn,knd->kd", shape, where) - target - z[:, -1:] * n
+        matrix = np.concatenate([np.einsum("knp,knd->kdp", slope, where), -n[:, :, None]], axis=2)
+        flat = np.abs(np.linalg.det(matrix)) < 1e-6 * size ** (d - 1)
+        matrix[flat] = np.eye(d)
+        change = np.linalg.solve(matrix, -miss[:, :, None])[:, :, 0]
+        z += change
+        z[:, :-1] = np.clip(z[:, :-1], -0.5, 1.5)
+        if np.abs(change[:, :-1]).max(initial=0.0) < 1e-12:
             break
-    n, g = shapes(surface.kind, surface.order, xi)
-    foot = np.einsum("kn,knd->kd", n, where)
-    tangent = np.einsum("knp,knd->kpd", g, where)
-    inside = (xi > -1e-7).all(axis=1) & (xi < 1.0 + 1e-7).all(axis=1) & (np.abs(change).max(axis=1) < 1e-8)
+    xi = z[:, :-1]
+    shape, _ = shapes(surface.kind, surface.order, xi)
+    feet = np.einsum("kn,knd->kd", shape, where)
+    inside = (xi > -1e-7).all(axis=1) & (xi < 1.0 + 1e-7).all(axis=1) & ~flat
+    inside &= np.abs(change[:, :-1]).max(axis=1, initial=0.0) < 1e-8
     if surface.kind == "triangle":
         inside &= xi.sum(axis=1) < 1.0 + 1e-7
-    distance = np.where(inside, np.linalg.norm(target - foot, axis=1), np.inf).reshape(len(points), near)
+    distance = np.where(inside, np.abs(z[:, -1]), np.inf).reshape(len(points), near)
     best = distance.argmin(axis=1) + near * np.arange(len(points))
     hit = np.flatnonzero(np.isfinite(distance.ravel()[best]))
     best = best[hit]
-    return Projection(hit, own[best], n[best], foot[best], tangent[best])
+    return Projection(chosen[hit], own[best], shape[best], feet[best])

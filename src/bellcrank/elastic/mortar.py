@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import cKDTree
 
 from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.body import ElasticBody
@@ -49,6 +50,8 @@ class MortarInterface(Interface):
         normals[second.surface.nodes] = second.surface.normals
         self._master_normals = normals
         self._reach = 0.25 * min(np.ptp(first.nodes, axis=0).max(), np.ptp(second.nodes, axis=0).max())
+        edges = second.nodes[self._master.nodes]
+        self._facet_size = float(np.ptp(edges, axis=1).max())
         corners = self._corners_of(first, contact)
         self._corners = corners
         self.count = len(corners)
@@ -71,17 +74,18 @@ class MortarInterface(Interface):
         import skfem
 
         basis = body.surface.basis
+        order = 8 if body.dimension == 2 else 4
         linear = scalar_element(_LINEAR.get(body.element, body.element))
-        fine = skfem.FacetBasis(body.mesh, basis.elem, facets=basis.find, intorder=8)
-        hats = skfem.FacetBasis(body.mesh, linear, facets=basis.find, intorder=8)
-        weight = (fine.dx * body.fields.weight(fine.global_coordinates().value)).ravel()
+        fine = skfem.FacetBasis(body.mesh, basis.elem, facets=basis.find, intorder=order)
+        hats = skfem.FacetBasis(body.mesh, linear, facets=basis.find, intorder=order)
+        weight = (fine.dx * body.fields.weight(np.asarray(fine.global_coordinates()))).ravel()
         per = fine.dx.shape[1]
         points = np.arange(weight.size)
 
         def matrix(space: object, columns: int) -> sp.csr_array:
             rows, cols, data = [], [], []
             for i in range(space.Nbfun):  # type: ignore[attr-defined]
-                value = space.basis[i][0].value.ravel()  # type: ignore[attr-defined]
+                value = np.asarray(space.basis[i][0]).ravel()  # type: ignore[attr-defined]
                 on = np.abs(value) > 1e-13
                 rows.append(points[on])
                 cols.append(np.repeat(space.element_dofs[i], per)[on])  # type: ignore[attr-defined]
@@ -112,7 +116,7 @@ class MortarInterface(Interface):
         first = x[a : a + self._shapes.shape[1]]
         second = x[b : b + len(self._master_normals)]
         here = self._shapes @ first
-        found = project(self._master, second, here)
+        found = project(self._master, second, here, self._normals, self._worth(here, second))
         out = np.einsum("kn,knd->kd", found.weights, self._master_normals[found.nodes])
         away = found.feet - here[found.hit]
         n = self._normals[found.hit]
@@ -141,6 +145,14 @@ class MortarInterface(Interface):
         self._paired_at = self._weights @ u
         self.version += 1
 
+    def _worth(self, here: Array, second: Array) -> Index:
+        """Points near enough to the other body, and turned to it, to look for what is opposite."""
+        centres = second[self._master.nodes].mean(axis=1)
+        distance, nearest = cKDTree(centres).query(here)
+        away = ((centres[nearest] - here) * self._normals).sum(axis=1)
+        near = distance < max(distance.min(), 2.0 * self._reach) + self._facet_size
+        return np.flatnonzero(near & (away > -self._reach))
+
     def gap(self, u: Array, t: float) -> Array:
         """Mean distance over each patch, along its normal; no end where nothing is opposite."""
         jump = self._weights @ u
@@ -148,11 +160,15 @@ class MortarInterface(Interface):
         return np.where(self._met, gap, np.inf)
 
     def renew(self, u: Array) -> None:
-        """Pair anew where the bodies have slid since."""
+        """Pair anew where the bodies have slid since, or have come much nearer."""
         moved = self._weights @ u - self._paired_at
         slid = np.einsum("mid,md->mi", self._frames[:, 1:], moved)
         met = self._met
-        if not met.any() or np.abs(slid[met]).max() > self._slid or np.abs(moved[met]).max() > 0.5 * self._reach:
+        if (
+            not met.any()
+            or np.abs(slid[met]).max() > self._slid
+            or np.abs(moved[met]).max() > 0.5 * self._reach
+        ):
             self._pair(u)
 
     def rows(self, points: Index, u: Array, t: float, step: float) -> Rows:

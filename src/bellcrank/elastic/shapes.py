@@ -12,7 +12,7 @@ import numpy as np
 
 from bellcrank.elastic import lattices
 from bellcrank.elastic.body import ElasticBody
-from bellcrank.elastic.elements import Element, with_element
+from bellcrank.elastic.elements import Element, element_of, with_element
 from bellcrank.elastic.lattices import Array
 from bellcrank.elastic.material import Analysis, Material
 from bellcrank.errors import ModelError
@@ -153,9 +153,11 @@ def cylinder(
     flat = lattices.ball_cells(2, divisions[0], max(2, divisions[0] // 2), core)
     levels = lattices.spaced(lowest, lowest + height, divisions[1], grading)
     mesh = with_element(_cut(_extruded(flat, levels), chosen), chosen)
-    bent = mesh.doflocs.copy()
-    bent[:2] = radius * lattices.cube_to_ball(bent[:2], core)
-    return ElasticBody(lattices.made(type(mesh), bent, mesh.t), material, analysis, **named)
+
+    def place(x: Array) -> Array:
+        return np.vstack([radius * lattices.cube_to_ball(x[:2], core), x[2:]])
+
+    return ElasticBody(_moved(mesh, place), material, analysis, **named)
 
 
 def _extruded(flat: Any, levels: Array) -> Any:
@@ -201,7 +203,16 @@ def _ball(
 
 
 def _moved(mesh: Any, place: Callable[[Array], Array]) -> Any:
-    return lattices.made(type(mesh), place(mesh.doflocs), mesh.t)
+    """A mesh put in place; inner edges of second-order triangles and tetrahedra stay straight, which keeps them sound."""
+    points = place(mesh.doflocs)
+    corners = int(mesh.t.max()) + 1
+    if element_of(mesh).simplex and points.shape[1] > corners:
+        edges, rim = (
+            (mesh.facets, mesh.boundary_facets()) if mesh.dim() == 2 else (mesh.edges, mesh.boundary_edges())
+        )
+        inner = np.setdiff1d(np.arange(edges.shape[1]), rim)
+        points[:, corners + inner] = points[:, edges[:, inner]].mean(axis=1)
+    return lattices.made(type(mesh), points, mesh.t)
 
 
 def _cut(mesh: Any, element: Element) -> Any:

@@ -162,7 +162,7 @@ class Stepper:
             gap = self.gap(u, t)
             missed = ~candidates & (gap < -1e-10 * self.size)
             off = gap[points][found.active]
-            settled = self.flat or off.size == 0 or np.abs(off).max() < 1e-10 * self.size
+            settled = self.flat or off.size == 0 or np.abs(off).max() < 1e-12 * self.size
             if not missed.any() and settled:
                 meeting = _Meeting(points, rows, operator, c)
                 return meeting, found.force, (found.active, found.stick), u, total

@@ -37,7 +37,7 @@ def stress(body: ElasticBody, u: Array) -> Stress:
     """Least-squares fit of nodal stresses to those at the quadrature points. u: shape (nodes, d) [m]."""
     basis = body.fields.scalar
     lame, shear, analysis = body.material.lame(body.analysis), body.material.shear, body.analysis
-    x = basis.global_coordinates().value
+    x = np.asarray(basis.global_coordinates())
     d = body.dimension
     gradient = np.zeros((3, 3, *x.shape[1:]))
     radial = np.zeros(x.shape[1:])
@@ -46,7 +46,7 @@ def stress(body: ElasticBody, u: Array) -> Stress:
         shape = basis.basis[i][0]
         for a in range(d):
             gradient[a, :d] += u[nodes, a][:, None] * shape.grad
-        radial += u[nodes, 0][:, None] * shape.value
+        radial += u[nodes, 0][:, None] * np.asarray(shape)
     if body.axisymmetric:
         gradient[2, 2] = radial / x[0]
     strain = 0.5 * (gradient + np.swapaxes(gradient, 0, 1))
@@ -60,10 +60,10 @@ def stress(body: ElasticBody, u: Array) -> Stress:
 
 def _at_nodes(body: ElasticBody, sigma: Array) -> Array:
     basis = body.fields.scalar
-    weight = basis.dx * body.fields.weight(basis.global_coordinates().value)
+    weight = basis.dx * body.fields.weight(np.asarray(basis.global_coordinates()))
     right = np.zeros((basis.N, 9))
     for i in range(basis.Nbfun):
-        share = (sigma.reshape(9, *sigma.shape[2:]) * basis.basis[i][0].value * weight).sum(axis=-1)
+        share = (sigma.reshape(9, *sigma.shape[2:]) * np.asarray(basis.basis[i][0]) * weight).sum(axis=-1)
         for k in range(9):
             right[:, k] += np.bincount(basis.element_dofs[i], weights=share[k], minlength=basis.N)
     return np.asarray(body.projector.solve(right)).reshape(-1, 3, 3)

@@ -36,12 +36,12 @@ def surface(space: Fields, axis: bool) -> Surface:
         rim = np.abs(mesh.p[0]).max()
         facets = facets[np.abs(mesh.p[0][mesh.facets[:, facets]]).max(axis=0) > 1e-9 * rim]
     basis = skfem.FacetBasis(mesh, space.scalar.elem, facets=facets, intorder=5)
-    area = basis.dx * space.weight(basis.global_coordinates().value)
+    area = basis.dx * space.weight(np.asarray(basis.global_coordinates()))
     count, d = basis.N, mesh.dim()
     areas, normals = np.zeros(count), np.zeros((count, d))
     touched = np.zeros(count, dtype=bool)
     for i in range(basis.Nbfun):
-        shape = basis.basis[i][0].value
+        shape = np.asarray(basis.basis[i][0])
         nodes = basis.element_dofs[i]
         np.add.at(areas, nodes, (shape * area).sum(axis=-1))
         for k in range(d):

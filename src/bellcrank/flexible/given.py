@@ -127,7 +127,7 @@ def _inertia(M: Sparse, x: Array, select: Sparse, order: list[str], R: Array) ->
 def _mass_places(M: Sparse, x: Array, order: list[str], R: Array, masses: Array) -> Array:
     """Where the mass that answers to each node's translation has its centre.
 
-    The force that rotation about an axis calls up at a node is that rotation crossed with the first moment of its share.
+    The force that rotation about an axis calls up at a node is that rotation crossed with its share's first moment.
     """
     places = x.copy()
     k = len(order)

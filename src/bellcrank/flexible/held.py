@@ -21,7 +21,7 @@ import scipy.sparse.linalg as sla
 from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array, ElasticModel, Sparse
 
-DENSE = 700
+DENSE = 240
 """Up to this many freedoms the eigenproblem is solved whole."""
 
 INDEPENDENT = 1e-9

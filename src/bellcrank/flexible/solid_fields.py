@@ -43,7 +43,7 @@ class NodalStrain:
     def __matmul__(self, basis: Array) -> Array:
         nodal = np.asarray(self.spread @ basis)
         t = self.basis.mesh.t.T
-        count = self.basis.mesh.p.shape[1]
+        count = self.basis.mesh.nvertices
         volume = np.asarray(self.corners.dx)
         weight = np.bincount(t.ravel(), volume.ravel(), count)
         result = np.empty((count, 6, basis.shape[1]))

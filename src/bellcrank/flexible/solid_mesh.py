@@ -13,13 +13,14 @@ from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array
 from bellcrank.flexible.sections import Material
 
-VOLUMES = ("tetra", "tetra10", "hexahedron", "hexahedron27")
-CORNERS = {"tetra": 4, "tetra10": 4, "hexahedron": 8, "hexahedron27": 8}
+VOLUMES = ("tetra", "tetra10", "hexahedron", "hexahedron20", "hexahedron27")
 
 
-def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> Any:
-    """A scikit-fem mesh from any file meshio reads (Gmsh, Abaqus, Nastran, VTK...); `scale` turns its unit
-    into metres."""
+def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> tuple[Any, int]:
+    """A scikit-fem mesh and the order of its elements, from any file meshio reads (Gmsh, Abaqus, Nastran, VTK...).
+
+    scale: Of the file's unit in metres.
+    """
     import meshio
     from skfem.io.meshio import from_meshio
 
@@ -42,9 +43,36 @@ def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> Any:
     points = np.asarray(raw.points, dtype=float)[:, :3] * scale
     for cell in raw.cells:
         if cell.type == volumes[0]:
-            check_orientation(name, points, np.asarray(cell.data), CORNERS[cell.type])
+            check_orientation(name, points, np.asarray(cell.data), 4 if cell.type.startswith("tetra") else 8)
     raw.points = points
-    return from_meshio(raw, force_meshio_type=volumes[0])
+    order = 1 if volumes[0] in ("tetra", "hexahedron") else 2
+    if volumes[0] == "hexahedron20":
+        raw = _corners_only(name, meshio, raw)
+        volumes = ["hexahedron"]
+    return from_meshio(raw, force_meshio_type=volumes[0], ignore_orientation=True), order
+
+
+EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7))
+
+
+def _corners_only(name: str, meshio: Any, raw: Any) -> Any:
+    """Twenty-node hexahedra with straight edges as their corners: the elements' own second order puts the rest back."""
+    cells = []
+    for cell in raw.cells:
+        data = np.asarray(cell.data)
+        if cell.type == "hexahedron20":
+            ends = raw.points[data[:, np.array(EDGES)]]
+            bow = np.linalg.norm(raw.points[data[:, 8:20]] - ends.mean(axis=2), axis=2)
+            size = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
+            if (bow > 1e-4 * size).any():
+                raise ModelError(
+                    f"the mesh of {name!r} has 20-node hexahedra with curved edges; save it with 27-node hexahedra, "
+                    "10-node tetrahedra or straight edges"
+                )
+            cells.append(("hexahedron", data[:, :8]))
+        else:
+            cells.append((cell.type.replace("quad8", "quad"), data[:, :4] if cell.type == "quad8" else data))
+    return meshio.Mesh(raw.points, cells, cell_sets=raw.cell_sets)
 
 
 def check_orientation(name: str, points: Array, cells: Any, corners: int) -> None:
@@ -73,8 +101,7 @@ def check_orientation(name: str, points: Array, cells: Any, corners: int) -> Non
 
 def check_mesh(name: str, mesh: Any) -> Any:
     """The mesh without unused nodes; refuses flat or inverted elements and loose parts."""
-    used = np.unique(mesh.t)
-    if len(used) < mesh.p.shape[1]:
+    if mesh_order(mesh) == 1 and len(np.unique(mesh.t)) < mesh.p.shape[1]:
         mesh = mesh.remove_unused_nodes()
     _check_jacobians(name, mesh)
     count, labels = _parts(mesh)
@@ -89,6 +116,11 @@ def check_mesh(name: str, mesh: Any) -> Any:
             "or make each part a member of its own"
         )
     return mesh
+
+
+def mesh_order(mesh: Any) -> int:
+    """1 for straight elements, 2 where the mesh has nodes between the corners."""
+    return 2 if type(mesh).__name__ in ("MeshTet2", "MeshHex2") else 1
 
 
 def _check_jacobians(name: str, mesh: Any) -> None:
@@ -110,7 +142,7 @@ def _check_jacobians(name: str, mesh: Any) -> None:
 
 
 def _parts(mesh: Any) -> tuple[int, Any]:
-    n = mesh.p.shape[1]
+    n = mesh.nvertices
     t = np.asarray(mesh.t)
     first = np.repeat(t[:1], t.shape[0] - 1, axis=0).ravel()
     graph = sp.coo_array((np.ones(first.size), (first, t[1:].ravel())), shape=(n, n))

@@ -21,7 +21,7 @@ from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
 from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
 from bellcrank.flexible.sections import Material
 from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
-from bellcrank.flexible.solid_mesh import check_mesh, material_numbers, read_mesh
+from bellcrank.flexible.solid_mesh import check_mesh, material_numbers, mesh_order, read_mesh
 from bellcrank.flexible.units import check_units as check_member_units
 
 
@@ -47,7 +47,8 @@ def solid(
     the file's unit in metres.
     """
     if isinstance(mesh, str | Path):
-        mesh = read_mesh(name, mesh, scale)
+        mesh, own = read_mesh(name, mesh, scale)
+        order = own if order is None else order
     elif scale != 1.0:
         mesh = mesh.scaled(scale)
     mesh = check_mesh(name, mesh)
@@ -92,7 +93,7 @@ def _in_freedoms(spread: Sparse, motions: Array) -> Array:
 
 
 def _fields(basis: SolidBasis, spread: Sparse) -> dict[str, FieldMatrix]:
-    corners = basis.mesh.p.T
+    corners = basis.mesh.p[:, : basis.mesh.nvertices].T
     rows = np.concatenate([3 * basis.corner_numbers + i for i in range(3)])
     rows = rows.reshape(3, -1).T.ravel()
     cells = np.asarray(basis.mesh.t.T, dtype=np.int64)
@@ -113,7 +114,7 @@ class SolidBasis:
 
         self.name, self.mesh = name, mesh
         self.element = _element(name, mesh, order)
-        degree = 2 * self.element.maxdeg
+        degree = _degree(self.element, mesh)
         self.scalar = Basis(mesh, self.element, intorder=degree)
         self.vector = Basis(mesh, ElementVector(self.element), intorder=degree)
         self.places = np.asarray(self.scalar.doflocs.T)
@@ -189,7 +190,7 @@ def _element(name: str, mesh: Any, order: int | None) -> Any:
     from skfem import ElementHex1, ElementHex2, ElementTetP1, ElementTetP2
 
     corners = mesh.t.shape[0]
-    own = 2 if type(mesh).__name__ in ("MeshTet2", "MeshHex2") else 1
+    own = mesh_order(mesh)
     table = {(4, 1): ElementTetP1, (4, 2): ElementTetP2, (8, 1): ElementHex1, (8, 2): ElementHex2}
     key = (corners, own if order is None else order)
     if key not in table or mesh.p.shape[0] != 3:
@@ -198,6 +199,13 @@ def _element(name: str, mesh: Any, order: int | None) -> Any:
             f"not {type(mesh).__name__} of order {key[1]}"
         )
     return table[key]()
+
+
+def _degree(element: Any, mesh: Any) -> int:
+    """Degree of quadrature exact for the mass of undistorted elements; along each edge for hexahedra."""
+    first = type(element).__name__ in ("ElementTetP1", "ElementHex1")
+    reserve = 0 if mesh.t.shape[0] == 4 and mesh_order(mesh) == 1 else 2
+    return (2 if first else 4) + reserve
 
 
 def _node_by_node(scalar: Any, vector: Any) -> Any:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.analysis.assembly import LoopState, close_speeds, independent_equations
+from bellcrank.analysis.grouping import body_groups_of
 from bellcrank.formulations import lagrange
 from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanics.contacts import ContactPair, along, sustained
-from bellcrank.mechanism import Mechanism, State, body_groups_of
+from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Graph, Scalar
@@ -36,7 +37,9 @@ Modes = Mapping[str, Mode]
 class ContactForces:
     """Forces of lasting contacts in one variant and partition, compiled: for each the normal and tangential ones."""
 
-    def __init__(self, variant: Mechanism, partition: Partition, pairs: Sequence[ContactPair], modes: Modes) -> None:
+    def __init__(
+        self, variant: Mechanism, partition: Partition, pairs: Sequence[ContactPair], modes: Modes
+    ) -> None:
         self.pairs = [pair for pair in pairs if pair.contact.name in modes]
         self.modes = modes
         eq = traced_equations(variant, partition)
@@ -114,7 +117,9 @@ def variant_of(base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, stat
     before = set(base.dropped)
     kept = [e for e in kept if e not in before]
     groups = body_groups_of(base.linkage, mechanics, kept)
-    u = close_speeds(loops, loops.rows(state.q, state.t), state.u, (), lambda left: "a contact cannot be held")
+    u = close_speeds(
+        loops, loops.rows(state.q, state.t), state.u, (), lambda left: "a contact cannot be held"
+    )
     return replace(
         base,
         mechanics=mechanics,

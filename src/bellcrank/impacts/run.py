@@ -133,8 +133,12 @@ class Contacts:
     def settle(self, names: Sequence[str], state: State, p: Array) -> tuple[dict[str, Mode], Mechanism]:
         """Modes of contacts that touch at rest: those that press last, sticking where friction can hold them."""
         by_name = {pair.contact.name: pair for pair in self.pairs}
-        modes = {n: Mode(by_name[n].contact.friction > 0.0 and self._still(by_name[n], state, p)) for n in names}
-        modes = {n: m if m.sticking else Mode(False, self._slip(by_name[n], state, p)) for n, m in modes.items()}
+        modes = {
+            n: Mode(by_name[n].contact.friction > 0.0 and self._still(by_name[n], state, p)) for n in names
+        }
+        modes = {
+            n: m if m.sticking else Mode(False, self._slip(by_name[n], state, p)) for n, m in modes.items()
+        }
         for _ in range(4 * len(names) + 4):
             variant = self.variant(modes, state)
             if not modes:
@@ -193,7 +197,11 @@ class Segment(Run):
             for pair in open_pairs
         ]
         gaps += [
-            Gap(pair.contact.name, direction=-1, trace=lambda kin, t, pair=pair: pair.closest(kin).distance + MISSED)
+            Gap(
+                pair.contact.name,
+                direction=-1,
+                trace=lambda kin, t, pair=pair: pair.closest(kin).distance + MISSED,
+            )
             for pair in open_pairs
         ]
         super().__init__(variant, integrator, (*events, *gaps), controllers)
@@ -322,7 +330,10 @@ def joined(mechanism: Mechanism, pieces: Sequence[Result], contacts: Contacts) -
         repartitions=tuple(t for r in runs for t in r.repartitions),
         switches=tuple(s for r in runs for s in r.switches),
     )
-    stacked = [np.concatenate([getattr(piece, key) for piece in pieces]) for key in ("time", "q", "u", "du", "parameters")]
+    stacked = [
+        np.concatenate([getattr(piece, key) for piece in pieces])
+        for key in ("time", "q", "u", "du", "parameters")
+    ]
     names = set(mechanism.system.contacts)
     met = tuple(e for piece in pieces for e in piece.events if e.name.split(":")[0] not in names)
     return Result(mechanism, *stacked, whole, met, impacts=tuple(contacts.records))

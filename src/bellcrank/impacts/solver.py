@@ -105,7 +105,9 @@ class ImpactProgram:
                         drift = drift + entry * loops.b[i]
                 outputs += [*row, drift, *_world(base.R, direction)]
         outputs += u
-        self.kernel: Kernel = compile_program(Program.of([t, *q, *v.values(), *parameters], outputs, "impact"))
+        self.kernel: Kernel = compile_program(
+            Program.of([t, *q, *v.values(), *parameters], outputs, "impact")
+        )
 
     def evaluate(self, x: Array) -> tuple[Array, list[ContactState], Array]:
         """Reduced mass matrix, contact states, and all speeds."""

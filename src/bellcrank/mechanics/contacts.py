@@ -123,7 +123,16 @@ def sustained(linkage: Linkage, pair: ContactPair, sticking: bool, slip: float =
     links = linkage.owning((*linkage.path(pair.a.link, pair.base), *linkage.path(pair.b.link, pair.base)))
     bodies = (pair.contact.a.frame.body.name, pair.contact.b.frame.body.name)
     return Constraint(
-        name, f"contact {name!r}", count, pair.base, links, labels, equations, gammas, (pair.a, pair.b), bodies
+        name,
+        f"contact {name!r}",
+        count,
+        pair.base,
+        links,
+        labels,
+        equations,
+        gammas,
+        (pair.a, pair.b),
+        bodies,
     )
 
 
@@ -157,9 +166,7 @@ def rate_at_constant_speeds(kin: Kinematics, equation: Equation) -> Scalar:
     speed = along(kin, equation)
     if not isinstance(speed, Expr):
         return 0.0
-    moving = {
-        q.id: rate for q, rate in zip(kin.q, kin.position_rates(), strict=True) if isinstance(q, Expr)
-    }
+    moving = {q.id: rate for q, rate in zip(kin.q, kin.position_rates(), strict=True) if isinstance(q, Expr)}
     held = {u.id: 0.0 for u in kin.u if isinstance(u, Expr)}
     return directional([speed], {**moving, **held})[0]
 

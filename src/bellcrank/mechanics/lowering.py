@@ -211,7 +211,9 @@ def _build(
             placements[name] = Placement(number, R, p)
         else:
             G, s = raws[number].G, raws[number].s
-            placements[name] = Placement(number, exact(matmul(transpose(G), R)), transposed_times(G, sub(p, s)))
+            placements[name] = Placement(
+                number, exact(matmul(transpose(G), R)), transposed_times(G, sub(p, s))
+            )
     own = [NOTHING] * len(raws)
     for body in system.bodies.values():
         seat = placements[body.name]

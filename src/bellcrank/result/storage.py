@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bellcrank
-from bellcrank.errors import AssemblyError, BellcrankError
+from bellcrank.errors import AssemblyError, BellcrankError, ModelError
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.unclosed import closed, is_unclosed
 
@@ -82,6 +82,11 @@ class Header:
         """The header of a run of a mechanism."""
         from bellcrank.files import dumps
 
+        flexible = [name for name, body in mechanism.system.bodies.items() if body.member is not None]
+        if flexible:
+            raise ModelError(
+                f"body {flexible[0]!r} is flexible; model files cannot hold it yet, so this run cannot be saved"
+            )
         start = mechanism.start
         values = np.array(mechanism.parameter_values, dtype=float)
         model = dumps(mechanism.system)
@@ -397,7 +402,8 @@ def _read(file: Any, name: str) -> Stored:
             "switches": tuple((float(t), str(m)) for t, m in about["report"]["switches"]),
         }
     )
-    return Stored(header, *tables, _events(file, header), report, _checkpoint(file))
+    t, q, u, du, p = tables
+    return Stored(header, t, q, u, du, p, _events(file, header), report, _checkpoint(file))
 
 
 def _tables(file: Any, widths: Sequence[int | None]) -> list[Array]:

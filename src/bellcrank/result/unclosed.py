@@ -19,7 +19,9 @@ _MASK = 0xFFFFFFFF
 
 def is_unclosed(head: bytes) -> bool:
     """Whether the first 48 bytes of a file carry the mark of a writer."""
-    return head.startswith(SIGNATURE) and len(head) >= _SIZE and head[8] == 3 and bool(head[_FLAGS] & _WRITING)
+    return (
+        head.startswith(SIGNATURE) and len(head) >= _SIZE and head[8] == 3 and bool(head[_FLAGS] & _WRITING)
+    )
 
 
 def closed(data: bytes) -> bytes:
@@ -40,7 +42,7 @@ def lookup3(data: bytes) -> int:
     a = b = c = (0xDEADBEEF + len(data)) & _MASK
     rest = data
     while len(rest) > 12:
-        x, y, z = struct.unpack_from("<3I", rest)
+        x, y, z = (int(n) for n in struct.unpack_from("<3I", rest))
         a, b, c = (a + x) & _MASK, (b + y) & _MASK, (c + z) & _MASK
         a, c = ((a - c) ^ _turned(c, 4)) & _MASK, (c + b) & _MASK
         b, a = ((b - a) ^ _turned(a, 6)) & _MASK, (a + c) & _MASK
@@ -51,7 +53,7 @@ def lookup3(data: bytes) -> int:
         rest = rest[12:]
     if not rest:
         return c
-    x, y, z = struct.unpack("<3I", rest.ljust(12, b"\0"))
+    x, y, z = (int(n) for n in struct.unpack("<3I", rest.ljust(12, b"\0")))
     a, b, c = (a + x) & _MASK, (b + y) & _MASK, (c + z) & _MASK
     c = ((c ^ b) - _turned(b, 14)) & _MASK
     a = ((a ^ c) - _turned(c, 11)) & _MASK

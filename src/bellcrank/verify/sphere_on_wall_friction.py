@@ -1,7 +1,8 @@
 """Elastic sphere on a rigid wall with friction 0.3: force, and radial impulse over the normal one.
 
 The sphere of `sphere-on-wall`. Friction presses the spreading contact patch inwards; the ratio of impulses shows
-its size.
+its size. It depends on the mesh, because nodes stick where they first touch: 0.1116 on 96 elements, 0.1096 on the 216
+used here, 0.1088 on 384, 0.1078 on 864 and 0.1075 on 1536 (an explicit scheme falls in the same way).
 
 Source: Lee (1995), section 4; reference values from two independent schemes on fine meshes.
 """
@@ -21,7 +22,7 @@ def impulse_ratio(run: elastic.ElasticResult) -> float:
 
 def quantities() -> list[Quantity]:
     """One run on a fine mesh, one with the step and mesh of the paper."""
-    fine = impact(0.01, ball(16, 6.0), friction=0.3)
+    fine = impact(0.01, ball(12, 6.0), friction=0.3)
     paper = impact(0.05, friction=0.3)
     peak, time = smooth_peak(fine)
     relative, at_most = Within.RELATIVE, Within.AT_MOST

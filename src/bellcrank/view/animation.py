@@ -118,7 +118,8 @@ def _panel(panel: Panel) -> dict[str, Any]:
         "ticks": marks.tolist(),
         "labels": labels,
         "curves": [
-            {"name": c.name, "t": floats(c.time), "v": floats(c.values), "colour": c.colour} for c in panel.curves
+            {"name": c.name, "t": floats(c.time), "v": floats(c.values), "colour": c.colour}
+            for c in panel.curves
         ],
     }
 
@@ -143,5 +144,8 @@ def _camera(drawn: Scene) -> tuple[list[float], list[float], bool]:
     middle = (low + high) / 2
     target = middle[0] * right + middle[1] * above + middle[2] * drawn.view
     least = 0.3 * drawn.size
-    return target.tolist(), [max(float(high[0] - low[0]), least), max(float(high[1] - low[1]), least)], travels
-
+    return (
+        target.tolist(),
+        [max(float(high[0] - low[0]), least), max(float(high[1] - low[1]), least)],
+        travels,
+    )

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 BELLCRANK = "The Bellcrank authors: Bellcrank, a compiler for mechanisms (software)."
 
 KANG_YOON = (
-    "S.-G. Kang, Y.-S. Yoon: An efficient multibody dynamic algorithm using independent coordinates set and modified "
-    "velocity transformation method (about 2001)."
+    "S.-G. Kang, Y.-S. Yoon: An efficient multibody dynamic algorithm using independent coordinates set and "
+    "modified velocity transformation method (about 2001)."
 )
 AHN_LEE = "D. H. Ahn, B. H. Lee: Dynamic analysis of flexible mechanical systems with closed loops (1994)."
 WEHAGE_HAUG = (
@@ -34,7 +34,8 @@ DORMAND_PRINCE = (
     "Mathematics 6 (1980), 19-26."
 )
 HAMMING = (
-    "R. W. Hamming: Stable predictor-corrector methods for ordinary differential equations. J. ACM 6 (1959), 37-47."
+    "R. W. Hamming: Stable predictor-corrector methods for ordinary differential equations. "
+    "J. ACM 6 (1959), 37-47."
 )
 KUTTA = "W. Kutta: Beitrag zur näherungsweisen Integration totaler Differentialgleichungen. Z. Math. Phys. 46 (1901)."
 ALPHA = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,7 +82,7 @@ def thin(values: Array, points: int) -> NDArray[np.int64]:
         return np.arange(n)
     edges = np.linspace(0, n, points // 2 + 1).astype(int)
     kept = {0, n - 1}
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges.tolist()):
         if b > a:
             kept |= {a + int(np.argmin(values[a:b])), a + int(np.argmax(values[a:b]))}
     return np.array(sorted(kept))

@@ -25,7 +25,9 @@ def policy(script: str = "") -> str:
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         allowed = f"'sha256-{digest}'"
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+    )
 
 
 def fill(page: str, texts: Mapping[str, str]) -> str:

@@ -35,7 +35,9 @@ def plot(result: Result, names: Sequence[str] = (), path: str | PathLike[str] | 
     if len(result):
         axes[-1].set_xlim(result.time[0], result.time[-1] if len(result) > 1 else result.time[0] + 1)
     axes[-1].set_xlabel("time [s]", color=INK)
-    figure.suptitle(_plain(result.mechanism.system.name), x=0.01, ha="left", fontsize=11, color=INK, weight="bold")
+    figure.suptitle(
+        _plain(result.mechanism.system.name), x=0.01, ha="left", fontsize=11, color=INK, weight="bold"
+    )
     figure.align_ylabels(list(axes))
     if path is not None:
         figure.savefig(path)
@@ -55,7 +57,11 @@ def _draw(axis: Any, panel: Panel) -> None:
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color("#8c959f")
     legend = axis.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(len(panel.curves), 4), frameon=False, fontsize=8.5
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=min(len(panel.curves), 4),
+        frameon=False,
+        fontsize=8.5,
     )
     legend.set_in_layout(True)
 

@@ -43,11 +43,11 @@ def page(result: Result, quantities: Sequence[str] | None = None) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{text(name)}: report</title><style>{template('report.css')}</style></head><body>",
         *_head(result),
-        *_topology(result),
         *_curves(result, quantities),
+        *_events(result),
         *_energy(result),
         *_constraints(result),
-        *_events(result),
+        *_topology(result),
         *_run(result),
         *_methods(result),
         f"<footer>Bellcrank {text(bellcrank.__version__)}, "
@@ -65,7 +65,10 @@ def _head(result: Result) -> Iterable[str]:
     yield f"<figure>{mechanism(drawn)}<figcaption>The mechanism at {drawn.time[0]:g} s.</figcaption></figure>"
     figures = [
         (str(len(m.system.bodies)), "bodies"),
-        (str(m.degrees_of_freedom), "degree of freedom" if m.degrees_of_freedom == 1 else "degrees of freedom"),
+        (
+            str(m.degrees_of_freedom),
+            "degree of freedom" if m.degrees_of_freedom == 1 else "degrees of freedom",
+        ),
         (str(m.constraints), f"loop equations, {len(m.dropped)} redundant"),
         (f"{m.traced(run.formulation).count().total:,}", "operations an evaluation"),
         (f"{run.steps:,}", "steps"),
@@ -155,7 +158,8 @@ def _constraints(result: Result) -> Iterable[str]:
         ("position [m or rad]", float(np.max(position)), POSITION_LIMIT),
         ("velocity [m/s or rad/s]", float(np.max(velocity)), VELOCITY_LIMIT),
     ]
-    yield "<table><tr><th>largest residual at any output</th><th class=n>found</th><th class=n>allowed</th><th></th></tr>"
+    yield "<table><tr><th>largest residual at any output</th><th class=n>found</th>"
+    yield "<th class=n>allowed</th><th></th></tr>"
     for what, found, limit in rows:
         mark = '<span class="ok">held</span>' if found <= limit else '<span class="bad">exceeded</span>'
         yield f"<tr><td>{what}</td><td class=n>{found:.2e}</td><td class=n>{limit:.0e}</td><td>{mark}</td></tr>"

@@ -102,7 +102,9 @@ class _Builder:
         """Put it together."""
         up, view, planar = self._eye()
         self.up, self.view, self.planar = up, view, planar
-        solids = [(k, s) for name, k in self.number.items() if k >= 0 for s in self._body(name, COLOURS[k % 9])]
+        solids = [
+            (k, s) for name, k in self.number.items() if k >= 0 for s in self._body(name, COLOURS[k % 9])
+        ]
         for joint in self.joints:
             solids += list(self._joint(joint))
         solids += [(GROUND, s) for s in self._road()]
@@ -164,7 +166,7 @@ class _Builder:
         mass, inertia = value(body.mass, self.parameters), np.diag(self.matrix(body.inertia))
         if mass <= 0.0:
             return np.zeros(3)
-        return np.sqrt(np.maximum(6.0 / mass * (inertia.sum() - 2.0 * inertia), 0.0))
+        return np.asarray(np.sqrt(np.maximum(6.0 / mass * (inertia.sum() - 2.0 * inertia), 0.0)))
 
     def _eye(self) -> tuple[Array, Array, bool]:
         """Which way is up, where to look from, and whether all motion is in one plane."""
@@ -214,7 +216,9 @@ class _Builder:
         if wheels:
             return
         points = _apart(self.points[name], 0.5 * w)
-        slides = [j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)]
+        slides = [
+            j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)
+        ]
         spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False) if len(points) > 1 else None
         flatness = spread[1] if spread is not None else np.zeros(3)
         if spread is not None and flatness[0] > 0.5 * w and (len(points) < 3 or flatness[1] < 0.5 * w):
@@ -233,7 +237,7 @@ class _Builder:
             return
         elif len(points) == 1 and np.linalg.norm(points[0] - center) > w:
             yield from bar(points[0], center, 0.7 * w, colour)
-            yield ball(center, 1.6 * w, colour)
+            yield ball(center, 1.6 * w, colour, fine=True)
         else:
             edges = np.clip(self._bulk(body), 1.5 * w, 0.5 * self.size)
             yield box(center, np.eye(3), edges, colour, 0.85)

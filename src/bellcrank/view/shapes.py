@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,8 +56,8 @@ def bar(a: Array, b: Array, width: float, colour: str) -> list[Solid]:
     # Faces between pieces would only be seen through seams, so they are left out.
     inner = [_BOX[0], _BOX[1], _BOX[2], _BOX[3]]
     solids = []
-    for k, (p, q) in enumerate(zip(ends, ends[1:], strict=False)):
-        whole = box((p + q) / 2, axes, (width, width, np.linalg.norm(q - p) * 1.02), colour)
+    for k, (p, q) in enumerate(pairwise(ends)):
+        whole = box((p + q) / 2, axes, (width, width, 1.02 * length / pieces), colour)
         faces = [*inner, *([_BOX[4]] if k == 0 else []), *([_BOX[5]] if k == pieces - 1 else [])]
         solids.append(Solid(whole.corners, tuple(faces), (colour,)))
     return solids
@@ -102,12 +102,22 @@ def _icosahedron() -> tuple[Array, tuple[tuple[int, ...], ...]]:
     return points / np.linalg.norm(points[0]), tuple(faces)
 
 
-_ROUND = _icosahedron()
-
-
-def ball(center: Array, radius: float, colour: str) -> Solid:
-    """An icosahedron: round enough at the size of a joint."""
-    return Solid(center + radius * _ROUND[0], _ROUND[1], (colour,))
+def ball(center: Array, radius: float, colour: str, fine: bool = False) -> Solid:
+    """An icosahedron, round enough at the size of a joint; `fine` cuts each face in four."""
+    corners, faces = _icosahedron()
+    if fine:
+        middles = {
+            edge: k
+            for k, edge in enumerate(sorted({e for f in faces for e in combinations(f, 2)}), len(corners))
+        }
+        between = np.array([corners[i] + corners[j] for i, j in middles])
+        corners = np.vstack([corners, between / np.linalg.norm(between, axis=1, keepdims=True)])
+        cut = []
+        for i, j, k in faces:
+            a, b, c = middles[i, j], middles[j, k], middles[i, k]
+            cut += [(i, a, c), (j, a, b), (k, b, c), (a, b, c)]
+        faces = tuple(cut)
+    return Solid(center + radius * corners, faces, (colour,))
 
 
 def plate(points: Array, normal: Array, thickness: float, colour: str) -> Solid:
@@ -121,7 +131,9 @@ def plate(points: Array, normal: Array, thickness: float, colour: str) -> Solid:
     n, half = len(around), 0.5 * thickness * normal / np.linalg.norm(normal)
     rim = points[around]
     sides = [(k, (k + 1) % n, n + (k + 1) % n, n + k) for k in range(n)]
-    return Solid(np.vstack([rim - half, rim + half]), (tuple(range(n)), tuple(range(n, 2 * n)), *sides), (colour,))
+    return Solid(
+        np.vstack([rim - half, rim + half]), (tuple(range(n)), tuple(range(n, 2 * n)), *sides), (colour,)
+    )
 
 
 def hull(points: Array, colour: str, opacity: float) -> Solid:

@@ -34,11 +34,17 @@ def chart(panel: Panel, events: Sequence[float] = (), width: int = 760, height: 
     out = [f'<svg class="chart" viewBox="0 0 {width} {height}" role="img">']
     marks, (labels, scale) = ticks(low, high, 4), tick_labels(ticks(low, high, 4))
     for value, label in zip(marks, labels, strict=True):
-        out.append(f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>')
-        out.append(f'<text class="tick" x="{LEFT - 8}" y="{y(value) + 3.5:.1f}" text-anchor="end">{label}</text>')
+        out.append(
+            f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
+        )
+        out.append(
+            f'<text class="tick" x="{LEFT - 8}" y="{y(value) + 3.5:.1f}" text-anchor="end">{label}</text>'
+        )
     seconds = ticks(t0, t1, 8)
     for value, label in zip(seconds, tick_labels(seconds)[0], strict=True):
-        out.append(f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>')
+        out.append(
+            f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>'
+        )
         out.append(
             f'<text class="tick" x="{x(value):.1f}" y="{height - BOTTOM + 15}" text-anchor="middle">{label}</text>'
         )
@@ -46,11 +52,15 @@ def chart(panel: Panel, events: Sequence[float] = (), width: int = 760, height: 
         out.append(f'<line class="event" x1="{x(t):.1f}" x2="{x(t):.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>')
     for curve in panel.curves:
         good = np.isfinite(curve.values)
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(curve.time[good]), y(curve.values[good]), strict=True))
+        points = " ".join(
+            f"{a:.1f},{b:.1f}" for a, b in zip(x(curve.time[good]), y(curve.values[good]), strict=True)
+        )
         out.append(f'<polyline fill="none" stroke="{curve.colour}" stroke-width="1.5" points="{points}"/>')
     unit = escape(pretty(panel.unit))
     title = f"[{scale}{unit}]" if unit or scale else ""
-    out.append(f'<text class="unit" transform="translate(14 {TOP + plot_h / 2:.0f}) rotate(-90)">{title}</text>')
+    out.append(
+        f'<text class="unit" transform="translate(14 {TOP + plot_h / 2:.0f}) rotate(-90)">{title}</text>'
+    )
     out.append(f'<text class="unit" x="{LEFT + plot_w / 2:.0f}" y="{height - 4}">time [s]</text>')
     at = float(LEFT)
     for curve in panel.curves:
@@ -102,8 +112,12 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
                 normal *= np.sign(normal @ (corners.mean(axis=0) - center)) or 1.0
             if not solid.ground and solid.opacity == 1.0 and normal @ eye < 0:
                 continue
-            colour = shaded(solid.colours[k % len(solid.colours)], 0.62 + 0.38 * max(0.0, float(normal @ light)))
-            flat.append((not solid.ground, float(seen[list(face), 2].mean()), seen[list(face)], colour, solid.opacity))
+            colour = shaded(
+                solid.colours[k % len(solid.colours)], 0.62 + 0.38 * max(0.0, float(normal @ light))
+            )
+            flat.append(
+                (not solid.ground, float(seen[list(face), 2].mean()), seen[list(face)], colour, solid.opacity)
+            )
     points = np.vstack(every)
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     scale = 0.88 * min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
@@ -118,7 +132,11 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
     drawn: list[tuple[bool, float, str]] = []
     for above_ground, depth, corners, colour, opacity in flat:
         text = " ".join(f"{a:.1f},{b:.1f}" for a, b in place(corners))
-        more = f'fill-opacity="{opacity:g}"' if opacity < 1 else f'stroke="{colour if above_ground else "#b9c0c8"}"'
+        more = (
+            f'fill-opacity="{opacity:g}"'
+            if opacity < 1
+            else f'stroke="{colour if above_ground else "#b9c0c8"}"'
+        )
         drawn.append((above_ground, depth, f'<polygon points="{text}" fill="{colour}" {more}/>'))
     for corners, colour in lines:
         (x1, y1), (x2, y2) = place(corners)
@@ -175,4 +193,6 @@ def coil(a: Array, b: Array, radius: float, plain: bool) -> Array:
     wound = np.clip((s - 0.12) / 0.76, 0, 1)
     turn = 2 * np.pi * 8 * wound
     size = radius * np.clip(np.minimum(s - 0.08, 0.92 - s) / 0.04, 0, 1)
-    return np.asarray(a + s[:, None] * (b - a) + size[:, None] * (np.cos(turn)[:, None] * x + np.sin(turn)[:, None] * y))
+    return np.asarray(
+        a + s[:, None] * (b - a) + size[:, None] * (np.cos(turn)[:, None] * x + np.sin(turn)[:, None] * y)
+    )

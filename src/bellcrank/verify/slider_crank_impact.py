@@ -1,0 +1,74 @@
+"""Slider-crank whose slider strikes a block: impact time, speeds, impulse and energy.
+
+The mechanism of :mod:`bellcrank.verify.slider_crank` with a block of 5 kg on the slider's rail, e = 0.8. The impulse goes
+through the loop to all joints; it must be linear in 1 + e.
+
+Source: Park, Yoo, Hwang, Yang (2000), example 1; numbers from an independent solution in minimal coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bellcrank.model import System
+from bellcrank.result.result import Result
+from bellcrank.verify.cases import Quantity, Within
+from bellcrank.verify.slider_crank import slider_crank
+
+RADIUS = 0.1
+ELEVEN = np.linspace(0.0, 1.0, 11)
+
+
+def slider_crank_with_block(restitution: float = 0.8) -> System:
+    """The slider-crank, and a block at x = 7 m on the same rail."""
+    system = slider_crank(gravity=9.81)
+    block = system.body("block", mass=5.0, inertia=(1.0, 1.0, 1.0), at=(7.0, 0.0, 0.0))
+    system.prismatic("rail", system.ground, block, axis="x")
+    slider = system.bodies["slider"]
+    system.contact("bump", slider.circle(RADIUS), block.circle(RADIUS), restitution=restitution)
+    return system
+
+
+def run(restitution: float = 0.8, duration: float = 5.0) -> Result:
+    """The published start, integrated tightly."""
+    return slider_crank_with_block(restitution).simulate(
+        duration,
+        initial={"main bearing": (math.pi / 6.0, 1.0)},
+        tolerance=1e-12,
+        integrator="dop853",
+        output=np.array([0.0, 3.0, duration]) if duration > 3.0 else 2,
+    )
+
+
+def departure_from_line(x: np.ndarray, y: np.ndarray) -> float:
+    """Largest departure of y from its best multiple of x, relative."""
+    share = float(x @ y / (x @ x))
+    return float(np.abs(y - share * x).max() / np.abs(y).max())
+
+
+def quantities() -> list[Quantity]:
+    """The quantities of the published example, and the line of impulse over 1 + e."""
+    result = run()
+    impact = result.impacts[0]
+    speeds = result.mechanism.speed_names.index
+    slider, block = _slider_speed(result, impact.speeds_before), _slider_speed(result, impact.speeds_after)
+    energy = impact.energy_before, impact.energy_after
+    impulses = np.array([run(float(e), 2.9).impacts[0].impulse for e in ELEVEN])
+    rail, relative = float(impact.speeds_after[speeds("rail.displacement")]), Within.RELATIVE
+    crank = speeds("main bearing.angle")
+    return [
+        Quantity("impact_time", impact.time, 2.856685118125, 1e-9, "s", relative),
+        Quantity("slider_speed_before", slider, 2.614951632628, 1e-9, "m/s", relative),
+        Quantity("slider_speed_after", block, 1.243546222278, 1e-9, "m/s", relative),
+        Quantity("block_speed_after", rail, 3.335507528380, 1e-9, "m/s", relative),
+        Quantity("impulse", impact.impulse, 16.6775376419, 1e-8, "N s", relative),
+        Quantity("energy_before", energy[0], 61.728486536, 1e-9, "J", relative),
+        Quantity("energy_after", energy[1], 57.367391108, 1e-9, "J", relative),
+        Quantity("crank_rate_before", float(impact.speeds_before[crank]), -1.832217198, 1e-9, "rad/s", relative),
+        Quantity("crank_rate_after", float(impact.speeds_after[crank]), -0.871315074, 1e-9, "rad/s", relative),
+        Quantity("slider_speed_at_3s", float(result["slider.velocity.x"][1]), 0.890217127, 1e-9, "m/s", relative),
+        Quantity("impacts", len(result.impacts), 1, 0.0),
+        Quantity("impulse_over_one_plus_e", departure_from_line(1.0 + ELEVEN, impulses), 1e-10, 0.0, "", Within.AT_MOST),
+    ]
