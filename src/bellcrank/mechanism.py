@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +44,8 @@ from bellcrank.topology.groups import Group
 
 if TYPE_CHECKING:
     from bellcrank.analysis.count_report import CountReport
+    from bellcrank.batch import BatchResult
+    from bellcrank.export import CasadiFunctions
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
     from bellcrank.result.result import Result
@@ -315,6 +319,24 @@ class Mechanism:
         from bellcrank.studies.sensitivity import sensitivity
 
         return sensitivity(self, duration, **options)
+
+    def simulate_many(self, table: Any, duration: float, **options: Any) -> BatchResult:
+        """One run for every row of a table; see :func:`bellcrank.batch.simulate_many`."""
+        from bellcrank.batch import simulate_many
+
+        return simulate_many(self, table, duration, **options)
+
+    def export_c(self, path: str | PathLike[str], name: str | None = None) -> Path:
+        """Write it as one self-contained C99 file; see :func:`bellcrank.export.export_c`."""
+        from bellcrank.export import export_c
+
+        return export_c(self, path, name)
+
+    def export_casadi(self) -> CasadiFunctions:
+        """It as CasADi functions; see :func:`bellcrank.export.export_casadi`."""
+        from bellcrank.export import export_casadi
+
+        return export_casadi(self)
 
     def projection(self, partition: Partition) -> Program:
         """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).

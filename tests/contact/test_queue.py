@@ -12,7 +12,7 @@ FALL = 1.2345
 
 def distance(t: float) -> float:
     """Smooth, with its first root at FALL."""
-    return float(np.cos(t) - np.cos(FALL) + 0.3 * np.sin(3 * (FALL - t)))
+    return float(np.exp(2.0 * (FALL - t)) - 1.0)
 
 
 def worst_error(size: int, step: float) -> float:

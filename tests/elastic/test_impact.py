@@ -214,12 +214,18 @@ def test_other_elements_find_the_same_impact(element: Element) -> None:
 
 
 @pytest.mark.parametrize(
-    ("element", "divisions", "tolerance"),
-    [(Element.HEXAHEDRON8, 6, 0.04), (Element.TETRAHEDRON10, 3, 0.03), (Element.TETRAHEDRON4, 4, 0.08)],
+    ("element", "divisions", "grading", "tolerance"),
+    [
+        (Element.HEXAHEDRON8, 6, 4.0, 0.04),
+        (Element.TETRAHEDRON10, 3, 2.0, 0.05),
+        (Element.TETRAHEDRON4, 4, 4.0, 0.08),
+    ],
 )
-def test_solid_balls_find_the_same_impact(element: Element, divisions: int, tolerance: float) -> None:
+def test_solid_balls_find_the_same_impact(
+    element: Element, divisions: int, grading: float, tolerance: float
+) -> None:
     body = elastic.sphere(
-        8.0, ball().material, analysis=Analysis.SOLID, element=element, divisions=divisions, grading=4.0,
+        8.0, ball().material, analysis=Analysis.SOLID, element=element, divisions=divisions, grading=grading,
         centre=(0.0, 0.0, 8.0), velocity=(0.0, 0.0, -1.0),
     )  # fmt: skip
     run = elastic.simulate(body, elastic.RigidPlane((0, 0, 0), (0, 0, 1)), 3.2, 0.05)

@@ -212,6 +212,10 @@ def test_errors_name_what_is_wrong():
         member.node("pinn")
     with pytest.raises(ModelError, match=r"nearest is 'pin' at \(0.2, 0, 0\), 0.001 m away"):
         member.node((0.201, 0, 0))
+    with pytest.raises(UnknownName, match="did you mean 'timoshenko'"):
+        bar(theory="timoschenko")
+    with pytest.raises(UnknownName, match="consistent, lumped"):
+        bar(mass="none")
     with pytest.raises(ModelError, match="exactly one"):
         NormalModes(2, up_to=3.0)
     with pytest.raises(ModelError, match="rigid motion"):

@@ -94,9 +94,10 @@ def closest(
         pair = _Pair(shape_a, shape_b, R, c)
         start = pair.start(transposed_times(R_a, guess) if guess else None)
         n, x_a, x_b = pair.search(start, iterations)
-    r = sub(x_b, x_a)
     if shape_a.planar:
-        r = (r[0], r[1], 0.0)
+        # Both points in the plane of a: forces on them then have no moment out of it.
+        x_a, x_b = (x_a[0], x_a[1], 0.0), (x_b[0], x_b[1], 0.0)
+    r = sub(x_b, x_a)
     distance = dot(n, r)
     miss = sub(r, scale(distance, n))
     return Closest(
@@ -219,7 +220,7 @@ class _Pair:
             if shape.straight:
                 level = across(start, axis, (axis[1], axis[2], axis[0]))
                 ways.append(on_circle(self.gap, level, axis, self.size, iterations))
-            if isinstance(shape, Cylinder):
+            if shape.faces:
                 ways += [axis, neg(axis)]
         if self.a.straight and self.b.straight:
             both = across(cross(up, across_up), up, (1.0, 0.0, 0.0))

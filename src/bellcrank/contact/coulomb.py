@@ -25,7 +25,9 @@ SWEEPS = 100
 """Most sweeps over the contacts before the spatial problem is given up."""
 SETTLED = 1e-10
 """Miss below which the sweeps have settled."""
-FACETS = 8
+USABLE = 1e-7
+"""Miss above which the solution of a polyhedron is preferred: it keeps the inequalities exactly."""
+FACETS = 16
 """Sides of the first polyhedral cones."""
 CLOSING = 12
 """How often the polyhedra are refined in the directions of slip."""
@@ -134,16 +136,22 @@ class CoulombProblem:
 
 
 def _circular(problem: CoulombProblem) -> Array | None:
-    """Spatial cones: contact by contact in turn; where that does not settle, polyhedra that close in on it."""
-    p = _by_turns(problem)
-    if p is None or problem.miss(p) < SETTLED:
-        return p
-    found = [p]
+    """Spatial cones: contact by contact in turn; where that does not settle, polyhedra that close in on it.
+
+    Should neither settle, the last polyhedron's solution is taken: it separates, lies within the cones and takes
+    energy, only the direction of its friction is that of a side; `miss` tells.
+    """
+    first = _by_turns(problem)
+    if first is not None and problem.miss(first) < SETTLED:
+        return first
+    found = [] if first is None else [first]
+    inscribed: Array | None = None
     directions = [_around(FACETS)] * len(problem.mu)
     for _ in range(CLOSING):
         p = problem.polyhedral(directions)
         if p is None:
             break
+        inscribed = p
         found += [p, _newton(problem, p)]
         if problem.miss(found[-1]) < SETTLED:
             break
@@ -153,7 +161,8 @@ def _circular(problem: CoulombProblem) -> Array | None:
             np.vstack([d, -slip[i] / speed[i], slip[i] / speed[i]]) if speed[i] > 0.0 else d
             for i, d in enumerate(directions)
         ]
-    return min(found, key=problem.miss)
+    best = min(found, key=problem.miss, default=None)
+    return best if best is not None and problem.miss(best) < USABLE else inscribed
 
 
 def _around(number: int) -> Array:

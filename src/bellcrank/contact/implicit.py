@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.contact.norms import Expansion
 from bellcrank.contact.shapes import TINY, Shape, Support, Surface, sample_normals
@@ -16,7 +17,11 @@ from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec
 from bellcrank.program.derive import directional
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Graph, Scalar, compare, maximum, rebuild, sqrt, where
+
+Array: TypeAlias = NDArray[np.float64]
 
 PULLS = 3
 """Newton steps along the ray that bring a point back onto the surface."""
@@ -31,6 +36,8 @@ class Implicit(Shape):
     function: g, written with NumPy's functions; negative inside.
     size: A length [m] that the surface does not exceed in any direction from the origin.
     name: What errors call the surface.
+    values: Numbers for the parameters the function uses, at which convexity is checked; without them a surface
+        with parameters is not checked.
     """
 
     function: Callable[[Scalar, Scalar, Scalar], Scalar]
@@ -38,13 +45,13 @@ class Implicit(Shape):
     name: str = "implicit surface"
     by_points: ClassVar[bool] = True
     closed_support: ClassVar[bool] = False
-    _values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not (self.size > 0.0 and math.isfinite(self.size)):
             raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size}")
-        if not self._parameters() or self._values:
-            self.check_convex(self._values)
+        if not self._parameters() or self.values:
+            self.check_convex(self.values)
 
     @cached_property
     def _traced(self) -> tuple[tuple[Expr, Expr, Expr], list[Scalar]]:
@@ -61,10 +68,10 @@ class Implicit(Shape):
         bends = [directional([slopes[i]], {x[j].id: 1.0})[0] for i, j in pairs]
         return x, [value, *slopes, *bends]
 
-    def _parameters(self) -> list[str]:
+    def _parameters(self) -> list[Expr]:
         x, outputs = self._traced
         own = {axis.id for axis in x}
-        return [node.args[0] for node in _below(outputs) if node.op == "input" and node.id not in own]
+        return [node for node in _below(outputs) if node.op == "input" and node.id not in own]
 
     def implicit(self, s: Vec) -> Scalar:
         axes, outputs = self._traced
@@ -158,73 +165,79 @@ class Implicit(Shape):
 
         values: Numbers for the parameters the function uses.
         """
-        origin = self._numbers((0.0, 0.0, 0.0), values)[0]
+        origin = float(self._numbers(np.zeros((1, 3)), values)[0, 0])
         if not origin < 0.0:
             raise ModelError(
                 f"{self.name}: g at the origin of its frame is {origin:.3g}, it must be negative "
                 "(inside); move the frame into the body or change the sign of g"
             )
-        points = [self._on_ray(n, values) for n in _check_directions()]
-        for p in points:
-            self._check_bend(p, values)
-        for k, p in enumerate(points):
-            for other in points[k + 1 :: 7]:
-                middle = 0.5 * (p + other)
-                if self._numbers(middle, values)[0] > 1e-9 * abs(origin):
-                    raise ModelError(
-                        f"{self.name} is not convex: {_text(middle)} lies outside, although it is the "
-                        f"middle of {_text(p)} and {_text(other)} on the surface; split it into convex parts"
-                    )
-
-    def _on_ray(self, n: Sequence[float], values: Mapping[str, float]) -> np.ndarray:
-        direction = np.asarray(n)
-        low, high = 0.0, 1.0000001 * self.size
-        if self._numbers(high * direction, values)[0] < 0.0:
+        points = self._on_rays(_check_directions(), values)
+        self._check_bends(points, values)
+        first, second = np.triu_indices(len(points), 1)
+        middles = 0.5 * (points[first] + points[second])
+        outside = self._numbers(middles, values)[0]
+        worst = int(np.argmax(outside))
+        if outside[worst] > 1e-9 * abs(origin):
             raise ModelError(
-                f"{self.name} reaches further than its size {self.size:g} m: {_text(high * direction)} "
+                f"{self.name} is not convex: {_text(middles[worst])} lies outside, although it is the middle of "
+                f"{_text(points[first[worst]])} and {_text(points[second[worst]])} on the surface; "
+                "split it into convex parts"
+            )
+
+    def _on_rays(self, directions: Array, values: Mapping[str, float]) -> Array:
+        low, high = np.zeros(len(directions)), np.full(len(directions), 1.0000001 * self.size)
+        inside = self._numbers(high[:, None] * directions, values)[0] < 0.0
+        if np.any(inside):
+            far = high[0] * directions[int(np.argmax(inside))]
+            raise ModelError(
+                f"{self.name} reaches further than its size {self.size:g} m: {_text(far)} "
                 "is still inside; give a larger size"
             )
         for _ in range(60):
             middle = 0.5 * (low + high)
-            inside = self._numbers(middle * direction, values)[0] < 0.0
-            low, high = (middle, high) if inside else (low, middle)
-        return 0.5 * (low + high) * direction
+            inside = self._numbers(middle[:, None] * directions, values)[0] < 0.0
+            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+        return np.asarray(0.5 * (low + high)[:, None] * directions)
 
-    def _check_bend(self, p: np.ndarray, values: Mapping[str, float]) -> None:
-        _, x, y, z, xx, yy, zz, xy, xz, yz = self._numbers(p, values)
-        gradient = np.array([x, y, z])
-        steep = float(np.linalg.norm(gradient))
-        if not (steep > 0.0 and math.isfinite(steep)):
-            raise ModelError(
-                f"{self.name} has no normal at {_text(p)}: the gradient of g is {_text(gradient)}"
-            )
-        hessian = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        unit = gradient / steep
-        tangents = np.array(frame((unit[0], unit[1], unit[2])), dtype=float)
-        least = float(np.linalg.eigvalsh(tangents @ hessian @ tangents.T)[0]) / steep
-        if least < -1e-7 / self.size:
-            raise ModelError(
-                f"{self.name} is not convex: at {_text(p)} it bends inward (curvature {least:.3g} 1/m); "
-                "split it into convex parts"
-            )
+    def _check_bends(self, points: Array, values: Mapping[str, float]) -> None:
+        for p, row in zip(points, self._numbers(points, values).T, strict=True):
+            _, x, y, z, xx, yy, zz, xy, xz, yz = (float(t) for t in row)
+            steep = math.hypot(x, y, z)
+            if not (steep > 0.0 and math.isfinite(steep)):
+                raise ModelError(
+                    f"{self.name} has no normal at {_text(p)}: the gradient of g is {_text((x, y, z))}"
+                )
+            hessian = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            tangents = np.array(frame((x / steep, y / steep, z / steep)), dtype=float)
+            least = float(np.linalg.eigvalsh(tangents @ hessian @ tangents.T)[0]) / steep
+            if least < -1e-7 / self.size:
+                raise ModelError(
+                    f"{self.name} is not convex: at {_text(p)} it bends inward (curvature {least:.3g} 1/m); "
+                    "split it into convex parts"
+                )
 
-    def _numbers(self, p: Sequence[float] | np.ndarray, values: Mapping[str, float]) -> list[float]:
+    def _numbers(self, points: Array, values: Mapping[str, float]) -> Array:
+        """g, its slopes and bends (10, number) at the points (number, 3)."""
         axes, outputs = self._traced
-        known = {axis.id: float(t) for axis, t in zip(axes, p, strict=True)}
-        return [float(v) for v in _replaced(outputs, known, values)]
+        parameters = self._parameters()
+        missing = [e.args[0] for e in parameters if e.args[0] not in values]
+        if missing:
+            raise ModelError(
+                f"{self.name} uses the parameter {missing[0]!r}; give its value to check convexity"
+            )
+        known = [np.full(len(points), values[e.args[0]]) for e in parameters]
+        return evaluate(Program.of([*axes, *parameters], outputs), np.array([*points.T, *known]))
 
 
-def _check_directions() -> list[tuple[float, float, float]]:
+def _check_directions() -> Array:
     """Two hundred directions, spread evenly (Fibonacci's lattice)."""
-    turn = math.pi * (3.0 - math.sqrt(5.0))
-    heights = [1.0 - (2 * k + 1) / 200 for k in range(200)]
-    return [
-        (math.sqrt(1 - h * h) * math.cos(turn * k), math.sqrt(1 - h * h) * math.sin(turn * k), h)
-        for k, h in enumerate(heights)
-    ]
+    k = np.arange(200)
+    height, turn = 1.0 - (2 * k + 1) / 200, np.pi * (3.0 - np.sqrt(5.0)) * k
+    level = np.sqrt(1.0 - height * height)
+    return np.stack([level * np.cos(turn), level * np.sin(turn), height], axis=1)
 
 
-def _text(p: Sequence[float] | np.ndarray) -> str:
+def _text(p: Sequence[float] | Array) -> str:
     return "(" + ", ".join(f"{float(t):.4g}" for t in p) + ")"
 
 
@@ -241,21 +254,14 @@ def _below(outputs: Sequence[Scalar]) -> list[Expr]:
 
 
 def _substituted(outputs: Sequence[Scalar], axes: Sequence[Expr], at: Vec) -> list[Scalar]:
-    return _replaced(outputs, {axis.id: value for axis, value in zip(axes, at, strict=True)}, {})
-
-
-def _replaced(
-    outputs: Sequence[Scalar], known: Mapping[int, Scalar], values: Mapping[str, float]
-) -> list[Scalar]:
-    """The outputs with some inputs replaced, in the graph of the replacements."""
-    done: dict[int, Scalar] = dict(known)
-    graph = next((v.graph for v in known.values() if isinstance(v, Expr)), None)
+    """The outputs with the axes replaced, in the graph of the replacements."""
+    done: dict[int, Scalar] = {axis.id: value for axis, value in zip(axes, at, strict=True)}
+    graph = next((value.graph for value in at if isinstance(value, Expr)), None)
     for node in _below(outputs):
         if node.id in done:
             continue
         if node.op == "input":
-            name = node.args[0]
-            done[node.id] = values[name] if name in values else (graph.input(name) if graph else node)
+            done[node.id] = node if graph is None else graph.input(node.args[0])
         else:
             done[node.id] = rebuild(node.op, [done[a.id] if isinstance(a, Expr) else a for a in node.args])
     return [done[o.id] if isinstance(o, Expr) else o for o in outputs]

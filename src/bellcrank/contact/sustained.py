@@ -19,7 +19,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.coulomb import CoulombProblem
+from bellcrank.contact.coulomb import CoulombProblem, CoulombSolution
 from bellcrank.errors import BellcrankError, ModelError
 
 Array = NDArray[np.float64]
@@ -47,6 +47,7 @@ class ContactForces:
     slip: Directions of sliding (contacts, tangents): of the velocity, or of the acceleration where sliding begins.
     released: Contacts that let go.
     margin: mu f_n - |f_t| of each sticking contact [N], zero at the start of sliding.
+    residual: How far the conditions are missed, over the largest acceleration.
     """
 
     forces: Array
@@ -55,6 +56,7 @@ class ContactForces:
     slip: Array
     released: tuple[int, ...]
     margin: Array
+    residual: float
 
 
 def contact_forces(
@@ -99,12 +101,12 @@ def contact_forces(
         loose = found.v.reshape(m, rows)[:, 1:]
         direction[begins] = loose[begins] / np.linalg.norm(loose[begins], axis=1)[:, None]
         found = CoulombProblem.of(W, a, np.where(sliding | begins, mu, mu_stick), slip=direction).solve()
-    if found is None or found.miss > 1e-7:
+    if found is None:
         raise JammedContact(
             "sliding friction jams a contact: no finite force fits (Painleve's paradox); "
             "solve it as an impact, or use less friction"
         )
-    return _sorted(found.p, found.v, mu, mu_stick, sliding, direction, rows, a)
+    return _sorted(found, mu_stick, sliding, direction, rows, a)
 
 
 def _moving(v: Array, rows: int, a: Array) -> NDArray[np.bool_]:
@@ -115,9 +117,7 @@ def _moving(v: Array, rows: int, a: Array) -> NDArray[np.bool_]:
 
 
 def _sorted(
-    f: Array,
-    acceleration: Array,
-    mu: Array,
+    found: CoulombSolution,
     mu_stick: Array,
     sliding: NDArray[np.bool_],
     direction: Array,
@@ -125,12 +125,12 @@ def _sorted(
     a: Array,
 ) -> ContactForces:
     size = max(float(np.max(np.abs(a), initial=0.0)), 1e-300)
-    parts, moves = f.reshape(-1, rows), acceleration.reshape(-1, rows)
-    moving = _moving(acceleration, rows, a)
+    parts, moves = found.p.reshape(-1, rows), found.v.reshape(-1, rows)
+    moving = _moving(found.v, rows, a)
     states: list[ContactState] = []
-    margin = np.zeros(len(mu))
+    margin = np.zeros(len(mu_stick))
     slip = direction.copy()
-    for i in range(len(mu)):
+    for i in range(len(mu_stick)):
         if moves[i, 0] > RESTING * size:
             states.append(ContactState.OPEN)
         elif sliding[i] or moving[i]:
@@ -141,7 +141,7 @@ def _sorted(
             states.append(ContactState.STICK)
             margin[i] = mu_stick[i] * parts[i, 0] - float(np.linalg.norm(parts[i, 1:]))
     released = tuple(i for i, s in enumerate(states) if s is ContactState.OPEN)
-    return ContactForces(f, acceleration, tuple(states), slip, released, margin)
+    return ContactForces(found.p, found.v, tuple(states), slip, released, margin, found.miss)
 
 
 def after_slip_stops(

@@ -69,7 +69,7 @@ class ElasticBody:
             and self.mesh.p[0].min() < -1e-9 * np.abs(self.mesh.p[0]).max()
         ):
             raise ModelError(f"{self.name!r}: an axisymmetric mesh must lie at radius x >= 0")
-        checks.check_elements(self.mesh, self.fields.vector, self.name)
+        checks.check_elements(self.mesh, self.fields.scalar, self.name)
 
     @property
     def element(self) -> Element:

@@ -44,6 +44,9 @@ def _folded(mesh: Any) -> Any:
     two = (normal * (middles[:, mesh.f2t[1, inner]] - centre)).sum(axis=0)
     bad = np.zeros(mesh.t.shape[1], dtype=bool)
     bad[mesh.f2t[1, inner[one * two >= 0.0]]] = True
+    if mesh.doflocs.shape[1] > mesh.t.max() + 1:
+        # Where the rim is curved, the corners alone do not tell: such elements are judged by their determinant.
+        bad[mesh.f2t[0, mesh.boundary_facets()]] = False
     return bad
 
 

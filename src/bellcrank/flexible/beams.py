@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.flexible.beam_elements import GAUSS, Element, element, element_stiffness, gauss, interpolate
 from bellcrank.flexible.beam_fields import beam_fields
 from bellcrank.flexible.foreshortening import Foreshortening
@@ -37,8 +37,22 @@ class MassModel(StrEnum):
     CONSISTENT = "consistent"
     LUMPED = "lumped"
 
+    @classmethod
+    def of(cls, given: MassModel | str) -> MassModel:
+        """The choice, from its name too."""
+        return _choice(cls, given, "mass")
+
 
 PLANAR = (0, 1, 5)
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def _choice(kind: type[Choice], given: str, what: str) -> Choice:
+    try:
+        return kind(given)
+    except ValueError:
+        raise unknown_name(what, str(given), [item.value for item in kind]) from None
 
 
 def beam(
@@ -68,8 +82,7 @@ def beam(
     if not (math.isfinite(length) and length > 0):
         raise ModelError(f"length of beam {name!r} must be positive, not {length!r}")
     shares = _shares(name, elements)
-    chosen = Theory(theory)
-    timoshenko = chosen is Theory.TIMOSHENKO
+    timoshenko = _choice(Theory, theory, "theory") is Theory.TIMOSHENKO
     mesh = BeamMesh(
         nodes=start + length * shares,
         origin=start,
@@ -78,7 +91,7 @@ def beam(
         timoshenko=timoshenko,
         planar=planar,
         rotary=timoshenko if rotary_inertia is None else rotary_inertia,
-        lumped=MassModel(mass) is MassModel.LUMPED,
+        lumped=MassModel.of(mass) is MassModel.LUMPED,
     )
     if check_units:
         check_beam(name, length, section_at(section, length / 2).area, material)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from bellcrank.errors import unknown_name
@@ -144,8 +143,3 @@ def distributed_rows(matrix: Sparse, basis: Array, width: int) -> Array:
     """(p * width, N) times (N, n), as (p, width, n)."""
     product = np.asarray(matrix @ basis)
     return product.reshape(-1, width, basis.shape[1])
-
-
-def sparse_rows(rows: Any) -> Sparse:
-    """A CSR matrix of the given rows."""
-    return sp.csr_array(rows)

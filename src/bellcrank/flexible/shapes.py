@@ -80,6 +80,7 @@ def assumed_shapes(
     damping: Damping | None = None,
     stiffening: bool = True,
     panels: int = 16,
+    check_units: bool = True,
 ) -> Member:
     """A straight beam along x from the origin whose modal coordinates multiply the given shapes, unscaled.
 
@@ -87,7 +88,8 @@ def assumed_shapes(
     Named places by their x [m]; "start" and "end" exist anyway. reference: The x without second-order
     displacement, which must stay where it is in all shapes; None puts the mean of it to zero.
     """
-    check_beam(name, length, section_at(section, length / 2).area, material)
+    if check_units:
+        check_beam(name, length, section_at(section, length / 2).area, material)
     axis = _Axis(length, section, material, tuple(shapes), rotary_inertia, panels)
     wanted = {"start": 0.0, "end": length, **(points or {})}
     places = {label: axis.place(label, x) for label, x in wanted.items()}

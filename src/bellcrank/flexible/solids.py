@@ -57,7 +57,7 @@ def solid(
         _check_units(name, mesh, numbers[3])
     basis = SolidBasis(name, mesh, order, numbers)
     places, K = basis.places, basis.stiffness()
-    m = basis.scalar_mass(MassModel(mass) is MassModel.LUMPED)
+    m = basis.scalar_mass(MassModel.of(mass) is MassModel.LUMPED)
     regions = {label: basis.region(label, which) for label, which in (interfaces or {}).items()}
     spread = rigid_regions(name, places, {label: regions[label] for label in rigid})
     inertia = NodalInertia(m, places, spread)

@@ -14,13 +14,18 @@ from bellcrank.formulations import lagrange
 from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
-from bellcrank.mechanics.contacts import ContactPair, along, sustained
+from bellcrank.mechanics.constraints import over_speeds
+from bellcrank.mechanics.contacts import ContactPair, along, rate_at_constant_speeds, sustained
+from bellcrank.mechanics.vectors import add, scale, times
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Graph, Scalar
 
 Array = NDArray[np.float64]
+
+STOPPED = 1e-9
+"""Sliding in space has come to rest below this [m/s]."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,11 @@ class ContactForces:
 
     def _outputs(self, eq: Equations) -> list[Scalar]:
         outputs: list[Scalar] = []
-        for forces, slip in contact_forces(eq, self.pairs, self.modes):
-            outputs += [*forces, *slip]
+        for pair, (forces, slip) in zip(self.pairs, contact_forces(eq, self.pairs, self.modes), strict=True):
+            whole = (0.0, 0.0, 0.0)
+            for f, direction in zip(forces, pair.directions(pair.closest(eq.kin)), strict=True):
+                whole = add(whole, scale(f, direction))
+            outputs += [*forces, *slip, *times(eq.kin.pose(pair.base).R, whole)]
         return outputs
 
     def at(self, x: Array) -> list[tuple[Array, Array]]:
@@ -59,8 +67,38 @@ class ContactForces:
         for pair in self.pairs:
             n = 2 if pair.planar else 3
             found.append((y[first : first + n], y[first + n : first + 2 * n - 1]))
-            first += 2 * n - 1
+            first += 2 * n + 2
         return found
+
+    def in_world(self, x: Array) -> dict[str, Array]:
+        """For every lasting contact its force on b in world axes, one row for every row of x."""
+        y = self.kernel.many(np.ascontiguousarray(x))
+        found, first = {}, 0
+        for pair in self.pairs:
+            n = 2 if pair.planar else 3
+            first += 2 * n + 2
+            found[pair.contact.name] = y[:, first - 3 : first]
+        return found
+
+
+class FreeAccelerations:
+    """Relative accelerations along normal and tangents at all contacts, without contact forces, compiled."""
+
+    def __init__(self, base: Mechanism, partition: Partition, pairs: Sequence[ContactPair]) -> None:
+        traced = base.traced(None, partition)
+        eq, outputs = traced.equations, []
+        self.sizes = [2 if pair.planar else 3 for pair in pairs]
+        for pair in pairs:
+            for equation in pair.rows(eq.kin)[1]:
+                a = rate_at_constant_speeds(eq.kin, equation)
+                for i, entry in over_speeds(eq.kin, equation).items():
+                    a = a + entry * traced.du[i]
+                outputs.append(a)
+        self.kernel: Kernel = compile_program(Program.of(eq.inputs, outputs, "free accelerations"))
+
+    def at(self, x: Array) -> list[Array]:
+        """For every contact its accelerations [m/s^2]."""
+        return np.split(self.kernel(x), np.cumsum(self.sizes)[:-1])
 
 
 def traced_equations(variant: Mechanism, partition: Partition) -> Equations:
@@ -147,4 +185,6 @@ def watched(eq: Equations, pairs: Sequence[ContactPair], modes: Modes) -> list[t
             found.append((name, "slip", -1, (mu * mu) * (forces[0] * forces[0]) - rub))
         elif len(slip) == 1:
             found.append((name, "stick", -1, mode.slip * slip[0]))
+        else:
+            found.append((name, "stick", -1, slip[0] * slip[0] + slip[1] * slip[1] - STOPPED * STOPPED))
     return [(n, w, d, x if isinstance(x, Expr) else float(x)) for n, w, d, x in found]

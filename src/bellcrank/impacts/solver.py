@@ -6,7 +6,7 @@ all joints take their impulsive reactions without appearing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from bellcrank.contact.impact import solve_impact
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.impacts.records import ContactRecord, ImpactRecord
 from bellcrank.mechanics.constraints import over_speeds
 from bellcrank.mechanics.contacts import ContactPair
-from bellcrank.mechanics.dynamics import mass_matrix
+from bellcrank.mechanics.dynamics import mass_matrix, tree_columns
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.kernel import Kernel, compile_program
@@ -25,44 +26,6 @@ from bellcrank.program.program import Program
 from bellcrank.program.trace import Graph, Scalar
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class ContactRecord:
-    """One contact in an impact, in world axes: where, along which normal, how much.
-
-    normal: From shape a to shape b. impulse: On b along the normal [N s]. friction_impulse: On b, world axes [N s].
-    speed_before, speed_after: Normal speed of parting [m/s].
-    """
-
-    contact: str
-    point: Array
-    normal: Array
-    impulse: float
-    friction_impulse: Array
-    speed_before: float
-    speed_after: float
-
-
-@dataclass(frozen=True, eq=False)
-class ImpactRecord:
-    """An impact: when, which contacts, and what it cost.
-
-    speeds_before, speeds_after: All speeds of the mechanism. energy_before, energy_after: Kinetic [J].
-    """
-
-    time: float
-    contacts: tuple[ContactRecord, ...]
-    q: Array
-    speeds_before: Array
-    speeds_after: Array
-    energy_lost: float
-    law_limited: bool
-
-    @property
-    def impulse(self) -> float:
-        """The normal impulse of the first contact [N s]."""
-        return self.contacts[0].impulse
 
 
 class ImpactProgram:
@@ -104,7 +67,7 @@ class ImpactProgram:
                             row[place[j]] = row[place[j]] + entry * x
                         drift = drift + entry * loops.b[i]
                 outputs += [*row, drift, *_world(base.R, direction)]
-        outputs += u
+        outputs += [*u, _kinetic(mass_matrix(kin, mechanics.inertias, tree_columns(kin)), u)]
         self.kernel: Kernel = compile_program(
             Program.of([t, *q, *v.values(), *parameters], outputs, "impact")
         )
@@ -126,6 +89,17 @@ class ImpactProgram:
             )
         return M, states, y[first : first + self.speeds]
 
+    def kinetic(self, x: Array) -> float:
+        """Kinetic energy of the whole mechanism [J]."""
+        return float(self.kernel(x)[-1])
+
+
+def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar:
+    energy: Scalar = 0.0
+    for (i, j), entry in M.items():
+        energy = energy + (0.5 if i == j else 1.0) * (entry * (u[i] * u[j]))
+    return energy
+
 
 @dataclass(frozen=True, eq=False)
 class ContactState:
@@ -143,13 +117,18 @@ def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
     return [R[i][0] * v[0] + R[i][1] * v[1] + R[i][2] * v[2] for i in range(3)]
 
 
+def delassus(M: Array, rows: Sequence[Array]) -> Array:
+    """W = J M^-1 J^T [1/kg]."""
+    J = np.vstack(rows)
+    return np.asarray(J @ np.linalg.solve(M, J.T))
+
+
 def impact(
-    program: ImpactProgram, t: float, q: Array, u_i: Array, p: Array, touching: float
+    program: ImpactProgram, t: float, q: Array, u_i: Array, p: Array, near: Sequence[int]
 ) -> tuple[Array, ImpactRecord | None]:
-    """Independent speeds after all contacts nearer than `touching` [m] have struck, and the record of it."""
+    """Independent speeds after the contacts numbered in `near` have struck, and the record of it."""
     x = np.concatenate([[t], q, u_i, p])
     M, states, before = program.evaluate(x)
-    near = [k for k, s in enumerate(states) if s.gap <= touching]
     approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
     if not any(v < 0.0 for v in approach.values()):
         return u_i, None
@@ -159,22 +138,23 @@ def impact(
     J = np.vstack([states[k].rows[: 1 + tangents] for k in near])
     drift = np.concatenate([states[k].drift[: 1 + tangents] for k in near])
     inverse = np.linalg.solve(M, J.T)
-    velocities = J @ u_i + drift
     solved = solve_impact(
         J @ inverse,
-        velocities,
+        J @ u_i + drift,
         [c.restitution for c in contacts],
         friction,
         tangents=tangents,
         law=contacts[0].law,
     )
     after = u_i + inverse @ solved.impulses
-    _, _, speeds_after = program.evaluate(np.concatenate([[t], q, after, p]))
+    x_after = np.concatenate([[t], q, after, p])
+    _, _, speeds_after = program.evaluate(x_after)
     records = []
     for i, k in enumerate(near):
         rows = slice(i * (1 + tangents), (i + 1) * (1 + tangents))
         share, s = solved.impulses[rows], states[k]
         rubbing = share[1:] @ s.directions[1 : 1 + tangents] if tangents else np.zeros(3)
+        speed_after = float(solved.velocities[rows][0])
         records.append(
             ContactRecord(
                 contacts[i].name,
@@ -183,10 +163,10 @@ def impact(
                 float(share[0]),
                 np.asarray(rubbing),
                 approach[k],
-                float(solved.velocities[rows][0]),
+                speed_after,
             )
         )
     struck = tuple(r for r in records if r.impulse > 0.0) or tuple(records)
-    return after, ImpactRecord(
-        t, struck, q.copy(), before, speeds_after, -float(solved.energy_change), bool(solved.energetic)
-    )
+    energy = program.kinetic(x), program.kinetic(x_after)
+    limited = bool(solved.energetic)
+    return after, ImpactRecord(t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy())

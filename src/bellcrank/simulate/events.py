@@ -44,6 +44,8 @@ Ints = NDArray[np.int64]
 
 NOTHING = 2.0
 """A fraction of a step beyond its end: no event."""
+RATE = 2
+"""Direction of a function that is no event itself but the rate of the event function before it."""
 
 
 @part
@@ -227,6 +229,45 @@ def dip(
 
 
 @part
+def lowest(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    event: int,
+    low: float,
+    high: float,
+    at_low: float,
+    at_high: float,
+    side: float,
+) -> float:
+    """A fraction at which an event function is beyond zero, by its rate, which comes next among the functions.
+
+    Closes in on the zero of the rate between two fractions, by regula falsi (Illinois) and bisection in turns.
+    However short the time beyond zero, it holds the smallest value. NOTHING where that is before zero.
+    """
+    for count in range(100):
+        middle = 0.5 * (low + high)
+        if count % 2 == 0 and at_low != at_high:
+            middle = min(max(low - at_low * (high - low) / (at_high - at_low), low), high)
+        if not low < middle < high or high - low < 1e-15:
+            break
+        event_values(addresses, ints, reals, x, v, g, middle, VALUE)
+        if side * g[VALUE, event] < 0.0:
+            return middle
+        rate = g[VALUE, event + 1]
+        if side * rate < 0.0:
+            low = middle
+            at_low = rate
+        else:
+            high = middle
+            at_high = rate
+    return NOTHING
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, or NOTHING; marks what was hit in g[HIT]."""
     start = reals[THETA]
@@ -239,6 +280,8 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
         earliest = NOTHING
         first = -1
         for i in range(n_events):
+            if g[DIRECTION, i] == RATE:
+                continue
             low = a
             at_low = g[SAMPLES + piece - 1, i]
             side = g[SIGN, i]
@@ -250,6 +293,11 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
             crossing = side * at_high < 0.0
             if not crossing and side != 0.0:
                 high = dip(addresses, ints, reals, x, v, g, i, piece, start, side)
+                if high > 1.0 and i + 1 < n_events and g[DIRECTION, i + 1] == RATE:
+                    falls = g[SAMPLES + piece - 1, i + 1]
+                    rises = g[SAMPLES + piece, i + 1]
+                    if side * falls < 0.0 and side * rises > 0.0:
+                        high = lowest(addresses, ints, reals, x, v, g, i, a, b, falls, rises, side)
                 crossing = high <= 1.0 and high > low
                 if crossing:
                     event_values(addresses, ints, reals, x, v, g, high, VALUE)

@@ -26,6 +26,7 @@ class Problem:
         jacobian: Address or 0; x = [t, y, p] -> d(rates)/dy, dense, row by row (n*n).
         tangent: Address or 0; x = [t, y, p, dt, dy, dp] -> [rates (n), their directional derivative (n)].
             Used for the Jacobian where `jacobian` is 0; where both are 0, finite differences are taken.
+        make_tangent: Makes `tangent` when a run turns to an implicit method; many never do.
         events: Address or 0; x = [t, y, p] -> event functions (one per entry of `directions`).
         directions: For each event: +1 only rising, -1 only falling, 0 both crossings count.
         terminal: For each event: whether the run ends there.
@@ -41,6 +42,7 @@ class Problem:
     project: int = 0
     jacobian: int = 0
     tangent: int = 0
+    make_tangent: Callable[[], int] | None = field(default=None, repr=False)
     events: int = 0
     directions: tuple[int, ...] = ()
     terminal: tuple[bool, ...] = ()
@@ -59,8 +61,8 @@ class Problem:
             raise ValueError(
                 "events need both an address and one direction (-1, 0 or 1) for each event function"
             )
-        if any(d not in (-1, 0, 1) for d in self.directions):
-            raise ValueError(f"event directions are -1, 0 or 1, not {self.directions}")
+        if any(d not in (-1, 0, 1, 2) for d in self.directions):
+            raise ValueError(f"event directions are -1, 0 or 1 (2 for a rate), not {self.directions}")
         if self.terminal and len(self.terminal) != len(self.directions):
             raise ValueError(f"{len(self.terminal)} terminal flags for {len(self.directions)} events")
         if self.names and len(self.names) != self.n:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from bellcrank.simulate.status import Status
 Floats = NDArray[np.float64]
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+IMPLICIT = frozenset({"radau", "generalised_alpha"})
+"""Methods that need derivatives of the rates."""
 
 
 class Run:
@@ -81,6 +85,8 @@ class Run:
 
     def _take_addresses(self) -> None:
         p = self.problem
+        if self.integrator.name in IMPLICIT and not p.jacobian and not p.tangent and p.make_tangent:
+            p = self.problem = replace(p, tangent=p.make_tangent())
         search = 0
         if p.events:
             from bellcrank.simulate.events import search as unit
@@ -157,6 +163,7 @@ class Run:
     def change_method(self, name: str) -> None:
         """Go on with another method from the present time."""
         self.integrator = load(name)
+        self._take_addresses()
         rows = np.zeros((self.integrator.rows, self.problem.n))
         rows[: at.OWN] = self.v[: at.OWN]
         self.v = rows

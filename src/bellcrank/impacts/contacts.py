@@ -1,0 +1,247 @@
+"""The contacts of one mechanism during a run: what strikes, what stays, and the programs compiled for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.impact import ImpactError
+from bellcrank.contact.sustained import ContactState as Lasting
+from bellcrank.contact.sustained import JammedContact, contact_forces
+from bellcrank.errors import ModelError
+from bellcrank.formulations.loops import Partition
+from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.modes import ContactForces, FreeAccelerations, Mode, Modes, variant_of
+from bellcrank.impacts.records import ContactChange, ImpactRecord
+from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
+from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.mechanism import Mechanism, State
+
+Array = NDArray[np.float64]
+Made = TypeVar("Made")
+
+TOUCHING = 1e-8
+"""Contacts nearer than this at an impact take part in it [m]."""
+AT_REST = 3e-7
+"""A bounce slower than this share of the fastest approach has converged: its height is lost in rounding."""
+SLOWEST = 1e-3
+"""Approaches are never taken to be slower than this when rest is judged by them [m/s]."""
+STILL = 2e-9
+"""Slip below this is none [m/s]; sliding in space ends at half of it."""
+
+
+@dataclass(eq=False)
+class Contacts:
+    """The contacts of a mechanism, and what is compiled for them."""
+
+    base: Mechanism
+    pairs: tuple[ContactPair, ...]
+    fastest: dict[str, float] = field(default_factory=dict)
+    records: list[ImpactRecord] = field(default_factory=list)
+    changes: list[ContactChange] = field(default_factory=list)
+    _made: dict[Hashable, object] = field(default_factory=dict)
+    _variants: dict[Hashable, Mechanism] = field(default_factory=dict)
+
+    @staticmethod
+    def of(base: Mechanism) -> Contacts:
+        """Place all contacts; pairs that overlap at the start, or can never meet, are refused."""
+        pairs = tuple(ContactPair.of(c, base.linkage) for c in base.system.contacts.values())
+        contacts = Contacts(base, pairs)
+        for pair in pairs:
+            _check_movable(pair, base)
+        _check_dimensions(pairs)
+        _, states, _ = contacts.impact_program(base.partition).evaluate(base.kernel_input())
+        for pair, s in zip(pairs, states, strict=True):
+            _check_apart(pair, s)
+        return contacts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all contacts."""
+        return tuple(pair.contact.name for pair in self.pairs)
+
+    @property
+    def tangents(self) -> int:
+        """Tangential rows a contact."""
+        return 1 if all(pair.planar for pair in self.pairs) else 2
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made once for a key."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]  # type: ignore[return-value]
+
+    def impact_program(self, partition: Partition) -> ImpactProgram:
+        """Impacts of the open mechanism in a partition."""
+        return self.once(
+            ("impact", partition), lambda: ImpactProgram(self.base.mechanics, partition, self.pairs)
+        )
+
+    def free_accelerations(self, partition: Partition) -> FreeAccelerations:
+        """Relative accelerations at all contacts without contact forces, in a partition."""
+        return self.once(("free", partition), lambda: FreeAccelerations(self.base, partition, self.pairs))
+
+    def forces(self, variant: Mechanism, partition: Partition, modes: Modes) -> ContactForces:
+        """The forces of lasting contacts."""
+        key = ("forces", modes_key(modes), partition)
+        return self.once(key, lambda: ContactForces(variant, partition, self.pairs, modes))
+
+    def variant(self, modes: Modes, state: State, p: Array) -> Mechanism:
+        """The mechanism with lasting contacts closed, from `state` on with the parameter values p."""
+        values = tuple(float(x) for x in p)
+        if not modes:
+            return replace(self.base, start=state, parameter_values=values).with_programs_of(self.base)
+        base = replace(self.base, parameter_values=values)
+        fresh = variant_of(base, self.pairs, modes, state)
+        known = self._variants.get(modes_key(modes))
+        if known is not None and known.kept == fresh.kept:
+            fresh = replace(known, start=fresh.start, parameter_values=values).with_programs_of(known)
+        self._variants[modes_key(modes)] = fresh
+        return fresh
+
+    def gaps(self, state: State, p: Array) -> list[float]:
+        """The gaps of all contacts [m]."""
+        return [s.gap for s in self._at(state, p)[1]]
+
+    def normal_speeds(self, state: State, p: Array) -> list[float]:
+        """Normal speeds of parting at all contacts [m/s]."""
+        _, states, u_i, _ = self._at(state, p)
+        return [float(s.rows[0] @ u_i + s.drift[0]) for s in states]
+
+    def _at(self, state: State, p: Array) -> tuple[Array, list[ContactState], Array, Partition]:
+        """Reduced mass matrix, contact states, independent speeds and their partition."""
+        partition = self.base.choose_partition(state, p.tolist())
+        u_i = state.u[list(partition.independent)]
+        x = np.concatenate([[state.t], state.q, u_i, p])
+        M, states, _ = self.impact_program(partition).evaluate(x)
+        return M, states, u_i, partition
+
+    def strike(self, state: State, p: Array, struck: Collection[str] = ()) -> tuple[State, list[str]]:
+        """The state after all touching contacts have struck, and those of them that stay in touch.
+
+        struck: Contacts that touch, whatever their gap says: it was located with an error.
+        """
+        M, states, u_i, partition = self._at(state, p)
+        names = self.names
+        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING or names[k] in struck]
+        program = self.impact_program(partition)
+        try:
+            after, record = impact(program, state.t, state.q, u_i, p, near)
+        except ImpactError as error:
+            raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
+        if record is None:
+            return state, self._staying(near, states, u_i)
+        self.records.append(record)
+        for c in record.contacts:
+            self.fastest[c.contact] = max(self.fastest.get(c.contact, 0.0), -c.speed_before)
+        _, states, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
+        return State(state.t, state.q, u.copy()), self._staying(near, states, after)
+
+    def _staying(self, near: Sequence[int], states: Sequence[ContactState], u_i: Array) -> list[str]:
+        """Contacts that touch and part so slowly that their bouncing has converged."""
+        found = []
+        for k in near:
+            speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
+            scale = max(self.fastest.get(self.names[k], 0.0), SLOWEST)
+            if abs(speed) <= AT_REST * scale:
+                found.append(self.names[k])
+        return found
+
+    def settle(self, names: Sequence[str], state: State, p: Array, stopped: Collection[str] = ()) -> dict[str, Mode]:
+        """Modes of contacts that touch at rest: those that press last, sticking where friction can hold them.
+
+        stopped: Contacts whose slip has just come to rest.
+        """
+        wanted = [k for k, name in enumerate(self.names) if name in names]
+        if not wanted:
+            return {}
+        M, states, u_i, partition = self._at(state, p)
+        free = self._free(state, p, partition, u_i, wanted)
+        W = delassus(M, [states[k].rows for k in wanted])
+        slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
+        for i, k in enumerate(wanted):
+            scale = max(self.fastest.get(self.names[k], 0.0), SLOWEST)
+            if self.names[k] in stopped or np.linalg.norm(slip[i]) <= max(1e-7 * scale, STILL):
+                slip[i] = 0.0
+        friction = [self.pairs[k].contact.friction for k in wanted]
+        try:
+            found = contact_forces(W, free, friction, slip, tangents=self.tangents)
+        except JammedContact as error:
+            raise ContactError(state.t, tuple(self.names[k] for k in wanted), f"{error}.") from error
+        modes: dict[str, Mode] = {}
+        for i, k in enumerate(wanted):
+            if found.states[i] is Lasting.OPEN:
+                continue
+            sticking = found.states[i] is Lasting.STICK and friction[i] > 0.0
+            modes[self.names[k]] = Mode(sticking, 1.0 if sticking or found.slip[i][0] >= 0.0 else -1.0)
+        return modes
+
+    def _free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
+        free = self.free_accelerations(partition).at(np.concatenate([[state.t], state.q, u_i, p]))
+        return np.concatenate([free[k] for k in wanted])
+
+    def bouncing_left(self, name: str, lasting: Collection[str], state: State, p: Array) -> float:
+        """How long the bounces go on that follow one too low to be followed [s].
+
+        The flights last 2 v / a, 2 e v / a, ...: together 2 v / (a (1 - e)), a being the approach of the open contact
+        while the others last.
+        """
+        k = self.names.index(name)
+        e = self.pairs[k].contact.restitution
+        M, states, u_i, partition = self._at(state, p)
+        v = float(states[k].rows[0] @ u_i + states[k].drift[0])
+        if v <= 0.0 or e >= 1.0:
+            return 0.0
+        others = [i for i, n in enumerate(self.names) if n in lasting and n != name]
+        rows = [k, *others]
+        free = self._free(state, p, partition, u_i, rows)
+        size = 1 + self.tangents
+        a = float(free[0])
+        if others:
+            W = delassus(M, [states[i].rows for i in rows])
+            mu = [self.pairs[i].contact.friction for i in others]
+            slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
+            slip[np.linalg.norm(slip, axis=1) <= STILL] = 0.0
+            a += float(W[0, size:] @ contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1).forces)
+        return 2.0 * v / (-a * (1.0 - e)) if a < 0.0 else 0.0
+
+
+def modes_key(modes: Modes) -> Hashable:
+    """Modes as a key."""
+    return tuple(sorted(modes.items(), key=lambda item: item[0]))
+
+
+def _check_apart(pair: ContactPair, s: ContactState) -> None:
+    if s.gap >= -TOUCHING:
+        return
+    a, b = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
+    way = ", ".join(f"{-s.gap * x + 0.0:.4g}" for x in s.normal)
+    raise ModelError(
+        f"contact {pair.contact.name!r}: {a!r} and {b!r} start {-s.gap * 1e3:.3g} mm inside each other; "
+        f"to separate them, move {b!r} by ({way}) m, or make a shape smaller"
+    )
+
+
+def _check_movable(pair: ContactPair, base: Mechanism) -> None:
+    """Shapes between which nothing moves never meet."""
+    links = (*base.linkage.path(pair.a.link, pair.base), *base.linkage.path(pair.b.link, pair.base))
+    if not any(len(base.linkage.links[k].own_speeds) for k in links):
+        a, b = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
+        raise ModelError(
+            f"contact {pair.contact.name!r} can never close: {a!r} and {b!r} do not move against each other; "
+            "put one of its shapes on a body that moves"
+        )
+
+
+def _check_dimensions(pairs: Sequence[ContactPair]) -> None:
+    flat = [pair.contact.name for pair in pairs if pair.planar]
+    if flat and len(flat) < len(pairs):
+        solid = next(pair.contact.name for pair in pairs if not pair.planar)
+        raise ModelError(
+            f"contact {flat[0]!r} is between plane curves, contact {solid!r} between solid shapes; use one kind: "
+            "a circle becomes a sphere or a cylinder, a line becomes a plane"
+        )
