@@ -29,6 +29,7 @@ from bellcrank.analysis.symmetry import spinning_links
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
+from bellcrank.formulations.multipliers import multipliers
 from bellcrank.formulations.partition import choose_partition
 from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation
 from bellcrank.mechanics.dynamics import regrouped
@@ -90,6 +91,17 @@ class Traced:
         eq = self.equations
         residuals = [e.residual for e in eq.loops.equations]
         return Program.of(eq.inputs, [*eq.u, *self.du, *residuals], "full")
+
+    @cached_property
+    def multipliers(self) -> Program:
+        """[t, q, u_i, p] to the multiplier of every constraint equation, M du + Phi^T lambda = Q.
+
+        Redundant equations have the multiplier zero: what they carry is not determined.
+        """
+        eq = self.equations
+        with eq.graph.counting("multipliers"):
+            found = multipliers(eq, self.du)
+        return Program.of(eq.inputs, [found.get(e, 0.0) for e in range(len(eq.loops.equations))], "multipliers")
 
     @cached_property
     def accelerations(self) -> Program:

@@ -82,7 +82,7 @@ def test_impulse_is_linear_in_one_plus_e():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_a_sphere_grips_or_slides(law):
-    """W is diagonal (1/m, 7/(2m)): slip stops if mu (1 + e) |v_n| >= 2/7 |v_t| (Keller, 1986, section 4)."""
+    """W is diagonal (1/m, 7/(2m)): slip stops if mu (1 + e) |v_n| >= 2/7 |v_t|."""
     W = np.diag([1.0, 3.5, 3.5])
     for v_t, mu in ((1.0, 0.1), (1.0, 0.9)):
         found = solve_impact(W, [-1.0, 0.6 * v_t, 0.8 * v_t], 0.5, mu, tangents=2, law=law)

@@ -110,7 +110,7 @@ class CoulombProblem:
         return worst / self.size
 
     def polyhedral(self, directions: Sequence[Array]) -> Array | None:
-        """The solution with polyhedral cones: Stewart and Trinkle (1996), eqs (6)-(9). In the plane it is exact.
+        """The solution with polyhedral cones: Stewart and Trinkle (1996). In the plane it is exact.
 
         directions: For each contact, the unit vectors of its friction, an array (number, tangents).
         Unknowns: normal impulses above `least`, friction along each direction, and sliding speeds.

@@ -159,7 +159,7 @@ def _planar_slip(process: _Process, mu: float) -> None:
 
 
 def _spatial_slip(process: _Process, mu: float) -> None:
-    """Slip of direction phi and speed exp(sigma), over the stretched time dp = speed ds (Keller, 1986, eq (20)).
+    """Slip of direction phi and speed exp(sigma), over the stretched time dp = speed ds.
 
     dphi/ds = k(phi) and dsigma/ds = g(phi), the parts of W_tn - mu W_tt d across and along d = (cos, sin) phi.
     The state is (v_n, phi, sigma, p_n, p_1, p_2, work), integrated by Dormand and Prince's pair of order 5(4).

@@ -3,8 +3,8 @@
 On the level of accelerations: a = W f + a_free, with W = J M^-1 J^T through the constrained mass matrix and a_free the
 relative accelerations without contact forces, J-dot terms included. Normal: 0 <= f_n _|_ a_n >= 0.
 A contact that slides has f_t = -mu f_n v_t / |v_t|; one that does not has |f_t| <= mu f_n and either a_t = 0 or
-f_t against a_t: it sticks, or begins to slide. Glocker and Pfeiffer (1996), Multibody Dynamics with Unilateral
-Contacts, chapter 5. In the plane the problem is linear and exact; in space the cones are circular, one contact is
+f_t against a_t: it sticks, or begins to slide. Pfeiffer and Glocker (1996), Multibody Dynamics with
+Unilateral Contacts. In the plane the problem is linear and exact; in space the cones are circular, one contact is
 solved in closed form (a quartic), several by turns with Newton's method for the last digits.
 
 Differs in: static and sliding friction are one coefficient each a contact, the first applied where nothing slides.

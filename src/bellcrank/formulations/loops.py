@@ -110,6 +110,10 @@ class Loops:
             for j in range(3):
                 b[u + j] = local[j]
 
+    def base_of(self, k: int) -> int:
+        """The link from which the constraints of a turned ball are seen."""
+        return self._base[k]
+
     def _own_axes(self, k: int, w: Sequence[Scalar]) -> Vec:
         return transposed_times(self.kin.pose(k, self._base[k]).R, (w[0], w[1], w[2]))
 

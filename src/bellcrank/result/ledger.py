@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from bellcrank.program.derive import directional
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result import energy
 from bellcrank.result.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from bellcrank.result.result import Result
 
 
 def nonconservative_power(s: Snapshot, force: described.Force) -> Scalar:
@@ -36,7 +40,8 @@ class Ledger:
     """Change of the total energy against work done from outside, over a run [J].
 
     kinetic, gravity, stored: changes from start to end. drivers, forces: work of drivers and of forces that
-    keep no energy (dampers, applied loads). residual: what is left over, at any output: it holds the error of
+    keep no energy (dampers, applied loads). contacts: work of friction in lasting contacts. impacts: what impacts took
+    (negative). residual: what is left over, at any output: it holds the error of
     the integration and of the quadrature over the outputs.
     """
 
@@ -46,18 +51,21 @@ class Ledger:
     stored: NDArray[np.float64]
     drivers: NDArray[np.float64]
     forces: NDArray[np.float64]
+    contacts: NDArray[np.float64]
+    impacts: NDArray[np.float64]
 
     @property
     def residual(self) -> NDArray[np.float64]:
         """Change of energy less work, at every output [J]."""
         change = self.kinetic + self.gravity + self.stored
-        return np.asarray(change - change[0] - self.drivers - self.forces)
+        return np.asarray(change - change[0] - self.drivers - self.forces - self.contacts - self.impacts)
 
     @property
     def scale(self) -> float:
         """The largest energy at play [J]; relative residuals refer to it."""
         held = [np.abs(x).max(initial=0.0) for x in (self.kinetic, self.stored)]
-        moved = [np.ptp(x) if len(x) else 0.0 for x in (self.gravity, self.drivers, self.forces)]
+        done = (self.gravity, self.drivers, self.forces, self.contacts, self.impacts)
+        moved = [np.ptp(x) if len(x) else 0.0 for x in done]
         return float(max(*held, *moved)) or 1.0
 
     @property
@@ -72,8 +80,12 @@ class Ledger:
             ("change of stored energy", self.stored[-1] - self.stored[0]),
             ("work of drivers", self.drivers[-1]),
             ("work of dampers and applied loads", self.forces[-1]),
+            ("work of friction in contacts", self.contacts[-1]),
+            ("lost in impacts", self.impacts[-1]),
             ("residual", self.residual[-1]),
         ]
+        if not (np.any(self.contacts) or np.any(self.impacts)):
+            del rows[5:7]
         width = max(len(name) for name, _ in rows)
         lines = [f"{name:<{width}}  {value:>14.6g} J" for name, value in rows]
         return "\n".join([*lines, f"largest residual: {self.relative_residual:.2e} of the energy at play"])
@@ -88,3 +100,37 @@ def work(time: NDArray[np.float64], power: NDArray[np.float64]) -> NDArray[np.fl
     keep = np.concatenate([[True], np.diff(time) > 0.0])
     spline: Any = CubicSpline(time[keep], power[keep])
     return np.asarray(spline.antiderivative()(time))
+
+
+def works(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:
+    """The running integrals of powers over the outputs; at impacts and changes of contact they start anew."""
+    if result.breaks is None:
+        return [work(result.time, np.asarray(p)) for p in result.compute(powers)]
+    edges = _at_breaks(result, powers)
+    outputs = [np.asarray(p) for p in result.compute(powers)]
+    found = [np.zeros_like(result.time) for _ in powers]
+    at = result.breaks[:, 0]
+    for k in range(len(at) // 2 + 1):
+        first, last = 2 * k - 1, 2 * k
+        begin = at[first] if k else -np.inf
+        end = at[last] if last < len(at) else np.inf
+        inside = (result.time > begin) & (result.time <= end)
+        lead, tail = ([first] if k else []), ([last] if last < len(at) else [])
+        time = np.concatenate([at[lead], result.time[inside], at[tail]])
+        for total, power, edge in zip(found, outputs, edges, strict=True):
+            passed = work(time, np.concatenate([edge[lead], power[inside], edge[tail]]))
+            if len(passed):
+                total[inside] += passed[len(lead) : len(lead) + int(inside.sum())]
+                total[result.time > end] += passed[-1]
+    return found
+
+
+def _at_breaks(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:
+    """The powers at the breaks, on both sides."""
+    assert result.breaks is not None
+    sizes = [1, *(a.shape[1] for a in (result.q, result.u, result.du, result.parameters))]
+    t, q, u, du, p, forces = np.split(result.breaks, np.cumsum(sizes), axis=1)
+    there = replace(
+        result, time=t[:, 0], q=q, u=u, du=du, parameters=p, contact_forces=forces, breaks=None, _computed={}
+    )
+    return [np.asarray(s) for s in there.compute(powers)]

@@ -27,6 +27,8 @@ def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], 
     loads = Loads(s.kin)
     for force in s.system.forces.values():
         effect(force, s.linkage)(s.kin, s.t, loads)
+    for contact in s.contacts.values():
+        contact.load(loads)
     elastic_forces(s.kin, loads)
     inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
     needed = [f - Q for f, Q in zip(inertia, s.kin.folded(loads.Q), strict=True)]

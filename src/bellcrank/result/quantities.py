@@ -75,6 +75,8 @@ class Quantities:
             found.update({f"{name}.{key}": q for key, q in self._driver(name).items()})
         for name, force in self.s.system.forces.items():
             found.update({f"{name}.{key}": q for key, q in self._force(force).items()})
+        for name in self.s.system.contacts:
+            found.update({f"{name}.{key}": q for key, q in self._contact(name).items()})
         found.update(self._whole())
         return found
 
@@ -216,6 +218,20 @@ class Quantities:
             found["energy"] = Traceable(lambda: [stored], (), "J")
         return found
 
+    def _contact(self, name: str) -> dict[str, Traceable]:
+        """Gap and points at all times; forces while a contact lasts, zero while it is open."""
+        c = self.s.contacts[name]
+        return {
+            "gap": Traceable(lambda: [c.gap()], (), "m"),
+            "point": Traceable(c.point, XYZ, "m"),
+            "normal": Traceable(c.normal, XYZ, ""),
+            "slip": Traceable(c.slip_velocity, XYZ, "m/s"),
+            "force": Traceable(lambda: c.force, XYZ, "N", True),
+            "normal_force": Traceable(lambda: [c.normal_force()], (), "N", True),
+            "friction_force": Traceable(c.friction_force, XYZ, "N", True),
+            "power": Traceable(lambda: [c.power()], (), "W", True),
+        }
+
     def _push(self, force: Any) -> Scalar:
         _, length, rate = energy.line_motion(self.s, force)
         return line_force(force, self.s.kin, length, rate, self.s.t)
@@ -238,6 +254,9 @@ class Quantities:
                 lambda: [energy.kinetic(s) + energy.gravity(s) + self._stored()], (), "J"
             ),
             "power.forces": Traceable(lambda: [self._lost()], (), "W"),
+            "power.contacts": Traceable(
+                lambda: [total([c.power() for c in s.contacts.values()])], (), "W", True
+            ),
             "power.drivers": Traceable(lambda: [self._driven()], (), "W", True, True),
             "momentum": Traceable(self._momentum, XYZ, "kg m/s"),
             "angular_momentum": Traceable(self._angular_momentum, XYZ, "kg m^2/s"),

@@ -98,6 +98,9 @@ class Reactions:
             effect(force, s.linkage)(s.kin, s.t, self.loads)
             if joint is not None:
                 self._in_joint(joint.name, *self.loads.last)
+        for contact in s.contacts.values():
+            self.loads.bodies = contact.bodies
+            contact.load(self.loads)
         first = 0
         for c in s.mechanics.constraints:
             if c.sides is not None and c.bodies is not None:

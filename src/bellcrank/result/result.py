@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts.records import ContactChange, ImpactTable
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.result.ledger import Ledger, work
+from bellcrank.result.ledger import Ledger, works
 from bellcrank.result.multipliers import multipliers
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.series import Series
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from bellcrank.impacts.solver import ImpactRecord
     from bellcrank.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -57,7 +57,10 @@ class Result:
     """States over time. ``result["slider.velocity.x"]`` gives any quantity, computed when asked for.
 
     time: [s], shape (k,). q, u, du: positions, speeds and speed rates, one row an output. parameters: values
-    at each output, one column a parameter. run: how it went.
+    at each output, one column a parameter. run: how it went. impacts: their table. contact_forces: of lasting
+    contacts on b in world axes [N], three columns a contact. contact_changes: when contacts began to last, stuck,
+    slipped and let go. breaks: before and after each impact or change of contact a row [t, q, u, du, parameters,
+    contact forces].
     """
 
     mechanism: Mechanism
@@ -68,7 +71,10 @@ class Result:
     parameters: Array
     run: RunReport
     events: tuple[Happening, ...] = ()
-    impacts: tuple[ImpactRecord, ...] = ()
+    impacts: ImpactTable = field(default_factory=ImpactTable)
+    contact_forces: Array | None = None
+    contact_changes: tuple[ContactChange, ...] = ()
+    breaks: Array | None = None
     _computed: dict[str, Series] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -136,7 +142,10 @@ class Result:
     def _states(self, with_multipliers: bool) -> Array:
         m = len(self.quantities.s.mu)
         mu = self._multipliers if with_multipliers else np.zeros((m, len(self.time)))
-        return np.vstack([self.time[None], self.q.T, self.u.T, self.du.T, mu, self.parameters.T])
+        contacts = self.contact_forces
+        if contacts is None:
+            contacts = np.zeros((len(self.time), len(self.quantities.s.contact_inputs)))
+        return np.vstack([self.time[None], self.q.T, self.u.T, self.du.T, mu, self.parameters.T, contacts.T])
 
     @cached_property
     def _multipliers(self) -> Array:
@@ -147,9 +156,15 @@ class Result:
     @cached_property
     def ledger(self) -> Ledger:
         """Energy against work: what came in, what went out, what is left over."""
-        names = ["energy.kinetic", "energy.gravity", "energy.stored", "power.forces", "power.drivers"]
-        kinetic, gravity, stored, forces, drivers = (np.asarray(s) for s in self.compute(names))
-        return Ledger(self.time, kinetic, gravity, stored, work(self.time, drivers), work(self.time, forces))
+        kinetic, gravity, stored = (
+            np.asarray(s) for s in self.compute(["energy.kinetic", "energy.gravity", "energy.stored"])
+        )
+        powers = ["power.drivers", "power.forces", "power.contacts"]
+        drivers, forces, contacts = works(self, powers)
+        lost = np.array([i.energy_lost for i in self.impacts])
+        # An output at the very time of an impact shows the state before it, except at the start.
+        passed = (self.impacts.times < self.time[:, None]) | (self.impacts.times <= self.mechanism.start.t)
+        return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, -(passed @ lost))
 
     def to_pandas(self, *names: str) -> Any:
         """A pandas DataFrame of the named quantities (all positions of bodies where none are named)."""

@@ -22,6 +22,7 @@ from bellcrank.program.trace import Expr, Graph, Scalar
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
     from bellcrank.model.system import System
+    from bellcrank.result.contacts import TracedContact
     from bellcrank.topology.tree import Tree
 
 
@@ -68,14 +69,28 @@ class Snapshot:
         self.du = [graph.input(f"du.{i}") for i in range(self.linkage.speeds)]
         self.mu = [graph.input(f"mu.{i}") for i in range(equations)]
         self.parameters = [graph.input(name) for name in mechanics.parameters]
+        names = [f"contact {name}.{axis}" for name in system.contacts for axis in "xyz"]
+        self.contact_inputs = [graph.input(name) for name in names]
         self.kin = Kinematics(self.linkage, self.q, Traced(graph))
         self.kin.set_speeds(self.u)
         self.gravity = self.kin.vector(self.linkage.gravity)
 
     @property
     def inputs(self) -> list[Expr]:
-        """All inputs in order: t, q, u, du, multipliers, parameters."""
-        return [self.t, *self.q, *self.u, *self.du, *self.mu, *self.parameters]
+        """All inputs in order: t, q, u, du, multipliers, parameters, forces of contacts on b in world axes."""
+        return [self.t, *self.q, *self.u, *self.du, *self.mu, *self.parameters, *self.contact_inputs]
+
+    @cached_property
+    def contacts(self) -> dict[str, TracedContact]:
+        """All contacts by name."""
+        from bellcrank.mechanics.contacts import ContactPair
+        from bellcrank.result.contacts import TracedContact
+
+        found = {}
+        for k, (name, contact) in enumerate(self.system.contacts.items()):
+            x, y, z = self.contact_inputs[3 * k : 3 * k + 3]
+            found[name] = TracedContact(self, ContactPair.of(contact, self.linkage), (x, y, z))
+        return found
 
     @cached_property
     def acc(self) -> Accelerations:

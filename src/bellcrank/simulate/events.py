@@ -229,7 +229,7 @@ def dip(
 
 
 @part
-def lowest(
+def deepest(
     addresses: Ints,
     ints: Ints,
     reals: Floats,
@@ -297,7 +297,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     falls = g[SAMPLES + piece - 1, i + 1]
                     rises = g[SAMPLES + piece, i + 1]
                     if side * falls < 0.0 and side * rises > 0.0:
-                        high = lowest(addresses, ints, reals, x, v, g, i, a, b, falls, rises, side)
+                        high = deepest(addresses, ints, reals, x, v, g, i, a, b, falls, rises, side)
                 crossing = high <= 1.0 and high > low
                 if crossing:
                     event_values(addresses, ints, reals, x, v, g, high, VALUE)

@@ -60,8 +60,9 @@ class Measured:
         answer = evaluate(jvp_program(program), np.vstack([x, dx]))
         size = len(program.outputs)
         nothing = np.zeros((len(self.snapshot.mu), x.shape[1]))
+        apart = np.zeros((len(self.snapshot.contact_inputs), x.shape[1]))
         states, moves = (
-            np.vstack([z[: 1 + nq], full[: 2 * n], nothing, z[len(z) - p :]])
+            np.vstack([z[: 1 + nq], full[: 2 * n], nothing, z[len(z) - p :], apart])
             for z, full in ((x, answer[:size]), (dx, answer[size:]))
         )
         if self.needs_multipliers:

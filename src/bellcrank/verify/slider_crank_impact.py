@@ -53,7 +53,7 @@ def quantities() -> list[Quantity]:
     result = run()
     impact = result.impacts[0]
     speeds = result.mechanism.speed_names.index
-    slider, block = _slider_speed(result, impact.speeds_before), _slider_speed(result, impact.speeds_after)
+    slider = result["slider.velocity.x"]
     energy = impact.energy_before, impact.energy_after
     impulses = np.array([run(float(e), 2.9).impacts[0].impulse for e in ELEVEN])
     rail, relative = float(impact.speeds_after[speeds("rail.displacement")]), Within.RELATIVE
