@@ -289,7 +289,7 @@ class Run:
                 on_event=self._on_event if self.events else None,
                 on_repartition=self._on_repartition,
                 on_chunk=on_chunk,
-                samples=self.samples(),
+                samples=[self._sample(c) for c in self.controllers],
                 resume=None if resumption is None else resumption.checkpoint,
             )
             result = self._result(trajectory, time.perf_counter() - began)
@@ -350,10 +350,6 @@ class Run:
             self.history.append((t, new_p.copy()))
         new_y = None if new_state is None else self.machine.pack(new_state.q, new_state.u)
         return Change(new_y, new_p, stop)
-
-    def samples(self) -> list[Sample]:
-        """What is called at regular instants."""
-        return [self._sample(c) for c in self.controllers]
 
     def _sample(self, controller: Controller) -> Sample:
         from bellcrank.events import measuring

@@ -15,7 +15,7 @@ from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.errors import ModelError
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.modes import ContactForces, FreeAccelerations, Mode, Modes, variant_of
+from bellcrank.impacts.modes import ContactForces, FreeAccelerations, Gaps, Mode, Modes, variant_of
 from bellcrank.impacts.records import ContactChange, ImpactRecord
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.mechanics.contacts import ContactPair
@@ -26,8 +26,8 @@ Made = TypeVar("Made")
 
 TOUCHING = 1e-8
 """Contacts nearer than this at an impact take part in it [m]."""
-AT_REST = 3e-7
-"""A bounce slower than this share of the fastest approach has converged: its height is lost in rounding."""
+AT_REST = 2e-6
+"""A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this when rest is judged by them [m/s]."""
 STILL = 2e-9
@@ -103,14 +103,10 @@ class Contacts:
         self._variants[modes_key(modes)] = fresh
         return fresh
 
-    def gaps(self, state: State, p: Array) -> list[float]:
-        """The gaps of all contacts [m]."""
-        return [s.gap for s in self._at(state, p)[1]]
-
-    def normal_speeds(self, state: State, p: Array) -> list[float]:
-        """Normal speeds of parting at all contacts [m/s]."""
-        _, states, u_i, _ = self._at(state, p)
-        return [float(s.rows[0] @ u_i + s.drift[0]) for s in states]
+    def approach(self, state: State, p: Array) -> tuple[Array, Array]:
+        """The gaps of all contacts [m], and their rates [m/s]."""
+        gaps = self.once("gaps", lambda: Gaps(self.base.mechanics, self.pairs))
+        return gaps.at(np.concatenate([[state.t], state.q, state.u, p]))
 
     def _at(self, state: State, p: Array) -> tuple[Array, list[ContactState], Array, Partition]:
         """Reduced mass matrix, contact states, independent speeds and their partition."""

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from bellcrank.analysis.assembly import LoopState, close_speeds, independent_equations
 from bellcrank.analysis.grouping import body_groups_of
 from bellcrank.formulations import lagrange
-from bellcrank.formulations.equations import Equations, Reference
+from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanics.constraints import over_speeds
 from bellcrank.mechanics.contacts import ContactPair, along, rate_at_constant_speeds, sustained
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.vectors import add, scale, times
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
@@ -99,6 +101,27 @@ class FreeAccelerations:
     def at(self, x: Array) -> list[Array]:
         """For every contact its accelerations [m/s^2]."""
         return np.split(self.kernel(x), np.cumsum(self.sizes)[:-1])
+
+
+class Gaps:
+    """Gaps and their rates from all positions and speeds, compiled."""
+
+    def __init__(self, mechanics: Mechanics, pairs: Sequence[ContactPair]) -> None:
+        graph = Graph()
+        t = graph.input("t.")
+        q = [graph.input(f"q.{i}") for i in range(mechanics.linkage.positions)]
+        u = [graph.input(f"u.{i}") for i in range(mechanics.linkage.speeds)]
+        parameters = [graph.input(name) for name in mechanics.parameters]
+        kin = Kinematics(mechanics.linkage, q, Traced(graph))
+        kin.set_speeds(u)
+        found = [pair.rows(kin) for pair in pairs]
+        outputs = [*(near.distance for near, _ in found), *(along(kin, rows[0]) for _, rows in found)]
+        self.kernel: Kernel = compile_program(Program.of([t, *q, *u, *parameters], outputs, "gaps"))
+
+    def at(self, x: Array) -> tuple[Array, Array]:
+        """Gaps [m] and their rates [m/s] at [t, q, u, p]."""
+        y = self.kernel(x)
+        return y[: len(y) // 2], y[len(y) // 2 :]
 
 
 def traced_equations(variant: Mechanism, partition: Partition) -> Equations:

@@ -1,6 +1,6 @@
 """Impact times by the queue method of paper A, Section 2.3.
 
-The gaps are checked every `max_step`; when one is found closed, the polynomial through the last m checks tells the time
+The gaps are checked at all multiples of `max_step`; when one is found closed, the polynomial through the last m checks tells the time
 of the impact, and the motion is integrated anew from the check before to there.
 
 Differs in: an overlap that begins and ends between two checks, or begins before there are two checks, is seen on the
@@ -10,22 +10,25 @@ compares with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.queue import ImpactQueue
-from bellcrank.events import Controller, Event
+from bellcrank.events import Controller, Event, StateEvent
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.modes import Modes
 from bellcrank.impacts.segment import Gap, Segment
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.result.result import Result
-from bellcrank.simulate import Options, Sample, Trajectory, integrate
-from bellcrank.simulate.loop import Change, StopRun
+from bellcrank.program.trace import Scalar, function
+from bellcrank.simulate import Options, Trajectory, integrate
+from bellcrank.simulate.loop import Change
 
 Array = NDArray[np.float64]
 
@@ -37,6 +40,10 @@ class Check:
     state: State
     p: Array
     gaps: Sequence[float]
+
+
+class CheckTime(StateEvent):
+    """The times at which gaps are checked."""
 
 
 class QueueSegment(Segment):
@@ -53,30 +60,44 @@ class QueueSegment(Segment):
         size: int,
         options: Options,
     ) -> None:
-        super().__init__(contacts, modes, variant, integrator, events, controllers)
         self.size, self.options = size, options
+        super().__init__(contacts, modes, variant, integrator, events, controllers)
         self.queues = [ImpactQueue(max(size, 2)) for _ in contacts.pairs]
         self.before: Check | None = None
         self.seen: tuple[State, Array, list[str]] | None = None
         self.cut: float | None = None
         self.again = 0
+        self._due(variant.start, np.array(variant.parameter_values))
 
-    def samples(self) -> list[Sample]:
-        """The user's controllers, and the checks."""
-        return [*super().samples(), Sample(self.options.max_step, self._check)]
+    def _more_events(self) -> list[Event]:
+        turn = math.pi / self.options.max_step
+
+        def wave(kin: Kinematics, t: Scalar) -> Scalar:
+            return function("sin", turn * t)
+
+        return [CheckTime("check", trace=wave)]
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
         gaps = [i for i in hits if isinstance(self.events[i], Gap)]
+        checks = [i for i in hits if isinstance(self.events[i], CheckTime)]
         if gaps and self.seen is None:
             names = list(dict.fromkeys(self.events[i].name for i in gaps))
             self.seen = self.full_state(self.machine, t, y, p), p.copy(), names
-        others = tuple(i for i in hits if i not in gaps)
-        return super()._on_event(t, y, others, p) if others else None
+        others = tuple(i for i in hits if i not in gaps and i not in checks)
+        change = super()._on_event(t, y, others, p) if others else None
+        if checks and change is None:
+            found = self._due(self.full_state(self.machine, t, y, p), p)
+            if found is not None:
+                return self._strike(*found)
+        return change
 
-    def _check(self, t: float, y: Array, p: Array) -> Mapping[int, float]:
-        state = self.full_state(self.machine, t, y, p)
-        gaps, speeds = self.contacts.gaps(state, p), self.contacts.normal_speeds(state, p)
-        before, self.before = self.before, Check(state, p.copy(), gaps)
+    def _due(self, state: State, p: Array) -> tuple[State, Array, list[str]] | None:
+        """A check; state, parameters and contacts of the impact since the one before, if there was any."""
+        t, before = state.t, self.before
+        if before is not None and t <= before.state.t:
+            return None
+        gaps, speeds = self.contacts.approach(state, p)
+        self.before = Check(state, p.copy(), gaps)
         found: dict[str, float] = {}
         for k, name in enumerate(self.contacts.names):
             if name in self.modes:
@@ -87,15 +108,11 @@ class QueueSegment(Segment):
                 found[name] = t if self.size == 1 or before.gaps[k] <= 0.0 else self._seen_at(name, t)
             elif hit is not None:
                 found[name] = hit
-        if self.seen is not None and not found:
-            state, p, names = self.seen
-            self._strike(state, p, names)
-        if found:
-            first = min(found.values())
-            names = [n for n, at in found.items() if at <= first + 1e-12 * max(1.0, abs(first))]
-            at = state if first >= t else self._integrated(before, first)
-            self._strike(at, p, names)
-        return {}
+        if not found:
+            return self.seen
+        first = min(found.values())
+        names = [n for n, at in found.items() if at <= first + 1e-12 * max(1.0, abs(first))]
+        return (state if first >= t else self._integrated(before, first)), p, names
 
     def _seen_at(self, name: str, t: float) -> float:
         return self.seen[0].t if self.seen is not None and name in self.seen[2] else t
@@ -111,7 +128,7 @@ class QueueSegment(Segment):
         self.again += trajectory.evaluations
         return self.full_state(self.machine, t, trajectory.y[-1], p)
 
-    def _strike(self, state: State, p: Array, names: Sequence[str]) -> None:
+    def _strike(self, state: State, p: Array, names: Sequence[str]) -> Change:
         """Strike, and end the segment: outputs after the impact are computed anew."""
         self.cut = state.t
         self.breaks.append(self.row(state.t, self.machine.pack(state.q, state.u), p))
@@ -120,7 +137,7 @@ class QueueSegment(Segment):
             self.go_on(after, p, self.contacts.settle(staying, after, p))
         except ContactError as error:
             self.failure = error
-        raise StopRun
+        return Change(None, None, True)
 
     def _result(self, trajectory: Trajectory, seconds: float) -> Result:
         result = super()._result(trajectory, seconds)

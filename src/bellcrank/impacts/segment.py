@@ -73,7 +73,7 @@ class Segment(Run):
         for pair in contacts.pairs:
             if pair.contact.name not in modes:
                 gaps += self._watching(pair)
-        super().__init__(variant, integrator, (*events, *gaps), controllers)
+        super().__init__(variant, integrator, (*events, *gaps, *self._more_events()), controllers)
         self.ends: list[tuple[str, str]] = []
         if modes:
             eq = traced_equations(variant, self.machine.partition)
@@ -83,6 +83,10 @@ class Segment(Run):
         self.next: Next | None = None
         self.failure: ContactError | None = None
         self.breaks: list[Array] = []
+
+    def _more_events(self) -> list[Event]:
+        """What else is watched."""
+        return []
 
     def _watching(self, pair: ContactPair) -> list[Event]:
         """What is watched of an open contact."""

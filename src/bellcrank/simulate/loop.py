@@ -65,11 +65,6 @@ OnEvent = Callable[[float, Floats, tuple[int, ...], Floats], Change | None]
 OnRepartition = Callable[[float, Floats, Floats], tuple[Problem, Floats] | None]
 OnChunk = Callable[[Progress], None]
 
-
-class StopRun(Exception):
-    """Raised by a sample to end the run there, as an event does."""
-
-
 SIMULTANEOUS = 1000
 """Events at one and the same time after which the run is taken to be stuck."""
 
@@ -166,8 +161,6 @@ class _Driver:
             status = self._loop()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        except StopRun:
-            status = Status.EVENT
         trajectory = self._trajectory(status)
         if status.failed:
             index = self._offender(status)

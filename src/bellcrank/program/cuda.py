@@ -1,0 +1,155 @@
+"""Programs as CUDA C++: one state a thread, structure of arrays, in double or single precision.
+
+The text is what NVRTC or nvcc compiles; nothing here needs a graphics processor. :mod:`gpu` compiles and runs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from bellcrank.program import cuda_device as text
+from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText
+from bellcrank.program.program import Program
+from bellcrank.program.schedule import Schedule, Step, schedule
+
+Precision: TypeAlias = Literal["double", "single"]
+DIALECTS = {
+    "double": Dialect("double", "", "static __device__", "static __constant__"),
+    "single": Dialect("float", "f", "static __device__", "static __constant__"),
+}
+BLOCK = {"double": 128, "single": 128}
+"""Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""
+_REPLACED = {"div": "bc_div({}, {})", "sqrt": "bc_sqrt({})"}
+
+
+class _DeviceText(StepText):
+    """Steps with the elementary functions of :mod:`cuda_device`."""
+
+    def step(self, step: Step) -> None:
+        """Write one step."""
+        replaced = _REPLACED.get(step.op)
+        if replaced is None:
+            super().step(step)
+        else:
+            self._declare(step.outs[0], replaced.format(*[self.number(a) for a in step.args]))
+
+    def _sincos(self, step: Step) -> None:
+        for k, a in enumerate(step.args):
+            names = [f"v{o}" if o >= 0 else f"unused{step.outs[2 * k + 1 - j]}" for j, o in
+                     enumerate(step.outs[2 * k : 2 * k + 2])]  # fmt: skip
+            self.lines.append(f"{self.dialect.real} {names[0]}, {names[1]};")
+            self.lines.append(f"bc_sincos({self.number(a)}, {names[0]}, {names[1]});")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What runs on the device: programs of [t, y, p] to the rates of y and to [y corrected, residual, margin]."""
+
+    rates: Program
+    projection: Program | None
+    states: int
+    parameters: int
+
+
+def few_live(plan: Schedule) -> Schedule:
+    """The same steps in the order of fewest live values: of those ready, the one that frees most comes next.
+
+    Where several free as many, the natural order decides, which already holds few values alive.
+    """
+    assert len(plan.pieces) == 1
+    steps = plan.pieces[0].steps
+    maker = {o: k for k, s in enumerate(steps) for o in s.outs if o >= 0}
+    needs = [sorted({maker[a] for a in s.args if type(a) is int and a in maker}) for s in steps]
+    users: list[list[int]] = [[] for _ in steps]
+    for k, made in enumerate(needs):
+        for m in made:
+            users[m].append(k)
+    left, waiting = [len(u) for u in users], [len(d) for d in needs]
+    ready = [k for k, count in enumerate(waiting) if count == 0]
+    order: list[Step] = []
+    while ready:
+        k = min(ready, key=lambda i: (bool(users[i]) - sum(left[m] == 1 for m in needs[i]), i))
+        ready.remove(k)
+        order.append(steps[k])
+        for m in needs[k]:
+            left[m] -= 1
+        for u in users[k]:
+            waiting[u] -= 1
+            if waiting[u] == 0:
+                ready.append(u)
+    piece = type(plan.pieces[0])(tuple(order), {}, {})
+    return Schedule(plan.n_in, plan.outputs, (piece,), 0, plan.truths)
+
+
+def evaluation(program: Program, states: int, precision: Precision = "double", block: int = 0) -> str:
+    """A kernel ``bc_evaluate(t, y, p, out, n)`` of `program`, whose inputs are t, `states` numbers and the rest."""
+    parts = [_head(precision, block), *_function(program, "bc_program", states, precision), text.EVALUATE]
+    return "\n".join(parts)
+
+
+def integration(problem: Problem, method: str, precision: Precision = "double", block: int = 0) -> str:
+    """A kernel ``bc_runge_kutta4`` or ``bc_dormand_prince5`` that integrates one state a thread."""
+    loops = {"runge_kutta4": lambda d: text.RUNGE_KUTTA4, "dormand_prince5": _dormand_prince5}
+    if method not in loops:
+        raise ValueError(f"on the device there are the methods {', '.join(loops)}, not {method!r}")
+    n = problem.states
+    sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
+    parts = [_head(precision, block), sizes, *_function(problem.rates, "bc_rates", n, precision, "__noinline__")]
+    if problem.projection is not None:
+        parts += _function(problem.projection, "bc_projection", n, precision, "__noinline__")
+    return "\n".join([*parts, text.PROJECT, loops[method](DIALECTS[precision])])
+
+
+def _head(precision: Precision, block: int) -> str:
+    real = DIALECTS[precision].real
+    own = text.DOUBLE if precision == "double" else text.SINGLE
+    sizes = f"typedef {real} real;\n#define BC_BLOCK {block or BLOCK[precision]}\n"
+    return "\n".join([sizes, text.ELEMENTARY, MACROS, own, text.COLUMN])
+
+
+def _function(
+    program: Program, name: str, states: int, precision: Precision, how: str = "__forceinline__"
+) -> list[str]:
+    """A program as a device function of (t, y, p, out) on anything with brackets."""
+    dialect = DIALECTS[precision]
+    plan = few_live(schedule(program, 1, 10**9))
+    writer = _DeviceText(plan, dialect, f"{name}_")
+
+    def load(k: int) -> str:
+        return "t" if k == 0 else f"y[{k - 1}]" if k <= states else f"p[{k - 1 - states}]"
+
+    body = writer.piece(plan.pieces[0], load, lambda k: f"out[{k}]", True)
+    found = [
+        pattern.format(static="static __device__", real=dialect.real)
+        for used, pattern in ((writer.searches, SEARCH), (writer.gathers, GATHER))
+        if used
+    ]
+    guard = [f"#ifndef BC_TABLES\n#define BC_TABLES\n{chr(10).join(found)}\n#endif"] if found else []
+    head = (
+        f"template <class Y, class P, class O>\nstatic __device__ {how} void {name}(real t, const Y &y, "
+        "const P &p, const O &out_given) {"
+    )
+    take = "O &out = const_cast<O &>(out_given);"
+    return [*guard, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
+
+
+def _dormand_prince5(dialect: Dialect) -> str:
+    from bellcrank.simulate.dormand_prince5 import TABLE
+
+    def row(values: object) -> str:
+        return ", ".join(dialect.number(float(v)) for v in values)  # type: ignore[attr-defined]
+
+    rows = {f"a{k}": row(TABLE.a[k]) for k in range(1, 6)} | {"a6": row(TABLE.b)}
+    return text.DORMAND_PRINCE5.format(
+        **rows,
+        c=row([*TABLE.c, 1.0]),
+        e=row(TABLE.errors[0]),
+        exponent=TABLE.exponent,
+        beta=TABLE.beta,
+        shrink=TABLE.shrink,
+        grow=TABLE.grow,
+    )
+
+
+__all__ = ["BLOCK", "Precision", "Problem", "evaluation", "few_live", "integration"]

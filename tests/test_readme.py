@@ -1,0 +1,28 @@
+"""The README's Python runs as it stands, in an empty folder, and prints what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_python_of_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)
+    assert len(blocks) == 2
+    scope: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, str(README), "exec"), scope)
+    said = capsys.readouterr().out
+    time, impulse = map(float, re.findall(r"^(2\.8566\S*) (\S+)$", said, re.M)[0])
+    assert time == pytest.approx(2.856685118125, abs=1e-6)
+    assert impulse == pytest.approx(16.6775376419, rel=1e-6)
+    for name in ("run.html", "report.html", "run.h5"):
+        assert (tmp_path / name).stat().st_size > 1000
