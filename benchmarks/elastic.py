@@ -1,7 +1,7 @@
 """Cost of a step of dynamic contact against the number of unknowns, in two and three dimensions.
 
-A sphere on a wall: half disc of nine-node quadrilaterals, and a solid ball of eight-node hexahedra. The factorisation is
-done once and reported beside the steps; memory is the peak of a process of its own for each size.
+A sphere on a wall: half disc of nine-node quadrilaterals, and a solid ball of eight-node hexahedra. The factorisation
+is done once and reported beside the steps; memory is the peak of a process of its own for each size.
 
     python -m benchmarks.elastic                 all sizes
     python -m benchmarks.elastic one flat 40     one size, as JSON
@@ -15,11 +15,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
-FLAT = (10, 24, 56, 128, 224)
+FLAT = (10, 20, 40, 80, 158)
 """Divisions of the half disc: about 1e3 to 3e5 unknowns."""
-SOLID = (6, 10, 16)
+SOLID = (6, 10, 14)
 STEPS = 30
 Row = dict[str, Any]
 
@@ -50,7 +51,7 @@ def measure(kind: str, divisions: int) -> Row:
         body, wall, STEPS * 0.02, 0.02, frames=1, progress=lambda share: shares.append(time.perf_counter())
     )
     # The first steps form the compliance of nodes that come near; the median leaves such steps out.
-    laps = sorted(b - a for a, b in zip(shares, shares[1:], strict=False))
+    laps = sorted(b - a for a, b in pairwise(shares))
     return {
         "unknowns": run.report.unknowns,
         "step": laps[len(laps) // 2],
@@ -67,12 +68,12 @@ def sizes(quick: bool = False) -> Iterator[tuple[str, int]]:
     yield from (("solid", n) for n in (SOLID[:1] if quick else SOLID))
 
 
-def all_sizes(quick: bool = False) -> Iterator[tuple[str, Row]]:
-    """Each size in a process of its own, so that its memory is its own."""
-    for kind, divisions in sizes(quick):
-        command = [sys.executable, "-m", "benchmarks.elastic", "one", kind, str(divisions)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        yield kind, json.loads(done.stdout.splitlines()[-1])
+def one_size(kind: str, divisions: int) -> Row:
+    """One size in a process of its own, so that its memory is its own."""
+    command = [sys.executable, "-m", "benchmarks.elastic", "one", kind, str(divisions)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    row: Row = json.loads(done.stdout.splitlines()[-1])
+    return row
 
 
 def exponent(rows: list[Row], key: str = "step") -> float:
@@ -93,10 +94,10 @@ def main() -> None:
     from rich.console import Console
     from rich.progress import track
 
-    console = Console()
+    console = Console(width=120)
     found: dict[str, list[Row]] = {"flat": [], "solid": []}
-    total = len(list(sizes()))
-    for kind, row in track(all_sizes(), total=total, description="elastic contact", console=console, transient=True):
+    for kind, divisions in track(list(sizes()), "elastic contact", console=console, transient=True):
+        row = one_size(kind, divisions)
         found[kind].append(row)
         console.print(
             f"{kind:6} {row['unknowns']:7d} unknowns  {1e3 * row['step']:9.2f} ms a step  "

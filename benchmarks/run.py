@@ -1,6 +1,6 @@
 """All measurements in one process on one core: a table, and the same numbers as JSON.
 
-    python -m benchmarks.run [--quick] [--only car,forces,chain,lanes,compile] [--output FILE]
+    python -m benchmarks.run [--quick] [--only car,forces,chain,lanes,compile,elastic] [--output FILE]
 
 Every time is a minimum over repeats. Peers are called from Python; what such a call costs before the
 algorithm starts is measured and taken off in their favour. Forces other than gravity are left out everywhere.
@@ -29,7 +29,7 @@ from benchmarks.peers.car import load_car
 from benchmarks.timing import REPEATS, Timing, one_core
 
 CHAINS = (10, 50, 200, 1000)
-SECTIONS = ("car", "forces", "chain", "lanes", "compile")
+SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic")
 Row = dict[str, Any]
 
 
@@ -140,6 +140,23 @@ def compile_rows(repeats: int) -> Iterator[Row]:
             yield measured("compile", "22 bodies", f"bellcrank, {what}", measure)
 
 
+def elastic_rows(repeats: int) -> Iterator[Row]:
+    """One step of dynamic contact against the number of unknowns; few repeats leave out the large ones."""
+    from benchmarks import elastic
+
+    found: dict[str, list[elastic.Row]] = {"flat": [], "solid": []}
+    for kind, divisions in elastic.sizes(quick=repeats < REPEATS):
+
+        def measure(kind: str = kind, divisions: int = divisions) -> Timing:
+            row = elastic.one_size(kind, divisions)
+            found[kind].append(row)
+            slope = f", growing as n^{elastic.exponent(found[kind]):.2f}" if len(found[kind]) > 1 else ""
+            prepared = f"{row['preparation']:.2g} s to prepare, {row['memory_MB']:.0f} MB"
+            return Timing(row["step"], note=f"{row['unknowns']} unknowns, {prepared}{slope}")
+
+        yield measured("elastic", f"{kind} {divisions}", "bellcrank elastic", measure)
+
+
 @contextmanager
 def empty_cache() -> Iterator[None]:
     """A machine-code cache of its own, empty at the start."""
@@ -242,6 +259,7 @@ def main() -> None:
         "chain": chain_rows,
         "lanes": lane_rows,
         "compile": compile_rows,
+        "elastic": elastic_rows,
     }
     rows: list[Row] = []
     for name in chosen:

@@ -33,6 +33,7 @@ def car(integrator: str) -> Iterator[Rung]:
     model, data = built(integrator)
     qpos, qvel = beginning(model, data)
     samples = len(reference()[0]) - 1
+    tyres = tyre_function(model)
 
     def simulate(steps: int, softness: float) -> Any:
         h = 1.0 / (samples * steps)
@@ -42,25 +43,26 @@ def car(integrator: str) -> Iterator[Rung]:
         data.qpos[:], data.qvel[:] = qpos, qvel
         found = np.empty((samples + 1, 3))
         found[0] = data.qpos[:3]
-        for k in range(samples):
-            mujoco.mj_step(model, data, nstep=steps)
-            found[k + 1] = data.qpos[:3]
+        # The callback belongs to the whole library, so it stands only as long as this run.
+        mujoco.set_mjcb_passive(tyres)
+        try:
+            for k in range(samples):
+                mujoco.mj_step(model, data, nstep=steps)
+                found[k + 1] = data.qpos[:3]
+        finally:
+            mujoco.set_mjcb_passive(None)
         return found
 
-    mujoco.set_mjcb_passive(tyre_function(model))
-    try:
-        for h in ladder(7e-3, 2e-4, 10):
-            steps = max(1, round(1.0 / (samples * h)))
-            tried = {s: error(simulate(steps, s)) for s in SOFTNESS}
-            best = min(tried, key=lambda s: tried[s] if tried[s] == tried[s] else np.inf)
-            yield Rung(
-                f"step {1e3 / (samples * steps):.3g} ms, time constant {best:g} steps",
-                lambda steps=steps, best=best: simulate(steps, best),
-                lambda found: found,
-                error,
-            )
-    finally:
-        mujoco.set_mjcb_passive(None)
+    for h in ladder(7e-3, 2e-4, 10):
+        steps = max(1, round(1.0 / (samples * h)))
+        tried = {s: error(simulate(steps, s)) for s in SOFTNESS}
+        best = min(tried, key=lambda s: tried[s] if tried[s] == tried[s] else np.inf)
+        yield Rung(
+            f"step {1e3 / (samples * steps):.3g} ms, time constant {best:g} steps",
+            lambda steps=steps, best=best: simulate(steps, best),
+            lambda found: found,
+            error,
+        )
 
 
 def built(integrator: str) -> tuple[Any, Any]:

@@ -31,7 +31,8 @@ class Event:
     expression: function of a mapping of quantities by name, e.g. ``lambda m: m["slider.position.x"] - 1.0``;
     ``m["t"]`` is time, parameters go by their names. direction: +1 rising, -1 falling, 0 both. stops: whether
     the run ends here. parameters: new values from here on. jump: function (state, parameters by name) -> new
-    State, or None.
+    State, or None. update: function (state, parameters by name) -> new values of parameters; the step begins anew
+    here even where there are none.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Event:
     stops: bool = False
     parameters: Mapping[str, float] | None = None
     jump: Callable[[State, Mapping[str, float]], State | None] | None = None
+    update: Callable[[State, Mapping[str, float]], Mapping[str, float]] | None = None
 
     def __post_init__(self) -> None:
         if self.direction not in (-1, 0, 1):
@@ -176,7 +178,11 @@ def react(
     new_p: Array | None = None
     new_state: State | None = None
     for event in met:
-        for name, value in (event.parameters or {}).items():
+        changes = dict(event.parameters or {})
+        if event.update is not None:
+            new_p = p.copy() if new_p is None else new_p
+            changes |= event.update(state, dict(zip(names, new_p.tolist(), strict=True)))
+        for name, value in changes.items():
             if name not in names:
                 raise unknown_name(f"parameter for event {event.name!r}", name, names)
             new_p = p.copy() if new_p is None else new_p

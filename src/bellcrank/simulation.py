@@ -18,6 +18,7 @@ from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import Mechanism, State, Traced, analyse
+from bellcrank.model.forces import ContactForce
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
@@ -122,15 +123,23 @@ def simulate(
     :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals, or
     the times themselves. initial: start values by joint. parameters: values other than the described ones.
     step: fixed step [s] for the methods that take one. start: state to start from instead of the described
-    one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found: "dense" on
-    the dense output of a step, "queue" by the last `queue_size` checks every `max_step`. save: write the outputs into this file
-    as they come; after an interrupt or a crash :func:`bellcrank.resume` goes on from there.
+    one. progress: show a bar (default: on a terminal, after a second). impacts: how
+    impact times are found: "dense" on the dense output of a step, "queue" by the last `queue_size` checks
+    every `max_step`. save: write the outputs into this file as they come; after an interrupt or a crash
+    :func:`bellcrank.resume` goes on from there.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
+    if any(isinstance(f, ContactForce) for f in mechanism.system.forces.values()):
+        from bellcrank.touch import begun, touch_events
+
+        if save is not None:
+            raise ModelError("save= does not take runs with contacts yet; save the result afterwards")
+        mechanism = begun(mechanism)
+        events = (*events, *touch_events(mechanism))
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
@@ -289,6 +298,7 @@ class Run:
                 on_event=self._on_event if self.events else None,
                 on_repartition=self._on_repartition,
                 on_chunk=on_chunk,
+                on_sampled=self._on_sampled,
                 samples=[self._sample(c) for c in self.controllers],
                 resume=None if resumption is None else resumption.checkpoint,
             )
@@ -338,18 +348,29 @@ class Run:
         return self.problem(state.q, state.u, t, p), self.machine.pack(state.q, state.u)
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
+        changed = self._met(t, y, hits, p)
+        if changed is None:
+            return None
+        state, new_p, stop = changed
+        new_y = None if state is None else self.machine.pack(state.q, state.u)
+        return Change(new_y, new_p, stop)
+
+    def _met(
+        self, t: float, y: Array, hits: tuple[int, ...], p: Array
+    ) -> tuple[State | None, Array | None, bool] | None:
+        """What events that were met change: state, parameters, whether to stop."""
         from bellcrank.events import react
 
         self.met += [Happening(t, self.events[i].name) for i in hits]
         state = self.full_state(self.machine, t, y, p)
         changed = react(self.mechanism, [self.events[i] for i in hits], state, p)
-        if changed is None:
-            return None
-        new_state, new_p, stop = changed
-        if new_p is not None:
-            self.history.append((t, new_p.copy()))
-        new_y = None if new_state is None else self.machine.pack(new_state.q, new_state.u)
-        return Change(new_y, new_p, stop)
+        if changed is not None and changed[1] is not None:
+            self.history.append((t, changed[1].copy()))
+        return changed
+
+    def _on_sampled(self, t: float, y: Array, p: Array) -> bool:
+        """Whether the run ends where controllers have changed parameters."""
+        return False
 
     def _sample(self, controller: Controller) -> Sample:
         from bellcrank.events import measuring

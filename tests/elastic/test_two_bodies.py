@@ -8,7 +8,7 @@ import pytest
 from bellcrank import elastic
 from bellcrank.elastic import Element
 from bellcrank.elastic.assembled import Assembled
-from bellcrank.elastic.facets import facets, shapes
+from bellcrank.elastic.facets import shapes
 from bellcrank.elastic.interface import Contact
 from bellcrank.elastic.mortar import MortarInterface
 
@@ -47,7 +47,7 @@ def test_weights_balance_and_reproduce_linear_fields(element: Element) -> None:
 @pytest.mark.parametrize("element", [e for e in Element if e.dimension == 3] + [Element.TRIANGLE6])
 def test_facets_have_partition_of_unity_at_their_nodes(element: Element) -> None:
     upper, _ = stack(element, 2)
-    surface = facets(upper)
+    surface = upper.surface.facets
     grid = np.random.default_rng(1).uniform(0.0, 0.4, size=(7, element.dimension - 1))
     n, g = shapes(surface.kind, surface.order, grid)
     assert n.sum(axis=1) == pytest.approx(1.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
+from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import TINY, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
 from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import (
@@ -40,6 +41,7 @@ def rule(a: Shape, b: Shape) -> Rule | None:
         (Capsule, Sphere, _capsule_sphere),
         (Capsule, Capsule, _capsules),
         (Cylinder, Sphere, _cylinder_sphere),
+        (Revolution, Sphere, _revolution_sphere),
     )
     for kind_a, kind_b, form in pairs:
         if isinstance(a, kind_a) and isinstance(b, kind_b):
@@ -128,3 +130,9 @@ def _cylinder_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     inside = compare("lt", dot(out, out), 1e-28 * radius * radius)
     n = vec(chosen(inside, n_in, _toward(out, n_in)))
     return n, vec(chosen(inside, x_in, held)), sub(c, scale(b.radius, n))
+
+
+def _revolution_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    a, b = cast("Revolution", a), cast("Sphere", b)
+    n, x = a.nearest(c)
+    return n, x, sub(c, scale(b.radius, n))

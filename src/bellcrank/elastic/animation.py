@@ -89,9 +89,7 @@ def _drawn(run: ElasticResult, frame: int, body: ElasticBody, scale: float) -> t
 def _triangles(body: ElasticBody) -> Index:
     """Triangles between nodes that tile the picture of the body; a second copy for the mirrored half."""
     if body.dimension == 3:
-        from bellcrank.elastic.facets import facets
-
-        surface = facets(body)
+        surface = body.surface.facets
         corners = surface.nodes[:, : 3 if surface.kind == "triangle" else 4]
         normals = np.zeros_like(body.nodes)
         normals[body.surface.nodes] = body.surface.normals

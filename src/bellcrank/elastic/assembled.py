@@ -13,6 +13,9 @@ from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.lattices import Array, Index
 from bellcrank.errors import ModelError, SingularMechanism
 
+_TOGETHER = 4
+"""Right-hand sides solved at once."""
+
 
 class Assembled:
     """Block-diagonal matrices of several bodies; nodes and unknowns are numbered through."""
@@ -110,7 +113,12 @@ class Assembled:
 
         def solve(right: Array) -> Array:
             found = np.zeros_like(right)
-            found[free] = factors.solve(np.ascontiguousarray(right[free]))
+            if right.ndim == 1:
+                found[free] = factors.solve(right[free])
+                return found
+            # SuperLU slows down by far where many right-hand sides leave the cache.
+            for k in range(0, right.shape[1], _TOGETHER):
+                found[free, k : k + _TOGETHER] = factors.solve(right[free, k : k + _TOGETHER])
             return found
 
         return solve

@@ -99,7 +99,7 @@ class ElasticBody:
     @cached_property
     def surface(self) -> Surface:
         """The boundary."""
-        return surface(self.fields, self.axisymmetric)
+        return surface(self.fields, self.element.order, self.axisymmetric)
 
     @cached_property
     def stiffness_matrix(self) -> sp.csr_array:

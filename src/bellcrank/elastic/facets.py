@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.lattices import Array, Index, cyclic
 
 
 @dataclass(frozen=True, eq=False)
 class Facets:
-    """Boundary facets of a body. nodes: shape (facets, nodes of one). kind: "line", "triangle" or "square"."""
+    """Boundary facets of a body.
+
+    nodes: shape (facets, nodes of one). kind: "line", "triangle" or "square". inside: a point behind each facet [m].
+    """
 
     nodes: Index
     kind: str
     order: int
+    inside: Array
 
 
-def facets(body: ElasticBody) -> Facets:
-    """The facets of the boundary; corners first, then edges, then the middle."""
-    mesh, dofs = body.mesh, body.fields.scalar.dofs
-    chosen = body.surface.basis.find
+def boundary(mesh: Any, dofs: Any, order: int, chosen: Index) -> Facets:
+    """These facets of a mesh; corners first, then edges, then the middle."""
     corners = mesh.facets[:, chosen].astype(np.int64)
-    order = body.element.order
-    if body.dimension == 2:
+    inside = mesh.p[:, mesh.t[:, mesh.f2t[0, chosen]]].mean(axis=1).T
+    if mesh.dim() == 2:
         found = [corners] if order == 1 else [corners, dofs.facet_dofs[:, chosen]]
-        return Facets(np.vstack(found).T, "line", order)
+        return Facets(np.vstack(found).T, "line", order, inside)
     square = corners.shape[0] == 4
+    kind = "square" if square else "triangle"
     if square:
         corners = cyclic(mesh.p, corners)
     if order == 1:
-        return Facets(corners.T, "square" if square else "triangle", 1)
+        return Facets(corners.T, kind, 1, inside)
     pairs = [(k, (k + 1) % 4) for k in range(4)] if square else [(0, 1), (1, 2), (0, 2)]
     number = {(int(a), int(b)): k for k, (a, b) in enumerate(np.sort(mesh.edges, axis=0).T)}
     rows = [corners]
@@ -42,7 +45,52 @@ def facets(body: ElasticBody) -> Facets:
         rows.append(dofs.edge_dofs[:1, [number[int(a), int(b)] for a, b in ends]])
     if square:
         rows.append(dofs.facet_dofs[:1, chosen])
-    return Facets(np.vstack(rows).T.astype(np.int64), "square" if square else "triangle", 2)
+    return Facets(np.vstack(rows).T.astype(np.int64), kind, 2, inside)
+
+
+@dataclass(frozen=True, eq=False)
+class Quadrature:
+    """Points on facets. values, hats: shape functions and those of the corners alone, shape (q, nodes), (q, corners).
+
+    points, normals: [m], outward, shape (facets, q, d). lengths: weights [m or m^2], shape (facets, q).
+    """
+
+    values: Array
+    hats: Array
+    points: Array
+    normals: Array
+    lengths: Array
+
+
+def quadrature(surface: Facets, x: Array, order: int) -> Quadrature:
+    """Gauss points on facets, exact to a degree. x: positions of nodes."""
+    xi, weight = _gauss(surface.kind, order)
+    n, g = shapes(surface.kind, surface.order, xi)
+    where = x[surface.nodes]
+    points = np.einsum("qn,fnd->fqd", n, where)
+    tangents = np.einsum("qnp,fnd->fqpd", g, where)
+    if surface.kind == "line":
+        normals = np.stack([tangents[:, :, 0, 1], -tangents[:, :, 0, 0]], axis=2)
+    else:
+        normals = np.cross(tangents[:, :, 0], tangents[:, :, 1])
+    size = np.linalg.norm(normals, axis=2)
+    outward = np.sign(((points - surface.inside[:, None]) * normals).sum(axis=2).sum(axis=1))
+    normals = normals * (outward[:, None] / size)[:, :, None]
+    hats, _ = shapes(surface.kind, 1, xi)
+    return Quadrature(n, hats, points, normals, size * weight)
+
+
+def _gauss(kind: str, order: int) -> tuple[Array, Array]:
+    x, w = np.polynomial.legendre.leggauss(order // 2 + 1)
+    x, w = 0.5 * (x + 1.0), 0.5 * w
+    if kind == "line":
+        return x[:, None], w
+    a, b = (grid.ravel() for grid in np.meshgrid(x, x, indexing="ij"))
+    both = np.outer(w, w).ravel()
+    if kind == "square":
+        return np.column_stack([a, b]), both
+    # A square folded to a triangle; the fold costs one degree.
+    return np.column_stack([a, b * (1.0 - a)]), both * (1.0 - a)
 
 
 def shapes(kind: str, order: int, xi: Array) -> tuple[Array, Array]:
@@ -86,7 +134,7 @@ def _triangle(order: int, xi: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """What lies opposite. hit: points that meet a facet. nodes, weights: of the points met. feet: where they are [m]."""
+    """What lies opposite. hit: points that meet a facet. nodes, weights: of the points met. feet: positions [m]."""
 
     hit: Index
     nodes: Index

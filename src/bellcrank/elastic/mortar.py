@@ -18,18 +18,10 @@ from scipy.spatial import cKDTree
 
 from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.body import ElasticBody
-from bellcrank.elastic.elements import Element, scalar_element
-from bellcrank.elastic.facets import facets, project
+from bellcrank.elastic.facets import project, quadrature
 from bellcrank.elastic.interface import Contact, Interface, Rows, frames
 from bellcrank.elastic.lattices import Array, Index
 from bellcrank.errors import ModelError
-
-_LINEAR = {
-    Element.TRIANGLE6: Element.TRIANGLE3,
-    Element.QUADRILATERAL9: Element.QUADRILATERAL4,
-    Element.TETRAHEDRON10: Element.TETRAHEDRON4,
-    Element.HEXAHEDRON27: Element.HEXAHEDRON8,
-}
 
 
 class MortarInterface(Interface):
@@ -45,7 +37,7 @@ class MortarInterface(Interface):
         self._start = system.nodes_of(first).start, system.nodes_of(second).start
         self._names = first.name, second.name
         self._quadrature(first)
-        self._master = facets(second)
+        self._master = second.surface.facets
         normals = np.zeros_like(second.nodes)
         normals[second.surface.nodes] = second.surface.normals
         self._master_normals = normals
@@ -71,33 +63,23 @@ class MortarInterface(Interface):
             )
 
     def _quadrature(self, body: ElasticBody) -> None:
-        import skfem
+        surface = body.surface.facets
+        rule = quadrature(surface, body.nodes, 8 if body.dimension == 2 else 4)
+        count, per = rule.lengths.shape
+        points = np.arange(count * per).reshape(count, per)
 
-        basis = body.surface.basis
-        order = 8 if body.dimension == 2 else 4
-        linear = scalar_element(_LINEAR.get(body.element, body.element))
-        fine = skfem.FacetBasis(body.mesh, basis.elem, facets=basis.find, intorder=order)
-        hats = skfem.FacetBasis(body.mesh, linear, facets=basis.find, intorder=order)
-        weight = (fine.dx * body.fields.weight(np.asarray(fine.global_coordinates()))).ravel()
-        per = fine.dx.shape[1]
-        points = np.arange(weight.size)
+        def matrix(values: Array, nodes: Index) -> sp.csr_array:
+            rows = np.broadcast_to(points[:, :, None], (count, per, nodes.shape[1]))
+            columns = np.broadcast_to(nodes[:, None, :], rows.shape)
+            data = np.broadcast_to(values[None], rows.shape)
+            entries = data.ravel(), (rows.ravel(), columns.ravel())
+            return sp.csr_array(entries, shape=(points.size, len(body.nodes)))
 
-        def matrix(space: object, columns: int) -> sp.csr_array:
-            rows, cols, data = [], [], []
-            for i in range(space.Nbfun):  # type: ignore[attr-defined]
-                value = np.asarray(space.basis[i][0]).ravel()  # type: ignore[attr-defined]
-                on = np.abs(value) > 1e-13
-                rows.append(points[on])
-                cols.append(np.repeat(space.element_dofs[i], per)[on])  # type: ignore[attr-defined]
-                data.append(value[on])
-            entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(cols))
-            return sp.csr_array(entries, shape=(len(points), columns))
-
-        self._weight = weight
-        self._shapes = matrix(fine, len(body.nodes))
-        self._hats = matrix(hats, body.mesh.p.shape[1] if body.element.order == 1 else len(body.nodes))
-        self._normals = fine.normals.reshape(body.dimension, -1).T
-        self._hat_areas = np.asarray(self._hats.T @ weight)
+        self._weight = (rule.lengths * body.fields.weight(np.moveaxis(rule.points, 2, 0))).ravel()
+        self._shapes = matrix(rule.values, surface.nodes)
+        self._hats = matrix(rule.hats, surface.nodes[:, : rule.hats.shape[1]])
+        self._normals = rule.normals.reshape(-1, body.dimension)
+        self._hat_areas = np.asarray(self._hats.T @ self._weight)
 
     def _corners_of(self, body: ElasticBody, contact: Contact) -> Index:
         corners = np.flatnonzero(self._hat_areas > 0.0)
@@ -150,7 +132,7 @@ class MortarInterface(Interface):
         centres = second[self._master.nodes].mean(axis=1)
         distance, nearest = cKDTree(centres).query(here)
         away = ((centres[nearest] - here) * self._normals).sum(axis=1)
-        near = distance < max(distance.min(), 2.0 * self._reach) + self._facet_size
+        near = distance < max(float(np.min(distance)), 2.0 * self._reach) + self._facet_size
         return np.flatnonzero(near & (away > -self._reach))
 
     def gap(self, u: Array, t: float) -> Array:

@@ -203,7 +203,7 @@ def _ball(
 
 
 def _moved(mesh: Any, place: Callable[[Array], Array]) -> Any:
-    """A mesh put in place; inner edges of second-order triangles and tetrahedra stay straight, which keeps them sound."""
+    """A mesh put in place; inner edges of second-order triangles and tetrahedra stay straight and so sound."""
     points = place(mesh.doflocs)
     corners = int(mesh.t.max()) + 1
     if element_of(mesh).simplex and points.shape[1] > corners:

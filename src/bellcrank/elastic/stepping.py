@@ -21,7 +21,7 @@ from bellcrank.elastic.interface import Interface, Rows
 from bellcrank.elastic.lattices import Array, Index
 from bellcrank.elastic.operators import condensed
 from bellcrank.elastic.operators import operator as contact_operator
-from bellcrank.elastic.problem import ContactProblem, ContactSolver, Flags
+from bellcrank.elastic.problem import ContactProblem, ContactSolution, ContactSolver, Flags
 from bellcrank.elastic.schemes import Scheme
 
 
@@ -77,6 +77,8 @@ class Stepper:
         self.first = np.concatenate([[0], np.cumsum([i.count for i in self.interfaces])])
         self.size = float(np.ptp(system.nodes, axis=0).max())
         self.flat = all(i.flat for i in self.interfaces)
+        self.velocity_factor = de / (al * step)
+        self.acceleration_factor = 1.0 / (al * step**2)
         nothing = (b"none", ()), (sp.csr_array((0, system.unknowns)), np.zeros((0, 0)))
         self._known: tuple[tuple[bytes, tuple[int, ...]], tuple[sp.csr_array, Array]] = nothing
 
@@ -104,14 +106,34 @@ class Stepper:
 
     def advance(self, now: Moment) -> Moment:
         """From t to t + dt."""
-        t = now.t + self.step
+        t, d = now.t + self.step, self.system.dimension
         w = self._without_contact(now)
         for interface in self.interfaces:
-            interface.renew(w.reshape(-1, self.system.dimension))
-        meeting, force, flags, u10, updates = self._displacements(now, w, t)
-        v, updates_v = self._velocities(now, meeting, force, flags, u10)
-        a, updates_a = self._accelerations(now, meeting, force, flags, u10)
-        return self._moment(now, t, meeting, force, flags, (u10, v, a), (updates, updates_v, updates_a))
+            interface.renew(w.reshape(-1, d))
+        free = _Free(w, self.velocity(now, w), self.acceleration(now, w))
+        margin = min(2.0 * np.abs(w - now.u).max(), 1e-2 * self.size)
+        candidates = (self.gap(w, t) < margin) | now.active
+        about, total = w, 0
+        for _ in range(60):
+            points = np.flatnonzero(candidates)
+            rows = self._rows(points, about, t)
+            meeting = _Meeting(points, rows, *self._operators(points, rows))
+            found = self._displacements(now, free, meeting)
+            velocity, updates_v = self._velocities(free, meeting, found)
+            acceleration, updates_a = self._accelerations(now, free, meeting, found)
+            u, v, a = self._displaced(free, meeting, (found.force, velocity, acceleration))
+            total += found.updates
+            gap = self.gap(u, t)
+            missed = ~candidates & (gap < -1e-10 * self.size)
+            off = gap[points][found.active]
+            settled = self.flat or off.size == 0 or np.abs(off).max() < 1e-12 * self.size
+            if settled and not missed.any():
+                return self._moment(now, t, meeting, found, (u, v, a), (total, updates_v, updates_a))
+            candidates |= missed
+            about = u
+        raise ContactFailure(
+            f"the contact at t = {t:.6g} s does not settle in 60 linearisations; take a step below {self.step:.3g} s"
+        )
 
     def _without_contact(self, now: Moment) -> Array:
         """w of (5): the displacement if nothing were touched."""
@@ -139,38 +161,63 @@ class Stepper:
         de, h = self.scheme.delta, self.step
         return np.asarray(now.v + h * (1.0 - de) * now.a + h * de * self.acceleration(now, u))
 
-    def _displacements(
-        self, now: Moment, w: Array, t: float
-    ) -> tuple[_Meeting, Array, tuple[Flags, Flags], Array, int]:
+    def _displacements(self, now: Moment, free: _Free, meeting: _Meeting) -> ContactSolution:
         """Displacement compatibility, (7), over the points that can touch in this step."""
+        rows, points, d = meeting.rows, meeting.points, self.system.dimension
+        s = (meeting.operator @ free.u).reshape(-1, d)
+        s[:, 0] -= rows.gap
+        s[:, 1:] -= _in_frame(rows.frames, _points(rows, now.u, d) + rows.travel)[:, 1:]
+        guess = np.where(now.active[points, None], now.force[points], 0.0)
+        return self.solver.solve(ContactProblem(meeting.compliance, s, self.friction[points], guess))
+
+    def _velocities(self, free: _Free, meeting: _Meeting, found: ContactSolution) -> tuple[Array, int]:
+        """Forces of velocity compatibility, (12) and (14)."""
+        p = found.force
+        if not self.compatibility.velocity or not found.active.any():
+            return p, 0
+        on = _components(found.active, found.stick, p.shape[1])
+        reached = meeting.operator @ free.v + self.velocity_factor * (meeting.compliance @ p.ravel())
+        error = reached - _in_frame(meeting.rows.frames, meeting.rows.speed).ravel()
+        return self._corrected(meeting, p, on, error, self.velocity_factor)
+
+    def _accelerations(
+        self, now: Moment, free: _Free, meeting: _Meeting, found: ContactSolution
+    ) -> tuple[Array, int]:
+        """Forces of acceleration compatibility, (13) and (15): nodes newly in contact start from no force."""
+        p = found.force
+        if not self.compatibility.acceleration or not found.active.any():
+            return p, 0
+        new = found.active & ~now.active[meeting.points]
+        p = np.where(new[:, None], 0.0, p)
+        on = _components(found.active & ~new, found.stick & now.stick[meeting.points], p.shape[1])
+        reached = meeting.operator @ free.a + self.acceleration_factor * (meeting.compliance @ p.ravel())
+        error = reached - _in_frame(meeting.rows.frames, meeting.rows.rate).ravel()
+        return self._corrected(meeting, p, on, error, self.acceleration_factor)
+
+    def _corrected(
+        self, meeting: _Meeting, p: Array, on: Flags, error: Array, factor: float
+    ) -> tuple[Array, int]:
+        change, count = self.solver.correct(meeting.compliance[np.ix_(on, on)], error[on], factor)
+        found = p.ravel().copy()
+        found[on] += change
+        return found.reshape(p.shape), count
+
+    def _displaced(
+        self, free: _Free, meeting: _Meeting, forces: tuple[Array, ...]
+    ) -> tuple[Array, Array, Array]:
+        """The whole body: displacement from the first forces, velocity and acceleration from the others."""
         d = self.system.dimension
-        gap = self.gap(w, t)
-        margin = 2.0 * np.abs(w - now.u).max()
-        candidates = (gap < min(margin, 1e-2 * self.size)) | now.active
-        about, total = w, 0
-        for _ in range(60):
-            points = np.flatnonzero(candidates)
-            rows = self._rows(points, about, t)
-            operator, c = self._operators(points, rows)
-            free = (operator @ w).reshape(-1, d)
-            free[:, 0] -= rows.gap
-            free[:, 1:] -= _in_frame(rows.frames, _points(rows, now.u, d) + rows.travel)[:, 1:]
-            guess = np.where(now.active[points, None], now.force[points], 0.0)
-            found = self.solver.solve(ContactProblem(c, free, self.friction[points], guess))
-            total += found.updates
-            u = w + self._displaced(operator, found.force)
-            gap = self.gap(u, t)
-            missed = ~candidates & (gap < -1e-10 * self.size)
-            off = gap[points][found.active]
-            settled = self.flat or off.size == 0 or np.abs(off).max() < 1e-12 * self.size
-            if not missed.any() and settled:
-                meeting = _Meeting(points, rows, operator, c)
-                return meeting, found.force, (found.active, found.stick), u, total
-            candidates |= missed
-            about = u
-        raise ContactFailure(
-            f"the contact at t = {t:.6g} s does not settle in 60 linearisations; take a step below {self.step:.3g} s"
+        loads = np.stack([meeting.operator.T @ force.ravel() for force in forces])
+        nodes = np.flatnonzero(loads.any(axis=0).reshape(-1, d).any(axis=1))
+        if nodes.size == 0:
+            return free.u, free.v, free.a
+        added = self.compliance.displace(
+            nodes, loads.reshape(len(forces), -1, d)[:, nodes].reshape(len(forces), -1)
         )
+        return (
+            free.u + added[0], free.v + self.velocity_factor * added[1],
+            free.a + self.acceleration_factor * added[2],
+        )  # fmt: skip
 
     def _operators(self, points: Index, rows: Rows) -> tuple[sp.csr_array, Array]:
         """The operator to the points and C; kept while the same points meet the same flat obstacles."""
@@ -192,62 +239,29 @@ class Stepper:
         names = ("frames", "gap", "travel", "speed", "rate")
         return Rows(weights, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
-    def _displaced(self, operator: sp.csr_array, force: Array) -> Array:
-        if not force.any():
-            return np.zeros(self.system.unknowns)
-        load = operator.T @ force.ravel()
-        d = self.system.dimension
-        nodes = np.flatnonzero(np.any(load.reshape(-1, d) != 0.0, axis=1))
-        return np.asarray(self.compliance.displace(nodes, load.reshape(-1, d)[nodes].reshape(1, -1))[0])
-
-    def _velocities(
-        self, now: Moment, meeting: _Meeting, force: Array, flags: tuple[Flags, Flags], u: Array
-    ) -> tuple[Array, int]:
-        """Velocity compatibility, (12) and (14)."""
-        v = self.velocity(now, u)
-        if not self.compatibility.velocity or not flags[0].any():
-            return v, 0
-        factor = self.scheme.delta / (self.scheme.alpha * self.step)
-        on = _components(flags[0], flags[1], force.shape[1])
-        error = (meeting.operator @ v) - _in_frame(meeting.rows.frames, meeting.rows.speed).ravel()
-        change, count = self.solver.correct(meeting.compliance[np.ix_(on, on)], error[on], factor)
-        added = np.zeros(len(on))
-        added[on] = change
-        return v + factor * self._displaced(meeting.operator, added.reshape(force.shape)), count
-
-    def _accelerations(
-        self, now: Moment, meeting: _Meeting, force: Array, flags: tuple[Flags, Flags], u: Array
-    ) -> tuple[Array, int]:
-        """Acceleration compatibility, (13) and (15): nodes newly in contact start from no force."""
-        a = self.acceleration(now, u)
-        if not self.compatibility.acceleration or not flags[0].any():
-            return a, 0
-        factor = 1.0 / (self.scheme.alpha * self.step**2)
-        new = flags[0] & ~now.active[meeting.points]
-        added = np.where(new[:, None], -force, 0.0)
-        if new.any():
-            a = a + factor * self._displaced(meeting.operator, added)
-        on = _components(flags[0] & ~new, flags[1] & now.stick[meeting.points], force.shape[1])
-        error = (meeting.operator @ a) - _in_frame(meeting.rows.frames, meeting.rows.rate).ravel()
-        change, count = self.solver.correct(meeting.compliance[np.ix_(on, on)], error[on], factor)
-        correction = np.zeros(len(on))
-        correction[on] = change
-        return a + factor * self._displaced(meeting.operator, correction.reshape(force.shape)), count
-
     def _moment(
-        self, now: Moment, t: float, meeting: _Meeting, force: Array, flags: tuple[Flags, Flags],
+        self, now: Moment, t: float, meeting: _Meeting, found: ContactSolution,
         state: tuple[Array, Array, Array], updates: tuple[int, int, int],
     ) -> Moment:  # fmt: skip
         u, v, a = state
         m, d = int(self.first[-1]), self.system.dimension
         p, frames, slip, travel = np.zeros((m, d)), np.zeros((m, d, d)), np.zeros((m, d)), np.zeros((m, d))
         active, stick = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool)
-        at = meeting.points
-        p[at], frames[at], travel[at] = force, meeting.rows.frames, meeting.rows.travel
-        active[at], stick[at] = flags
-        slip[at] = _points(meeting.rows, u - now.u, d) - meeting.rows.travel
-        nodal = meeting.operator.T @ force.ravel()
+        at, rows = meeting.points, meeting.rows
+        p[at], frames[at], travel[at] = found.force, rows.frames, rows.travel
+        active[at], stick[at] = found.active, found.stick
+        slip[at] = _points(rows, u - now.u, d) - rows.travel
+        nodal = meeting.operator.T @ found.force.ravel()
         return Moment(t, u, v, a, p, frames, active, stick, nodal, slip, travel, updates)
+
+
+@dataclass(frozen=True, eq=False)
+class _Free:
+    """The end of a step if nothing were touched: w of (5), and (3), (4) of it."""
+
+    u: Array
+    v: Array
+    a: Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,13 @@
-"""The boundary of a body: nodes, outward normals, areas."""
+"""The boundary of a body: facets, nodes, outward normals, areas."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bellcrank.elastic.assembly import Fields
+from bellcrank.elastic.facets import Facets, boundary, quadrature
 from bellcrank.elastic.lattices import Array, Index
 
 
@@ -16,41 +16,35 @@ class Surface:
     """Nodes of the boundary.
 
     nodes: their numbers in the body, shape (k,). normals: outward unit normals, shape (k, d). areas: integral of each
-    shape function over the boundary [m^2], over the full turn for an axisymmetric body. basis: facet space of
-    scikit-fem.
+    shape function over the boundary [m^2], over the full turn for an axisymmetric body.
     """
 
     nodes: Index
     normals: Array
     areas: Array
-    basis: Any
+    facets: Facets
 
 
-def surface(space: Fields, axis: bool) -> Surface:
+def surface(space: Fields, order: int, axis: bool) -> Surface:
     """The boundary; the axis of an axisymmetric body is none."""
-    import skfem
-
     mesh = space.vector.mesh
-    facets = mesh.boundary_facets()
+    chosen = mesh.boundary_facets()
+    rim = np.abs(mesh.p[0]).max()
     if axis:
-        rim = np.abs(mesh.p[0]).max()
-        facets = facets[np.abs(mesh.p[0][mesh.facets[:, facets]]).max(axis=0) > 1e-9 * rim]
-    basis = skfem.FacetBasis(mesh, space.scalar.elem, facets=facets, intorder=5)
-    area = basis.dx * space.weight(np.asarray(basis.global_coordinates()))
-    count, d = basis.N, mesh.dim()
-    areas, normals = np.zeros(count), np.zeros((count, d))
-    touched = np.zeros(count, dtype=bool)
-    for i in range(basis.Nbfun):
-        shape = np.asarray(basis.basis[i][0])
-        nodes = basis.element_dofs[i]
-        np.add.at(areas, nodes, (shape * area).sum(axis=-1))
-        for k in range(d):
-            np.add.at(normals[:, k], nodes, (np.abs(shape) * basis.normals[k] * basis.dx).sum(axis=-1))
-        touched[nodes[np.abs(shape).max(axis=-1) > 1e-9]] = True
-    found = np.flatnonzero(touched)
+        chosen = chosen[np.abs(mesh.p[0][mesh.facets[:, chosen]]).max(axis=0) > 1e-9 * rim]
+    x = space.scalar.doflocs.T
+    facets = boundary(mesh, space.scalar.dofs, order, chosen)
+    rule = quadrature(facets, x, 5)
+    area = rule.lengths * space.weight(np.moveaxis(rule.points, 2, 0))
+    areas, normals = np.zeros(len(x)), np.zeros_like(x)
+    np.add.at(areas, facets.nodes, area @ rule.values)
+    np.add.at(
+        normals, facets.nodes, np.einsum("fq,fqd,qn->fnd", rule.lengths, rule.normals, np.abs(rule.values))
+    )
+    found = np.unique(facets.nodes)
     n = normals[found]
     if axis:
         # By symmetry a pole has its normal along the axis.
-        n[np.abs(space.scalar.doflocs[0][found]) < 1e-9 * np.abs(mesh.p[0]).max(), 0] = 0.0
+        n[np.abs(x[found, 0]) < 1e-9 * rim, 0] = 0.0
     length = np.linalg.norm(n, axis=1, keepdims=True)
-    return Surface(found, n / np.where(length > 0.0, length, 1.0), areas[found], basis)
+    return Surface(found, n / np.where(length > 0.0, length, 1.0), areas[found], facets)

@@ -84,6 +84,7 @@ class Builder:
         self.changed: list[Note] = []
         self.renamed: dict[str, str] = {}
         self.meshes: dict[str, None] = {}
+        self.given: set[str] = {GROUND}
 
     def ignore(self, element: Element, why: str, what: str = "") -> None:
         """List an element that has no part in the system; nothing of it is listed a second time."""
@@ -123,9 +124,10 @@ class Builder:
         """A name no other thing has, as near to the given one as can be."""
         base = re.sub(r"\s+", " ", given.replace(".", "_")).strip() or kind
         new, number = base, 1
-        while new in self.system:
+        while new in self.given:
             new = f"{base} {kind}" if number == 1 else f"{base} {kind} {number}"
             number += 1
+        self.given.add(new)
         if new != given and element is not None:
             self.renamed[f"{kind} {given}"] = new
         return new
@@ -139,10 +141,10 @@ class Builder:
         except ModelError as error:
             raise element.error(str(error)) from error
 
-    def finished(self, format: str) -> Imported:
+    def finished(self, format: str, root: Element) -> Imported:
         """The result."""
         if not self.system.bodies:
-            raise ModelError(f"{self.system.name!r} holds no bodies")
+            raise root.error(f"{self.system.name!r} holds no bodies")
         ignored = tuple(sorted(self.ignored, key=lambda note: note.line))
         return Imported(
             self.system, format, ignored, tuple(self.changed), self.renamed, tuple(self.meshes)

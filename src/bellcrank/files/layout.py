@@ -7,7 +7,7 @@ from collections.abc import Mapping
 VERSION = "1"
 TOP = (
     *("bellcrank", "name", "gravity", "parameters", "definitions"),
-    *("bodies", "joints", "drivers", "couplings", "forces"),
+    *("bodies", "joints", "drivers", "couplings", "forces", "contacts"),
 )
 PARAMETER = ("value", "unit")
 BODY = ("mass", "inertia", "center_of_mass", "at", "angle", "quaternion", "rotation")
@@ -45,7 +45,22 @@ FORCES: Mapping[str, tuple[str, ...]] = {
         *("longitudinal", "lateral", "reference_load", "road"),
     ),
 }
+CONTACT = ("a", "b", "restitution", "friction", "law")
+_ON_BODY = ("kind", "body", "position", "rotation")
+SHAPES: Mapping[str, tuple[str, ...]] = {
+    "sphere": (*_ON_BODY, "radius"),
+    "ellipsoid": (*_ON_BODY, "semi_axes"),
+    "superellipsoid": (*_ON_BODY, "semi_axes", "exponents"),
+    "capsule": (*_ON_BODY, "radius", "half_length"),
+    "cylinder": (*_ON_BODY, "radius", "half_length"),
+    "plane": _ON_BODY,
+    "circle": (*_ON_BODY, "radius"),
+    "ellipse": (*_ON_BODY, "semi_axes"),
+    "line": _ON_BODY,
+    "implicit": (*_ON_BODY, "function", "size", "name"),
+}
 
+SHAPE_ARGUMENTS = ("x", "y", "z")
 DRIVER_ARGUMENTS = ("t",)
 LINE_ARGUMENTS = ("length", "rate", "t")
 ENERGY_ARGUMENTS = ("length",)

@@ -85,7 +85,7 @@ def _geom(
     density = geom.number("density", DENSITY)
     if kind not in SOLIDS:
         weightless = kind in ("plane", "hfield") or (given is not None and geom.number("mass") == 0.0)
-        _drop(build, geom, _DRAWN if weightless else f"{kind} geoms are not read: body {body!r} LACKS THEIR MASS")
+        _drop(build, geom, _DRAWN if weightless else f"{kind} geoms are not read: their mass is missing from body {body!r}")
         return NOTHING
     if geom.text("shellinertia", "false") == "true":
         raise geom.error("shellinertia is not read; give the body an <inertial>")

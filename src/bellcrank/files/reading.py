@@ -13,7 +13,9 @@ from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, word
 from bellcrank.files.places import nearest
 from bellcrank.files.scope import Scope
+from bellcrank.files.shapes import read_shape
 from bellcrank.model import Body, Frame, System
+from bellcrank.model.contacts import LAWS, PlacedShape
 from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Expr, Scalar
 
@@ -49,6 +51,8 @@ class _Reader:
             self._coupling(key, node)
         for key, node in self._section("forces"):
             self._force(key, node)
+        for key, node in self._section("contacts"):
+            self._contact(key, node)
 
     def _check_version(self) -> None:
         if "bellcrank" not in self.top:
@@ -263,6 +267,23 @@ class _Reader:
         exact = _unit_vector(axis)
         if exact is not None:
             self.system.forces[name] = replace(made, axis=exact)
+
+    def _contact(self, key: Text, node: Node) -> None:
+        fields = self._fields(key, node, "contact", layout.CONTACT)
+        a, b = (self._placed(fields, side) for side in ("a", "b"))
+        given: dict[str, Any] = self._given(fields, "restitution", "friction")
+        if "law" in fields:
+            given["law"] = fields.word("law", LAWS)
+        with fields.blamed():
+            self.system.contact(key.value, a, b, **given)
+
+    def _placed(self, contact: Fields, side: str) -> PlacedShape:
+        kind, fields = self._kind(Text(contact.node.place, side), contact.get(side), f"{contact.who}, shape", layout.SHAPES)
+        body = self._body_named(fields.get("body"), f"body of {fields.who}")
+        turned = fields.matrix("rotation") if "rotation" in fields else None
+        at = fields.vector("position") if "position" in fields else (0.0, 0.0, 0.0)
+        with fields.blamed():
+            return body.shape(read_shape(kind, fields), at, turned)
 
     def _given(self, fields: Fields, *keys: str) -> dict[str, Any]:
         return {key: fields.number(key) for key in keys if key in fields}

@@ -76,6 +76,8 @@ class _Reader:
                 raise link.error(f"there is already a link named {link.needed('name')!r}")
         if not self.links:
             raise root.error("the robot has no links")
+        # Links have their names first, joints of the same name another.
+        self.names = {name: self.build.name(name, "link", e) for name, e in self.links.items()}
         self.joints = root.all("joint")
         self.bodies: dict[str, Body] = {}
         self.poses: dict[str, Pose] = {}
@@ -84,7 +86,7 @@ class _Reader:
         for joint in self.joints:
             self._mimic(joint)
         self.build.leftovers(root, _REASONS, _USUAL)
-        self.result = self.build.finished("URDF")
+        self.result = self.build.finished("URDF", root)
 
     def _grow(self, root: Element) -> None:
         """Make the bodies from the root link outwards."""
@@ -135,8 +137,7 @@ class _Reader:
         if inertial is not None:
             given = self._inertial(inertial, name)
         pose = self.poses[name]
-        label = self.build.name(name, "link", element)
-        make = self.system.body
+        label, make = self.names[name], self.system.body
         try:
             body: Body = self.build.blamed(element, make, label, at=pose.p, rotation=pose.R, **given)
         except ModelFileError as error:

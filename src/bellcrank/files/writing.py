@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
+from bellcrank.files.shapes import shape_entries
 from bellcrank.files.tokens import is_word, quoted
 from bellcrank.model import (
     AppliedForce,
@@ -38,6 +40,8 @@ from bellcrank.model import (
     System,
     TorsionSpring,
 )
+from bellcrank.model.contacts import Contact, PlacedShape
+from bellcrank.model.forces import ContactForce
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.trace import Expr, Graph, Scalar
@@ -70,6 +74,7 @@ class _Writer:
             "drivers": {name: self._driver(item) for name, item in system.drivers.items()},
             "couplings": {name: self._coupling(item) for name, item in system.couplings.items()},
             "forces": {name: self._force(item) for name, item in system.forces.items()},
+            "contacts": {name: self._contact(item) for name, item in system.contacts.items()},
         }
         body.update({name: things for name, things in sections.items() if things})
         roots: list[Expr] = []
@@ -184,7 +189,18 @@ class _Writer:
                 result["function"] = self._function(force.function, layout.POINT_ARGUMENTS, 3)
             case GroundSpring():
                 result = self._ground_spring(force)
+            case ContactForce():
+                raise ModelError(f"contact {force.name!r} in the continuous treatment cannot be written to a file yet")
         return result
+
+    def _contact(self, contact: Contact) -> dict[str, Any]:
+        result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
+        return result | {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
+
+    def _placed(self, placed: PlacedShape) -> Flow:
+        result = Flow(self._frame(replace(placed.frame, name=""), True))
+        entries = shape_entries(placed.shape, self._function, Row)
+        return Flow({"kind": entries.pop("kind"), **result, **entries})
 
     def _between(self, force: LineForce | Spring | Bushing, kind: str) -> dict[str, Any]:
         return {"kind": kind, "a": self._frame(force.a), "b": self._frame(force.b)}

@@ -23,6 +23,8 @@ from bellcrank.flexible.model import Array, ElasticModel, Sparse
 DIRECTIONS = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
 EQUAL = 1e-6
 """Relative difference of squared frequencies up to which two modes count as one pair."""
+RIGID = 1e-8
+"""Share of a shape that is left in the frame below which it was a rigid motion."""
 
 
 class Reduction(Protocol):
@@ -133,7 +135,10 @@ class CraigBampton:
         if self.count:
             basis = np.hstack([basis, lowest(model, fixed, self.count)])
         rank = basis.shape[1] - movable(model).shape[1]
-        return aligned(model, *held.rayleigh_ritz(in_frame(model, held, basis), rank))
+        moved = in_frame(model, held, basis)
+        # A static mode that only moves the body rigidly leaves nothing but rounding in the frame.
+        bent = np.linalg.norm(moved, axis=0) > RIGID * np.linalg.norm(basis, axis=0)
+        return aligned(model, *held.rayleigh_ritz(moved[:, bent], min(rank, int(bent.sum()))))
 
 
 @dataclass(frozen=True)

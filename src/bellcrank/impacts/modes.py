@@ -18,7 +18,7 @@ from bellcrank.mechanics.constraints import over_speeds
 from bellcrank.mechanics.contacts import ContactPair, along, rate_at_constant_speeds, sustained
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
-from bellcrank.mechanics.vectors import add, scale, times
+from bellcrank.mechanics.vectors import Vec, add, scale, times
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
@@ -56,7 +56,7 @@ class ContactForces:
     def _outputs(self, eq: Equations) -> list[Scalar]:
         outputs: list[Scalar] = []
         for pair, (forces, slip) in zip(self.pairs, contact_forces(eq, self.pairs, self.modes), strict=True):
-            whole = (0.0, 0.0, 0.0)
+            whole: Vec = (0.0, 0.0, 0.0)
             for f, direction in zip(forces, pair.directions(pair.closest(eq.kin)), strict=True):
                 whole = add(whole, scale(f, direction))
             outputs += [*forces, *slip, *times(eq.kin.pose(pair.base).R, whole)]

@@ -39,7 +39,7 @@ class Check:
 
     state: State
     p: Array
-    gaps: Sequence[float]
+    gaps: Array
 
 
 class CheckTime(StateEvent):

@@ -57,7 +57,7 @@ def simulate_with_contacts(
     for _ in range(SEGMENTS):
         assert following is not None
         variant = contacts.variant(following.modes, following.state, following.p)
-        samples = [_later(c, mechanism.start.t, following.state.t) for c in controllers]
+        samples = [_later(c, mechanism.start.t, following) for c in controllers]
         run = _segment(contacts, following, variant, integrator, events, samples, timing, options)
         try:
             piece = run.go(times[whole.outputs :], options, progress)
@@ -95,10 +95,12 @@ def _segment(
     )
 
 
-def _later(controller: Controller, begin: float, now: float) -> Controller:
-    """The controller with its instants where they were, seen from a segment that begins now."""
-    passed = max(0, math.ceil((now - begin - controller.offset) / controller.period - 1e-9))
-    offset = begin + controller.offset + passed * controller.period - now
+def _later(controller: Controller, begin: float, following: Next) -> Controller:
+    """The controller with its instants where they were, seen from a segment that begins later."""
+    now = following.state.t
+    instants = (now - begin - controller.offset) / controller.period
+    passed = math.floor(instants + 1e-9) + 1 if following.sampled else math.ceil(instants - 1e-9)
+    offset = begin + controller.offset + max(passed, 0) * controller.period - now
     return replace(controller, offset=max(offset, 0.0))
 
 
@@ -124,7 +126,7 @@ class _Pieces:
     def add(self, run: Segment, piece: Result) -> None:
         """One more segment; breaks come in pairs, so that of its start belongs to the end of the one before."""
         if self.pieces:
-            start, p = run.mechanism.start, np.array(run.mechanism.parameter_values)
+            start, p = run.begin, np.array(run.mechanism.parameter_values)
             first = run.used[0]
             run.machine, last = first, run.machine
             self.breaks.append(run.row(start.t, first.pack(start.q, start.u), p))
@@ -146,18 +148,22 @@ class _Pieces:
             repartitions=tuple(t for r in runs for t in r.repartitions),
             switches=tuple(s for r in runs for s in r.switches),
         )
-        stacked = [
+        time, q, u, du, parameters, forces = (
             np.concatenate([getattr(piece, key) for piece in pieces])
-            for key in ("time", "q", "u", "du", "parameters")
-        ]
+            for key in ("time", "q", "u", "du", "parameters", "contact_forces")
+        )
         paired = self.breaks[: len(self.breaks) // 2 * 2]
         return Result(
             self.mechanism,
-            *stacked,
+            time,
+            q,
+            u,
+            du,
+            parameters,
             whole,
             tuple(e for piece in pieces for e in piece.events),
             impacts=ImpactTable(self.contacts.records, self.mechanism),
-            contact_forces=np.concatenate([piece.contact_forces for piece in pieces]),
+            contact_forces=forces,
             contact_changes=tuple(self.contacts.changes),
             breaks=np.array(paired) if paired else None,
         )

@@ -27,7 +27,7 @@ from bellcrank.simulation import Run
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
-    from bellcrank.simulate import Trajectory
+    from bellcrank.simulate import Problem, Trajectory
 
 Array = NDArray[np.float64]
 
@@ -48,11 +48,12 @@ class GapRate(StateEvent):
 
 @dataclass(frozen=True, eq=False)
 class Next:
-    """How a run goes on after a segment."""
+    """How a run goes on after a segment; `sampled`: controllers have been called at its time already."""
 
     state: State
     p: Array
     modes: Mapping[str, Mode]
+    sampled: bool = False
 
 
 class Segment(Run):
@@ -80,6 +81,8 @@ class Segment(Run):
             self.ends = [(name, what) for name, what, _, _ in watched(eq, contacts.pairs, modes)]
             marks = [Event(f"{name}: {what}", _never, direction=-1) for name, what in self.ends]
             self.events = (*self.events, *marks)
+            self._ready_forces()
+        self.begin = variant.start
         self.next: Next | None = None
         self.failure: ContactError | None = None
         self.breaks: list[Array] = []
@@ -121,6 +124,19 @@ class Segment(Run):
         outputs += [x for _, _, _, x in watched(eq, self.contacts.pairs, self.modes)]
         return Program.of(eq.inputs, outputs, "events")
 
+    def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
+        # Pivots are judged where the new partition is needed: at the start it may be singular.
+        here = replace(self.mechanism, start=self.full_state(self.machine, t, y, p))
+        self.mechanism = self.machines.mechanism = here.with_programs_of(self.mechanism)
+        answer = super()._on_repartition(t, y, p)
+        self._ready_forces()
+        return answer
+
+    def _ready_forces(self) -> None:
+        """Trace the forces while the state is one in which the partition is good."""
+        if self.modes:
+            self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+
     def row(self, t: float, y: Array, p: Array) -> Array:
         """[t, q, u, du, parameters, contact forces] at a state of the integrator."""
         n, speeds = self.mechanism.linkage.positions, self.mechanism.linkage.speeds
@@ -153,15 +169,16 @@ class Segment(Run):
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
         users = tuple(i for i in hits if i < len(self.user_events))
-        change = super()._on_event(t, y, users, p) if users else None
+        change = self._met(t, y, users, p) if users else None
         first = len(self.events) - len(self.ends)
         ended = [self.ends[i - first] for i in hits if i >= first]
         struck = [self.events[i].name for i in hits if isinstance(self.events[i], Gap)]
-        jumped = change is not None and change.y is not None
-        if not (struck or ended or (jumped and self.modes)):
-            return change
+        state, new_p, stop = change or (None, None, False)
+        if not (struck or ended or (self.modes and (state is not None or new_p is not None))):
+            packed = None if state is None else self.machine.pack(state.q, state.u)
+            return Change(packed, new_p, stop) if change else None
         try:
-            return self._contact_event(t, y, p, change, struck, ended)
+            return self._contact_event(t, y, p, change or (None, None, False), struck, ended)
         except ContactError as error:
             self.failure = error
             return Change(None, None, True)
@@ -171,30 +188,48 @@ class Segment(Run):
         t: float,
         y: Array,
         p: Array,
-        change: Change | None,
+        change: tuple[State | None, Array | None, bool],
         struck: Sequence[str],
         ended: Sequence[tuple[str, str]],
     ) -> Change:
         """Impacts and changes of lasting contacts, after what the user's own events did."""
         self.breaks.append(self.row(t, y, p))
-        jumped, stop = change is not None and change.y is not None, change is not None and change.stop
-        if change is not None:
-            y = y if change.y is None else change.y
-            p = p if change.p is None else change.p
-        state = self.full_state(self.machine, t, y, p)
-        if struck or jumped:
+        jumped, new_p, stop = change
+        p = p if new_p is None else new_p
+        state = jumped or self.full_state(self.machine, t, y, p)
+        if struck or jumped is not None:
             after, staying = self.contacts.strike(state, p, struck)
             if not staying and not self.modes:
                 packed = self.machine.pack(after.q, after.u)
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
             modes = self.contacts.settle(staying, after, p)
+        elif new_p is not None:
+            after, modes = state, self.contacts.settle(list(self.modes), state, p)
         else:
             after, modes = state, self._changed(state, ended, p)
         self.go_on(after, p, modes)
         if stop:
             self.next = None
-        return Change(self.machine.pack(after.q, after.u), p, True)
+        return Change(None, None, True)
+
+    def _on_sampled(self, t: float, y: Array, p: Array) -> bool:
+        """Lasting contacts may not bear what controllers have changed."""
+        if not self.modes:
+            return False
+        state = self.full_state(self.machine, t, y, p)
+        try:
+            modes = self.contacts.settle(list(self.modes), state, p)
+        except ContactError as error:
+            self.failure = error
+            return True
+        if modes == self.modes:
+            return False
+        self.breaks.append(self.row(t, y, self.history[-1][1]))
+        self.go_on(state, p, modes)
+        assert self.next is not None
+        self.next = replace(self.next, sampled=True)
+        return True
 
     def go_on(self, state: State, p: Array, modes: Mapping[str, Mode]) -> None:
         """End the segment; the run goes on from here with other lasting contacts."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.impact import solve_impact
+from bellcrank.contact.impact import ImpactError, solve_impact
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.impacts.records import ContactRecord, ImpactRecord
@@ -133,6 +133,8 @@ def impact(
     if not any(v < 0.0 for v in approach.values()):
         return u_i, None
     contacts = [program.pairs[k].contact for k in near]
+    if len({c.law for c in contacts}) > 1:
+        raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
     friction = [c.friction for c in contacts]
     tangents = 0 if not any(friction) else (1 if all(program.pairs[k].planar for k in near) else 2)
     J = np.vstack([states[k].rows[: 1 + tangents] for k in near])

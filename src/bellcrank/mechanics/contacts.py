@@ -161,14 +161,17 @@ def along(kin: Kinematics, equation: Equation) -> Scalar:
 
 
 def rate_at_constant_speeds(kin: Kinematics, equation: Equation) -> Scalar:
-    """The rate of row . u along the motion while all speeds keep their values, by exact differentiation."""
+    """The rate of row . u along the motion while all speeds keep their values, by exact differentiation.
+
+    The entries are differentiated one by one: their sum with dependent speeds in it may have folded to zero.
+    """
     assert kin.u is not None
-    speed = along(kin, equation)
-    if not isinstance(speed, Expr):
-        return 0.0
     moving = {q.id: rate for q, rate in zip(kin.q, kin.position_rates(), strict=True) if isinstance(q, Expr)}
-    held = {u.id: 0.0 for u in kin.u if isinstance(u, Expr)}
-    return directional([speed], {**moving, **held})[0]
+    entries = {i: x for i, x in over_speeds(kin, equation).items() if isinstance(x, Expr)}
+    total: Scalar = 0.0
+    for i, rate in zip(entries, directional(list(entries.values()), moving), strict=True):
+        total = total + rate * kin.u[i]
+    return total
 
 
 __all__ = ["ContactPair", "along", "rate_at_constant_speeds", "sustained", "tangents"]

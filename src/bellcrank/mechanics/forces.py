@@ -12,6 +12,7 @@ from bellcrank.mechanics.joint_coordinates import joint_coordinate, loaded_direc
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage, LinkKind
 from bellcrank.mechanics.loads import Loads
+from bellcrank.mechanics.pressing import press
 from bellcrank.mechanics.vectors import (
     Mat,
     Vec,
@@ -258,4 +259,5 @@ _EFFECTS: Mapping[type, Callable[..., None]] = {
     described.AppliedForce: _applied,
     described.AppliedTorque: _applied,
     described.GroundSpring: _ground,
+    described.ContactForce: press,
 }

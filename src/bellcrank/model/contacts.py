@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
@@ -12,9 +13,20 @@ from bellcrank.model.registry import Registry
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
+    from bellcrank.contact.friction import Coulomb
     from bellcrank.contact.shapes import Shape
+    from bellcrank.model.forces import ContactForce
 
 LAWS = ("newton", "poisson", "stronge")
+
+
+class Treatment(StrEnum):
+    """How a contact acts."""
+
+    IMPULSIVE = "impulsive"
+    """Impacts change the speeds at once, lasting contact is a constraint."""
+    CONTINUOUS = "continuous"
+    """A force where the shapes overlap, followed through the time of contact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +41,8 @@ class PlacedShape:
 class Contact:
     """Two shapes that may touch.
 
-    restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge.
+    restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge, or
+    that of the force in the continuous treatment.
     """
 
     name: str
@@ -51,13 +64,20 @@ class ContactMethods(Registry):
         a: PlacedShape,
         b: PlacedShape,
         restitution: float = 1.0,
-        friction: float = 0.0,
-        law: str = "newton",
-    ) -> Contact:
+        friction: float | Coulomb = 0.0,
+        law: str | None = None,
+        *,
+        treatment: str | Treatment = Treatment.IMPULSIVE,
+        **pressing: Any,
+    ) -> Contact | ContactForce:
         """Let two shapes strike and touch each other.
 
         a, b: From ``body.sphere(...)``, ``body.circle(...)``, ``ground.plane(...)`` and their kin. restitution: Speed of
-        parting over speed of approach, 0 to 1. friction: Coulomb's coefficient, also during impacts.
+        parting over speed of approach, 0 to 1. friction: Coulomb's coefficient, also during impacts. treatment:
+        "impulsive", with law one of newton (the default), poisson, stronge; or "continuous", with law a
+        :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
+        :class:`~bellcrank.contact.friction.Coulomb`, and what :func:`~bellcrank.model.pressing.contact_force` takes:
+        stiffness, or young and poisson; exponent; damping; approach_speed.
         """
         from bellcrank.contact.closest import check_pair
 
@@ -71,12 +91,24 @@ class ContactMethods(Registry):
         if a.frame.body is b.frame.body:
             raise ModelError(f"{who} joins body {a.frame.body.name!r} to itself; choose shapes on two bodies")
         e = _between_zero_and_one(who, restitution)
+        check_pair(a.shape, b.shape)
+        chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
+        if chosen is Treatment.CONTINUOUS:
+            from bellcrank.model.pressing import contact_force
+
+            force = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
+            self.forces[name] = force
+            return force
+        if pressing:
+            raise ModelError(
+                f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
+            )
         mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
         if mu < 0.0:
             raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
+        law = LAWS[0] if law is None else law
         if law not in LAWS:
             raise ModelError(f"{who}: no law {law!r}; choose one of {', '.join(LAWS)}")
-        check_pair(a.shape, b.shape)
         self.contacts[name] = Contact(name, a, b, e, mu, law)
         return self.contacts[name]
 

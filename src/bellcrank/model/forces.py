@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Joint
 from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.contact.friction import Coulomb
+    from bellcrank.contact.laws import ForceLaw
+    from bellcrank.model.contacts import Contact
 
 Six: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 
@@ -144,6 +149,38 @@ class GroundSpring:
     road: Callable[..., Scalar] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class ContactForce:
+    """Two shapes that press on each other where they overlap: a contact in the continuous treatment.
+
+    a, b: Frames of the shapes. contact: The pair. law: Of the normal force. stiffness: K of F = K d^exponent
+    [N/m^exponent], or None where `modulus`, E* [Pa], and the local curvatures give it. factor: a of the law.
+    damping: Of Kelvin and Voigt's law [N s/m]. approach_speed: The parameter that holds the speed of the last touch
+    [m/s]. friction: Law of friction, None without.
+    """
+
+    name: str
+    a: Frame
+    b: Frame
+    contact: Contact
+    law: ForceLaw
+    stiffness: Scalar | None
+    modulus: float
+    exponent: float
+    factor: float
+    damping: Scalar
+    approach_speed: Scalar
+    friction: Coulomb | None = None
+
+
 Force: TypeAlias = (
-    LineForce | Spring | JointForce | TorsionSpring | Bushing | AppliedForce | AppliedTorque | GroundSpring
+    LineForce
+    | Spring
+    | JointForce
+    | TorsionSpring
+    | Bushing
+    | AppliedForce
+    | AppliedTorque
+    | GroundSpring
+    | ContactForce
 )

@@ -99,9 +99,9 @@ BC_DEVICE float bc_sqrt(float x) {
 }
 BC_DEVICE void bc_sincos(float x, float &sine, float &cosine) {
   const float n = fma(x, 0.63661977f, 12582912.0f) - 12582912.0f;
-  float r = fma(-n, 1.5707963f, x);
-  r = fma(-n, -4.371139e-08f, r);
-  r = fma(-n, -1.7151245e-15f, r);
+  float r = fma(-n, 1.5707963705062866f, x);
+  r = fma(-n, -4.371138828673793e-08f, r);
+  r = fma(-n, -1.7151245100058819e-15f, r);
   const int q = (int)n;
   const float z = r * r;
   float s = fma(z, 2.718311493989822e-06f, -1.9839334836096632e-04f);

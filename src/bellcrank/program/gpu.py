@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from bellcrank.program import cache as code_cache
 
 
+Array = NDArray[np.float64]
+
+
 class GpuUnavailable(RuntimeError):
     """There is no graphics processor here, or nothing to compile for it."""
 
@@ -214,4 +217,78 @@ def _scalar(value: Any) -> Any:
     return kinds[np.asarray(value).dtype.name](value.item())
 
 
-__all__ = ["CupyDevice", "Device", "DriverDevice", "GpuUnavailable", "device"]
+def evaluate(on: Device, source: str, block: int, t: Array, y: Array, p: Array, outputs: int, real: Any) -> Array:
+    """Outputs of an emitted evaluation for rows of states: shapes (rows,), (rows, n), (rows, k) -> (rows, outputs)."""
+    rows = len(y)
+    out = on.put(np.zeros((outputs, rows), real))
+    given = [on.put(a) for a in (t.astype(real), _across(y, real), _across(p, real))]
+    on.compiled(source, "bc_evaluate")(rows, block, [*given, out, np.int64(rows)])
+    on.wait()
+    return np.asarray(on.get(out).T)
+
+
+def integrate_fixed(
+    on: Device,
+    source: str,
+    block: int,
+    t: float,
+    y: Array,
+    p: Array,
+    step: float,
+    steps: int,
+    every: int,
+    real: Any,
+    tolerance: float,
+    corrections: int = 8,
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Runge-Kutta 4 on the device: states every `every` steps, shape (samples, n, rows), and codes of failure."""
+    rows, n = y.shape
+    out, status = on.put(np.full((steps // every, n, rows), np.nan, real)), on.put(np.zeros(rows, np.int32))
+    state, parameters = on.put(_across(y, real)), on.put(_across(p, real))
+    numbers = [np.float64(t), np.float64(step), np.int32(steps), np.int32(every), real(tolerance), np.int32(corrections)]
+    arguments = [state, parameters, *numbers, out, status, np.int64(rows)]
+    on.compiled(source, "bc_runge_kutta4")(rows, block, arguments)
+    on.wait()
+    return on.get(out), on.get(status)
+
+
+def integrate_adaptive(
+    on: Device,
+    source: str,
+    block: int,
+    t: float,
+    y: Array,
+    p: Array,
+    times: Array,
+    rtol: float,
+    atol: float,
+    real: Any,
+    tolerance: float,
+    first_step: float = 1e-4,
+    most_steps: int = 1_000_000,
+    corrections: int = 8,
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
+    """Dormand-Prince 5(4) on the device: states at `times`, shape (times, n, rows), codes of failure, steps made."""
+    rows, n = y.shape
+    out = on.put(np.full((len(times), n, rows), np.nan, real))
+    status, counts = on.put(np.zeros(rows, np.int32)), on.put(np.zeros(rows, np.int32))
+    state, parameters = on.put(_across(y, real)), on.put(_across(p, real))
+    at = on.put(np.asarray(times, np.float64))
+    control = [np.int32(len(times)), np.float64(first_step), real(rtol), real(atol), np.int32(most_steps)]
+    closing = [real(tolerance), np.int32(corrections)]
+    arguments = [state, parameters, np.float64(t), at, *control, *closing, out, status, counts, np.int64(rows)]
+    on.compiled(source, "bc_dormand_prince5")(rows, block, arguments)
+    on.wait()
+    return on.get(out), on.get(status), on.get(counts)
+
+
+def _across(rows: Array, real: Any) -> NDArray[Any]:
+    """Rows of states as a structure of arrays; never empty, so that it has an address."""
+    values = np.ascontiguousarray(rows.T, dtype=real)
+    return values if values.size else np.zeros(1, real)
+
+
+__all__ = [
+    "CupyDevice", "Device", "DriverDevice", "GpuUnavailable", "device", "evaluate", "integrate_adaptive",
+    "integrate_fixed",
+]  # fmt: skip

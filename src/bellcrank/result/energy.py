@@ -15,6 +15,7 @@ from bellcrank.mechanics.forces import (
     tyre_forces,
 )
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
+from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import Mat, Vec, dot, scale, times
 from bellcrank.model import forces as described
 from bellcrank.program.trace import Scalar, maximum
@@ -71,6 +72,8 @@ def stored(s: Snapshot, force: described.Force) -> Scalar | None:
         c = s.point(force.frame).position()
         depth = maximum(0.0, kin.number(force.radius) - c[2])
         return 0.5 * kin.number(force.stiffness) * (depth * depth)
+    if isinstance(force, described.ContactForce):
+        return Pressing.of(force, s.linkage, kin).energy
     return None
 
 
@@ -125,6 +128,8 @@ def power(s: Snapshot, force: described.Force) -> Scalar:
         return _bushing_power(s, force)
     if isinstance(force, described.GroundSpring):
         return _tyre_power(s, force)
+    if isinstance(force, described.ContactForce):
+        return Pressing.of(force, s.linkage, kin).working
     values = applied(s, force)
     point = s.point(force.frame)
     if isinstance(force, described.AppliedForce):

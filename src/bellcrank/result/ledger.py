@@ -122,7 +122,7 @@ def works(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:
             if len(passed):
                 total[inside] += passed[len(lead) : len(lead) + int(inside.sum())]
                 total[result.time > end] += passed[-1]
-    return found
+    return [total - total[:1] for total in found]
 
 
 def _at_breaks(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:

@@ -18,6 +18,7 @@ from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
 from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, scale, transposed_times
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
@@ -209,6 +210,8 @@ class Quantities:
         elif isinstance(force, described.GroundSpring):
             found["load"] = Traceable(lambda: [energy.tyre(s, force)[0]], (), "N")
             found["force"] = Traceable(lambda: self._tyre(force), XYZ, "N")
+        elif isinstance(force, described.ContactForce):
+            found.update(self._pressing(force))
         elif isinstance(force, described.AppliedForce):
             found["force"] = Traceable(lambda: energy.applied(s, force), XYZ, "N")
         elif isinstance(force, described.AppliedTorque):
@@ -217,6 +220,27 @@ class Quantities:
         if stored is not None:
             found["energy"] = Traceable(lambda: [stored], (), "J")
         return found
+
+    def _pressing(self, force: described.ContactForce) -> dict[str, Traceable]:
+        """A continuous contact: its overlap, and the forces on b."""
+        c = Pressing.of(force, self.s.linkage, self.s.kin)
+        base = c.pair.base
+
+        def in_world(v: Vec) -> Vec:
+            return _turned(self.s.kin.pose(base).R, v)
+
+        return {
+            "gap": Traceable(lambda: [-c.depth], (), "m"),
+            "penetration": Traceable(lambda: [maximum(c.depth, 0.0)], (), "m"),
+            "rate": Traceable(lambda: [c.rate], (), "m/s"),
+            "point": Traceable(lambda: add(self.s.kin.pose(base).p, in_world(c.point)), XYZ, "m"),
+            "normal": Traceable(lambda: in_world(c.closest.normal), XYZ, ""),
+            "slip": Traceable(lambda: in_world(c.slip), XYZ, "m/s"),
+            "stiffness": Traceable(lambda: [c.stiffness], (), "N/m^n"),
+            "normal_force": Traceable(lambda: [c.load], (), "N"),
+            "friction_force": Traceable(lambda: in_world(c.friction), XYZ, "N"),
+            "force": Traceable(lambda: in_world(c.on_b), XYZ, "N"),
+        }
 
     def _contact(self, name: str) -> dict[str, Traceable]:
         """Gap and points at all times; forces while a contact lasts, zero while it is open."""

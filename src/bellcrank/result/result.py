@@ -163,8 +163,10 @@ class Result:
         drivers, forces, contacts = works(self, powers)
         lost = np.array([i.energy_lost for i in self.impacts])
         # An output at the very time of an impact shows the state before it, except at the start.
-        passed = (self.impacts.times < self.time[:, None]) | (self.impacts.times <= self.mechanism.start.t)
-        return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, -(passed @ lost))
+        begun = self.impacts.times > self.mechanism.start.t
+        passed = ((self.impacts.times < self.time[:, None]) & begun) @ lost
+        taken = passed[:1] - passed if len(passed) else passed
+        return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, taken)
 
     def to_pandas(self, *names: str) -> Any:
         """A pandas DataFrame of the named quantities (all positions of bodies where none are named)."""

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 import bellcrank
 from bellcrank.errors import AssemblyError, BellcrankError, ModelError
+from bellcrank.result.contact_storage import contact_arrays, contact_fields
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.unclosed import closed, is_unclosed
 
@@ -162,6 +163,8 @@ def save(
         create(file, header, asdict(result.run))
         append(file, result.time, result.q, result.u, result.du, result.parameters)
         append_events(file, header, result.events)
+        if mechanism.system.contacts:
+            _put_bytes(file, "contacts", packed(*contact_arrays(result)))
         if checkpoint:
             put_checkpoint(file, SLOTS[0], checkpoint)
 
@@ -305,12 +308,15 @@ class Stored:
     events: tuple[Happening, ...]
     report: RunReport | None
     checkpoint: bytes
+    contacts: bytes = b""
 
     def result(self) -> Result:
         """The result, as far as it goes."""
         report = self.report or self._unfinished()
         tables = (self.time, self.q, self.u, self.du, self.parameters)
-        return Result(self.header.mechanism(), *tables, report, self.events)
+        mechanism = self.header.mechanism()
+        more = contact_fields(*unpacked(self.contacts), mechanism, len(self.time)) if self.contacts else {}
+        return Result(mechanism, *tables, report, self.events, **more)
 
     def _unfinished(self) -> RunReport:
         counted = unpacked(self.checkpoint)[1]["counted"] if self.checkpoint else {}
@@ -403,7 +409,8 @@ def _read(file: Any, name: str) -> Stored:
         }
     )
     t, q, u, du, p = tables
-    return Stored(header, t, q, u, du, p, _events(file, header), report, _checkpoint(file))
+    contacts = _bytes(file, "contacts") if "contacts" in file else b""
+    return Stored(header, t, q, u, du, p, _events(file, header), report, _checkpoint(file), contacts)
 
 
 def _tables(file: Any, widths: Sequence[int | None]) -> list[Array]:

@@ -64,6 +64,7 @@ class Progress:
 OnEvent = Callable[[float, Floats, tuple[int, ...], Floats], Change | None]
 OnRepartition = Callable[[float, Floats, Floats], tuple[Problem, Floats] | None]
 OnChunk = Callable[[Progress], None]
+OnSampled = Callable[[float, Floats, Floats], bool]
 
 SIMULTANEOUS = 1000
 """Events at one and the same time after which the run is taken to be stuck."""
@@ -79,6 +80,7 @@ def integrate(
     on_chunk: OnChunk | None = None,
     samples: Sequence[Sample] = (),
     resume: Checkpoint | None = None,
+    on_sampled: OnSampled | None = None,
 ) -> Trajectory:
     """Integrate to the last output time.
 
@@ -92,6 +94,7 @@ def integrate(
         on_repartition: (t, y, p) -> (problem, y) with another partition, or None where there is no better
         one. on_chunk: Called about every `options.chunk_seconds`.
         samples: Sampled controllers.
+        on_sampled: (t, y, p) -> whether to end the run, called where samples have changed parameters.
         resume: Go on from here; `problem` is that of the partition at work then. Outputs before it stay zero.
 
     Returns:
@@ -107,7 +110,7 @@ def integrate(
     if times[0] < problem.t0:
         raise ValueError(f"the first output time {times[0]} lies before the start time {problem.t0}")
     run = Run(problem, method, times, float(times[-1]), options)
-    driver = _Driver(run, on_event, on_repartition, on_chunk, samples)
+    driver = _Driver(run, on_event, on_repartition, on_chunk, samples, on_sampled)
     if resume is not None:
         driver.take_over(resume)
     return driver.drive()
@@ -121,12 +124,14 @@ class _Driver:
         on_repartition: OnRepartition | None,
         on_chunk: OnChunk | None,
         samples: Sequence[Sample],
+        on_sampled: OnSampled | None = None,
     ):
         self.run = run
         self.on_event = on_event
         self.on_repartition = on_repartition
         self.on_chunk = on_chunk
         self.samples = samples
+        self.on_sampled = on_sampled
         self.begin = run.problem.t0
         self.calls = [0] * len(samples)
         self.events: list[EventRecord] = []
@@ -189,7 +194,8 @@ class _Driver:
         run = self.run
         while True:
             self._report()
-            self._sample()
+            if self._sample():
+                return Status.EVENT
             passed = run.ints[at.OUT_NEXT]
             begun = time.perf_counter()
             status = run.advance(self.chunk)
@@ -225,8 +231,8 @@ class _Driver:
             Progress(run.t, run.end, steps, outputs, run.out_y, passed, self.partition, self._checkpoint)
         )
 
-    def _sample(self) -> None:
-        """Call the controllers due now, and stop the integrator at the next one."""
+    def _sample(self) -> bool:
+        """Call the controllers due now, and stop the integrator at the next one; whether the run ends here."""
         run = self.run
         stop = run.end
         changed = False
@@ -239,8 +245,10 @@ class _Driver:
                     run.p[index] = value
             stop = min(stop, self._instant(k))
         run.reals[at.T_STOP] = stop
-        if changed:
-            run.restart(run.t, run.y.copy())
+        if not changed:
+            return False
+        run.restart(run.t, run.y.copy())
+        return self.on_sampled is not None and self.on_sampled(run.t, run.y.copy(), run.p.copy())
 
     def _instant(self, k: int) -> float:
         # Counted, not summed up, so that the instants do not drift.

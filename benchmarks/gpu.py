@@ -1,0 +1,213 @@
+"""The car on a graphics processor: evaluations a second, and 100,000 cars over the bump, against the processor.
+
+    python -m benchmarks.gpu prepare FOLDER     # here: emits the kernels, start states, reference numbers
+    python -m benchmarks.gpu measure FOLDER     # on the machine with the card: needs NumPy and CuPy or nvcc
+    python -m benchmarks.gpu                    # both, where everything is installed
+
+`measure` writes FOLDER/gpu.json. Run it with ``PYTHONPATH=src`` where Bellcrank is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+BLOCK = 128
+STEP, STEPS, SAMPLES = 1e-3, 1000, 10
+CARS, CHECKED, STATES = 100_000, 64, 1 << 20
+KINDS: dict[str, Any] = {"double": np.float64, "single": np.float32}
+TOLERANCE = {"double": 1e-11, "single": 2e-6}
+"""Position residual [m] to which loops are closed on the device."""
+AGREEMENT = 1e-10
+
+
+def prepare(folder: Path) -> None:
+    """Emit and compute everything that needs a compiler for this machine's own processor."""
+    from bellcrank.batch.group import LaneGroup, lane_machine
+    from bellcrank.batch.table import read_table
+    from bellcrank.export import export_of
+    from bellcrank.mechanism import analyse
+    from bellcrank.program import cuda
+    from bellcrank.program.kernel import compile_program
+    from bellcrank.simulate import Options
+    from bellcrank.verify.full_car import full_car_system
+    from bellcrank.verify.full_car_bump import rolling_start
+    from benchmarks import varied
+
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = analyse(full_car_system("bump"))
+    program = plain.traced().rates
+    n = len(program.outputs)
+    x = np.tile(plain.kernel_input(rolling_start(plain, varied.SPEED)), (1000, 1))
+    x[:, 1:] += np.random.default_rng(1).normal(0.0, 1e-3, x[:, 1:].shape)
+    arrays: dict[str, Any] = {"x": x, "expected": compile_program(program).many(x)}
+
+    mechanism, nominal = varied.car()
+    table = varied.varied(np.random.default_rng(2), CARS, nominal)
+    q, u = varied.rolling_starts(mechanism, table)
+    y = np.hstack([q, u[:, list(mechanism.partition.independent)]])
+    p = read_table(mechanism, table).parameters
+    arrays |= {"y": y, "p": p}
+    times = np.linspace(0.0, STEP * STEPS, SAMPLES + 1)[1:]
+    for name, method, options in (
+        ("fixed", "runge_kutta4", Options(fixed_step=STEP, repartition_threshold=0.0)),
+        ("tight", "dop853", Options(rtol=1e-12, atol=1e-14, repartition_threshold=0.0)),
+    ):
+        group = LaneGroup(lane_machine(mechanism), method, times, p.shape[1], options)
+        found = []
+        for k in range(0, CHECKED, 4):
+            group.run(0.0, y[k : k + 4], p[k : k + 4], lambda: False)
+            found.append(group.out_y.copy())
+        arrays[name] = np.concatenate(found, axis=2)
+    np.savez(folder / "numbers.npz", **arrays)
+    e = export_of(mechanism)
+    problem = cuda.Problem(e.rates, e.projection, len(e.states), len(e.parameters))
+    for precision in cuda.BLOCK:
+        (folder / f"evaluate_{precision}.cu").write_text(cuda.evaluation(program, n, precision, BLOCK))
+        for method in ("runge_kutta4", "dormand_prince5"):
+            text = cuda.integration(problem, method, precision, BLOCK)
+            (folder / f"{method}_{precision}.cu").write_text(text)
+    print(f"written: {folder}")
+
+
+def measure(folder: Path) -> dict[str, Any]:
+    """All measurements; raises where double precision does not agree with the processor."""
+    from bellcrank.program.gpu import CupyDevice, DriverDevice, GpuUnavailable
+
+    numbers = dict(np.load(folder / "numbers.npz"))
+    report: dict[str, Any] = {"devices": []}
+    for make in (CupyDevice, DriverDevice):
+        try:
+            on = make()
+        except GpuUnavailable as error:
+            print(f"{make.__name__}: {error}")
+            continue
+        print(on.name)
+        found = {"name": on.name, "rows": [*_evaluations(on, folder, numbers), *_bump(on, folder, numbers)]}
+        report["devices"].append(found)
+    if not report["devices"]:
+        raise SystemExit("no graphics processor could be used here")
+    (folder / "gpu.json").write_text(json.dumps(report, indent=1) + "\n")
+    worst = max(r["error"] for d in report["devices"] for r in d["rows"] if r.get("must_agree"))
+    if not worst < AGREEMENT:
+        raise SystemExit(f"device and processor differ by {worst:.1e}, more than {AGREEMENT:g}")
+    return report
+
+
+def _row(**values: Any) -> dict[str, Any]:
+    print("  " + ", ".join(f"{k}: {v:.4g}" if isinstance(v, float) else f"{k}: {v}" for k, v in values.items()))
+    sys.stdout.flush()
+    return values
+
+
+def _relative(got: Any, expected: Any) -> float:
+    """Largest difference against the largest number of the same output."""
+    scale = np.maximum(np.abs(expected).max(axis=0), 1e-3 * np.abs(expected).max())
+    return float((np.abs(got - expected) / scale).max())
+
+
+def _seconds(on: Any, launch: Callable[[], None], repeats: int) -> float:
+    """The shortest of several launches."""
+    launch()
+    on.wait()
+    best = np.inf
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        launch()
+        on.wait()
+        best = min(best, time.perf_counter() - begin)
+    return float(best)
+
+
+def _evaluations(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    """Evaluations of the car's rates a second, numbers already on the device."""
+    from bellcrank.program.gpu import evaluate
+
+    rows = []
+    x, expected = numbers["x"], numbers["expected"]
+    n = expected.shape[1]
+    for precision, real in KINDS.items():
+        source = (folder / f"evaluate_{precision}.cu").read_text()
+        begin = time.perf_counter()
+        got = evaluate(on, source, BLOCK, x[:, 0], x[:, 1 : 1 + n], x[:, 1 + n :], n, real)
+        compiling = time.perf_counter() - begin
+        error = _relative(got, expected)
+        many = np.resize(x, (STATES, x.shape[1])).astype(real)
+        t, y = on.put(np.ascontiguousarray(many[:, 0])), on.put(np.ascontiguousarray(many[:, 1 : 1 + n].T))
+        p, out = on.put(np.zeros(1, real)), on.put(np.zeros((n, STATES), real))
+        kernel = on.compiled(source, "bc_evaluate")
+        arguments = [t, y, p, out, np.int64(STATES)]
+        seconds = _seconds(on, lambda k=kernel, a=arguments: k(STATES, BLOCK, a), 20)  # type: ignore[misc]
+        rows.append(
+            _row(
+                what="evaluations", precision=precision, a_second=STATES / seconds, error=error,
+                must_agree=precision == "double", first_call=compiling,
+            )  # fmt: skip
+        )
+    return rows
+
+
+def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    """One second over the bump for all cars, transfers included, against the processor for some of them."""
+    from bellcrank.program.gpu import integrate_adaptive, integrate_fixed
+
+    rows = []
+    y, p = numbers["y"], numbers["p"]
+    times = np.linspace(0.0, STEP * STEPS, SAMPLES + 1)[1:]
+
+    def states(found: Any) -> Any:
+        return found[:, :, :CHECKED].transpose(0, 2, 1).reshape(-1, y.shape[1]).astype(float)
+
+    for precision, real in KINDS.items():
+        closing = TOLERANCE[precision]
+        fixed = (folder / f"runge_kutta4_{precision}.cu").read_text()
+        adaptive = (folder / f"dormand_prince5_{precision}.cu").read_text()
+        rtol = 1e-6 if precision == "double" else 1e-4
+        for method, reference in (("runge_kutta4", "fixed"), ("dormand_prince5", "tight")):
+            best, found, status, steps = np.inf, None, np.zeros(0), STEPS
+            for _ in range(3):
+                begin = time.perf_counter()
+                if method == "runge_kutta4":
+                    every = STEPS // SAMPLES
+                    found, status = integrate_fixed(
+                        on, fixed, BLOCK, 0.0, y, p, STEP, STEPS, every, real, closing
+                    )
+                else:
+                    found, status, counts = integrate_adaptive(
+                        on, adaptive, BLOCK, 0.0, y, p, times, rtol, 0.01 * rtol, real, closing
+                    )
+                    steps = int(counts.mean())
+                best = min(best, time.perf_counter() - begin)
+            error = _relative(states(found), states(numbers[reference]))
+            rows.append(
+                _row(
+                    what="bump", method=method, precision=precision, cars=len(y), seconds=best,
+                    car_seconds_a_second=len(y) * STEP * STEPS / best, steps=steps, failed=int((status != 0).sum()),
+                    against=reference, error=error,
+                    must_agree=precision == "double" and method == "runge_kutta4",
+                )  # fmt: skip
+            )
+    return rows
+
+
+def main() -> None:
+    """Prepare, measure, or both."""
+    parser = argparse.ArgumentParser(description="Measure the car on a graphics processor.")
+    parser.add_argument("what", nargs="?", choices=("prepare", "measure", "both"), default="both")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent / "results" / "gpu")
+    arguments = parser.parse_args()
+    if arguments.what in ("prepare", "both"):
+        prepare(arguments.folder)
+    if arguments.what in ("measure", "both"):
+        measure(arguments.folder)
+
+
+if __name__ == "__main__":
+    main()

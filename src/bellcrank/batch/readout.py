@@ -1,0 +1,81 @@
+"""Named quantities from many states at once, as machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.batch.lanes import LANES
+from bellcrank.mechanism import Mechanism
+from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Scalar
+from bellcrank.result.multipliers import multipliers
+from bellcrank.result.quantities import Quantities
+from bellcrank.result.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Readout:
+    """The chosen quantities: their names, units, shapes and places in the output of `kernel`."""
+
+    mechanism: Mechanism
+    snapshot: Snapshot
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    with_multipliers: bool
+    kernel: Kernel
+
+    def rows(self, t: Array, q: Array, u: Array, du: Array, p: Array) -> Array:
+        """One row of numbers for every state given."""
+        mu = np.zeros((len(t), len(self.snapshot.mu)))
+        x = np.hstack([t[:, None], q, u, du, mu, p])
+        if self.with_multipliers:
+            first = 1 + q.shape[1] + 2 * u.shape[1]
+            x[:, first : first + mu.shape[1]] = multipliers(self.snapshot, self.mechanism.kept, x.T).T
+        return self.kernel.many(x)
+
+    @property
+    def width(self) -> int:
+        """Numbers a state."""
+        return sum(int(np.prod(shape)) for shape in self.shapes)
+
+    def split(self, values: Array) -> dict[str, Array]:
+        """By name; the last axis of `values` is cut."""
+        found, first = {}, 0
+        for name, shape in zip(self.names, self.shapes, strict=True):
+            size = int(np.prod(shape))
+            found[name] = values[..., first : first + size].reshape(*values.shape[:-1], *shape)
+            first += size
+        return found
+
+
+def readout(mechanism: Mechanism, names: Sequence[str]) -> Readout:
+    """Trace and compile the quantities `names`."""
+    m = mechanism
+    snapshot = Snapshot(m.system, m.tree, m.mechanics)
+    quantities = Quantities(snapshot)
+    outputs: list[Scalar] = []
+    units, shapes, needs = [], [], False
+    for name in names:
+        quantity, components = quantities.find(name)
+        traced = list(quantity.trace())
+        picked = traced if components is None else [traced[i] for i in components]
+        outputs += picked
+        units.append(quantity.unit)
+        needs = needs or quantity.needs_multipliers
+        if len(picked) == 1 and (components is not None or not quantity.components):
+            shapes.append(())
+        else:
+            shapes.append((3, 3) if len(picked) == 9 else (len(picked),))  # type: ignore[arg-type]
+    kernel = compile_program(Program.of(snapshot.inputs, outputs, "quantities"), LANES)
+    return Readout(m, snapshot, tuple(names), tuple(units), tuple(shapes), needs, kernel)
+
+
+__all__ = ["Readout", "readout"]

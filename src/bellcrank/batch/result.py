@@ -1,0 +1,98 @@
+"""What a batch leaves behind: chosen quantities of all instances, stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import unknown_name
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An instance that did not reach its end: its row, its table entries, the time it reached [s], and why."""
+
+    row: int
+    values: Mapping[str, float]
+    time: float
+    reason: str
+
+    def __str__(self) -> str:
+        row = ", ".join(f"{name} = {value:g}" for name, value in self.values.items())
+        return f"row {self.row} ({row}) stopped at t = {self.time:g} s: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class BatchReport:
+    """How a batch went.
+
+    status: "done" or "interrupted". steps, evaluations: over all instances. alone: instances that left
+    their lanes and went on by themselves. seconds: wall time of the integration, of the starts before it.
+    """
+
+    status: str
+    method: str
+    threads: int
+    steps: int
+    evaluations: int
+    alone: int
+    seconds: float
+    start_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """Quantities of all instances. ``result["slider.velocity.x"]`` has shape (instances, outputs).
+
+    table: the columns that were given. time: [s]. done: whether each instance reached its end. failures: those
+    that did not, with their values. Outputs that were not reached are NaN.
+    """
+
+    mechanism: Mechanism
+    table: Mapping[str, Array]
+    time: Array
+    values: Mapping[str, Array]
+    units: Mapping[str, str]
+    done: NDArray[np.bool_]
+    failures: tuple[Failure, ...]
+    run: BatchReport
+
+    def __len__(self) -> int:
+        return len(self.done)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return (
+            f"<BatchResult of {self.mechanism.system.name!r}: {len(self)} instances{failed}, "
+            f"{len(self.time)} outputs of {', '.join(self.values)}, {self.run.status}>"
+        )
+
+    def __getitem__(self, name: str) -> Array:
+        """A quantity: (instances, outputs), or (instances, outputs, components)."""
+        if name not in self.values:
+            raise unknown_name("quantity of this batch", name, self.values)
+        return self.values[name]
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset with the dimensions instance and time, the table as coordinates."""
+        import xarray as xr
+
+        data = {}
+        for name, values in self.values.items():
+            dims = ("instance", "time", *[f"{name}:{i}" for i in range(2, values.ndim)])
+            data[name] = (dims, values, {"units": self.units[name]})
+        coordinates: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
+        coordinates |= {name: ("instance", column) for name, column in self.table.items()}
+        return xr.Dataset(data, coords=coordinates)
+
+
+__all__ = ["BatchReport", "BatchResult", "Failure"]

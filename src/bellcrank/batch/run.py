@@ -1,0 +1,275 @@
+"""Simulate every row of a table: four instances in SIMD lanes, the groups spread over threads.
+
+Which instances share lanes depends on their rows alone, so the numbers do not depend on the threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.batch.group import METHODS, LaneGroup, LaneMachine, lane_machine
+from bellcrank.batch.lanes import LANES
+from bellcrank.batch.readout import Readout, readout
+from bellcrank.batch.result import BatchReport, BatchResult, Failure
+from bellcrank.batch.starts import Starts, assembled_starts, given_starts
+from bellcrank.batch.table import Table, read_table
+from bellcrank.errors import BellcrankError, ModelError, unknown_name
+from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.model.system import System
+from bellcrank.result.result import Result
+from bellcrank.simulate import METHODS as SCALAR_METHODS
+from bellcrank.simulate import Options, SimulationError
+from bellcrank.simulation import Run, output_times
+
+Array = NDArray[np.float64]
+
+BLOCK_STATES = 20_000
+"""About so many output states are held at once by a thread before quantities are taken from them."""
+MOST_GROUPS = 64
+"""Groups in one piece of work at most, so that progress shows and threads end together."""
+
+
+def simulate_many(
+    system: System | Mechanism,
+    table: Any,
+    duration: float,
+    *,
+    quantities: Sequence[str],
+    integrator: str = "dop853",
+    tolerance: float = 1e-8,
+    output: int | float | ArrayLike = 100,
+    starts: Sequence[State] | tuple[Array, Array] | None = None,
+    events: Sequence[Any] = (),
+    controllers: Sequence[Any] = (),
+    step: float = 0.0,
+    max_step: float = np.inf,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> BatchResult:
+    """Run a mechanism for `duration` seconds, once for every row of `table`.
+
+    table: parameters (by name) and start values (``joint.coordinate``, ``joint.coordinate_rate``), one column
+    each; see :func:`bellcrank.batch.table.read_table`. quantities: what to keep, by name; nothing else is
+    stored. integrator: 'dop853', 'dormand_prince5' and 'runge_kutta4' run in lanes; with any other, and with
+    events, controllers or contacts, instances run one by one. output: number of equal intervals, or the times.
+    starts: states of all instances (or arrays of positions and speeds) instead of the described start.
+    threads: default all cores; the result does not depend on it. Other options are those of `simulate`.
+
+    An instance that fails costs only itself; it is listed in `failures`. Ctrl-C returns what was done so far.
+    """
+    mechanism = analyse(system) if isinstance(system, System) else system
+    if integrator not in SCALAR_METHODS:
+        raise unknown_name("integrator", integrator, SCALAR_METHODS)
+    if not quantities:
+        raise ModelError("name at least one quantity to keep: quantities=['slider.position.x']")
+    rows = read_table(mechanism, table)
+    times = output_times(mechanism.start.t, duration, output)
+    options = Options(
+        rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
+    )
+    lanes = integrator in METHODS and not (events or controllers or mechanism.system.contacts)
+    if lanes and integrator == "runge_kutta4" and not step:
+        raise ModelError("'runge_kutta4' does not choose its step: give step=")
+    began = time.perf_counter()
+    machine = lane_machine(mechanism)
+    if starts is None:
+        first = assembled_starts(mechanism, rows, machine)
+    else:
+        if rows.initial:
+            raise ModelError(f"give start values by starts= or by the column {rows.initial[0][0]!r}, not both")
+        first = given_starts(mechanism, starts, len(rows))
+    batch = _Batch(
+        mechanism, rows, first, times, options, integrator, lanes, machine, readout(mechanism, quantities)
+    )
+    batch.events, batch.controllers = tuple(events), tuple(controllers)
+    start_seconds = time.perf_counter() - began
+    return batch.go(threads or _cores(), progress, start_seconds)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Batch:
+    """A batch in progress."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        table: Table,
+        starts: Starts,
+        times: Array,
+        options: Options,
+        method: str,
+        lanes: bool,
+        machine: LaneMachine,
+        reading: Readout,
+    ) -> None:
+        self.mechanism, self.table, self.starts, self.times = mechanism, table, starts, times
+        self.options, self.method, self.lanes, self.machine, self.reading = options, method, lanes, machine, reading
+        self.events: tuple[Any, ...] = ()
+        self.controllers: tuple[Any, ...] = ()
+        self.values = np.full((len(table), len(times), reading.width), np.nan)
+        self.done = np.zeros(len(table), bool)
+        self.failures: dict[int, Failure] = {}
+        self.stop = threading.Event()
+        self.compiling = threading.Lock()
+        self.local = threading.local()
+        self.steps = self.evaluations = self.alone = 0
+        for row, reason in starts.problems.items():
+            self._fail(row, starts.t, reason)
+
+    def go(self, threads: int, progress: bool | None, start_seconds: float) -> BatchResult:
+        """Run all blocks."""
+        from bellcrank.batch.progress import Bar
+
+        rows = np.setdiff1d(np.arange(len(self.table)), np.array([*self.failures], dtype=int))
+        size = LANES * max(1, min(MOST_GROUPS, BLOCK_STATES // (LANES * len(self.times))))
+        # Even shares for all threads where there are few rows.
+        size = min(size, LANES * max(1, -(-len(rows) // (LANES * threads))))
+        blocks = [rows[k : k + size] for k in range(0, len(rows), size)]
+        bar = Bar(len(rows), progress)
+        began = time.perf_counter()
+        pool = ThreadPoolExecutor(threads)
+        status = "done"
+        try:
+            pending: set[Future[int]] = {pool.submit(self._block, block) for block in blocks}
+            while pending:
+                ended, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                bar.show(sum(f.result() for f in ended), time.perf_counter() - began)
+        except KeyboardInterrupt:
+            status = "interrupted"
+        finally:
+            self.stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            bar.close()
+        report = BatchReport(
+            status,
+            self.method,
+            threads,
+            self.steps,
+            self.evaluations,
+            self.alone,
+            time.perf_counter() - began,
+            start_seconds,
+        )
+        r = self.reading
+        failures = tuple(self.failures[k] for k in sorted(self.failures))
+        units = dict(zip(r.names, r.units, strict=True))
+        values = r.split(self.values)
+        return BatchResult(
+            self.mechanism, self.table.columns, self.times, values, units, self.done, failures, report
+        )
+
+    def _fail(self, row: int, t: float, reason: str) -> None:
+        self.failures[row] = Failure(row, self.table.row(row), t, reason)
+
+    def _block(self, rows: NDArray[np.int64]) -> int:
+        """Run some instances to their end; how many were done."""
+        if self.stop.is_set():
+            return 0
+        if not self.lanes:
+            for row in rows:
+                if not self.stop.is_set():
+                    self._single(int(row), self.starts.t, self.starts.y[row], 0)
+            return len(rows)
+        if not hasattr(self.local, "group"):
+            parameters = self.table.parameters.shape[1]
+            self.local.group = LaneGroup(self.machine, self.method, self.times, parameters, self.options)
+        group: LaneGroup = self.local.group
+        y = np.full((len(rows), len(self.times), group.n), np.nan)
+        ended = np.zeros(len(rows), bool)
+        leavers = []
+        for k in range(0, len(rows), LANES):
+            four = rows[k : k + LANES]
+            whole, left = group.run(
+                self.starts.t, self.starts.y[four], self.table.parameters[four], self.stop.is_set
+            )
+            y[k : k + LANES] = group.out_y.transpose(2, 0, 1)[: len(four)]
+            reached = len(self.times) if whole else int(group.ints[3])
+            y[k : k + LANES, reached:] = np.nan
+            ended[k : k + len(four)] = whole
+            for leaver in left:
+                y[k + leaver.lane, leaver.output :] = np.nan
+                ended[k + leaver.lane] = False
+                leavers.append((int(four[leaver.lane]), leaver))
+            self.steps += group.steps * len(four)
+            self.evaluations += group.evaluations * len(four)
+            if not whole:
+                break
+        self._read(rows, y)
+        self.done[rows[ended]] = True
+        for row, leaver in leavers:
+            if not self.stop.is_set():
+                self.alone += 1
+                self._single(row, leaver.t, leaver.y, leaver.output)
+        return len(rows)
+
+    def _read(self, rows: NDArray[np.int64], y: Array) -> None:
+        """Quantities of the states y, shape (rows, outputs, n)."""
+        m, outputs = self.mechanism, len(self.times)
+        flat = y.reshape(len(rows) * outputs, -1)
+        known = ~np.isnan(flat[:, 0])
+        if not known.any():
+            return
+        t = np.tile(self.times, len(rows))[known]
+        p = np.repeat(self.table.parameters[rows], outputs, axis=0)[known]
+        flat = flat[known]
+        full = self.machine.full.many(np.hstack([t[:, None], flat, p]))
+        speeds = m.linkage.speeds
+        q, u, du = flat[:, : m.linkage.positions], full[:, :speeds], full[:, speeds : 2 * speeds]
+        values = np.full((len(known), self.reading.width), np.nan)
+        values[known] = self.reading.rows(t, q, u, du, p)
+        self.values[rows] = values.reshape(len(rows), outputs, -1)
+
+    def _single(self, row: int, t: float, y: Array, first: int) -> None:
+        """One instance by itself, from (t, y), with the outputs from number `first` on."""
+        m, p = self.mechanism, self.table.parameters[row]
+        n = m.linkage.positions
+        x = np.concatenate([[t], y, p])
+        u = self.machine.full.many(x[None])[0][: m.linkage.speeds]
+        own = replace(m, start=State(t, y[:n].copy(), u), parameter_values=tuple(p.tolist())).with_programs_of(m)
+        try:
+            result = self._go_on(own, self.times[first:])
+            reached = str(result.run.status) in ("done", "event")
+            self.done[row] = reached
+            if not reached:
+                self._fail(row, float(result.time[-1]) if len(result) else t, result.run.status)
+        except SimulationError as error:
+            found: Result | None = getattr(error, "result", None)
+            self._fail(row, error.time, error.status.advice)
+            if found is None:
+                return
+            result = found
+        except (BellcrankError, ArithmeticError, ValueError) as error:
+            self._fail(row, t, str(error))
+            return
+        self.steps += result.run.steps
+        self.evaluations += result.run.evaluations
+        if len(result):
+            read = self.reading.rows(result.time, result.q, result.u, result.du, result.parameters)
+            self.values[row, first : first + len(result)] = read
+
+    def _go_on(self, own: Mechanism, times: Array) -> Result:
+        if own.system.contacts:
+            from bellcrank.impacts.run import simulate_with_contacts
+
+            return simulate_with_contacts(
+                own, self.method, times, self.options, self.events, self.controllers, False
+            )
+        # Programs of other partitions are traced and compiled once, whoever needs them first.
+        with self.compiling:
+            run = Run(own, self.method, self.events, self.controllers)
+        return run.go(times, self.options, False)
+
+
+__all__ = ["simulate_many"]

@@ -1,0 +1,138 @@
+"""``bellcrank check``: what the analysis of a model finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bellcrank.cli.inputs import Initial, Model, Set
+from bellcrank.cli.output import Json, Table, counted, on_terminal, show, show_json
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+
+
+def check(
+    file: Model,
+    set_: Set = None,
+    initial: Initial = None,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="FILE.svg", help="Draw bodies and joints as a graph.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Analyse a model: tree, cuts, loops, groups, redundant constraints, degrees of freedom.
+
+    \b
+    Examples:
+      bellcrank check four_bar.yaml
+      bellcrank check full-car --picture car.svg
+    """
+    from bellcrank.cli import inputs
+    from bellcrank.mechanism import analyse
+
+    target = None if picture is None else inputs.writable(picture, (".svg",))
+    system = inputs.model(file)
+    mechanism = analyse(
+        system, parameters=inputs.parameters(set_, system), initial=inputs.initial(initial, system)
+    )
+    if target is not None:
+        from bellcrank.cli.graph import graph
+
+        target.write_text(graph(mechanism), encoding="utf-8")
+    found = findings(mechanism)
+    if as_json:
+        show_json({**found, "picture": picture})
+        return
+    rows = [(key.replace("_", " "), str(value)) for key, value in found["sizes"].items()]
+    show(Table(found["model"], ("", ""), rows))
+    _show_tree(mechanism)
+    show(*_tables(found), *([f"written: {picture}"] if picture else []))
+
+
+def findings(m: Mechanism) -> dict[str, Any]:
+    """Everything the command tells, as plain data."""
+    from bellcrank.topology.loops import loops
+
+    linkage, system = m.linkage, m.system
+    groups = []
+    for group in m.groups:
+        groups.append(
+            {
+                "bodies": list(dict.fromkeys(linkage.links[k].name for k in group.links)),
+                "closed_by": [m.mechanics.constraints[c].what for c in group.constraints],
+                "driven_by": list(dict.fromkeys(linkage.links[k].name for k in group.inputs)),
+            }
+        )
+    return {
+        "model": system.name,
+        "sizes": {
+            "bodies": len(system.bodies),
+            "joints": len(system.joints),
+            "drivers": len(system.drivers),
+            "couplings": len(system.couplings),
+            "forces": len(system.forces),
+            "contacts": len(system.contacts),
+            "parameters": len(system.parameters),
+            "coordinates": m.coordinates,
+            "constraint_equations": m.constraints,
+            "redundant_equations": len(m.dropped),
+            "degrees_of_freedom": m.degrees_of_freedom,
+        },
+        "tree": [
+            {"body": link.body.name, "parent": link.parent.name, "joint": link.joint.name, "kind": link.joint.kind}
+            for link in m.tree.links
+        ],
+        "loops": [
+            {
+                "cut": loop.cut.name,
+                "kind": loop.cut.kind,
+                "equations": loop.cut.constraints,
+                "through": [link.joint.name for link in (*reversed(loop.path_a), *loop.path_b)],
+            }
+            for loop in loops(m.tree)
+        ],
+        "groups": groups,
+        "redundant": list(m.redundant),
+        "independent_speeds": [m.speed_names[i] for i in m.partition.independent],
+    }
+
+
+def _tables(found: dict[str, Any]) -> list[Table | str]:
+    loops = [
+        (loop["cut"], loop["kind"], ", ".join(loop["through"]), str(loop["equations"])) for loop in found["loops"]
+    ]
+    groups = [
+        (str(k + 1), ", ".join(g["bodies"]), ", ".join(g["closed_by"]) or "-", ", ".join(g["driven_by"]) or "-")
+        for k, g in enumerate(found["groups"])
+    ]
+    lost = "redundant equations, dropped; their share of the reactions is not determined"
+    return [
+        Table(counted(len(loops), "loop"), ("cut joint", "kind", "through the joints", "equations"), loops, words=3),
+        Table("groups solved together", ("group", "bodies", "closed by", "driven by"), groups, words=4),
+        Table(lost, ("equation",), [(name,) for name in found["redundant"]]),
+        Table("independent speeds", ("",), [(name,) for name in found["independent_speeds"]]),
+    ]
+
+
+def _show_tree(m: Mechanism) -> None:
+    if not on_terminal():
+        typer.echo("\n" + _plain_tree(m) + "\n")
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.tree import Tree
+
+    drawn = {m.tree.ground.name: Tree("[bold]ground[/]")}
+    for link in m.tree.links:
+        label = f"[bold]{escape(link.body.name)}[/]  [dim]{link.joint.kind} {escape(repr(link.joint.name))}[/]"
+        drawn[link.body.name] = drawn[link.parent.name].add(label)
+    Console(highlight=False).print(drawn[m.tree.ground.name], "")
+
+
+def _plain_tree(m: Mechanism) -> str:
+    lines = ["tree", f"  {m.tree.ground.name}"]
+    for link in m.tree.links:
+        lines.append(f"  {'  ' * link.depth}{link.body.name}  ({link.joint.kind} {link.joint.name!r})")
+    return "\n".join(lines)

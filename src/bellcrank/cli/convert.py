@@ -1,0 +1,88 @@
+"""``bellcrank convert``: models from one format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bellcrank.cli.output import Json, Table, counted, note, show, show_json
+
+if TYPE_CHECKING:
+    from bellcrank.files.imported import Imported
+
+SUFFIXES = (".yaml", ".yml")
+
+
+def convert(
+    file: Annotated[
+        str, typer.Argument(metavar="IN", help="A model file (YAML, URDF, MJCF), a result, or an example.")
+    ],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="A model file (.yaml), or - for standard output.")],
+    base: Annotated[
+        str, typer.Option("--base", help="URDF: fixed welds the root link to the ground, free lets it float.")
+    ] = "fixed",
+    balance_inertia: Annotated[
+        bool, typer.Option("--balance-inertia", help="URDF: put the mean in place of inertias no body has.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Convert a model to the native format, and list everything that could not be taken over.
+
+    From a result, its model is taken out.
+
+    \b
+    Examples:
+      bellcrank convert robot.urdf robot.yaml --base free
+      bellcrank convert humanoid.xml humanoid.yaml
+      bellcrank convert run.h5 model.yaml
+    """
+    from bellcrank.cli import inputs
+    from bellcrank.errors import ModelError, unknown_name
+    from bellcrank.files import dumps
+
+    if base not in ("fixed", "free"):
+        raise unknown_name("base", base, ("fixed", "free"))
+    if out != "-":
+        target = inputs.writable(out, SUFFIXES)
+        if target.exists() and not force:
+            raise ModelError(f"{out} is there already; --force replaces it")
+    imported: Imported | None = None
+    if inputs.is_result(file):
+        system = inputs.result(file).mechanism.system
+    elif Path(file).is_file() and inputs.is_foreign(file):
+        imported = inputs.foreign(file, base, balance_inertia)
+        system = imported.system
+    else:
+        system = inputs.model(file)
+    text = dumps(system)
+    if out == "-":
+        typer.echo(text, nl=False)
+        if imported is not None and imported.ignored:
+            note(f"{len(imported.ignored)} elements and attributes were not imported; name a file to see them")
+        return
+    Path(out).write_text(text, encoding="utf-8")
+    if as_json:
+        show_json({**(imported.to_json() if imported else {"system": system.name}), "out": out})
+        return
+    show(*(_tables(imported) if imported else []), f"written: {out}")
+
+
+def _tables(imported: Imported) -> list[Table | str]:
+    lost = [(what, why, str(count), str(line)) for what, why, count, line in imported.summary()]
+    title = f"{counted(len(imported.ignored), 'element or attribute', 'elements and attributes')} not imported"
+    return [
+        Table(title, ("what", "why", "times", "first line"), lost, words=2),
+        Table(
+            "imported in another form",
+            ("what", "how", "line"),
+            [(n.what, n.why, str(n.line)) for n in imported.changed],
+            words=2,
+        ),
+        Table("renamed", ("was", "is"), list(imported.renamed.items()), words=2),
+        Table("files of shapes, not read", ("file",), [(mesh,) for mesh in imported.meshes]),
+        f"{imported.system.name}: {counted(len(imported.system.bodies), 'body', 'bodies')}, "
+        f"{counted(len(imported.system.joints), 'joint')}",
+    ]

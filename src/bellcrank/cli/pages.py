@@ -1,0 +1,100 @@
+"""``bellcrank plot``, ``report`` and ``view``: results to look at and to send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bellcrank.cli.inputs import Quantity, ResultFile
+from bellcrank.cli.output import Json, show, show_json
+
+Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")]
+
+
+def plot(
+    file: ResultFile,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="QUANTITY...", help="Energies and positions where none is named.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .png, .svg or .pdf.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the curves as JSON instead of drawing.")] = False,
+) -> None:
+    """Draw quantities of a result over time.
+
+    \b
+    Examples:
+      bellcrank plot run.h5 slider.velocity.x guide.force.y
+      bellcrank plot run.h5 energy.total --out energy.svg
+    """
+    from bellcrank.cli import inputs
+
+    target = inputs.writable(out or _beside(file, ".png"), (".png", ".svg", ".pdf"))
+    result = inputs.result(file)
+    if as_json:
+        from bellcrank.view.curves import default_names, panels
+
+        curves = [(c, p.unit) for p in panels(result, names or default_names(result)) for c in p.curves]
+        shown = [{"name": c.name, "unit": unit, "values": c.values} for c, unit in curves]
+        show_json({"time": result.time, "curves": shown})
+        return
+    result.plot(*(names or ()), path=target)
+    show(f"written: {target}")
+
+
+def report(file: ResultFile, out: Out = None, quantity: Quantity = None, as_json: Json = False) -> None:
+    """Write a report of a result, ready to print, as one self-contained HTML file.
+
+    \b
+    Examples:
+      bellcrank report run.h5
+      bellcrank report run.h5 --out report.html -q slider.velocity.x
+    """
+    from bellcrank.cli import inputs
+
+    target = inputs.writable(out or _beside(file, "_report.html"), (".html", ".htm"))
+    inputs.result(file).report(target, quantity or None)
+    _written(target, as_json)
+
+
+def view(
+    file: ResultFile,
+    out: Out = None,
+    quantity: Quantity = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Write the page, open no browser.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the animation of a result as one self-contained HTML file, and open it in the browser.
+
+    \b
+    Examples:
+      bellcrank view run.h5
+      bellcrank view run.h5 --no-open --out send_me.html -q slider.velocity.x
+    """
+    from bellcrank.cli import inputs
+
+    target = inputs.writable(out or _beside(file, ".html"), (".html", ".htm"))
+    inputs.result(file).html(target, quantity or None)
+    _written(target, as_json)
+    if not no_open:
+        import webbrowser
+
+        if not webbrowser.open(target.resolve().as_uri()):
+            from bellcrank.cli.output import note
+
+            note(f"no browser could be opened; open {target} yourself")
+
+
+def _beside(file: str, ending: str) -> str:
+    """A name in the current folder, after that of the result."""
+    return f"{Path(file).stem}{ending}"
+
+
+def _written(target: Path, as_json: bool) -> None:
+    if as_json:
+        show_json({"out": str(target)})
+    else:
+        show(f"written: {target}")

@@ -1,0 +1,272 @@
+"""Import of MJCF, MuJoCo's format: bodies, joints, springs and equality constraints; the rest is listed.
+
+A body with several joints becomes a chain of massless bodies. A joint's coordinate is qpos - ref, so that it
+is zero in the pose of the file. Armature becomes a flywheel on the ground, geared to the joint, which adds to
+the mass matrix just as MuJoCo does. Equality constraints, soft in MuJoCo, are exact here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from bellcrank.files.elements import Element, parse_elements, read_bytes
+from bellcrank.files.imported import Array, Builder, Imported, Pose, identity
+from bellcrank.files.mjcf_includes import included
+from bellcrank.files.mjcf_inertia import Mass, mass_of
+from bellcrank.files.mjcf_links import Links
+from bellcrank.files.mjcf_values import MAIN, Compiler, Defaults
+from bellcrank.files.places import nearest
+from bellcrank.model import Body
+from bellcrank.model.vectors import rotation_with_z_along, tidy
+
+KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
+_REASONS = {
+    "asset": "materials, textures and meshes are not imported",
+    "visual": "without effect on the motion",
+    "statistic": "without effect on the motion",
+    "actuator": "actuators are not imported; use drivers or joint forces",
+    "sensor": "ask the result for quantities instead",
+    "contact": "contacts are not imported; describe contacts of your own",
+    "keyframe": "give start values instead",
+    "camera": "without effect on the motion",
+    "light": "without effect on the motion",
+    "site": "marks are not imported",
+    "geom": "shapes are not imported",
+    "size": "without effect on the motion",
+    "custom": "without effect on the motion",
+    "composite": "composite bodies are not read",
+    "flexcomp": "flexible bodies are not read",
+    "replicate": "repeated bodies are not read; save the model from MuJoCo first",
+    "attach": "attached models are not read; save the model from MuJoCo first",
+    "include": "other files are read only from the folder of a model file",
+    "plugin": "belongs to another program",
+    ".frictionloss": "dry friction is not imported",
+    ".range": "limits are not enforced",
+    ".limited": "limits are not enforced",
+    ".margin": "limits are not enforced",
+    ".gravcomp": "gravity compensation is not imported",
+    ".mocap": "the body is fixed where it stands",
+    ".armature": "armature of ball and free joints is not imported",
+    ".stiffness": "springs of ball and free joints are not imported",
+    ".springdamper": "give stiffness and damping instead",
+    "option.density": "forces of a fluid are not imported",
+    "option.viscosity": "forces of a fluid are not imported",
+    "option.wind": "forces of a fluid are not imported",
+    ".group": "without effect on the motion",
+    ".rgba": "colours are not imported",
+    ".material": "colours are not imported",
+    ".friction": "contacts are not imported",
+    ".contype": "contacts are not imported",
+    ".conaffinity": "contacts are not imported",
+    ".condim": "contacts are not imported",
+    ".solref": "contacts and limits are not imported",
+    ".solimp": "contacts and limits are not imported",
+}
+_USUAL = "without effect here"
+
+
+def load_mjcf(path: str | PathLike[str]) -> Imported:
+    """The system of an MJCF file; what it includes is read from the file's own folder only."""
+    root = parse_elements(read_bytes(path), str(path))
+    return read_mjcf(included(root, Path(path).parent))
+
+
+def loads_mjcf(text: str, name: str = "model") -> Imported:
+    """The system of an MJCF text; `name` is what errors call the text."""
+    return read_mjcf(parse_elements(text, name))
+
+
+def read_mjcf(root: Element) -> Imported:
+    """The system of a parsed file."""
+    if root.tag != "mujoco":
+        raise root.error(f"an MJCF file begins with <mujoco>, not <{root.tag}>")
+    return _Reader(root).result
+
+
+@dataclass(frozen=True, eq=False)
+class _Item:
+    """A child of a body with the frame it stands in and the class that holds there."""
+
+    element: Element
+    frame: Pose
+    child_class: str
+
+
+class _Reader:
+    def __init__(self, root: Element) -> None:
+        self.compiler, self.defaults = Compiler.of(root), Defaults.of(root)
+        self.build = Builder(root.text("model", "mujoco") or "mujoco", self._gravity(root))
+        self.system = self.build.system
+        self.links = Links(self.build, self.compiler)
+        self.weighed: list[tuple[Element, Mass]] = []
+        worlds = root.all("worldbody")
+        if not worlds:
+            raise root.error("the model has no <worldbody>")
+        # Bodies have their names first, joints of the same name another.
+        bodies = [e for world in worlds for e in world.walk() if e.tag == "body"]
+        self.names = {id(e): self.build.name(self._given(e, k), "body", e) for k, e in enumerate(bodies)}
+        for world in worlds:
+            self._world(world)
+        self._scale_masses()
+        for section in root.all("equality"):
+            self._section(section, self.links.equality)
+        for section in root.all("tendon"):
+            self._section(section, self.links.tendon)
+        self.build.leftovers(root, _REASONS, _USUAL)
+        self.result = self.build.finished("MJCF", root)
+
+    def _given(self, body: Element, number: int) -> str:
+        return body.text("name") or f"body {number + 1}"
+
+    def _gravity(self, root: Element) -> list[float]:
+        gravity = [0.0, 0.0, -9.81]
+        for option in root.all("option"):
+            gravity = option.numbers("gravity", (3,), gravity)
+            for flag in option.all("flag"):
+                if flag.text("gravity", "enable") == "disable":
+                    return [0.0, 0.0, 0.0]
+        return gravity
+
+    def _section(self, section: Element, read: object) -> None:
+        for element in section.children:
+            element.seen = True
+            read(self.defaults.apply(element, MAIN))  # type: ignore[operator]
+
+    def _world(self, world: Element) -> None:
+        self.links.bodies["world"] = self.system.ground
+        for item in self._items(world, identity(), world.text("childclass", MAIN) or MAIN):
+            if item.element.tag == "site":
+                self.links.add_site(item.element, item.frame, self.system.ground)
+            elif item.element.tag == "body":
+                self._body(item, self.system.ground, identity())
+
+    def _items(self, element: Element, frame: Pose, child_class: str) -> Iterator[_Item]:
+        """The children of a body, those inside of <frame> elements included."""
+        for child in element.children:
+            if child.tag == "frame":
+                child.seen = True
+                child.taken.add("name")
+                inner = frame @ self.compiler.placement(child)
+                yield from self._items(child, inner, child.text("childclass", child_class) or child_class)
+            elif child.tag in ("body", "geom", "site", "joint", "freejoint", "inertial"):
+                # Geoms of the world and sites nobody refers to stay unseen until then.
+                child.seen = child.tag in ("body", "joint", "freejoint", "inertial")
+                if child.tag != "body":
+                    self.defaults.apply(child, child_class)
+                yield _Item(child, frame, child_class)
+
+    def _body(self, item: _Item, parent: Body, above: Pose) -> None:
+        element = item.element
+        child_class = element.text("childclass", item.child_class) or MAIN
+        label = self.names[id(element)]
+        local = item.frame @ self.compiler.placement(element)
+        pose = above @ local
+        items = list(self._items(element, identity(), child_class))
+        joints = [i for i in items if i.element.tag in ("joint", "freejoint")]
+        geoms = [(i.element, i.frame) for i in items if i.element.tag == "geom"]
+        for geom, _ in geoms:
+            geom.seen = True
+        inertial = next((i.element for i in items if i.element.tag == "inertial"), None)
+        mass = mass_of(self.build, self.compiler, inertial, geoms, label)
+        self.weighed.append((element, mass))
+        body = self._chain(element, label, joints, mass, (parent, local), pose)
+        self.links.bodies[element.attributes.get("name", label)] = body
+        for i in items:
+            if i.element.tag == "site":
+                self.links.add_site(i.element, i.frame, body)
+            elif i.element.tag == "body":
+                self._body(i, body, pose)
+
+    def _chain(
+        self,
+        element: Element,
+        name: str,
+        joints: list[_Item],
+        mass: Mass,
+        hung: tuple[Body, Pose],
+        pose: Pose,
+    ) -> Body:
+        """The body on its joints: massless bodies between them where there are several."""
+        make = self.build.blamed
+        placed = {"at": pose.p, "rotation": pose.R}
+        before, local = hung
+        labels = [self._joint_name(name, k, i.element, len(joints)) for k, i in enumerate(joints)]
+        names = [self.build.name(f"{name} on {label}", "body") for label in labels[:-1]]
+        for k, (item, label) in enumerate(zip(joints, labels, strict=True)):
+            if k < len(names):
+                after = make(element, self.system.body, names[k], 0.0, **placed)
+            else:
+                after = self._weighed(element, name, mass, pose)
+            self._joint(item, label, before, local, after)
+            before, local = after, identity()
+        if not joints:
+            after = self._weighed(element, name, mass, pose)
+            label = self.build.name(f"{name} mount", "joint")
+            make(element, self.system.fixed, label, before.frame(local.p, local.R), after.origin)
+            return after
+        return before
+
+    def _weighed(self, element: Element, name: str, mass: Mass, pose: Pose) -> Body:
+        J = tidy(mass.inertia, float(np.abs(mass.inertia).max(initial=0.0)))
+        made: Body = self.build.blamed(
+            element, self.system.body, name, mass.mass, J, mass.center, at=pose.p, rotation=pose.R
+        )
+        return made
+
+    def _joint_name(self, body: str, number: int, joint: Element, count: int) -> str:
+        given = joint.text("name")
+        unnamed = f"joint of {body}" if count == 1 else f"joint {number + 1} of {body}"
+        return self.build.name(given or unnamed, "joint", joint if given else None)
+
+    def _joint(self, item: _Item, label: str, before: Body, local: Pose, after: Body) -> None:
+        joint = item.element
+        kind = "free" if joint.tag == "freejoint" else joint.text("type", "hinge") or ""
+        if kind not in KINDS:
+            raise joint.error(f"no joint type {kind!r}{nearest(kind, KINDS) or '; types: ' + ', '.join(KINDS)}")
+        self.links.joints[joint.attributes.get("name", label)] = label
+        make = getattr(self.system, KINDS[kind])
+        if kind == "free":
+            joint.taken.add("type")
+            self.build.blamed(joint, make, label, before, after)
+            if joint.tag == "joint":
+                self.links.damper(joint, label, before.origin, after.origin, 6)
+            return
+        at = item.frame.p + item.frame.R @ np.array(joint.numbers("pos", (3,), (0.0, 0.0, 0.0)))
+        axes = np.eye(3) if kind == "ball" else self._axes(joint, item.frame)
+        a = before.frame(local.p + local.R @ at, tidy(local.R @ axes))
+        b = after.frame(at, axes)
+        self.build.blamed(joint, make, label, a, b)
+        if kind == "ball":
+            self.links.damper(joint, label, a, b, 3)
+        else:
+            self.links.spring(joint, label, kind)
+            self.links.armature(joint, label)
+
+    def _axes(self, joint: Element, frame: Pose) -> Array:
+        axis = frame.R @ np.array(joint.numbers("axis", (3,), (0.0, 0.0, 1.0)))
+        length = float(np.linalg.norm(axis))
+        if length < 1e-12:
+            raise joint.error(f"the axis of {joint.label} is the zero vector; give it a direction")
+        return rotation_with_z_along(tidy(axis / length))
+
+    def _scale_masses(self) -> None:
+        """settotalmass: all masses in proportion."""
+        if self.compiler.total_mass <= 0.0:
+            return
+        total = sum(mass.mass for _, mass in self.weighed)
+        if total <= 0.0:
+            return
+        from dataclasses import replace
+
+        share = self.compiler.total_mass / total
+        for body in self.system.bodies.values():
+            if body.mass:
+                J = tuple(tuple(share * x for x in row) for row in body.inertia)
+                # Joints and forces hold on to the body itself, so it is the body that changes.
+                changed = replace(body, mass=share * body.mass, inertia=J)
+                body.__dict__.update(changed.__dict__)

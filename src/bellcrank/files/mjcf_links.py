@@ -1,0 +1,186 @@
+"""What joins MJCF bodies besides their joints: springs, armature, equality constraints, tendons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from bellcrank.files.elements import Element
+from bellcrank.files.imported import Array, Builder, Pose
+from bellcrank.files.mjcf_values import Compiler, truth
+from bellcrank.files.places import nearest
+from bellcrank.model import Body, Frame
+from bellcrank.model.vectors import rotation_of_quaternion
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """A mark on a body, in its axes."""
+
+    body: Body
+    pose: Pose
+
+    @property
+    def frame(self) -> Frame:
+        """As a frame of the body."""
+        return self.body.frame(self.pose.p, self.pose.R)
+
+
+class Links:
+    """Bodies, joints and sites by their names in the file, and what is made from them."""
+
+    def __init__(self, build: Builder, compiler: Compiler) -> None:
+        self.build, self.compiler, self.system = build, compiler, build.system
+        self.bodies: dict[str, Body] = {}
+        self.joints: dict[str, str] = {}
+        self.sites: dict[str, tuple[Element, Pose, Body]] = {}
+
+    def add_site(self, element: Element, frame: Pose, body: Body) -> None:
+        """Remember a site; it is read when something refers to it."""
+        name = element.attributes.get("name")
+        if name is not None:
+            self.sites[name] = (element, frame, body)
+
+    def _site(self, by: Element, name: str) -> Site:
+        element, frame, body = self._known(by, "site", name, self.sites)
+        element.seen = True
+        element.taken.add("name")
+        return Site(body, frame @ self.compiler.placement(element))
+
+    def _known(self, by: Element, kind: str, name: str, known: Mapping[str, T]) -> T:
+        if name not in known:
+            raise by.error(f"no {kind} named {name!r}{nearest(name, known)}")
+        return known[name]
+
+    def spring(self, joint: Element, label: str, kind: str) -> None:
+        """Stiffness and damping of a joint."""
+        k, c = self._first(joint, "stiffness"), self._first(joint, "damping")
+        ref, rest = joint.number("ref", 0.0), joint.number("springref", 0.0)
+        if kind == "hinge":
+            ref, rest = self.compiler.angle(ref), self.compiler.angle(rest)
+        if not k and not c:
+            return
+        name = self.build.name(f"{label} spring" if k else f"{label} damping", "force")
+        free = rest - ref if k else 0.0
+        self.build.blamed(
+            joint, self.system.torsion_spring, name, label, stiffness=k, damping=c, free_angle=free
+        )
+
+    def damper(self, joint: Element, label: str, a: Frame, b: Frame, freedoms: int) -> None:
+        """Damping of a ball or free joint, alike in all directions."""
+        c = self._first(joint, "damping")
+        if c:
+            name = self.build.name(f"{label} damping", "force")
+            damping = (c if freedoms == 6 else 0.0,) * 3 + (c,) * 3
+            self.build.blamed(joint, self.system.bushing, name, a, b, (0.0,) * 6, damping)
+
+    def _first(self, element: Element, key: str) -> float:
+        """The linear coefficient; higher ones are listed."""
+        values = element.numbers(key, (), (0.0,)) or [0.0]
+        if any(values[1:]):
+            self.build.change(element, f"{key} of {element.label}", "only the linear coefficient is taken")
+        return values[0]
+
+    def armature(self, joint: Element, label: str) -> None:
+        """A flywheel on the ground that turns as the joint moves."""
+        J = joint.number("armature", 0.0)
+        if not J:
+            return
+        make, system, build = self.build.blamed, self.system, self.build
+        wheel = make(joint, system.body, build.name(f"{label} armature", "body"), 0.0, (J, J, J))
+        bearing = build.name(f"{label} armature bearing", "joint")
+        make(joint, system.revolute, bearing, system.ground, wheel, at=(0.0, 0.0, 0.0), axis="z")
+        make(joint, system.coupling, build.name(f"{label} armature gear", "coupling"), {bearing: 1.0, label: -1.0})
+
+    def equality(self, element: Element) -> None:
+        """An equality constraint."""
+        kinds = {"connect": self._connect, "weld": self._weld, "joint": self._couple}
+        if not truth(element, "active", True):
+            self.build.ignore(element, "it is not active")
+        elif element.tag not in kinds:
+            self.build.ignore(element, "this kind of equality is not imported")
+        else:
+            for key in ("solref", "solimp"):
+                self.build.skip(element, key, "soft in MuJoCo, exact here")
+            kinds[element.tag](element)
+
+    def _label(self, element: Element, unnamed: str, kind: str) -> str:
+        given = element.text("name")
+        return self.build.name(given or unnamed, kind, element if given else None)
+
+    def _two_bodies(self, element: Element) -> tuple[Body, Body]:
+        a = self._known(element, "body", element.needed("body1"), self.bodies)
+        b = self._known(element, "body", element.text("body2", "world") or "world", self.bodies)
+        return a, b
+
+    def _connect(self, element: Element) -> None:
+        if element.text("site1") is not None:
+            a, b = self._site(element, element.needed("site1")), self._site(element, element.needed("site2"))
+            frames = a.body.point(a.pose.p), b.body.point(b.pose.p)
+        else:
+            one, two = self._two_bodies(element)
+            here = one.point(element.numbers("anchor", (3,)))
+            frames = here, two.point_at(here.start_position())
+        label = self._label(element, f"{frames[0].body.name} to {frames[1].body.name}", "joint")
+        self.build.blamed(element, self.system.spherical, label, *frames, cut=True)
+
+    def _weld(self, element: Element) -> None:
+        if element.text("site1") is not None:
+            frames = tuple(self._site(element, element.needed(key)).frame for key in ("site1", "site2"))
+        else:
+            one, two = self._two_bodies(element)
+            relative = np.array(element.numbers("relpose", (7,), (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+            element.taken.update(("anchor", "torquescale"))
+            frames = (self._partner(one, two, relative), two.origin)
+        label = self._label(element, f"{frames[0].body.name} to {frames[1].body.name}", "joint")
+        self.build.blamed(element, self.system.fixed, label, *frames, cut=True)
+
+    def _partner(self, one: Body, two: Body, relative: Array) -> Frame:
+        """Where the second body belongs in the first; a zero quaternion stands for the pose of the file."""
+        length = float(np.linalg.norm(relative[3:]))
+        if length > 1e-10:
+            return one.frame(relative[:3], rotation_of_quaternion(relative[3:] / length))
+        R = one.start_rotation()
+        return one.frame(one.local(np.array(two.position)), R.T @ two.start_rotation())
+
+    def _couple(self, element: Element) -> None:
+        names = [element.needed("joint1")] + ([second] if (second := element.text("joint2")) else [])
+        labels = [self._known(element, "joint", name, self.joints) for name in names]
+        offset, factor, *more = element.numbers("polycoef", (1, 2, 3, 4, 5), (0.0, 1.0, 0.0, 0.0, 0.0)) + [0.0]
+        if any(more):
+            self.build.ignore(element, "polynomials of higher order are not imported")
+            return
+        if any(len(self.system.joints[label].scalar_coordinates) != 1 for label in labels):
+            self.build.ignore(element, "a joint of it has no single coordinate to couple")
+            return
+        terms = dict(zip(labels, (1.0, -factor), strict=False))
+        name = self._label(element, f"{labels[0]} coupling", "coupling")
+        self.build.blamed(element, self.system.coupling, name, terms, offset)
+
+    def tendon(self, element: Element) -> None:
+        """A spring between two sites; all other tendons are listed."""
+        ends = [child for child in element.children if child.tag == "site"]
+        simple = element.tag == "spatial" and len(ends) == 2 == len(element.children)
+        if not simple:
+            self.build.ignore(element, "only tendons between two sites are imported")
+            return
+        k, c = self._first(element, "stiffness"), self._first(element, "damping")
+        length = element.numbers("springlength", (1, 2), (-1.0,))
+        if not k and not c:
+            self.build.ignore(element, "it has neither stiffness nor damping")
+            return
+        if len(length) == 2 and length[0] != length[1]:
+            self.build.ignore(element, "springs with a range of free lengths are not imported")
+            return
+        for end in ends:
+            end.seen = True
+        a, b = (self._site(element, end.needed("site")).frame for end in ends)
+        start = float(np.linalg.norm(b.start_position() - a.start_position()))
+        name = self._label(element, "tendon", "force")
+        free = start if length[0] < 0.0 else length[0]
+        self.build.blamed(element, self.system.spring, name, a, b, k, c, free_length=free)

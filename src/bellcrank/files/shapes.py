@@ -1,0 +1,93 @@
+"""Shapes of contacts in model files: for each kind its numbers, how it is read and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bellcrank.contact.implicit import Implicit
+from bellcrank.contact.shapes import (
+    Capsule,
+    Circle,
+    Cylinder,
+    Ellipse,
+    Ellipsoid,
+    HalfPlane,
+    Plane,
+    Shape,
+    Sphere,
+    Superellipsoid,
+)
+from bellcrank.errors import ModelError
+from bellcrank.files import layout
+from bellcrank.files.fields import Fields
+from bellcrank.program.trace import Expr, Scalar
+
+Write = Callable[[Any, tuple[str, ...]], Any]
+
+
+def read_shape(kind: str, fields: Fields) -> Shape:
+    """The shape of a kind from its keys."""
+    match kind:
+        case "sphere" | "circle":
+            return (Sphere if kind == "sphere" else Circle)(fields.number("radius"))
+        case "capsule" | "cylinder":
+            make = Capsule if kind == "capsule" else Cylinder
+            return make(fields.number("radius"), fields.number("half_length"))
+        case "ellipsoid":
+            return Ellipsoid(*fields.vector("semi_axes", (3,)))
+        case "ellipse":
+            return Ellipse(*fields.vector("semi_axes", (2,)))
+        case "superellipsoid":
+            p, q = (plain(fields, x) for x in fields.vector("exponents", (2,)))
+            a, b, c = fields.vector("semi_axes", (3,))
+            return Superellipsoid(a, b, c, (p, q))
+        case "implicit":
+            return _implicit(fields)
+        case _:
+            return Plane() if kind == "plane" else HalfPlane()
+
+
+def plain(fields: Fields, value: Scalar) -> float:
+    """A number without parameters in it."""
+    if isinstance(value, Expr):
+        raise fields.node.error(f"{fields.who}: an exponent, size, restitution or friction is a plain number")
+    return float(value)
+
+
+def _implicit(fields: Fields) -> Implicit:
+    law = fields.function("function", layout.SHAPE_ARGUMENTS)
+
+    def surface(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
+        value: Scalar = law(x=x, y=y, z=z)
+        return value
+
+    name = fields.optional_word("name")
+    return Implicit(surface, plain(fields, fields.number("size")), **({"name": name} if name else {}))
+
+
+def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
+    """The keys of a shape; `function` writes a function, `row` makes a list on one line."""
+    match shape:
+        case Circle():
+            return {"kind": "circle", "radius": shape.radius}
+        case Sphere():
+            return {"kind": "sphere", "radius": shape.radius}
+        case Capsule() | Cylinder():
+            kind = "capsule" if isinstance(shape, Capsule) else "cylinder"
+            return {"kind": kind, "radius": shape.radius, "half_length": shape.half_length}
+        case Ellipsoid():
+            return {"kind": "ellipsoid", "semi_axes": row((shape.a, shape.b, shape.c))}
+        case Ellipse():
+            return {"kind": "ellipse", "semi_axes": row((shape.a, shape.b))}
+        case Superellipsoid():
+            axes = row((shape.a, shape.b, shape.c))
+            return {"kind": "superellipsoid", "semi_axes": axes, "exponents": row(shape.exponents)}
+        case HalfPlane():
+            return {"kind": "line"}
+        case Plane():
+            return {"kind": "plane"}
+        case Implicit():
+            law = function(shape.function, layout.SHAPE_ARGUMENTS)
+            return {"kind": "implicit", "function": law, "size": shape.size, "name": shape.name}
+    raise ModelError(f"model files cannot carry a shape {type(shape).__name__}; describe it by an implicit surface")

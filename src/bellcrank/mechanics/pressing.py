@@ -1,0 +1,158 @@
+"""Continuous contacts on links: from overlap to forces (paper C, section 2).
+
+Step 7 of the paper keeps the pair of points of the first touch, which would act as a tangential spring; here the pair
+is found anew in every state. Both bodies feel the force at one point, half way between the two surfaces, so that
+force and moment balance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bellcrank.contact.closest import Closest
+from bellcrank.contact.hertz import curvature, stiffness
+from bellcrank.contact.laws import normal_force, unclipped_force
+from bellcrank.mechanics.constraints import Marker
+from bellcrank.mechanics.contacts import ContactPair, tangents
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import Linkage
+from bellcrank.mechanics.loads import Loads
+from bellcrank.mechanics.vectors import (
+    ZERO,
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    matmul,
+    neg,
+    scale,
+    sub,
+    times,
+    transposed_times,
+)
+from bellcrank.program.trace import Scalar, maximum, power
+
+if TYPE_CHECKING:
+    from bellcrank.model.forces import ContactForce
+
+
+@dataclass(frozen=True, eq=False)
+class Pressing:
+    """A continuous contact in one state, seen from the common link of its two sides."""
+
+    force: ContactForce
+    pair: ContactPair
+    kin: Kinematics
+
+    @staticmethod
+    def of(force: ContactForce, linkage: Linkage, kin: Kinematics) -> Pressing:
+        """Place a continuous contact on the links."""
+        return Pressing(force, ContactPair.of(force.contact, linkage), kin)
+
+    @cached_property
+    def closest(self) -> Closest:
+        """The pair of points."""
+        return self.pair.closest(self.kin)
+
+    @cached_property
+    def point(self) -> Vec:
+        """Where the force acts: half way between the surfaces."""
+        return scale(0.5, add(self.closest.point_a, self.closest.point_b))
+
+    @property
+    def depth(self) -> Scalar:
+        """Penetration [m], negative apart."""
+        return -self.closest.distance
+
+    @cached_property
+    def velocity(self) -> Vec:
+        """Of b against a at the point [m/s]."""
+        return sub(self._velocity(self.pair.b.link), self._velocity(self.pair.a.link))
+
+    def _velocity(self, link: int) -> Vec:
+        if link == self.pair.base:
+            return ZERO
+        motion, pose = self.kin.motion(link, self.pair.base), self.kin.pose(link, self.pair.base)
+        return add(motion.v, cross(motion.w, sub(self.point, pose.p)))
+
+    @cached_property
+    def rate(self) -> Scalar:
+        """Of penetration [m/s]."""
+        return -dot(self.closest.normal, self.velocity)
+
+    @property
+    def slip(self) -> Vec:
+        """Tangential velocity of b against a [m/s]."""
+        return add(self.velocity, scale(self.rate, self.closest.normal))
+
+    @cached_property
+    def stiffness(self) -> Scalar:
+        """K of F = K d^exponent."""
+        given = self.force.stiffness
+        if given is not None:
+            return self.kin.number(given)
+        n = self.closest.normal
+        e1, e2 = tangents(n)
+        bends = []
+        sides = (
+            (self.force.contact.a.shape, self.pair.a, n, self.closest.point_a),
+            (self.force.contact.b.shape, self.pair.b, neg(n), self.closest.point_b),
+        )
+        for shape, marker, outward, point in sides:
+            R, p = self._seen(marker)
+            bends.append(curvature(shape, R, outward, transposed_times(R, sub(point, p)), e1, e2))
+        return stiffness(self.force.modulus, *bends)
+
+    def _seen(self, m: Marker) -> tuple[Mat, Vec]:
+        pose = self.kin.pose(m.link, self.pair.base)
+        R: Mat = (self.kin.vector(m.R[0]), self.kin.vector(m.R[1]), self.kin.vector(m.R[2]))
+        return matmul(pose.R, R), add(pose.p, times(pose.R, self.kin.vector(m.p)))
+
+    @cached_property
+    def load(self) -> Scalar:
+        """Normal force [N]."""
+        return normal_force(*self._arguments())  # type: ignore[arg-type]
+
+    @property
+    def push(self) -> Scalar:
+        """What the normal force [N] would be if it could pull."""
+        return unclipped_force(*self._arguments())  # type: ignore[arg-type]
+
+    def _arguments(self) -> tuple[object, ...]:
+        f, number = self.force, self.kin.number
+        v0, D = number(f.approach_speed), number(f.damping)
+        return f.law, self.depth, self.rate, self.stiffness, f.exponent, f.factor, v0, D
+
+    @cached_property
+    def friction(self) -> Vec:
+        """Force of friction on b [N]."""
+        return ZERO if self.force.friction is None else self.force.friction.force(self.slip, self.load)
+
+    @property
+    def on_b(self) -> Vec:
+        """Whole force on b [N]."""
+        return add(scale(self.load, self.closest.normal), self.friction)
+
+    @property
+    def energy(self) -> Scalar:
+        """Elastic energy K d^(n+1) / (n+1) [J]."""
+        n = self.force.exponent + 1.0
+        return self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
+
+    @property
+    def working(self) -> Scalar:
+        """Power given to the mechanism [W]."""
+        return dot(self.on_b, self.velocity)
+
+
+def press(force: ContactForce, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
+    """Put the force of a continuous contact on both links."""
+    found = Pressing.of(force, linkage, kin)
+    at = found.point
+    loads.between(found.pair.a.link, found.pair.b.link, found.pair.base, at, at, found.on_b)
+
+
+__all__ = ["Pressing", "press"]

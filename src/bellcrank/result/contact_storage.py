@@ -1,0 +1,73 @@
+"""What contacts did in a run, as arrays for a result file and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.impacts.records import ContactChange, ContactRecord, ImpactRecord, ImpactTable
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.result.result import Result
+
+Array = NDArray[np.float64]
+
+IMPACT = ("q", "speeds_before", "speeds_after", "parameters")
+NUMBERS = ("time", "energy_before", "energy_after", "law_limited")
+STRUCK = 1 + 1 + 3 + 3 + 1 + 3 + 2
+"""Columns of a contact that struck: impact, contact, point, normal, impulse, friction, speeds before and after."""
+
+
+def contact_arrays(result: Result) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Arrays and names of everything contacts did."""
+    names = list(result.mechanism.system.contacts)
+    impacts = list(result.impacts)
+    arrays = {key: np.array([getattr(i, key) for i in impacts], dtype=float) for key in IMPACT}
+    arrays["numbers"] = np.array([[float(getattr(i, key)) for key in NUMBERS] for i in impacts])
+    rows = [
+        [k, names.index(c.contact), *c.point, *c.normal, c.impulse, *c.friction_impulse, c.speed_before, c.speed_after]
+        for k, impact in enumerate(impacts)
+        for c in impact.contacts
+    ]
+    arrays["struck"] = np.array(rows, dtype=float).reshape(-1, STRUCK)
+    if result.contact_forces is not None:
+        arrays["forces"] = result.contact_forces
+    if result.breaks is not None:
+        arrays["breaks"] = result.breaks
+    changes = [[c.time, c.contact, c.what] for c in result.contact_changes]
+    return arrays, {"names": names, "changes": changes}
+
+
+def contact_fields(
+    arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], mechanism: Mechanism, outputs: int
+) -> dict[str, Any]:
+    """The fields of a result from what :func:`contact_arrays` gave."""
+    names = [str(n) for n in about["names"]]
+    if names != list(mechanism.system.contacts):
+        raise ValueError("the contacts of the file do not fit its model")
+    struck: dict[int, list[ContactRecord]] = {}
+    for row in np.asarray(arrays["struck"], dtype=float).reshape(-1, STRUCK):
+        k, contact = int(row[0]), names[int(row[1])]
+        record = ContactRecord(
+            contact, row[2:5], row[5:8], float(row[8]), row[9:12], float(row[12]), float(row[13])
+        )
+        struck.setdefault(k, []).append(record)
+    records = []
+    for k, numbers in enumerate(np.asarray(arrays["numbers"], dtype=float).reshape(-1, len(NUMBERS))):
+        time, before, after, limited = (float(x) for x in numbers)
+        q, u, v, p = (np.asarray(arrays[key][k], dtype=float) for key in IMPACT)
+        records.append(ImpactRecord(time, tuple(struck.get(k, ())), q, u, v, before, after, bool(limited), p))
+    changes = tuple(ContactChange(float(t), str(c), str(w)) for t, c, w in about["changes"])
+    forces = arrays.get("forces")
+    if forces is not None and forces.shape != (outputs, 3 * len(names)):
+        raise ValueError("the contact forces of the file do not fit its outputs")
+    return {
+        "impacts": ImpactTable(records, mechanism),
+        "contact_forces": forces,
+        "contact_changes": changes,
+        "breaks": arrays.get("breaks"),
+    }

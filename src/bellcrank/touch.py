@@ -1,0 +1,106 @@
+"""Continuous contacts during a run: where they begin and end, and how fast they began.
+
+The start and the end of a contact are located as events, and the step begins anew there, so that no step runs over a
+kink of the force. The laws of the force remember the speed at which the bodies met; it is kept in a parameter that
+changes at the touch, so that the equations stay a function of state and parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bellcrank.contact.laws import ForceLaw
+from bellcrank.events import Event, StateEvent, measuring
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.pressing import Pressing
+from bellcrank.model.forces import ContactForce
+from bellcrank.model.parameters import names_in
+from bellcrank.program.trace import Scalar
+from bellcrank.simulate.events import RATE
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism, State
+
+SLOWEST = 1e-12
+"""Approaches are never taken to be slower than this [m/s]."""
+
+Update = Callable[["State", Mapping[str, float]], Mapping[str, float]]
+
+
+class ClosingRate(StateEvent):
+    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
+
+    def __post_init__(self) -> None:
+        assert self.direction == RATE
+
+
+def continuous(mechanism: Mechanism) -> list[ContactForce]:
+    """All contacts in the continuous treatment."""
+    return [f for f in mechanism.system.forces.values() if isinstance(f, ContactForce)]
+
+
+def begun(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with the approach speeds of contacts that close as the run begins."""
+    values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
+    p = np.array(mechanism.parameter_values)
+    for force in continuous(mechanism):
+        here = measuring(mechanism, [f"{force.name}.gap", f"{force.name}.rate"])(mechanism.start, p)
+        if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
+            values |= {name: float(here[f"{force.name}.rate"]) for name in names_in(force.approach_speed)}
+    changed = replace(mechanism, parameter_values=tuple(values.values()))
+    return changed.with_programs_of(mechanism)
+
+
+def touch_events(mechanism: Mechanism) -> list[Event]:
+    """Touch and parting of every continuous contact."""
+    found: list[Event] = []
+    for force in continuous(mechanism):
+        found += _events(force, mechanism)
+    return found
+
+
+def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
+    linkage, name = mechanism.linkage, force.name
+
+    def gap(kin: Kinematics, t: Scalar) -> Scalar:
+        return -Pressing.of(force, linkage, kin).depth
+
+    def rate(kin: Kinematics, t: Scalar) -> Scalar:
+        return -Pressing.of(force, linkage, kin).rate
+
+    def push(kin: Kinematics, t: Scalar) -> Scalar:
+        return Pressing.of(force, linkage, kin).push
+
+    found: list[Event] = [
+        StateEvent(f"{name}: touch", direction=-1, trace=gap, update=_approach(force, mechanism)),
+        ClosingRate(f"{name}: rate", direction=RATE, trace=rate),
+        StateEvent(f"{name}: part", direction=1, trace=gap, update=_nothing),
+    ]
+    if force.law is ForceLaw.KELVIN_VOIGT:
+        # Its force ends before the overlap does.
+        found.append(StateEvent(f"{name}: release", direction=-1, trace=push, update=_nothing))
+    return found
+
+
+def _nothing(state: State, parameters: Mapping[str, float]) -> Mapping[str, float]:
+    return {}
+
+
+def _approach(force: ContactForce, mechanism: Mechanism) -> Update:
+    names = names_in(force.approach_speed)
+    if not names:
+        return _nothing
+    measure = measuring(mechanism, [f"{force.name}.rate"])
+
+    def update(state: State, parameters: Mapping[str, float]) -> Mapping[str, float]:
+        speed = float(measure(state, np.array(list(parameters.values())))[f"{force.name}.rate"])
+        return {names[0]: max(speed, SLOWEST)}
+
+    return update
+
+
+__all__ = ["begun", "continuous", "touch_events"]
