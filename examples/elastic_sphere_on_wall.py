@@ -133,6 +133,8 @@ def convergence(folder: Path) -> None:
     ):
         slope = float(np.polyfit(np.log(x), np.log(y), 1)[0])
         axis.loglog(x, y, "o-")
+        axis.set_xticks(x, [f"{value:.3g}" for value in x], fontsize=8)
+        axis.minorticks_off()
         axis.set_xlabel(what)
         axis.set_title(f"error of the impulse, order {slope:.1f}", fontsize=9)
         print(f"impulse over time converges with the {what}: order {slope:.2f}")

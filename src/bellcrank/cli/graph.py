@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
 
 ROW, INDENT, CHARACTER, BOX = 44, 44, 7.2, 24
-INK, FAINT, LOOP, GROUND = "#24292f", "#57606a", "#bc4c00", "#8c959f"
+FAINT, LOOP = "#57606a", "#bc4c00"
 _STYLE = (
     "text{font:13px sans-serif;fill:#24292f} .joint{font-size:11px;fill:#57606a} .cut{font-size:11px;fill:#bc4c00} "
     ".body{fill:#ddf4ff;stroke:#0969da} .ground{fill:#eaeef2;stroke:#8c959f}"
@@ -28,7 +28,7 @@ def graph(mechanism: Mechanism) -> str:
     for link in tree.links:
         x[link.body.name] = x[link.parent.name] + INDENT
     right = {n: x[n] + CHARACTER * len(n) + 20 for n in names}
-    edge = max(right[n] + 6.2 * len(joints.get(n, "")) + 24 for n in names)
+    edge = max(right[n] + 5.6 * len(joints.get(n, "")) + 24 for n in names)
     out: list[str] = []
     for link in tree.links:
         parent, name = link.parent.name, link.body.name
@@ -52,7 +52,7 @@ def graph(mechanism: Mechanism) -> str:
     for k, cut in enumerate(tree.cuts):
         a, b = sorted((cut.a.body.name, cut.b.body.name), key=row.__getitem__)
         reach = edge + 30 + 22 * (k % 8)
-        ends = [right[n] + (6.2 * len(joints[n]) + 16 if n in joints else 4) for n in (a, b)]
+        ends = [right[n] + (5.6 * len(joints[n]) + 14 if n in joints else 4) for n in (a, b)]
         out.append(
             f'<path d="M{ends[0]:.1f} {_y(row[a]):.1f} H{edge:.1f} C{reach:.1f} {_y(row[a]):.1f} {reach:.1f} '
             f'{_y(row[b]):.1f} {edge:.1f} {_y(row[b]):.1f} H{ends[1]:.1f}" fill="none" stroke="{LOOP}" '

@@ -39,24 +39,16 @@ class Table:
     def rich(self) -> Any:
         """For a terminal."""
         from rich.box import SIMPLE_HEAD
-        from rich.markup import escape
+        from rich.console import Group
         from rich.table import Table as RichTable
+        from rich.text import Text
 
-        headed = any(self.head)
-        table = RichTable(
-            title=escape(self.title) or None,
-            title_justify="left",
-            title_style="bold",
-            box=SIMPLE_HEAD,
-            show_header=headed,
-            header_style="cyan",
-            pad_edge=False,
-        )
+        table = RichTable(box=SIMPLE_HEAD, show_header=any(self.head), header_style="cyan", pad_edge=True)
         for k, name in enumerate(self.head):
-            table.add_column(escape(name), justify="left" if k < self.words else "right", overflow="fold")
+            table.add_column(Text(name), justify="left" if k < self.words else "right", overflow="fold")
         for row in self.rows:
-            table.add_row(*(_coloured(cell) for cell in row))
-        return table
+            table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
+        return Group(Text(self.title, style="bold"), table) if self.title else table
 
 
 _COLOURS = {
@@ -70,13 +62,6 @@ _COLOURS = {
 }
 
 
-def _coloured(cell: str) -> str:
-    from rich.markup import escape
-
-    colour = _COLOURS.get(cell)
-    return f"[{colour}]{cell}[/]" if colour else escape(cell)
-
-
 def on_terminal() -> bool:
     """Whether a person looks at what is printed."""
     return sys.stdout.isatty()
@@ -87,12 +72,18 @@ def show(*tables: Table | str) -> None:
     shown = [t for t in tables if isinstance(t, str) or t.rows]
     if on_terminal():
         from rich.console import Console
+        from rich.text import Text
 
         console = Console(highlight=False)
         for table in shown:
-            console.print(table if isinstance(table, str) else table.rich(), markup=False)
+            console.print(Text(table) if isinstance(table, str) else table.rich())
         return
-    typer.echo("\n\n".join(t if isinstance(t, str) else t.plain() for t in shown))
+    text = ""
+    for k, table in enumerate(shown):
+        line = isinstance(table, str)
+        between = "" if k == 0 else "\n" if line and isinstance(shown[k - 1], str) else "\n\n"
+        text += between + (str(table) if line else table.plain())  # type: ignore[union-attr]
+    typer.echo(text)
 
 
 def show_json(data: Any) -> None:

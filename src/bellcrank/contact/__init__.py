@@ -1,10 +1,13 @@
 """Contact of convex shapes: closest points, the time of impact, impulses, and lasting contact."""
 
 from bellcrank.contact.closest import Closest, check_pair, closest, has_closed_form
+from bellcrank.contact.friction import Coulomb
 from bellcrank.contact.impact import Impact, ImpactError, Propagation, solve_impact
 from bellcrank.contact.implicit import Implicit
+from bellcrank.contact.laws import ForceLaw, kelvin_voigt_damping
 from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_numeric, closest_program
 from bellcrank.contact.queue import ImpactQueue
+from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.routh import ImpactLaw
 from bellcrank.contact.shapes import (
     Capsule,
@@ -35,9 +38,11 @@ __all__ = [
     "ClosestNumbers",
     "ContactForces",
     "ContactState",
+    "Coulomb",
     "Cylinder",
     "Ellipse",
     "Ellipsoid",
+    "ForceLaw",
     "HalfPlane",
     "Impact",
     "ImpactError",
@@ -48,6 +53,7 @@ __all__ = [
     "Line",
     "Plane",
     "Propagation",
+    "Revolution",
     "Shape",
     "Sphere",
     "Superellipsoid",
@@ -58,5 +64,6 @@ __all__ = [
     "closest_program",
     "contact_forces",
     "has_closed_form",
+    "kelvin_voigt_damping",
     "solve_impact",
 ]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import Points, facing, rule
+from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape
 from bellcrank.contact.steps import (
     Gap,
@@ -114,6 +115,8 @@ def check_pair(a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} and {type(b).__name__}"
     if isinstance(a, Plane) and isinstance(b, Plane):
         raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
+    if (isinstance(a, Revolution) or isinstance(b, Revolution)) and not has_closed_form(a, b):
+        raise ModelError(f"{names}: a solid of revolution may not be convex and meets spheres only so far")
     if a.planar != b.planar:
         raise ModelError(
             f"{names}: a planar shape meets planar shapes only (Circle, Ellipse, HalfPlane); "

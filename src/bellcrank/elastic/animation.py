@@ -12,6 +12,7 @@ import numpy as np
 
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.lattices import Array, Index
+from bellcrank.elastic.obstacles import RigidPlane
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def animate(
             shade = axes.tripcolor(
                 x[:, 0], x[:, 1], cells, stress, vmin=0.0, vmax=top, shading="gouraud", cmap="viridis"
             )
+        for contact in run.contacts:
+            _draw_wall(axes, contact.against, float(run.frame_times[chosen[i]]))
         axes.set_xlim(low[0] - 0.03 * span[0], high[0] + 0.03 * span[0])
         axes.set_ylim(low[1] - 0.03 * span[1], high[1] + 0.03 * span[1])
         axes.set_aspect("equal")
@@ -70,6 +73,18 @@ def animate(
         with rc_context({"animation.embed_limit": 50.0}):
             path.write_text(film.to_jshtml(fps=rate, default_mode="loop"), encoding="utf-8")
     return path
+
+
+def _draw_wall(axes: Any, against: object, t: float) -> None:
+    """The line of a plane, where the picture shows it edge on."""
+    if not isinstance(against, RigidPlane):
+        return
+    d = len(against.point)
+    shown = [0, d - 1]
+    n = np.asarray(against.normal, float)[shown]
+    at = (np.asarray(against.point, float) + against.travel(t, d))[shown]
+    if np.linalg.norm(n) > 0.99 * np.linalg.norm(against.normal):
+        axes.axline(at, at + np.array([-n[1], n[0]]), color="0.3", linewidth=1.5)
 
 
 def _drawn(run: ElasticResult, frame: int, body: ElasticBody, scale: float) -> tuple[Array, Array]:

@@ -105,13 +105,15 @@ class QueueSegment(Segment):
             hit = self.queues[k].check(t, gaps[k], speeds[k])
             inside = gaps[k] <= 0.0 and speeds[k] < 0.0
             if inside and before is not None and (self.size == 1 or hit is None):
-                found[name] = t if self.size == 1 or before.gaps[k] <= 0.0 else self._seen_at(name, t)
+                found[name] = t if self.size == 1 else self._seen_at(name, t)
             elif hit is not None:
                 found[name] = hit
         if not found:
             return self.seen
         first = min(found.values())
         names = [n for n, at in found.items() if at <= first + 1e-12 * max(1.0, abs(first))]
+        if self.seen is not None and first == self.seen[0].t:
+            return self.seen
         return (state if first >= t else self._integrated(before, first)), p, names
 
     def _seen_at(self, name: str, t: float) -> float:
@@ -122,7 +124,7 @@ class QueueSegment(Segment):
         assert before is not None
         state, p = before.state, before.p
         plain = replace(
-            self.problem(state.q, state.u, state.t, p), events=0, directions=(), terminal=(), event_names=()
+            self.problem(state.q, state.u, state.t, p), events=0, directions=(), terminal=(), event_names=(), standing=()
         )
         trajectory = integrate(plain, self.integrator, [t], self.options)
         self.again += trajectory.evaluations

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.events import Event, StateEvent, watch_program
-from bellcrank.impacts.contacts import Contacts, modes_key
+from bellcrank.impacts.contacts import TOUCHING, Contacts, modes_key
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
@@ -109,6 +109,13 @@ class Segment(Run):
             GapRate(name, direction=RATE, trace=rate),
             Gap(name, direction=-1, trace=deeper),
         ]
+
+    def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
+        """As of any run; gaps that are closed at the start may go either way from there."""
+        gaps, _ = self.contacts.approach(State(t, q, u), p)
+        closed = {name for name, gap in zip(self.contacts.names, gaps, strict=True) if abs(gap) <= TOUCHING}
+        standing = tuple(k for k, e in enumerate(self.events) if isinstance(e, Gap) and e.name in closed)
+        return replace(super().problem(q, u, t, p), standing=standing)
 
     def _event_kernel(self) -> Kernel:
         key = ("events", modes_key(self.modes), self.machine.partition, self.user_events, type(self))
@@ -225,7 +232,8 @@ class Segment(Run):
             return True
         if modes == self.modes:
             return False
-        self.breaks.append(self.row(t, y, self.history[-1][1]))
+        before = next((old for when, old in reversed(self.history) if when < t), p)
+        self.breaks.append(self.row(t, y, before))
         self.go_on(state, p, modes)
         assert self.next is not None
         self.next = replace(self.next, sampled=True)

@@ -45,7 +45,9 @@ class Unit:
 
     def __call__(self, *arrays: NDArray[Any]) -> int:
         """Run it; other Python threads go on meanwhile."""
-        return int(self._compiled()[1](*[a.ctypes.data for a in arrays]))
+        code = self._code or self._compiled()
+        # Ten times quicker than a.ctypes.data, which shows in short runs.
+        return int(code[1](*[a.__array_interface__["data"][0] for a in arrays]))
 
     def _compiled(self) -> tuple[int, Callable[..., int], Any]:
         """Address, function and owner of the machine code."""

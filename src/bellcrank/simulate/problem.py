@@ -32,6 +32,7 @@ class Problem:
         terminal: For each event: whether the run ends there.
         names: Names of the state entries for messages; may be empty.
         event_names: Names of the events; may be empty.
+    standing: tuple[int, ...] = ()
         keep: Whatever must stay alive for the addresses to stay valid.
     """
 

@@ -73,6 +73,7 @@ class Run:
         self.v[at.ATOL] = options.absolute(n)
         self.v[at.Y] = problem.y0
         self.g[at.DIRECTION] = problem.directions
+        self.g[at.HIT, list(problem.standing)] = 1.0
         self.x[1 + n :] = problem.p
         self._take_addresses()
 
@@ -118,7 +119,7 @@ class Run:
 
     def call(self, address: int, y: Floats) -> None:
         """y = the kernel's answer to the present x."""
-        _KERNEL(int(address))(self.x.ctypes.data, y.ctypes.data)
+        _KERNEL(int(address))(self.x.__array_interface__["data"][0], y.__array_interface__["data"][0])
 
     @property
     def t(self) -> float:
