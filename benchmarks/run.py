@@ -29,7 +29,7 @@ from benchmarks.peers.car import load_car
 from benchmarks.timing import REPEATS, Timing, one_core
 
 CHAINS = (10, 50, 200, 1000)
-SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic")
+SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic", "impacts")
 Row = dict[str, Any]
 
 
@@ -157,6 +157,14 @@ def elastic_rows(repeats: int) -> Iterator[Row]:
         yield measured("elastic", f"{kind} {divisions}", "bellcrank elastic", measure)
 
 
+def impact_rows(repeats: int) -> Iterator[Row]:
+    """One second of a bouncing ball; errors of impact time and rebound speed in the notes."""
+    from benchmarks.impacts import measurements
+
+    for case, code, measure in measurements():
+        yield measured("impacts", case, code, measure)
+
+
 @contextmanager
 def empty_cache() -> Iterator[None]:
     """A machine-code cache of its own, empty at the start."""
@@ -185,7 +193,7 @@ def peer_agreement() -> dict[str, float | str]:
 def versions() -> dict[str, str]:
     """Versions of everything measured."""
     found = {}
-    for name in ("bellcrank", "mujoco", "pin", "drake", "numpy", "numba", "llvmlite"):
+    for name in ("bellcrank", "mujoco", "pin", "exudyn", "drake", "numpy", "numba", "llvmlite"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -260,6 +268,7 @@ def main() -> None:
         "lanes": lane_rows,
         "compile": compile_rows,
         "elastic": elastic_rows,
+        "impacts": impact_rows,
     }
     rows: list[Row] = []
     for name in chosen:

@@ -115,6 +115,7 @@ def simulate(
     progress: bool | None = None,
     impacts: str = "dense",
     queue_size: int = 4,
+    propagation: str = "sequential",
     save: str | PathLike[str] | None = None,
 ) -> Result:
     """Run a mechanism for `duration` seconds.
@@ -125,7 +126,7 @@ def simulate(
     step: fixed step [s] for the methods that take one. start: state to start from instead of the described
     one. progress: show a bar (default: on a terminal, after a second). impacts: how
     impact times are found: "dense" on the dense output of a step, "queue" by the last `queue_size` checks
-    every `max_step`. save: write the outputs into this file as they come; after an interrupt or a crash
+    every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after an interrupt or a crash
     :func:`bellcrank.resume` goes on from there.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
@@ -150,7 +151,7 @@ def simulate(
 
         if save is not None:
             raise ModelError("save= does not take runs with contacts yet; save the result afterwards")
-        timing = Timing.of(impacts, queue_size, max_step)
+        timing = Timing.of(impacts, queue_size, max_step, propagation)
         return simulate_with_contacts(
             mechanism, integrator, times, options, events, controllers, progress, timing
         )
@@ -175,7 +176,9 @@ def prepared(
         wanted = Formulation(formulation)
         return system if wanted is Formulation.AUTO else replace(system, formulation=wanted)
     if isinstance(system, Mechanism):
-        wanted = system.formulation if Formulation(formulation) is Formulation.AUTO else Formulation(formulation)
+        wanted = (
+            system.formulation if Formulation(formulation) is Formulation.AUTO else Formulation(formulation)
+        )
         fresh = analyse(system.system, formulation=wanted, initial=initial, parameters=parameters)
         return fresh.with_programs_of(system)
     return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
@@ -238,7 +241,11 @@ class Run:
             watched = kernel.address
             keep.append(kernel)
         names = (
-            *(f"position {i} of {link.name}" for link in m.linkage.links for i in range(len(link.own_positions))),
+            *(
+                f"position {i} of {link.name}"
+                for link in m.linkage.links
+                for i in range(len(link.own_positions))
+            ),
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
         return Problem(

@@ -16,7 +16,7 @@ UNIT = np.eye(3)
 def test_ball_around_the_bat() -> None:
     kernel = ClosestKernel(Revolution(profile, LENGTH), Sphere(0.03))
     z = np.linspace(0.0, LENGTH, 200_001)
-    r = np.asarray(profile(z))
+    r = np.array([profile(float(x)) for x in z])
     random = np.random.default_rng(3)
     for _ in range(200):
         angle = random.uniform(0.0, 2.0 * np.pi)
@@ -48,4 +48,7 @@ def test_what_it_cannot_meet_is_refused() -> None:
         check_pair(bat, Plane())
     with pytest.raises(ModelError, match="positive"):
         Revolution(lambda z: 0.1 - z, 0.2)
-    assert closest(bat, UNIT.tolist(), (0.0, 0.0, 0.0), Sphere(0.1), UNIT.tolist(), (1.0, 0.0, 0.5)).distance > 0.0
+    assert (
+        closest(bat, UNIT.tolist(), (0.0, 0.0, 0.0), Sphere(0.1), UNIT.tolist(), (1.0, 0.0, 0.5)).distance
+        > 0.0
+    )

@@ -111,7 +111,7 @@ def test_singular_stiffness() -> None:
          "normal to its axis"),
         (lambda: elastic.simulate([drop(), drop()], PLANE, 1.0, 0.01), "different names"),
         (lambda: elastic.read_mesh("nowhere.msh", SOFT, Analysis.SOLID), "no mesh file"),
-        (lambda: elastic.simulate(drop(), PLANE, 0.02, 0.01)["contact.farce"], "contact.force"),
+        (lambda: elastic.simulate(drop(), PLANE, 0.002, 0.001)["contact.farce"], "contact.force"),
     ],
 )  # fmt: skip
 def test_refused(make: object, words: str) -> None:

@@ -69,7 +69,9 @@ class Chart:
         return np.array(seat.p, dtype=float), np.array(seat.r, dtype=float)
 
 
-def differences(found: Mechanism, chart: Chart, v: Array, M: Array, bias: Array) -> tuple[float, float, float]:
+def differences(
+    found: Mechanism, chart: Chart, v: Array, M: Array, bias: Array
+) -> tuple[float, float, float]:
     """Of speeds, mass matrix and bias forces (M dv + bias = 0 without further forces), relative."""
     state, G = found.start, chart.G
     du = solved(found.traced(), state, found.parameter_values).du
@@ -107,7 +109,12 @@ def against_mujoco(mujoco: Any, model: Any, imported: Imported, seed: int = 0) -
         q, v = data.qpos[model.jnt_qposadr[k] :], data.qvel[model.jnt_dofadr[k] :]
         match int(model.jnt_type[k]):
             case 0:
-                initial[name] = {"position": q[:3], "quaternion": q[3:7], "velocity": v[:3], "angular_velocity": v[3:6]}
+                initial[name] = {
+                    "position": q[:3],
+                    "quaternion": q[3:7],
+                    "velocity": v[:3],
+                    "angular_velocity": v[3:6],
+                }
             case 1:
                 initial[name] = {"quaternion": q[:4], "angular_velocity": v[:3]}
             case _:

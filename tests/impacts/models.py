@@ -20,7 +20,9 @@ def block_on_slope(friction: float, slope: float) -> System:
     return system
 
 
-def disc(friction: float, inertia: float, slope: float = 0.0, mass: float = 2.0, restitution: float = 0.0) -> System:
+def disc(
+    friction: float, inertia: float, slope: float = 0.0, mass: float = 2.0, restitution: float = 0.0
+) -> System:
     """A disc of radius 0.1 m on the line y = 0."""
     system = System("disc", gravity=(G * math.sin(slope), -G * math.cos(slope), 0.0))
     body = system.body("disc", mass=mass, inertia=(inertia,) * 3, at=(0.0, 0.1, 0.0))

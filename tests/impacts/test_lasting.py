@@ -9,14 +9,12 @@ import pytest
 
 from bellcrank import SimulationError
 from bellcrank.model import System
-from impacts.models import G, TIGHT, ball, block_on_slope, disc, tilted_rod
+from impacts.models import TIGHT, G, ball, block_on_slope, disc, tilted_rod
 
 SLOPE = 0.3
 
 
-@pytest.mark.parametrize(
-    ("friction", "speed"), [(0.0, 0.0), (0.2, 0.0), (0.5, 0.0), (0.5, 2.0), (0.2, -1.0)]
-)
+@pytest.mark.parametrize(("friction", "speed"), [(0.0, 0.0), (0.2, 0.0), (0.5, 0.0), (0.5, 2.0), (0.2, -1.0)])
 def test_block_on_slope(friction: float, speed: float) -> None:
     """Slides, sticks, stops, or turns round, as Coulomb's law says."""
     start = {"plane": {"x": (0.0, speed), "y": (0.0, 0.0)}}

@@ -78,7 +78,9 @@ def test_evaluations_grow_as_in_table_3(mechanism: Mechanism) -> None:
 def test_outputs_after_the_impact_are_computed_anew(mechanism: Mechanism) -> None:
     """No output between impact and check shows the overlap."""
     times = np.linspace(0.0, 3.0, 3001)
-    queue = mechanism.simulate(3.0, tolerance=1e-10, impacts="queue", queue_size=5, max_step=0.1, output=times)
+    queue = mechanism.simulate(
+        3.0, tolerance=1e-10, impacts="queue", queue_size=5, max_step=0.1, output=times
+    )
     dense = mechanism.simulate(3.0, tolerance=1e-10, output=times)
     assert np.array_equal(queue.time, times)
     assert queue["bump.gap"].min() > -2e-3

@@ -13,7 +13,7 @@ from bellcrank.errors import ModelError
 from bellcrank.events import Controller, Event
 from bellcrank.impacts.segment import Segment
 from bellcrank.model import System
-from impacts.models import G, TIGHT, ball, block_on_slope
+from impacts.models import TIGHT, G, ball, block_on_slope
 
 REST = math.sqrt(1.6 / G) * 3.0
 """When the ball with e = 0.5 comes to rest [s]."""

@@ -11,7 +11,7 @@ import bellcrank
 from bellcrank.files import dumps, loads
 from bellcrank.result.result import Result
 from bellcrank.verify import ball_on_ground, slider_crank_impact
-from impacts.models import G, TIGHT, disc
+from impacts.models import TIGHT, G, disc
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,9 @@ def test_table_reads_well(struck: Result) -> None:
     assert str(struck.impacts[:0]) == "no impacts"
     frame = struck.impacts.to_pandas(joints=True)
     assert frame["impulse [N s]"][0] == pytest.approx(16.6775376419, rel=1e-8)
-    assert frame["wrist pin.x [N s]"][0] == pytest.approx(4.0 * (1.243546222278 - 2.614951632628) + 16.6775376419)
+    assert frame["wrist pin.x [N s]"][0] == pytest.approx(
+        4.0 * (1.243546222278 - 2.614951632628) + 16.6775376419
+    )
     assert isinstance(struck.impacts[0].time, float)
     assert [r.time for r in struck.impacts] == list(struck.impacts.times)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bellcrank.model import System
-from impacts.models import G, TIGHT, ball
+from impacts.models import TIGHT, G, ball
 
 
 def bullet(x: float, offset: float = 0.0, speed: float = 800.0, **options: object) -> object:

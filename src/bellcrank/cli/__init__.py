@@ -75,7 +75,9 @@ def main(arguments: list[str] | None = None) -> None:
             # A name that the terminal cannot show is no reason to stop.
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = app([word for word in given if word != "--debug"], standalone_mode=False, prog_name="bellcrank")
+        status = app(
+            [word for word in given if word != "--debug"], standalone_mode=False, prog_name="bellcrank"
+        )
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read has read enough, as `head` does.

@@ -81,7 +81,12 @@ def findings(m: Mechanism) -> dict[str, Any]:
             "degrees_of_freedom": m.degrees_of_freedom,
         },
         "tree": [
-            {"body": link.body.name, "parent": link.parent.name, "joint": link.joint.name, "kind": link.joint.kind}
+            {
+                "body": link.body.name,
+                "parent": link.parent.name,
+                "joint": link.joint.name,
+                "kind": link.joint.kind,
+            }
             for link in m.tree.links
         ],
         "loops": [
@@ -101,15 +106,26 @@ def findings(m: Mechanism) -> dict[str, Any]:
 
 def _tables(found: dict[str, Any]) -> list[Table | str]:
     loops = [
-        (loop["cut"], loop["kind"], ", ".join(loop["through"]), str(loop["equations"])) for loop in found["loops"]
+        (loop["cut"], loop["kind"], ", ".join(loop["through"]), str(loop["equations"]))
+        for loop in found["loops"]
     ]
     groups = [
-        (str(k + 1), ", ".join(g["bodies"]), ", ".join(g["closed_by"]) or "-", ", ".join(g["driven_by"]) or "-")
+        (
+            str(k + 1),
+            ", ".join(g["bodies"]),
+            ", ".join(g["closed_by"]) or "-",
+            ", ".join(g["driven_by"]) or "-",
+        )
         for k, g in enumerate(found["groups"])
     ]
     lost = "redundant equations, dropped; their share of the reactions is not determined"
     return [
-        Table(counted(len(loops), "loop"), ("cut joint", "kind", "through the joints", "equations"), loops, words=3),
+        Table(
+            counted(len(loops), "loop"),
+            ("cut joint", "kind", "through the joints", "equations"),
+            loops,
+            words=3,
+        ),
         Table("groups solved together", ("group", "bodies", "closed by", "driven by"), groups, words=4),
         Table(lost, ("equation",), [(name,) for name in found["redundant"]]),
         Table("independent speeds", ("",), [(name,) for name in found["independent_speeds"]]),
@@ -126,7 +142,9 @@ def _show_tree(m: Mechanism) -> None:
 
     drawn = {m.tree.ground.name: Tree("[bold]ground[/]")}
     for link in m.tree.links:
-        label = f"[bold]{escape(link.body.name)}[/]  [dim]{link.joint.kind} {escape(repr(link.joint.name))}[/]"
+        label = (
+            f"[bold]{escape(link.body.name)}[/]  [dim]{link.joint.kind} {escape(repr(link.joint.name))}[/]"
+        )
         drawn[link.body.name] = drawn[link.parent.name].add(label)
     Console(highlight=False).print(drawn[m.tree.ground.name], "")
 

@@ -19,7 +19,9 @@ def convert(
     file: Annotated[
         str, typer.Argument(metavar="IN", help="A model file (YAML, URDF, MJCF), a result, or an example.")
     ],
-    out: Annotated[str, typer.Argument(metavar="OUT", help="A model file (.yaml), or - for standard output.")],
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="A model file (.yaml), or - for standard output.")
+    ],
     base: Annotated[
         str, typer.Option("--base", help="URDF: fixed welds the root link to the ground, free lets it float.")
     ] = "fixed",
@@ -61,7 +63,9 @@ def convert(
     if out == "-":
         typer.echo(text, nl=False)
         if imported is not None and imported.ignored:
-            note(f"{len(imported.ignored)} elements and attributes were not imported; name a file to see them")
+            note(
+                f"{len(imported.ignored)} elements and attributes were not imported; name a file to see them"
+            )
         return
     Path(out).write_text(text, encoding="utf-8")
     if as_json:
@@ -72,7 +76,9 @@ def convert(
 
 def _tables(imported: Imported) -> list[Table | str]:
     lost = [(what, why, str(count), str(line)) for what, why, count, line in imported.summary()]
-    title = f"{counted(len(imported.ignored), 'element or attribute', 'elements and attributes')} not imported"
+    title = (
+        f"{counted(len(imported.ignored), 'element or attribute', 'elements and attributes')} not imported"
+    )
     return [
         Table(title, ("what", "why", "times", "first line"), lost, words=2),
         Table(

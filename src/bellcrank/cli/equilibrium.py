@@ -14,9 +14,15 @@ def equilibrium(
     file: Model,
     set_: Set = None,
     initial: Initial = None,
-    time: Annotated[float | None, typer.Option("--time", help="When forces and drivers are taken, in s.")] = None,
-    drivers: Annotated[str, typer.Option("--drivers", help="frozen, or moving for a steady state.")] = "frozen",
-    nearest: Annotated[bool, typer.Option("--nearest", help="Take the nearest one, even if unstable.")] = False,
+    time: Annotated[
+        float | None, typer.Option("--time", help="When forces and drivers are taken, in s.")
+    ] = None,
+    drivers: Annotated[
+        str, typer.Option("--drivers", help="frozen, or moving for a steady state.")
+    ] = "frozen",
+    nearest: Annotated[
+        bool, typer.Option("--nearest", help="Take the nearest one, even if unstable.")
+    ] = False,
     quantity: Quantity = None,
     as_json: Json = False,
 ) -> None:

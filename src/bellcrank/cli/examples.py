@@ -9,7 +9,7 @@ import typer
 
 from bellcrank.cli.output import Json, Table, show, show_json
 
-examples = typer.Typer(help="List the examples, show one, or copy one to the current folder.")
+examples = typer.Typer()
 Name = Annotated[str, typer.Argument(metavar="NAME", help="An example; 'bellcrank examples' lists them.")]
 
 
@@ -35,7 +35,11 @@ def listed(as_json: Json = False) -> None:
     found = known().values()
     if as_json:
         show_json(
-            {"examples": [{"name": e.name, "title": e.title, "files": [f.name for f in e.files]} for e in found]}
+            {
+                "examples": [
+                    {"name": e.name, "title": e.title, "files": [f.name for f in e.files]} for e in found
+                ]
+            }
         )
         return
     rows = [(e.name, " ".join("." + f.name.rpartition(".")[2] for f in e.files), e.title) for e in found]
@@ -48,7 +52,9 @@ def shown(name: Name, as_json: Json = False) -> None:
     from bellcrank.cli.library import find
 
     found = find(name)
-    chosen = [f for f in found.files if not name.endswith((".py", ".yaml")) or f.name.endswith(Path(name).suffix)]
+    chosen = [
+        f for f in found.files if not name.endswith((".py", ".yaml")) or f.name.endswith(Path(name).suffix)
+    ]
     if as_json:
         show_json({"name": found.name, "files": {f.name: f.read_text(encoding="utf-8") for f in chosen}})
         return

@@ -21,7 +21,6 @@ def graph(mechanism: Mechanism) -> str:
     tree = mechanism.tree
     names = [tree.ground.name, *(link.body.name for link in tree.links)]
     row = {name: k for k, name in enumerate(names)}
-    depth = {tree.ground.name: 0, **{link.body.name: link.depth for link in tree.links}}
     joints = {link.body.name: f"{link.joint.kind} '{link.joint.name}'" for link in tree.links}
     # A child's box stands to the right of its joint's text, which stands to the right of its parent's line.
     x = {tree.ground.name: 16.0}
@@ -45,9 +44,8 @@ def graph(mechanism: Mechanism) -> str:
         )
         out.append(f'<text x="{x[name] + 10:.1f}" y="{_y(row[name]) + 4.5:.1f}">{escape(name)}</text>')
         if name in joints:
-            out.append(
-                f'<text class="joint" x="{right[name] + 8:.1f}" y="{_y(row[name]) + 4:.1f}">{escape(joints[name])}</text>'
-            )
+            place = f'x="{right[name] + 8:.1f}" y="{_y(row[name]) + 4:.1f}"'
+            out.append(f'<text class="joint" {place}>{escape(joints[name])}</text>')
     widest = edge
     for k, cut in enumerate(tree.cuts):
         a, b = sorted((cut.a.body.name, cut.b.body.name), key=row.__getitem__)

@@ -51,14 +51,18 @@ def model(text: str) -> System:
         if is_result(text):
             from bellcrank.errors import ModelError
 
-            raise ModelError(f"{text} is a result, not a model; its model is 'bellcrank convert {text} model.yaml'")
+            raise ModelError(
+                f"{text} is a result, not a model; its model is 'bellcrank convert {text} model.yaml'"
+            )
         if is_foreign(text):
             from bellcrank.cli.output import note
 
             found = foreign(text)
             if found.ignored:
                 lost = len(found.ignored)
-                note(f"{text}: {lost} elements and attributes are not imported; 'bellcrank convert' lists them")
+                note(
+                    f"{text}: {lost} elements and attributes are not imported; 'bellcrank convert' lists them"
+                )
             return found.system
         from bellcrank.files import load
 
@@ -114,7 +118,10 @@ def result(path: str) -> Result:
 
     if Path(path).is_file() and not is_result(path):
         raise ModelError(f"{path} is not a result; make one with 'bellcrank run {path} --out run.h5'")
-    return load(path)
+    found = load(path)
+    if not len(found):
+        raise ModelError(f"{path} holds no outputs: its run was stopped before the first")
+    return found
 
 
 def parameters(given: Sequence[str] | None, system: System) -> dict[str, float]:

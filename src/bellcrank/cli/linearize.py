@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,11 +41,11 @@ def linearize(
     if at not in ("equilibrium", "start"):
         raise unknown_name("state", at, ("equilibrium", "start"))
     system = inputs.model(file)
-    given = {
+    given: dict[str, Any] = {
         "parameters": inputs.parameters(set_, system),
         "initial": inputs.initial(initial, system),
     }
-    options = {"inputs": input_ or [], "outputs": output or []}
+    options: dict[str, Any] = {"inputs": input_ or [], "outputs": output or []}
     if at == "equilibrium":
         found = system.linearize(system.equilibrium(**given), **options)
     else:
@@ -76,7 +76,9 @@ def linearize(
     for mode in found.modes:
         largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:3]
         shape = ", ".join(f"{name} {abs(a):.2f}" for name, a in largest if abs(a) > 0.005)
-        value = f"{mode.eigenvalue.real:.4g}" + (f" + {mode.eigenvalue.imag:.4g} i" if mode.eigenvalue.imag else "")
+        value = f"{mode.eigenvalue.real:.4g}" + (
+            f" + {mode.eigenvalue.imag:.4g} i" if mode.eigenvalue.imag else ""
+        )
         rows.append((shape, f"{mode.frequency:.5g}", f"{mode.damping_ratio:.4g}", value))
     head = ("shape, largest moves", "frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
     about = [("stability", word), ("neutral moves", ", ".join(found.neutral) or "none")]

@@ -16,12 +16,15 @@ Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Wh
 def plot(
     file: ResultFile,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="QUANTITY...", help="Energies and positions where none is named.")
+        list[str] | None,
+        typer.Argument(metavar="QUANTITY...", help="Energies and positions where none is named."),
     ] = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .png, .svg or .pdf.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the curves as JSON instead of drawing.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the curves as JSON instead of drawing.")
+    ] = False,
 ) -> None:
     """Draw quantities of a result over time.
 

@@ -10,7 +10,9 @@ from bellcrank.cli.output import Json, Table, show, show_json
 
 
 def quantities(
-    file: Annotated[str, typer.Argument(metavar="MODEL|RESULT", help="A model, an example or a result file.")],
+    file: Annotated[
+        str, typer.Argument(metavar="MODEL|RESULT", help="A model, an example or a result file.")
+    ],
     containing: Annotated[str, typer.Option("--containing", help="Only names that hold this text.")] = "",
     as_json: Json = False,
 ) -> None:
@@ -34,7 +36,11 @@ def quantities(
     found = {name: q for name, q in table.items() if containing in name}
     if as_json:
         show_json(
-            {"quantities": [{"name": n, "components": q.components, "unit": q.unit} for n, q in found.items()]}
+            {
+                "quantities": [
+                    {"name": n, "components": q.components, "unit": q.unit} for n, q in found.items()
+                ]
+            }
         )
         return
     rows = [(name, " ".join(q.components), q.unit) for name, q in found.items()]

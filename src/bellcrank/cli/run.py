@@ -12,6 +12,7 @@ from bellcrank.cli.output import Json, Table, counted, note, number, seconds, sh
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bellcrank.model.system import System
     from bellcrank.result.result import Result
 
 INTERRUPTED = 130
@@ -20,7 +21,9 @@ INTERRUPTED = 130
 def run(
     file: Model,
     set_: Set = None,
-    duration: Annotated[float, typer.Option("--duration", "-d", help="How long to simulate, in seconds.")] = 10.0,
+    duration: Annotated[
+        float, typer.Option("--duration", "-d", help="How long to simulate, in seconds.")
+    ] = 10.0,
     tolerance: Annotated[float, typer.Option("--tolerance", help="Relative local error.")] = 1e-8,
     integrator: Annotated[
         str, typer.Option("--integrator", help="auto, dop853, radau, ...; a wrong name lists them all.")
@@ -29,11 +32,17 @@ def run(
         str, typer.Option("--formulation", help="auto, recursive, independent, ...; auto takes the cheapest.")
     ] = "auto",
     initial: Initial = None,
-    outputs: Annotated[int, typer.Option("--outputs", help="Number of equal intervals of the output.")] = 1000,
-    step: Annotated[float, typer.Option("--step", help="Fixed step in seconds, where the method takes one.")] = 0.0,
+    outputs: Annotated[
+        int, typer.Option("--outputs", help="Number of equal intervals of the output.")
+    ] = 1000,
+    step: Annotated[
+        float, typer.Option("--step", help="Fixed step in seconds, where the method takes one.")
+    ] = 0.0,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write the result here (.h5), or its curves (.csv)."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write the result here (.h5), or its curves (.csv)."
+        ),
     ] = None,
     quantity: Quantity = None,
     as_json: Json = False,
@@ -73,10 +82,12 @@ def run(
         "step": step,
     }
     mechanism = system.mechanism(
-        parameters=options.pop("parameters"), initial=options.pop("initial"), formulation=options.pop("formulation")
+        parameters=options.pop("parameters"),
+        initial=options.pop("initial"),
+        formulation=options.pop("formulation"),
     )
     _check_names(mechanism, quantity or [])
-    as_it_goes = target is not None and target.suffix != ".csv" and not system.contacts
+    as_it_goes = target is not None and target.suffix != ".csv" and not _touches(system)
     if as_it_goes:
         options["save"] = target
     failure: SimulationError | None = None
@@ -97,6 +108,13 @@ def run(
     if result.run.status == "interrupted":
         note(f"interrupted at t = {result.time[-1]:g} s; the outputs before are kept")
         raise typer.Exit(INTERRUPTED)
+
+
+def _touches(system: System) -> bool:
+    """Whether contacts may come to play; such runs are written when they have ended."""
+    from bellcrank.model.forces import ContactForce
+
+    return bool(system.contacts) or any(isinstance(f, ContactForce) for f in system.forces.values())
 
 
 def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
@@ -149,7 +167,9 @@ def tell(result: Result, names: list[str], out: str | None, as_json: bool) -> No
     run = found["run"]
     title = (
         f"{found['model']}: {found['duration']:g} s in {seconds(run['seconds'])}, "
-        f"{run['times_real_time']:,.0f} x real time" if run["seconds"] > 0 else f"{found['model']}"
+        f"{run['times_real_time']:,.0f} x real time"
+        if run["seconds"] > 0
+        else f"{found['model']}"
     )
     rows = [
         ("ended", run["status"]),
@@ -174,7 +194,9 @@ def tell(result: Result, names: list[str], out: str | None, as_json: bool) -> No
 
 def _balance(found: dict[str, Any]) -> list[Table | str]:
     ledger, held = found["energy"], found["constraints"]
-    rows = [(key.replace("_", " "), number(value)) for key, value in ledger.items() if key != "relative_residual"]
+    rows = [
+        (key.replace("_", " "), number(value)) for key, value in ledger.items() if key != "relative_residual"
+    ]
     title = f"energy from start to end [J]; largest residual {ledger['relative_residual']:.1e} of the energy at play"
     tables: list[Table | str] = [Table(title, ("", ""), rows)]
     if held is not None:
@@ -274,6 +296,11 @@ def _extremes(result: Result, names: list[str]) -> list[dict[str, Any]]:
     found = []
     for panel in panels(result, names) if names else []:
         for c in panel.curves:
-            values = {"start": c.values[0], "end": c.values[-1], "least": c.values.min(), "greatest": c.values.max()}
+            values = {
+                "start": c.values[0],
+                "end": c.values[-1],
+                "least": c.values.min(),
+                "greatest": c.values.max(),
+            }
             found.append({"name": c.name, **{k: float(v) for k, v in values.items()}, "unit": panel.unit})
     return found

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import Points, facing, rule
 from bellcrank.contact.revolution import Revolution
-from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape
+from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape, Sphere
 from bellcrank.contact.steps import (
     Gap,
     PointGap,
@@ -115,7 +115,7 @@ def check_pair(a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} and {type(b).__name__}"
     if isinstance(a, Plane) and isinstance(b, Plane):
         raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
-    if (isinstance(a, Revolution) or isinstance(b, Revolution)) and not has_closed_form(a, b):
+    if any(isinstance(s, Revolution) for s in (a, b)) and not any(isinstance(s, Sphere) for s in (a, b)):
         raise ModelError(f"{names}: a solid of revolution may not be convex and meets spheres only so far")
     if a.planar != b.planar:
         raise ModelError(

@@ -17,8 +17,8 @@ class Coulomb:
         mu(s) = kinetic + (static - kinetic) exp(-(s / stribeck_speed)^2).
 
     kinetic, static: Coefficients; static is the kinetic one where missing. stribeck_speed: Over which friction falls
-    from static to kinetic [m/s]. slip_speed: Below it friction is viscous [m/s]: a body held on a slope creeps slower
-    than this, and slower still the smaller it is.
+    from static to kinetic [m/s]. slip_speed: Below it friction is viscous [m/s]: a body held on a slope creeps at
+    about this speed.
     """
 
     kinetic: float
@@ -33,7 +33,9 @@ class Coulomb:
                 continue
             low = 0.0 if name in ("kinetic", "static") else math.ulp(0.0)
             if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given < math.inf:
-                raise ModelError(f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}")
+                raise ModelError(
+                    f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}"
+                )
         if self.static is not None and self.static < self.kinetic:
             raise ModelError(
                 f"friction: static {self.static:g} is less than kinetic {self.kinetic:g}; it must not be smaller"

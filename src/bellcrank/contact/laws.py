@@ -87,7 +87,9 @@ def delivered_restitution(factor: float) -> float:
     def miss(e: float) -> float:
         return _remainder(factor) - e * e * _remainder(-factor * e)
 
-    return float(brentq(miss, 0.0, min(1.0, (1.0 - 1e-15) / factor), xtol=1e-15))
+    most = min(1.0, (1.0 - 1e-15) / factor)
+    # Beyond a of about 35 the force at parting is zero to the last digit: e = 1 / a.
+    return most if miss(most) >= 0.0 else float(brentq(miss, 0.0, most, xtol=1e-15))
 
 
 def kelvin_voigt_damping(stiffness: float, mass: float, restitution: float) -> float:
@@ -104,7 +106,9 @@ def kelvin_voigt_damping(stiffness: float, mass: float, restitution: float) -> f
 
     # At critical damping e is exp(-2); less is delivered only beyond it.
     if restitution <= math.exp(-2.0):
-        raise ValueError(f"restitution {restitution:g} needs more than critical damping; it must exceed exp(-2)")
+        raise ValueError(
+            f"restitution {restitution:g} needs more than critical damping; it must exceed exp(-2)"
+        )
     ratio = 0.0 if restitution == 1.0 else float(brentq(miss, 0.0, 1.0 - 1e-9, xtol=1e-16))
     return 2.0 * ratio * math.sqrt(stiffness * mass)
 

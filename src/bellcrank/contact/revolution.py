@@ -66,7 +66,9 @@ class Revolution(Shape):
         return maximum(around, maximum(-s[2], s[2] - self.length))
 
     def support(self, n: Vec) -> Support:
-        raise ModelError("a solid of revolution meets spheres only; it may not be convex, so it has no support points")
+        raise ModelError(
+            "a solid of revolution meets spheres only; it may not be convex, so it has no support points"
+        )
 
     def bounding_radius(self) -> Scalar:
         return math.hypot(self.length, float(self._radii.max()))
@@ -106,8 +108,8 @@ class Revolution(Shape):
         least: Scalar = math.inf
         for k in range(STARTS + 1):
             z = self.length * k / STARTS
-            r = float(self._radii[round(400 * k / STARTS)])
-            far = (around - r) * (around - r) + (height - z) * (height - z)
+            radius = float(self.at(z)[0])
+            far = (around - radius) * (around - radius) + (height - z) * (height - z)
             nearer = True if k == 0 else compare("lt", far, least)
             best, least = where(nearer, z, best), where(nearer, far, least)
         for _ in range(STEPS):

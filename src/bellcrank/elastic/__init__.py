@@ -7,6 +7,9 @@
     run = elastic.simulate(ball, elastic.RigidPlane(), duration=3.6, step=0.01)
     run["contact.force"].max()
 
+Strains and rotations must be small; bodies may fly any distance. In plane and solid problems a spinning body therefore
+strains itself falsely after some degrees.
+
 scikit-fem is needed: ``pip install bellcrank[elastic]``.
 """
 

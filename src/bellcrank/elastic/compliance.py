@@ -67,8 +67,11 @@ class Compliance:
         if len(nodes) == 0:
             return np.zeros((len(forces), self._unknowns))
         if self._columns is not None:
+            # Nodes come in as contact spreads, so those that touch are mostly the first: a view, not a copy.
             at = _unknowns(self._slot[nodes], self._d)
-            return np.asarray(forces @ self._columns[at])
+            spread = np.zeros((len(forces), int(at.max()) + 1))
+            spread[:, at] = forces
+            return np.asarray(spread @ self._columns[: spread.shape[1]])
         load = np.zeros((self._unknowns, len(forces)))
         load[_unknowns(nodes, self._d)] = forces.T
         return self._solve(load).T

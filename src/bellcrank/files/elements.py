@@ -150,7 +150,9 @@ class _Parser:
             place = Place(self.source, max(error.lineno - 1, 0), error.offset)
             raise place.error(f"this is not well-formed XML: {expat.ErrorString(error.code)}") from None
         except (LookupError, ValueError, UnicodeError) as error:
-            raise ModelFileError(f"this is not XML that can be read: {error}", self.source.name, 1, 1) from None
+            raise ModelFileError(
+                f"this is not XML that can be read: {error}", self.source.name, 1, 1
+            ) from None
         assert self.top is not None
         self.top.seen = True
         return self.top
@@ -175,5 +177,5 @@ class _Parser:
     def _end(self, tag: str) -> None:
         self.open.pop()
 
-    def _refuse(self, *_: object) -> None:
+    def _refuse(self, *_: object) -> int:
         raise self._here().error("document types and entities are not read, for safety; take the DOCTYPE out")

@@ -116,7 +116,8 @@ class Builder:
                 continue
             for key in element.attributes:
                 if key not in element.taken:
-                    why = reasons.get(f"{element.tag}.{key}", reasons.get(f".{key}", usual))
+                    keys = (f"{element.tag}.{key}", f".{key}", element.tag)
+                    why = next((reasons[k] for k in keys if k in reasons), usual)
                     self.skip(element, key, why)
             pending.extend(reversed(element.children))
 
@@ -146,9 +147,7 @@ class Builder:
         if not self.system.bodies:
             raise root.error(f"{self.system.name!r} holds no bodies")
         ignored = tuple(sorted(self.ignored, key=lambda note: note.line))
-        return Imported(
-            self.system, format, ignored, tuple(self.changed), self.renamed, tuple(self.meshes)
-        )
+        return Imported(self.system, format, ignored, tuple(self.changed), self.renamed, tuple(self.meshes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,10 @@ _REASONS = {
     "visual": "without effect on the motion",
     "statistic": "without effect on the motion",
     "actuator": "actuators are not imported; use drivers or joint forces",
+    **dict.fromkeys(
+        ("motor", "general", "position", "velocity", "muscle", "cylinder", "intvelocity", "damper", "adhesion"),
+        "actuators are not imported; use drivers or joint forces",
+    ),
     "sensor": "ask the result for quantities instead",
     "contact": "contacts are not imported; describe contacts of your own",
     "keyframe": "give start values instead",
@@ -48,7 +52,7 @@ _REASONS = {
     ".frictionloss": "dry friction is not imported",
     ".range": "limits are not enforced",
     ".limited": "limits are not enforced",
-    ".margin": "limits are not enforced",
+    ".margin": "contacts and limits are not imported",
     ".gravcomp": "gravity compensation is not imported",
     ".mocap": "the body is fixed where it stands",
     ".armature": "armature of ball and free joints is not imported",
@@ -103,7 +107,7 @@ class _Reader:
         self.build = Builder(root.text("model", "mujoco") or "mujoco", self._gravity(root))
         self.system = self.build.system
         self.links = Links(self.build, self.compiler)
-        self.weighed: list[tuple[Element, Mass]] = []
+        self.masses: dict[int, Mass] = {}
         worlds = root.all("worldbody")
         if not worlds:
             raise root.error("the model has no <worldbody>")
@@ -111,8 +115,10 @@ class _Reader:
         bodies = [e for world in worlds for e in world.walk() if e.tag == "body"]
         self.names = {id(e): self.build.name(self._given(e, k), "body", e) for k, e in enumerate(bodies)}
         for world in worlds:
-            self._world(world)
+            self._weigh(world, world.text("childclass", MAIN) or MAIN)
         self._scale_masses()
+        for world in worlds:
+            self._world(world)
         for section in root.all("equality"):
             self._section(section, self.links.equality)
         for section in root.all("tendon"):
@@ -137,6 +143,28 @@ class _Reader:
             element.seen = True
             read(self.defaults.apply(element, MAIN))  # type: ignore[operator]
 
+    def _weigh(self, element: Element, child_class: str) -> None:
+        """The masses of all bodies below an element."""
+        items = list(self._items(element, identity(), child_class))
+        if element.tag == "body":
+            geoms = [(i.element, i.frame) for i in items if i.element.tag == "geom"]
+            for geom, _ in geoms:
+                geom.seen = True
+            inertial = next((i.element for i in items if i.element.tag == "inertial"), None)
+            name = self.names[id(element)]
+            self.masses[id(element)] = mass_of(self.build, self.compiler, inertial, geoms, name)
+        for i in items:
+            if i.element.tag == "body":
+                self._weigh(i.element, i.element.text("childclass", i.child_class) or i.child_class)
+
+    def _scale_masses(self) -> None:
+        """settotalmass: all masses in proportion."""
+        total = sum(mass.mass for mass in self.masses.values())
+        if self.compiler.total_mass > 0.0 and total > 0.0:
+            share = self.compiler.total_mass / total
+            for key, m in self.masses.items():
+                self.masses[key] = Mass(share * m.mass, m.center, share * m.inertia)
+
     def _world(self, world: Element) -> None:
         self.links.bodies["world"] = self.system.ground
         for item in self._items(world, identity(), world.text("childclass", MAIN) or MAIN):
@@ -155,7 +183,7 @@ class _Reader:
                 yield from self._items(child, inner, child.text("childclass", child_class) or child_class)
             elif child.tag in ("body", "geom", "site", "joint", "freejoint", "inertial"):
                 # Geoms of the world and sites nobody refers to stay unseen until then.
-                child.seen = child.tag in ("body", "joint", "freejoint", "inertial")
+                child.seen = child.seen or child.tag in ("body", "joint", "freejoint", "inertial")
                 if child.tag != "body":
                     self.defaults.apply(child, child_class)
                 yield _Item(child, frame, child_class)
@@ -168,12 +196,7 @@ class _Reader:
         pose = above @ local
         items = list(self._items(element, identity(), child_class))
         joints = [i for i in items if i.element.tag in ("joint", "freejoint")]
-        geoms = [(i.element, i.frame) for i in items if i.element.tag == "geom"]
-        for geom, _ in geoms:
-            geom.seen = True
-        inertial = next((i.element for i in items if i.element.tag == "inertial"), None)
-        mass = mass_of(self.build, self.compiler, inertial, geoms, label)
-        self.weighed.append((element, mass))
+        mass = self.masses[id(element)]
         body = self._chain(element, label, joints, mass, (parent, local), pose)
         self.links.bodies[element.attributes.get("name", label)] = body
         for i in items:
@@ -227,7 +250,9 @@ class _Reader:
         joint = item.element
         kind = "free" if joint.tag == "freejoint" else joint.text("type", "hinge") or ""
         if kind not in KINDS:
-            raise joint.error(f"no joint type {kind!r}{nearest(kind, KINDS) or '; types: ' + ', '.join(KINDS)}")
+            raise joint.error(
+                f"no joint type {kind!r}{nearest(kind, KINDS) or '; types: ' + ', '.join(KINDS)}"
+            )
         self.links.joints[joint.attributes.get("name", label)] = label
         make = getattr(self.system, KINDS[kind])
         if kind == "free":
@@ -253,20 +278,3 @@ class _Reader:
         if length < 1e-12:
             raise joint.error(f"the axis of {joint.label} is the zero vector; give it a direction")
         return rotation_with_z_along(tidy(axis / length))
-
-    def _scale_masses(self) -> None:
-        """settotalmass: all masses in proportion."""
-        if self.compiler.total_mass <= 0.0:
-            return
-        total = sum(mass.mass for _, mass in self.weighed)
-        if total <= 0.0:
-            return
-        from dataclasses import replace
-
-        share = self.compiler.total_mass / total
-        for body in self.system.bodies.values():
-            if body.mass:
-                J = tuple(tuple(share * x for x in row) for row in body.inertia)
-                # Joints and forces hold on to the body itself, so it is the body that changes.
-                changed = replace(body, mass=share * body.mass, inertia=J)
-                body.__dict__.update(changed.__dict__)

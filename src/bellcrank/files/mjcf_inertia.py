@@ -72,9 +72,7 @@ def _drop(build: Builder, geom: Element, why: str) -> None:
     build.ignore(geom, why)
 
 
-def _geom(
-    build: Builder, compiler: Compiler, geom: Element, frame: Pose, body: str, wanted: str
-) -> Mass:
+def _geom(build: Builder, compiler: Compiler, geom: Element, frame: Pose, body: str, wanted: str) -> Mass:
     group = geom.number("group", 0.0)
     low, high = compiler.groups
     if wanted == "false" or not low <= group <= high:
@@ -85,7 +83,8 @@ def _geom(
     density = geom.number("density", DENSITY)
     if kind not in SOLIDS:
         weightless = kind in ("plane", "hfield") or (given is not None and geom.number("mass") == 0.0)
-        _drop(build, geom, _DRAWN if weightless else f"{kind} geoms are not read: their mass is missing from body {body!r}")
+        missing = f"{kind} geoms are not read: their mass is missing from body {body!r}"
+        _drop(build, geom, _DRAWN if weightless else missing)
         return NOTHING
     if geom.text("shellinertia", "false") == "true":
         raise geom.error("shellinertia is not read; give the body an <inertial>")

@@ -95,7 +95,12 @@ class Links:
         wheel = make(joint, system.body, build.name(f"{label} armature", "body"), 0.0, (J, J, J))
         bearing = build.name(f"{label} armature bearing", "joint")
         make(joint, system.revolute, bearing, system.ground, wheel, at=(0.0, 0.0, 0.0), axis="z")
-        make(joint, system.coupling, build.name(f"{label} armature gear", "coupling"), {bearing: 1.0, label: -1.0})
+        make(
+            joint,
+            system.coupling,
+            build.name(f"{label} armature gear", "coupling"),
+            {bearing: 1.0, label: -1.0},
+        )
 
     def equality(self, element: Element) -> None:
         """An equality constraint."""
@@ -151,7 +156,9 @@ class Links:
     def _couple(self, element: Element) -> None:
         names = [element.needed("joint1")] + ([second] if (second := element.text("joint2")) else [])
         labels = [self._known(element, "joint", name, self.joints) for name in names]
-        offset, factor, *more = element.numbers("polycoef", (1, 2, 3, 4, 5), (0.0, 1.0, 0.0, 0.0, 0.0)) + [0.0]
+        usual = (0.0, 1.0, 0.0, 0.0, 0.0)
+        given = element.numbers("polycoef", (1, 2, 3, 4, 5), usual)
+        offset, factor, *more = [*given, *usual[len(given) :]]
         if any(more):
             self.build.ignore(element, "polynomials of higher order are not imported")
             return

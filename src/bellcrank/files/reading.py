@@ -278,7 +278,9 @@ class _Reader:
             self.system.contact(key.value, a, b, **given)
 
     def _placed(self, contact: Fields, side: str) -> PlacedShape:
-        kind, fields = self._kind(Text(contact.node.place, side), contact.get(side), f"{contact.who}, shape", layout.SHAPES)
+        kind, fields = self._kind(
+            Text(contact.node.place, side), contact.get(side), f"{contact.who}, shape", layout.SHAPES
+        )
         body = self._body_named(fields.get("body"), f"body of {fields.who}")
         turned = fields.matrix("rotation") if "rotation" in fields else None
         at = fields.vector("position") if "position" in fields else (0.0, 0.0, 0.0)

@@ -62,8 +62,8 @@ def _implicit(fields: Fields) -> Implicit:
         value: Scalar = law(x=x, y=y, z=z)
         return value
 
-    name = fields.optional_word("name")
-    return Implicit(surface, plain(fields, fields.number("size")), **({"name": name} if name else {}))
+    size = plain(fields, fields.number("size"))
+    return Implicit(surface, size, fields.optional_word("name") or Implicit.name)
 
 
 def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
@@ -90,4 +90,6 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
         case Implicit():
             law = function(shape.function, layout.SHAPE_ARGUMENTS)
             return {"kind": "implicit", "function": law, "size": shape.size, "name": shape.name}
-    raise ModelError(f"model files cannot carry a shape {type(shape).__name__}; describe it by an implicit surface")
+    raise ModelError(
+        f"model files cannot carry a shape {type(shape).__name__}; describe it by an implicit surface"
+    )

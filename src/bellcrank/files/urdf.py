@@ -52,7 +52,9 @@ def load_urdf(path: str | PathLike[str], base: str = "fixed", balance_inertia: b
     return read_urdf(parse_elements(read_bytes(path), str(path)), base, balance_inertia)
 
 
-def loads_urdf(text: str, name: str = "model", base: str = "fixed", balance_inertia: bool = False) -> Imported:
+def loads_urdf(
+    text: str, name: str = "model", base: str = "fixed", balance_inertia: bool = False
+) -> Imported:
     """The system of a URDF text; `name` is what errors call the text."""
     return read_urdf(parse_elements(text, name), base, balance_inertia)
 
@@ -103,8 +105,8 @@ class _Reader:
             raise root.error("the joints run in a circle: no link is the root")
         pending: list[tuple[str, Element | None]] = [(name, None) for name in reversed(roots)]
         while pending:
-            name, joint = pending.pop()
-            self._root(name) if joint is None else self._joint(name, joint)
+            name, by = pending.pop()
+            self._root(name) if by is None else self._joint(name, by)
             pending.extend((self._end(j, "child"), j) for j in reversed(children.get(name, [])))
         lost = [name for name in self.links if name not in self.poses]
         if lost:
@@ -157,11 +159,15 @@ class _Reader:
         value = 0.0 if mass is None else mass.number("value")
         J = np.zeros((3, 3))
         if inertia is not None:
-            xx, xy, xz, yy, yz, zz = (inertia.number(f"i{k}", 0.0) for k in ("xx", "xy", "xz", "yy", "yz", "zz"))
+            xx, xy, xz, yy, yz, zz = (
+                inertia.number(f"i{k}", 0.0) for k in ("xx", "xy", "xz", "yy", "yz", "zz")
+            )
             J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             if self.balance and (fixed := balanced(J)) is not J:
                 J = fixed
-                self.build.change(inertia, f"inertia of link {link!r}", "no real body has it; the mean was taken")
+                self.build.change(
+                    inertia, f"inertia of link {link!r}", "no real body has it; the mean was taken"
+                )
         J = tidy(frame.R @ J @ frame.R.T, float(np.abs(J).max(initial=0.0)))
         return {"mass": value, "inertia": 0.5 * (J + J.T), "center_of_mass": frame.p}
 
@@ -169,7 +175,9 @@ class _Reader:
         parent = self._end(joint, "parent")
         kind = joint.needed("type")
         if kind not in _KINDS:
-            raise joint.error(f"no joint type {kind!r}{nearest(kind, _KINDS) or '; types: ' + ', '.join(_KINDS)}")
+            raise joint.error(
+                f"no joint type {kind!r}{nearest(kind, _KINDS) or '; types: ' + ', '.join(_KINDS)}"
+            )
         origin = _origin(joint)
         self.poses[child] = self.poses[parent] @ origin
         body = self._body(child)

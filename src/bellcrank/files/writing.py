@@ -190,7 +190,9 @@ class _Writer:
             case GroundSpring():
                 result = self._ground_spring(force)
             case ContactForce():
-                raise ModelError(f"contact {force.name!r} in the continuous treatment cannot be written to a file yet")
+                raise ModelError(
+                    f"contact {force.name!r} in the continuous treatment cannot be written to a file yet"
+                )
         return result
 
     def _contact(self, contact: Contact) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from bellcrank.flexible.frames import MeanAxes, MemberFrame
 from bellcrank.flexible.held import Held, row_squares
 from bellcrank.flexible.member import Member, Node
 from bellcrank.flexible.model import Array, ElasticModel, Integrals, SecondOrder, distributed_rows
-from bellcrank.flexible.modes import Reduction
+from bellcrank.flexible.modes import EQUAL, Reduction
 from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
 
@@ -29,7 +29,9 @@ def reduced(
     second = SecondOrder.none(n)
     if stiffening and model.stiffening is not None:
         second = model.stiffening.second_order(shapes, held)
-    K = shapes.T @ (model.stiffness_matrix @ shapes)
+    K = np.asarray(shapes.T @ (model.stiffness_matrix @ shapes))
+    # Modes of different frequency are orthogonal; what rounding leaves there would cost operations.
+    K[np.abs(np.subtract.outer(squares, squares)) > 2 * EQUAL * np.maximum.outer(squares, squares)] = 0.0
     return member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.impact import ImpactError
+from bellcrank.contact.impact import ImpactError, Propagation
 from bellcrank.contact.sustained import ContactState as Lasting
 from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.errors import ModelError
@@ -40,6 +40,7 @@ class Contacts:
 
     base: Mechanism
     pairs: tuple[ContactPair, ...]
+    propagation: Propagation = Propagation.SEQUENTIAL
     fastest: dict[str, float] = field(default_factory=dict)
     records: list[ImpactRecord] = field(default_factory=list)
     changes: list[ContactChange] = field(default_factory=list)
@@ -47,10 +48,10 @@ class Contacts:
     _variants: dict[Hashable, Mechanism] = field(default_factory=dict)
 
     @staticmethod
-    def of(base: Mechanism) -> Contacts:
+    def of(base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL) -> Contacts:
         """Place all contacts; pairs that overlap at the start, or can never meet, are refused."""
         pairs = tuple(ContactPair.of(c, base.linkage) for c in base.system.contacts.values())
-        contacts = Contacts(base, pairs)
+        contacts = Contacts(base, pairs, propagation)
         for pair in pairs:
             _check_movable(pair, base)
         _check_dimensions(pairs)
@@ -121,12 +122,12 @@ class Contacts:
 
         struck: Contacts that touch, whatever their gap says: it was located with an error.
         """
-        M, states, u_i, partition = self._at(state, p)
+        _, states, u_i, partition = self._at(state, p)
         names = self.names
         near = [k for k, s in enumerate(states) if s.gap <= TOUCHING or names[k] in struck]
         program = self.impact_program(partition)
         try:
-            after, record = impact(program, state.t, state.q, u_i, p, near)
+            after, record = impact(program, state.t, state.q, u_i, p, near, self.propagation)
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
@@ -147,7 +148,9 @@ class Contacts:
                 found.append(self.names[k])
         return found
 
-    def settle(self, names: Sequence[str], state: State, p: Array, stopped: Collection[str] = ()) -> dict[str, Mode]:
+    def settle(
+        self, names: Sequence[str], state: State, p: Array, stopped: Collection[str] = ()
+    ) -> dict[str, Mode]:
         """Modes of contacts that touch at rest: those that press last, sticking where friction can hold them.
 
         stopped: Contacts whose slip has just come to rest.
@@ -202,7 +205,9 @@ class Contacts:
             mu = [self.pairs[i].contact.friction for i in others]
             slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
             slip[np.linalg.norm(slip, axis=1) <= STILL] = 0.0
-            a += float(W[0, size:] @ contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1).forces)
+            a += float(
+                W[0, size:] @ contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1).forces
+            )
         return 2.0 * v / (-a * (1.0 - e)) if a < 0.0 else 0.0
 
 

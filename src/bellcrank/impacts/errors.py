@@ -28,5 +28,6 @@ class ContactError(SimulationError):
         self.contacts = contacts
         names = ", ".join(repr(c) for c in contacts)
         BellcrankError.__init__(
-            self, f"simulation stopped at t = {time:.9g} s at contact {names}: {why} (Earlier outputs: error.result.)"
+            self,
+            f"simulation stopped at t = {time:.9g} s at contact {names}: {why} (Earlier outputs: error.result.)",
         )

@@ -1,7 +1,7 @@
 """Impact times by the queue method of paper A, Section 2.3.
 
-The gaps are checked at all multiples of `max_step`; when one is found closed, the polynomial through the last m checks tells the time
-of the impact, and the motion is integrated anew from the check before to there.
+The gaps are checked at all multiples of `max_step`; when one is found closed, the polynomial through the last m
+checks tells the time of the impact, and the motion is integrated anew from the check before to there.
 
 Differs in: an overlap that begins and ends between two checks, or begins before there are two checks, is seen on the
 dense output and struck at the time found there. m = 1 strikes at the check itself: the naive method the paper
@@ -25,8 +25,8 @@ from bellcrank.impacts.modes import Modes
 from bellcrank.impacts.segment import Gap, Segment
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import Mechanism, State
-from bellcrank.result.result import Result
 from bellcrank.program.trace import Scalar, function
+from bellcrank.result.result import Result
 from bellcrank.simulate import Options, Trajectory, integrate
 from bellcrank.simulate.loop import Change
 
@@ -124,7 +124,12 @@ class QueueSegment(Segment):
         assert before is not None
         state, p = before.state, before.p
         plain = replace(
-            self.problem(state.q, state.u, state.t, p), events=0, directions=(), terminal=(), event_names=(), standing=()
+            self.problem(state.q, state.u, state.t, p),
+            events=0,
+            directions=(),
+            terminal=(),
+            event_names=(),
+            standing=(),
         )
         trajectory = integrate(plain, self.integrator, [t], self.options)
         self.again += trajectory.evaluations
@@ -147,6 +152,9 @@ class QueueSegment(Segment):
         if self.cut is None:
             return replace(result, run=run)
         keep = result.time <= self.cut
-        rows = {key: getattr(result, key)[keep] for key in ("time", "q", "u", "du", "parameters", "contact_forces")}
+        rows = {
+            key: getattr(result, key)[keep]
+            for key in ("time", "q", "u", "du", "parameters", "contact_forces")
+        }
         events = tuple(e for e in result.events if e.time <= self.cut)
         return replace(result, run=run, events=events, **rows)

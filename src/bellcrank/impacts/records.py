@@ -159,14 +159,26 @@ class ImpactTable(Sequence[ImpactRecord]):
             values = [row[k] for row in self.rows()]
             label = f"{name} [{unit}]" if unit else name
             if name in ("point", "normal"):
-                columns.update({f"{name}.{a} [{unit}]".removesuffix(" []"): [v[i] for v in values] for i, a in enumerate("xyz")})
+                columns.update(
+                    {
+                        f"{name}.{a} [{unit}]".removesuffix(" []"): [v[i] for v in values]
+                        for i, a in enumerate("xyz")
+                    }
+                )
             elif name == "friction impulse":
-                columns.update({f"{name}.{a} [{unit}]": [c.friction_impulse[i] for _, c in struck] for i, a in enumerate("xyz")})
+                columns.update(
+                    {
+                        f"{name}.{a} [{unit}]": [c.friction_impulse[i] for _, c in struck]
+                        for i, a in enumerate("xyz")
+                    }
+                )
             else:
                 columns[label] = values
         if joints:
             for joint, block in self.joint_impulses.items():
-                columns.update({f"{joint}.{a} [N s]": [block[n, i] for n, _ in struck] for i, a in enumerate("xyz")})
+                columns.update(
+                    {f"{joint}.{a} [N s]": [block[n, i] for n, _ in struck] for i, a in enumerate("xyz")}
+                )
         return pd.DataFrame(columns)
 
     def __str__(self) -> str:
@@ -175,7 +187,9 @@ class ImpactTable(Sequence[ImpactRecord]):
         head = [f"{name} [{unit}]" if unit else name for name, unit in COLUMNS]
         body = [[_cell(x) for x in row] for row in self.rows()]
         widths = [max(len(row[k]) for row in (head, *body)) for k in range(len(head))]
-        lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in (head, *body)]
+        lines = [
+            "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in (head, *body)
+        ]
         return "\n".join([*lines, f"{len(self)} impacts, {self.energy_lost:.6g} J lost"])
 
     def __repr__(self) -> str:

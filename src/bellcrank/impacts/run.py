@@ -44,10 +44,11 @@ def simulate_with_contacts(
     events: Sequence[Event],
     controllers: Sequence[Controller],
     progress: bool | None,
-    timing: Timing,
+    timing: Timing | None = None,
 ) -> Result:
     """Segments until the end, joined into one result; a failing run keeps those before."""
-    contacts = Contacts.of(mechanism)
+    timing = timing or Timing()
+    contacts = Contacts.of(mechanism, timing.propagation)
     p = np.array(mechanism.parameter_values)
     state, staying = contacts.strike(mechanism.start, p)
     modes = contacts.settle(staying, state, p)
@@ -106,7 +107,11 @@ def _later(controller: Controller, begin: float, following: Next) -> Controller:
 
 def _explain(error: SimulationError, run: Segment) -> None:
     sliding = [n for n, m in run.modes.items() if not m.sticking]
-    rubbing = [pair.contact.name for pair in run.contacts.pairs if pair.contact.friction and pair.contact.name in sliding]
+    rubbing = [
+        pair.contact.name
+        for pair in run.contacts.pairs
+        if pair.contact.friction and pair.contact.name in sliding
+    ]
     if rubbing:
         error.add_note(
             f"contact {rubbing[0]!r} was sliding with friction: where its force grows without bound (Painleve's "

@@ -148,7 +148,9 @@ class Segment(Run):
         """[t, q, u, du, parameters, contact forces] at a state of the integrator."""
         n, speeds = self.mechanism.linkage.positions, self.mechanism.linkage.speeds
         x = np.concatenate([[t], y, p])
-        return np.concatenate([[t], y[:n], self.machine.full(x)[: 2 * speeds], p, self.contact_forces(x[None])[0]])
+        return np.concatenate(
+            [[t], y[:n], self.machine.full(x)[: 2 * speeds], p, self.contact_forces(x[None])[0]]
+        )
 
     def contact_forces(self, x: Array) -> Array:
         """Forces of all contacts on b, world axes, for rows [t, y, p] of the present partition."""

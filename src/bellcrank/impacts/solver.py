@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.impact import ImpactError, solve_impact
+from bellcrank.contact.impact import ImpactError, Propagation, solve_impact
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.impacts.records import ContactRecord, ImpactRecord
@@ -124,7 +124,13 @@ def delassus(M: Array, rows: Sequence[Array]) -> Array:
 
 
 def impact(
-    program: ImpactProgram, t: float, q: Array, u_i: Array, p: Array, near: Sequence[int]
+    program: ImpactProgram,
+    t: float,
+    q: Array,
+    u_i: Array,
+    p: Array,
+    near: Sequence[int],
+    propagation: Propagation = Propagation.SEQUENTIAL,
 ) -> tuple[Array, ImpactRecord | None]:
     """Independent speeds after the contacts numbered in `near` have struck, and the record of it."""
     x = np.concatenate([[t], q, u_i, p])
@@ -147,6 +153,7 @@ def impact(
         friction,
         tangents=tangents,
         law=contacts[0].law,
+        propagation=propagation,
     )
     after = u_i + inverse @ solved.impulses
     x_after = np.concatenate([[t], q, after, p])
@@ -171,4 +178,6 @@ def impact(
     struck = tuple(r for r in records if r.impulse > 0.0) or tuple(records)
     energy = program.kinetic(x), program.kinetic(x_after)
     limited = bool(solved.energetic)
-    return after, ImpactRecord(t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy())
+    return after, ImpactRecord(
+        t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy()
+    )

@@ -1,9 +1,10 @@
-"""How the time of an impact is found."""
+"""How impacts are found, and how they pass through bodies in touch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bellcrank.contact.impact import Propagation
 from bellcrank.errors import ModelError, unknown_name
 
 METHODS = ("dense", "queue")
@@ -14,16 +15,23 @@ class Timing:
     """dense: a root of the gap on the dense output of a step. queue: by the last `queue_size` checks of the gap."""
 
     queue_size: int | None = None
+    propagation: Propagation = Propagation.SEQUENTIAL
 
     @staticmethod
-    def of(method: str, queue_size: int, max_step: float) -> Timing:
+    def of(method: str, queue_size: int, max_step: float, propagation: str = "sequential") -> Timing:
         """From the options of a run."""
         if method not in METHODS:
             raise unknown_name("way to find impact times (impacts=)", method, METHODS)
+        known = [way.value for way in Propagation]
+        if propagation not in known:
+            raise unknown_name("way of impacts through bodies in touch (propagation=)", propagation, known)
+        way = Propagation(propagation)
         if method == "dense":
-            return Timing()
+            return Timing(None, way)
         if not max_step < float("inf"):
-            raise ModelError("impacts='queue' checks the gaps every max_step seconds: give max_step, e.g. 0.01")
+            raise ModelError(
+                "impacts='queue' checks the gaps every max_step seconds: give max_step, e.g. 0.01"
+            )
         if queue_size != int(queue_size) or not 1 <= queue_size <= 12:
             raise ModelError(f"queue_size is a number from 1 (no interpolation) to 12, not {queue_size!r}")
-        return Timing(int(queue_size))
+        return Timing(int(queue_size), way)

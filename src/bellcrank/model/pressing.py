@@ -43,7 +43,9 @@ def contact_force(
     """
     who = f"contact {name!r}"
     chosen = ForceLaw(
-        checks.choice(f"law of {who}", ForceLaw.CALIBRATED if law is None else law, [x.value for x in ForceLaw])
+        checks.choice(
+            f"law of {who}", ForceLaw.CALIBRATED if law is None else law, [x.value for x in ForceLaw]
+        )
     )
     _check_law(who, chosen, restitution, damping, exponent)
     voigt = chosen is ForceLaw.KELVIN_VOIGT
@@ -61,8 +63,12 @@ def contact_force(
         modulus = _modulus(who, young, poisson)
         _check_curved(who, a.shape, b.shape)
         if n != 1.5:
-            raise ModelError(f"{who}: Hertz's theory has exponent 1.5, not {n:g}; give stiffness= instead of young=")
-    speed = checks.plain_number(f"approach_speed of {who}", approach_speed, "it is kept in a parameter of its own")
+            raise ModelError(
+                f"{who}: Hertz's theory has exponent 1.5, not {n:g}; give stiffness= instead of young="
+            )
+    speed = checks.plain_number(
+        f"approach_speed of {who}", approach_speed, "it is kept in a parameter of its own"
+    )
     if speed <= 0.0:
         raise ModelError(f"approach_speed of {who} is {speed:g}; it must be positive")
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
@@ -81,17 +87,22 @@ def _check_law(who: str, law: ForceLaw, e: float, damping: Any, exponent: float 
     if law is ForceLaw.KELVIN_VOIGT:
         if damping is None:
             raise ModelError(
-                f"{who}: law kelvin-voigt needs damping= [N s/m]; contact.kelvin_voigt_damping gives it for a restitution"
+                f"{who}: law kelvin-voigt needs damping= [N s/m]; "
+                "bellcrank.contact.kelvin_voigt_damping gives it for a restitution"
             )
         if e != 1.0:
-            raise ModelError(f"{who}: law kelvin-voigt takes damping=, not restitution=; choose law='calibrated'")
+            raise ModelError(
+                f"{who}: law kelvin-voigt takes damping=, not restitution=; choose law='calibrated'"
+            )
         if exponent not in (None, 1, 1.0):
             raise ModelError(f"{who}: law kelvin-voigt is linear; exponent= belongs to the other laws")
         return
     if damping is not None:
         raise ModelError(f"{who}: damping= belongs to law kelvin-voigt; {law.value} takes restitution=")
     if law is ForceLaw.HERTZ and e != 1.0:
-        raise ModelError(f"{who}: law hertz keeps the energy, so restitution is 1, not {e:g}; choose calibrated")
+        raise ModelError(
+            f"{who}: law hertz keeps the energy, so restitution is 1, not {e:g}; choose calibrated"
+        )
     if e < 1e-3 and law in (ForceLaw.FLORES, ForceLaw.CALIBRATED):
         raise ModelError(
             f"{who}: restitution {e:g} would need a force without bound; give at least 0.001, or treatment='impulsive'"
@@ -107,7 +118,9 @@ def _modulus(who: str, young: Any, poisson: Any) -> float:
 
     e, nu = both("young", young), both("poisson", poisson)
     if not all(x > 0.0 for x in e) or all(math.isinf(x) for x in e):
-        raise ModelError(f"young of {who} is {young!r}; it must be positive [Pa], and finite for one body at least")
+        raise ModelError(
+            f"young of {who} is {young!r}; it must be positive [Pa], and finite for one body at least"
+        )
     if not all(-1.0 < x <= 0.5 for x in nu):
         raise ModelError(f"poisson of {who} is {poisson!r}; it must lie between -1 and 0.5")
     return effective_modulus(e, nu)
@@ -119,14 +132,17 @@ def _check_curved(who: str, a: Shape, b: Shape) -> None:
     straight = any(s.straight for s in (a, b)) and any(isinstance(s, Plane) for s in (a, b))
     if a.planar or edged or straight:
         raise ModelError(
-            f"{who}: {names} may touch along a line or an edge, where Hertz's theory gives no stiffness; give stiffness="
+            f"{who}: {names} may touch along a line or an edge, where Hertz's theory gives no stiffness; "
+            "give stiffness="
         )
 
 
 def _friction(who: str, given: float | Coulomb) -> Coulomb | None:
     if isinstance(given, Coulomb):
         return given
-    mu = checks.plain_number(f"friction of {who}", given, "friction is a plain number or contact.Coulomb(...)")
+    mu = checks.plain_number(
+        f"friction of {who}", given, "friction is a plain number or contact.Coulomb(...)"
+    )
     if mu < 0.0:
         raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
     return Coulomb(mu) if mu else None

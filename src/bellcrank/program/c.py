@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, Step, schedule
 
@@ -82,7 +84,10 @@ class Dialect:
     constant: str = "static const"
 
     def number(self, value: float) -> str:
-        """The literal of a number, exact."""
+        """The literal of a number: exact, or the nearest single one where those are single."""
+        if self.suffix:
+            with np.errstate(over="ignore"):
+                value = float(np.float32(value))
         if math.isnan(value):
             return "BC_NAN"
         if math.isinf(value):

@@ -29,7 +29,16 @@ def contact_arrays(result: Result) -> tuple[dict[str, Array], dict[str, Any]]:
     arrays = {key: np.array([getattr(i, key) for i in impacts], dtype=float) for key in IMPACT}
     arrays["numbers"] = np.array([[float(getattr(i, key)) for key in NUMBERS] for i in impacts])
     rows = [
-        [k, names.index(c.contact), *c.point, *c.normal, c.impulse, *c.friction_impulse, c.speed_before, c.speed_after]
+        [
+            k,
+            names.index(c.contact),
+            *c.point,
+            *c.normal,
+            c.impulse,
+            *c.friction_impulse,
+            c.speed_before,
+            c.speed_after,
+        ]
         for k, impact in enumerate(impacts)
         for c in impact.contacts
     ]

@@ -24,6 +24,7 @@ from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.trace import Scalar, function, maximum
 from bellcrank.result import energy
+from bellcrank.result.deformation import node_rows
 from bellcrank.result.reactions import Reactions
 from bellcrank.result.snapshot import Snapshot, total
 
@@ -136,6 +137,11 @@ class Quantities:
             at = partial(self._node, name, node)
             found[f"{node.name}.position"] = Traceable(partial(_first, at), XYZ, "m")
             found[f"{node.name}.velocity"] = Traceable(partial(_second, at), XYZ, "m/s")
+            for field in ("strain", "stress"):
+                if field in member.fields:
+                    rows, components = node_rows(member.fields[field], node.position)
+                    trace = partial(_recovered, rows, partial(s.kin.eta, link))
+                    found[f"{node.name}.{field}"] = Traceable(trace, components, member.fields[field].unit)
         return found
 
     def _strain(self, name: str) -> Scalar:
@@ -354,6 +360,11 @@ class Quantities:
             rate = total([x * self.s.u[i] for i, x in row.items()]) - e.nu
             worst = maximum(worst, function("abs", rate))
         return worst
+
+
+def _recovered(rows: Any, eta: Callable[[], Values]) -> list[Scalar]:
+    """Rows on the modal coordinates."""
+    return [sum((float(a) * x for a, x in zip(row, eta(), strict=True)), 0.0) for row in rows]
 
 
 def _first(pair: Callable[[], tuple[Vec, Vec]]) -> Vec:

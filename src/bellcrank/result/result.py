@@ -168,6 +168,35 @@ class Result:
         taken = passed[:1] - passed if len(passed) else passed
         return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, taken)
 
+    def field(self, body: str, name: str) -> Series:
+        """A field over a flexible body ("displacement", "strain", "stress") at all outputs.
+
+        Shape (k, points, components); points and names of components: ``member.fields[name]``. Displacements are
+        the linear ones in the member's axes.
+        """
+        from bellcrank.result.deformation import field
+
+        return field(self, body, name)
+
+    def history(self, body: str, name: str, point: Any, component: str) -> Series:
+        """One component of a field over time, at the sample point nearest to a place in member axes [m].
+
+        For a node's name: of the sample points there (the extremes of a beam's section) the one that reaches the
+        largest magnitude; all of them are ``result["rod.middle.stress"]``.
+        """
+        from bellcrank.result.deformation import history
+
+        return history(self, body, name, point, component)
+
+    def deformed(self, body: str, magnified: float = 1.0) -> tuple[Array, NDArray[np.int64]]:
+        """The deformed shape of a flexible body in world axes [m], (k, points, 3), and the cells between the points.
+
+        magnified: Factor on the deformation.
+        """
+        from bellcrank.result.deformation import deformed
+
+        return deformed(self, body, magnified)
+
     def to_pandas(self, *names: str) -> Any:
         """A pandas DataFrame of the named quantities (all positions of bodies where none are named)."""
         import pandas as pd
@@ -211,11 +240,14 @@ class Result:
 
         return plot(self, names, path)
 
-    def html(self, path: Any, quantities: Sequence[str] | None = None) -> None:
-        """Write an animation with curves of quantities as one self-contained HTML file."""
+    def html(self, path: Any, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> None:
+        """Write an animation with curves of quantities as one self-contained HTML file.
+
+        magnified: Factor on the deformation of flexible bodies.
+        """
         from bellcrank.view.animation import html
 
-        html(self, path, quantities)
+        html(self, path, quantities, magnified)
 
     def report(self, path: Any, quantities: Sequence[str] | None = None) -> None:
         """Write a report of the run, ready to print, as one self-contained HTML file."""

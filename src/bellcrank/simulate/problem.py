@@ -32,7 +32,7 @@ class Problem:
         terminal: For each event: whether the run ends there.
         names: Names of the state entries for messages; may be empty.
         event_names: Names of the events; may be empty.
-    standing: tuple[int, ...] = ()
+        standing: Events that stand at zero at the start, up to rounding; where they go from there is looked for.
         keep: Whatever must stay alive for the addresses to stay valid.
     """
 
@@ -49,6 +49,7 @@ class Problem:
     terminal: tuple[bool, ...] = ()
     names: tuple[str, ...] = ()
     event_names: tuple[str, ...] = ()
+    standing: tuple[int, ...] = ()
     keep: tuple[object, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from bellcrank.contact.revolution import Revolution
 from bellcrank.model import System
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Scalar, function
 from bellcrank.result.result import Result
 from bellcrank.verify.cases import Quantity, Within
 
@@ -26,7 +26,7 @@ BALL, GAP = 0.0365, 1e-3
 
 def profile(z: Scalar) -> Scalar:
     """Radius [m] at a distance from the knob [m]."""
-    return THIN + (THICK - THIN) / (1.0 + np.exp(-(z - MIDDLE) / WIDTH))
+    return THIN + (THICK - THIN) / (1.0 + function("exp", -(z - MIDDLE) / WIDTH))
 
 
 def central_normal() -> tuple[float, float, float]:
@@ -68,7 +68,11 @@ def run(law: str = "calibrated", restitution: float = 0.7) -> Result:
     _, _, slope = central_normal()
     n = np.array([-1.0, 0.0, -slope]) / math.hypot(1.0, slope)
     return bat_and_ball(law, restitution).simulate(
-        0.02, initial={"ball flight": {"velocity": tuple(-n)}}, tolerance=1e-10, integrator="dop853", output=50
+        0.02,
+        initial={"ball flight": {"velocity": tuple(-n)}},
+        tolerance=1e-10,
+        integrator="dop853",
+        output=50,
     )
 
 

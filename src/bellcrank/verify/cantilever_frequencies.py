@@ -82,7 +82,11 @@ def block() -> ElasticModel:
     """The cantilever as a solid."""
     from skfem import MeshHex
 
-    grid = (np.linspace(0, LENGTH, 21), np.linspace(-HEIGHT, HEIGHT, 2) / 2, np.linspace(-WIDTH, WIDTH, 2) / 2)
+    grid = (
+        np.linspace(0, LENGTH, 21),
+        np.linspace(-HEIGHT, HEIGHT, 2) / 2,
+        np.linspace(-WIDTH, WIDTH, 2) / 2,
+    )
     ends = {"start": lambda x: x[0] < 1e-9, "end": lambda x: x[0] > LENGTH - 1e-9}
     return solid("block", MeshHex.init_tensor(*grid), MATERIAL, ends, order=2, rigid=("start",))
 
@@ -94,7 +98,7 @@ def quantities() -> list[Quantity]:
     slender = beam("beam", LENGTH, SECTION, MATERIAL, 24)
     Iz, Iy = SECTION.bending_z, SECTION.bending_y
     found = clamped_frequencies(slender.reduce(NormalModes(8), Clamped("start")))
-    for n, reference in enumerate(sorted(euler(n, I) for n in (1, 2) for I in (Iy, Iz))):
+    for n, reference in enumerate(sorted(euler(n, about) for n in (1, 2) for about in (Iy, Iz))):
         rows.append(Quantity(f"euler_{n + 1}", found[n], reference, 1e-5, "Hz", relative))
     deep = beam("beam", LENGTH, SECTION, MATERIAL, 40, theory="timoshenko")
     kinds = NormalModes(along={"y": 2, "z": 2, "x": 1, "turn": 1})
@@ -102,7 +106,11 @@ def quantities() -> list[Quantity]:
     polar = (Iy + Iz) / MATERIAL.shear * MATERIAL.density
     shaft = math.sqrt(SECTION.torsion_constant / polar) / (4.0 * LENGTH)
     exact = sorted(
-        [timoshenko(n, I, k) for n in (1, 2) for I, k in ((Iz, SECTION.shear_y), (Iy, SECTION.shear_z))]
+        [
+            timoshenko(n, about, k)
+            for n in (1, 2)
+            for about, k in ((Iz, SECTION.shear_y), (Iy, SECTION.shear_z))
+        ]
         + [bar, shaft]
     )
     for label, reduced in (

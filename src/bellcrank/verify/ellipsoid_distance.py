@@ -52,7 +52,8 @@ def largest_errors() -> tuple[float, float]:
     starts = random.normal(size=(11, 3))
     for _ in range(SHAPES):
         axes = random.uniform(0.2, 1.0, (2, 3))
-        kernel = ClosestKernel(*(Ellipsoid(*(float(x) for x in row)) for row in axes))
+        first, second = (Ellipsoid(*(float(x) for x in row)) for row in axes)
+        kernel = ClosestKernel(first, second)
         for _ in range(PAIRS // SHAPES):
             R = np.array([Rotation.random(random_state=random).as_matrix() for _ in range(2)])
             way = random.normal(size=3)

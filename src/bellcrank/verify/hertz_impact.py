@@ -70,7 +70,10 @@ def duration(run: Result) -> float:
 def quantities() -> list[Quantity]:
     """Both speeds."""
     found = []
-    references = {0.1: (2.820334734e-6, 145.736261, 8.301021234e-5), 1.0: (1.779510914e-5, 2309.764079, 5.237590314e-5)}
+    references = {
+        0.1: (2.820334734e-6, 145.736261, 8.301021234e-5),
+        1.0: (1.779510914e-5, 2309.764079, 5.237590314e-5),
+    }
     for speed, (approach, force, time) in references.items():
         run = impact(speed)
         tag = f"{speed:g}".replace(".", "")

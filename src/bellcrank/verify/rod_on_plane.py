@@ -3,7 +3,7 @@
 m = L = 1, falling at 1 m/s, at 0, 30, 45 and 60 degrees from the horizontal, e = 0.5; r = (L/2) cos(angle). The end of
 the rod is a small circle. With e = 1 the energy is kept.
 
-Source: ../shared/data/benchmarks.md, "Rod on frictionless plane" (closed form).
+Source: closed form, impulse and momentum of a rigid rod.
 """
 
 from __future__ import annotations
@@ -39,9 +39,15 @@ def rod_on_plane(degrees: float, restitution: float) -> System:
 def strike(degrees: float, restitution: float) -> tuple[ImpactRecord, float, float]:
     """The impact, and vertical speed and turning rate after it."""
     start = {"plane": {"y": (0.0, -1.0)}}
-    result = rod_on_plane(degrees, restitution).simulate(0.015, initial=start, tolerance=1e-12, integrator="dop853")
+    result = rod_on_plane(degrees, restitution).simulate(
+        0.015, initial=start, tolerance=1e-12, integrator="dop853"
+    )
     end = len(result) - 1
-    return result.impacts[0], float(result["rod.velocity.y"][end]), float(result["rod.angular_velocity.z"][end])
+    return (
+        result.impacts[0],
+        float(result["rod.velocity.y"][end]),
+        float(result["rod.angular_velocity.z"][end]),
+    )
 
 
 def quantities() -> list[Quantity]:
@@ -58,5 +64,7 @@ def quantities() -> list[Quantity]:
             found.append(Quantity(f"speed_{name}", vy, speed, 1e-9, "m/s"))
             found.append(Quantity(f"rate_{name}", abs(omega), rate, 5e-7, "rad/s"))
     kept, _, _ = strike(45.0, 1.0)
-    found.append(Quantity("elastic_energy", kept.energy_after, kept.energy_before, 1e-12, "J", Within.RELATIVE))
+    found.append(
+        Quantity("elastic_energy", kept.energy_after, kept.energy_before, 1e-12, "J", Within.RELATIVE)
+    )
     return found

@@ -56,5 +56,7 @@ def quantities() -> list[Quantity]:
     lag = math.sqrt(FLAPPING[4][0] ** 2 - 4.0**2)
     rows.append(Quantity("lag_1_at_4", frequencies(4, "y")[0], lag, 1e-4, "", Within.RELATIVE))
     linear = frequencies(12, "z", stiffening=False)[0]
-    rows.append(Quantity("flap_1_at_12_without_stiffening", linear, FLAPPING[0][0], 1e-4, "", Within.RELATIVE))
+    rows.append(
+        Quantity("flap_1_at_12_without_stiffening", linear, FLAPPING[0][0], 1e-4, "", Within.RELATIVE)
+    )
     return rows

@@ -106,5 +106,7 @@ def quantities() -> list[Quantity]:
     found = after(rod())
     rows = [Quantity(name, found[name], REFERENCE[name], 1e-6, "", Within.RELATIVE) for name in REFERENCE]
     own = after(rod(published_mass=False))["x3"]
-    rows.append(Quantity("x3_with_the_integrals_of_the_shapes", own, REFERENCE["x3"], 0.0, "m", Within.REPORTED))
+    rows.append(
+        Quantity("x3_with_the_integrals_of_the_shapes", own, REFERENCE["x3"], 0.0, "m", Within.REPORTED)
+    )
     return rows

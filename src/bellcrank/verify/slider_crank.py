@@ -44,7 +44,11 @@ def quantities() -> list[Quantity]:
     """Speeds at the time of the published impact, closure, energy and reactions over 10 s."""
     times = np.sort(np.append(np.linspace(0.0, 10.0, 1001), IMPACT))
     run = slider_crank(gravity=9.81).simulate(
-        10.0, initial={"main bearing": (math.pi / 6.0, 1.0)}, tolerance=1e-12, integrator="dop853", output=times
+        10.0,
+        initial={"main bearing": (math.pi / 6.0, 1.0)},
+        tolerance=1e-12,
+        integrator="dop853",
+        output=times,
     )
     k = int(np.searchsorted(times, IMPACT))
     energy = run["energy.total"]
@@ -57,7 +61,14 @@ def quantities() -> list[Quantity]:
         Quantity("slider_speed", float(run["slider.velocity.x"][k]), 2.614951632628, 1e-9, "m/s"),
         Quantity("crank_rate", float(run["main bearing.angle_rate"][k]), -1.832217198, 1e-9, "rad/s"),
         Quantity("redundant_equations", len(run.mechanism.dropped), 3, 0.0),
-        Quantity("energy_drift", float(np.ptp(energy) / run["energy.kinetic"].max()), 1e-9, 0.0, "relative", at_most),
+        Quantity(
+            "energy_drift",
+            float(np.ptp(energy) / run["energy.kinetic"].max()),
+            1e-9,
+            0.0,
+            "relative",
+            at_most,
+        ),
         Quantity("position_residual", float(run["constraints.position"].max()), 1e-10, 0.0, "m", at_most),
         Quantity("velocity_residual", float(run["constraints.velocity"].max()), 1e-9, 0.0, "m/s", at_most),
         Quantity("slider_balance", float(np.abs(slider).max()) / forces, 1e-11, 0.0, "relative", at_most),

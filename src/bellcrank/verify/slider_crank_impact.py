@@ -1,7 +1,7 @@
 """Slider-crank whose slider strikes a block: impact time, speeds, impulse and energy.
 
-The mechanism of :mod:`bellcrank.verify.slider_crank` with a block of 5 kg on the slider's rail, e = 0.8. The impulse goes
-through the loop to all joints; it must be linear in 1 + e.
+The mechanism of :mod:`bellcrank.verify.slider_crank` with a block of 5 kg on the slider's rail, e = 0.8. The impulse
+goes through the loop to all joints; it must be linear in 1 + e.
 
 Source: Park, Yoo, Hwang, Yang (2000), example 1; numbers from an independent solution in minimal coordinates.
 """
@@ -55,7 +55,9 @@ def quantities() -> list[Quantity]:
     speeds = result.mechanism.speed_names.index
     energy = result["energy.total"]
     impulses = np.array([run(float(e), 2.9).impacts[0].impulse for e in ELEVEN])
-    rail, guide, crank = (speeds(name) for name in ("rail.displacement", "guide.displacement", "main bearing.angle"))
+    rail, guide, crank = (
+        speeds(name) for name in ("rail.displacement", "guide.displacement", "main bearing.angle")
+    )
     before, after, relative = impact.speeds_before, impact.speeds_after, Within.RELATIVE
     return [
         Quantity("impact_time", impact.time, 2.856685118125, 1e-9, "s", relative),
@@ -67,7 +69,16 @@ def quantities() -> list[Quantity]:
         Quantity("energy_after", float(energy[2]), 57.367391108, 1e-9, "J", relative),
         Quantity("crank_rate_before", float(before[crank]), -1.832217198, 1e-9, "rad/s", relative),
         Quantity("crank_rate_after", float(after[crank]), -0.871315074, 1e-9, "rad/s", relative),
-        Quantity("slider_speed_at_3s", float(result["slider.velocity.x"][2]), 0.890217127, 1e-9, "m/s", relative),
+        Quantity(
+            "slider_speed_at_3s", float(result["slider.velocity.x"][2]), 0.890217127, 1e-9, "m/s", relative
+        ),
         Quantity("impacts", len(result.impacts), 1, 0.0),
-        Quantity("impulse_over_one_plus_e", departure_from_line(1.0 + ELEVEN, impulses), 1e-10, 0.0, "", Within.AT_MOST),
+        Quantity(
+            "impulse_over_one_plus_e",
+            departure_from_line(1.0 + ELEVEN, impulses),
+            1e-10,
+            0.0,
+            "",
+            Within.AT_MOST,
+        ),
     ]

@@ -28,7 +28,10 @@ def pendulums() -> System:
         ball = system.body(name, mass=1.0, inertia=(inertia,) * 3, at=at)
         system.spherical(f"{name} pivot", system.ground, ball, at=(x, 0.0, 0.0))
         shapes.append(ball.sphere(RADIUS))
-    system.contact("hit", *shapes, treatment="continuous", law="kelvin-voigt", stiffness=1e4, damping=10.0)
+    left, right = shapes
+    system.contact(
+        "hit", left, right, treatment="continuous", law="kelvin-voigt", stiffness=1e4, damping=10.0
+    )
     return system
 
 

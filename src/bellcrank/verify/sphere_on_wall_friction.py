@@ -1,8 +1,9 @@
 """Elastic sphere on a rigid wall with friction 0.3: force, and radial impulse over the normal one.
 
 The sphere of `sphere-on-wall`. Friction presses the spreading contact patch inwards; the ratio of impulses shows
-its size. It depends on the mesh, because nodes stick where they first touch: 0.1116 on 96 elements, 0.1096 on the 216
-used here, 0.1088 on 384, 0.1078 on 864 and 0.1075 on 1536 (an explicit scheme falls in the same way).
+its size. It depends on the mesh, because nodes stick where they first touch: at this step 0.1123 on 96 elements, 0.1096
+on 216, 0.1088 on the 384 used here, 0.1078 on 864, 0.1065 on 1536 (0.1075 at a quarter of the step). An explicit scheme
+with lumped mass falls in the same way: 0.1083 on 216, 0.1063 on 864.
 
 Source: Lee (1995), section 4; reference values from two independent schemes on fine meshes.
 """
@@ -22,13 +23,13 @@ def impulse_ratio(run: elastic.ElasticResult) -> float:
 
 def quantities() -> list[Quantity]:
     """One run on a fine mesh, one with the step and mesh of the paper."""
-    fine = impact(0.01, ball(12, 6.0), friction=0.3)
+    fine = impact(0.01, ball(16, 6.0), friction=0.3)
     paper = impact(0.05, friction=0.3)
     peak, time = smooth_peak(fine)
     relative, at_most = Within.RELATIVE, Within.AT_MOST
     return [
         Quantity("peak_force", peak, 2794.5, 0.015, "N", relative),
-        Quantity("impulse_ratio", impulse_ratio(fine), 0.1097, 0.002),
+        Quantity("impulse_ratio", impulse_ratio(fine), 0.1097, 0.001),
         Quantity("peak_time", time, 1.472, 0.01, "s"),
         Quantity("last_contact", fine.contact_duration()[1], 2.942, 0.01, "s"),
         Quantity("rebound_speed", float(fine.rebound_velocity()[1]), 0.9907, 0.003, "m/s"),

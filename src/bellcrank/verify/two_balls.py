@@ -26,7 +26,8 @@ def two_balls(**contact: Any) -> System:
         ball = system.body(name, mass=1.0, inertia=(0.4, 0.4, 0.4), at=(x, 0.0, 0.0))
         system.free(f"{name} flight", system.ground, ball)
         shapes.append(ball.sphere(1.0))
-    system.contact("hit", *shapes, treatment="continuous", **contact)
+    left, right = shapes
+    system.contact("hit", left, right, treatment="continuous", **contact)
     return system
 
 

@@ -24,17 +24,22 @@ POINTS = 1200
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
 
 
-def html(result: Result, path: str | PathLike[str], quantities: Sequence[str] | None = None) -> None:
+def html(
+    result: Result,
+    path: str | PathLike[str],
+    quantities: Sequence[str] | None = None,
+    magnified: float = 1.0,
+) -> None:
     """Write the animation of a result, with curves of quantities (a choice where None) beside it."""
-    Path(path).write_text(page(result, quantities), encoding="utf-8")
+    Path(path).write_text(page(result, quantities, magnified), encoding="utf-8")
 
 
-def page(result: Result, quantities: Sequence[str] | None = None) -> str:
+def page(result: Result, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> str:
     """The text of the page."""
     if not len(result):
         raise ModelError("the result has no outputs: there is nothing to show")
     names = default_names(result) if quantities is None else list(quantities)
-    data = _data(result, scene(result, FRAMES), panels(result, names, POINTS) if names else [])
+    data = _data(result, scene(result, FRAMES, magnified), panels(result, names, POINTS) if names else [])
     script = template("animation.js")
     system = result.mechanism.system
     return fill(
@@ -82,6 +87,16 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         "springs": [
             {"a": s.a, "pa": s.at_a.tolist(), "b": s.b, "pb": s.at_b.tolist(), "plain": s.plain}
             for s in drawn.springs
+        ],
+        "deforming": [
+            {
+                "p": floats(d.points),
+                "n": d.points.shape[1],
+                "l": d.lines.tolist(),
+                "c": d.colour,
+                "w": d.width,
+            }
+            for d in drawn.deforming
         ],
         "time": floats(drawn.time),
         "poses": floats(poses),
@@ -138,6 +153,7 @@ def _camera(drawn: Scene) -> tuple[list[float], list[float], bool]:
             continue
         for k in frames if body >= 0 else frames[:1]:
             corners.append(placed(drawn, body, solid.corners, k))
+    corners += [d.points[k] for d in drawn.deforming for k in frames]
     every = np.vstack(corners)
     seen = np.column_stack([every @ right, every @ above, every @ drawn.view])
     low, high = seen.min(axis=0), seen.max(axis=0)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bellcrank.model import forces as described
 from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.parameters import value
+from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ COLOURS = ("#3b75af", "#e1792d", "#3c9a52", "#c14a4f", "#8a63b3", "#c9a227", "#3
 """Of the bodies, in turn."""
 GROUND_COLOUR, JOINT_COLOUR, TYRE = "#a7adb5", "#30363d", ("#2f343b", "#c3c9d1", "#8b949e")
 GROUND = -1
+MOST_LINES = 800
+"""Of one flexible body; finer meshes are drawn in part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,17 @@ class SpringLine:
     b: int
     at_b: Array
     plain: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Deforming:
+    """A flexible body: points in world axes (n, p, 3) [m] over the frames, joined by lines, (m, 2), of a width [m]."""
+
+    body: int
+    points: Array
+    lines: NDArray[np.int64]
+    colour: str
+    width: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +76,12 @@ class Scene:
     view: Array
     size: float
     planar: bool
+    deforming: tuple[Deforming, ...] = ()
 
 
-def scene(result: Result, frames: int = 600) -> Scene:
-    """The scene of a result, with at most so many frames."""
-    return _Builder(result, frames).scene()
+def scene(result: Result, frames: int = 600, magnified: float = 1.0) -> Scene:
+    """The scene of a result, with at most so many frames and the deformation of flexible bodies magnified."""
+    return _Builder(result, frames, magnified).scene()
 
 
 def thinned(result: Result, frames: int) -> Result:
@@ -82,8 +97,9 @@ def thinned(result: Result, frames: int) -> Result:
 
 
 class _Builder:
-    def __init__(self, result: Result, frames: int) -> None:
+    def __init__(self, result: Result, frames: int, magnified: float = 1.0) -> None:
         self.result = thinned(result, frames)
+        self.magnified = magnified
         self.system = result.mechanism.system
         names = list(self.system.parameters)
         start = result.parameters[0] if len(result) else result.mechanism.parameter_values
@@ -120,6 +136,7 @@ class _Builder:
             view,
             self.size,
             planar,
+            tuple(self._deforming()),
         )
 
     def vector(self, numbers: Any) -> Array:
@@ -208,6 +225,8 @@ class _Builder:
 
     def _body(self, name: str, colour: str) -> Iterator[Solid]:
         body, w = self.system.bodies[name], self.width
+        if body.member is not None:
+            return
         center = self.vector(body.center_of_mass)
         wheels = [f for f in self._wheels() if f.frame.body.name == name]
         for f in wheels:
@@ -245,6 +264,19 @@ class _Builder:
             own = slides[0].a if slides[0].a.body.name == name else slides[0].b
             if len(points) == 1:
                 yield box(self._on(slides[0], name), self.matrix(own.rotation), (2 * w, 2 * w, 3 * w), colour)
+
+    def _deforming(self) -> Iterator[Deforming]:
+        for name, body in self.system.bodies.items():
+            if body.member is None:
+                continue
+            points, cells = deformed(self.result, name, self.magnified)
+            lines = edges_of(cells)
+            if len(lines) > MOST_LINES:
+                lines = lines[np.linspace(0, len(lines) - 1, MOST_LINES).astype(int)]
+            used, numbered = np.unique(lines, return_inverse=True)
+            width = self.width if cells.shape[1:] == (2,) else 0.1 * self.width
+            k = self.number[name]
+            yield Deforming(k, points[:, used], numbered.reshape(-1, 2), COLOURS[k % len(COLOURS)], width)
 
     def _on(self, joint: Joint, name: str) -> Array:
         return self.vector((joint.a if joint.a.body.name == name else joint.b).position)

@@ -118,6 +118,11 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
             flat.append(
                 (not solid.ground, float(seen[list(face), 2].mean()), seen[list(face)], colour, solid.opacity)
             )
+    bent: list[tuple[Array, str, float]] = []
+    for d in scene.deforming:
+        seen = np.column_stack([d.points[frame] @ axis for axis in (right, above, eye)])
+        every.append(seen)
+        bent += [(seen[line], d.colour, d.width) for line in d.lines]
     points = np.vstack(every)
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     scale = 0.88 * min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
@@ -141,6 +146,13 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
     for corners, colour in lines:
         (x1, y1), (x2, y2) = place(corners)
         line = f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
+        drawn.append((True, float(corners[:, 2].mean()), line))
+    for corners, colour, thick in bent:
+        (x1, y1), (x2, y2) = place(corners)
+        line = (
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
+            f'stroke-width="{max(scale * thick, 0.5):.2f}" stroke-linecap="round"/>'
+        )
         drawn.append((True, float(corners[:, 2].mean()), line))
     for spring in scene.springs:
         a = placed(scene, spring.a, spring.at_a[None], frame)[0]

@@ -37,11 +37,13 @@ function basis() {
   return { back, right, above: cross(back, right) };
 }
 
-function frameAt(time) {
+function between(time) {
   let a = 0, b = times.length - 1;
   while (b - a > 1) { const m = (a + b) >> 1; if (times[m] <= time) a = m; else b = m; }
-  const s = b > a && times[b] > times[a] ? Math.min(1, Math.max(0, (time - times[a]) / (times[b] - times[a]))) : 0;
-  const frames = [];
+  return [a, b, b > a && times[b] > times[a] ? Math.min(1, Math.max(0, (time - times[a]) / (times[b] - times[a]))) : 0];
+}
+function frameAt(time) {
+  const [a, b, s] = between(time), frames = [];
   for (let k = 0; k < bodies; k++) {
     const i = 7 * (a * bodies + k), j = 7 * (b * bodies + k), v = [];
     for (let n = 0; n < 7; n++) v.push(mix(poses[i + n], poses[j + n], s));
@@ -60,6 +62,7 @@ function placed(frame, x, y, z) {
 }
 const rgb = c => [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16));
 const shade = (c, f, o) => `rgba(${Math.round(c[0] * f)},${Math.round(c[1] * f)},${Math.round(c[2] * f)},${o})`;
+const deforming = data.deforming.map(d => ({ ...d, p: floats(d.p), c: rgb(d.c) }));
 const solids = data.solids.map(s => ({ ...s, v: floats(s.v), c: s.c.map(rgb) }));
 
 function coil(a, b) {
@@ -114,6 +117,15 @@ function drawScene() {
     });
     for (const [i, j] of s.e) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: shade(s.c[0], 1, 0.9), width: 1 });
   }
+  const [first, next, share] = between(t);
+  for (const d of deforming) {
+    const seen = [];
+    for (let i = 0; i < d.n; i++) {
+      const a = 3 * (first * d.n + i), b = 3 * (next * d.n + i);
+      seen.push(see([0, 1, 2].map(k => mix(d.p[a + k], d.p[b + k], share))));
+    }
+    for (const [i, j] of d.l) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: shade(d.c, 0.9, 1), width: Math.max(0.5, scale * d.w), round: true });
+  }
   for (const s of data.springs) {
     const a = placed(frames[s.a], ...s.pa), b = placed(frames[s.b], ...s.pb);
     const path = (s.plain ? [a, b] : coil(a, b)).map(see), parts = s.plain ? 1 : 6, per = (path.length - 1) / parts;
@@ -126,7 +138,7 @@ function drawScene() {
   g.clearRect(0, 0, W, H);
   g.lineJoin = "round";
   for (const item of list) {
-    g.beginPath();
+    g.beginPath(); g.lineCap = item.round ? "round" : "butt";
     item.points.forEach((p, i) => i ? g.lineTo(p[0], p[1]) : g.moveTo(p[0], p[1]));
     if (item.fill) { g.closePath(); g.fillStyle = item.fill; g.fill(); }
     if (item.stroke) { g.strokeStyle = item.stroke; g.lineWidth = item.width || 0.7; g.stroke(); }

@@ -1,0 +1,214 @@
+"""Surfaces given by samples: points with normals, made into one smooth surface that passes through them.
+
+Around every sample i the surface is taken as the quadric q_i(x) = n_i . d - d . H_i d / 2 = 0, d = x - p_i, fitted to the
+neighbours. The whole is the zero of their mean
+
+    f(x) = sum w_i q_i / sum w_i,   w_i = (1 - d^2 / R_i^2)^3 / (d^2 / R_i^2) where d < R_i, else 0,
+
+which passes through every sample with its normal, has continuous normals and curvatures, and needs no triangles.
+
+Sources: Franke and Nielson (1980) for the weights; Ohtake et al. (2003) for partition of unity implicits; Cazals and
+Pouget (2005) for the fits.
+Differs in: paper C takes the samples around the closest one as control points of a Bezier patch, which misses them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bellcrank.contact.shapes import Shape, Support
+from bellcrank.errors import ModelError
+from bellcrank.mechanics.vectors import Vec
+from bellcrank.program.trace import Scalar
+
+Array = NDArray[np.float64]
+
+NEIGHBOURS = 18
+"""Samples a quadric is fitted to."""
+REACH = 1.75
+"""Radius of a sample's weight over the distance of its sixth neighbour."""
+MARGIN = 0.5
+"""How far, over that distance, the contact point may move before samples are gathered anew."""
+CROWDED = 64
+"""Most samples around a contact point that a program takes in."""
+ENTRIES = 13
+"""Numbers a sample hands to a program: position, normal, six of H, radius of its weight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(Shape):
+    """A surface through samples, convex or not.
+
+    points: [m], (number, 3). normals: Outward, (number, 3). notes: What was repaired. A surface that is not closed
+    ends where its samples do.
+    """
+
+    points: Array
+    normals: Array
+    notes: tuple[str, ...] = field(default=())
+    by_points: ClassVar[bool] = True
+    closed_support: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
+        _check(points, normals)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "normals", normals / np.linalg.norm(normals, axis=1)[:, None])
+        far, n, H = self._fitted
+        object.__setattr__(self, "normals", n)
+        if self.capacity > CROWDED:
+            raise ModelError(
+                f"sampled surface: up to {self.capacity} samples lie around one point, far closer together one way than "
+                "another; sample more evenly"
+            )
+
+    @staticmethod
+    def from_grid(grid: ArrayLike, outward: ArrayLike | None = None) -> Sampled:
+        """A structured grid of points (rows, columns, 3); normals from its differences, away from `outward`'s opposite.
+
+        outward: A point inside the body [m], or none for rows x columns right-handed.
+        """
+        g = np.asarray(grid, dtype=np.float64)
+        if g.ndim != 3 or g.shape[2] != 3 or min(g.shape[:2]) < 4:
+            raise ModelError(f"a grid of samples has the shape (rows, columns, 3), at least 4 x 4, not {g.shape}")
+        normals = np.cross(np.gradient(g, axis=0), np.gradient(g, axis=1)).reshape(-1, 3)
+        points = g.reshape(-1, 3)
+        if outward is not None:
+            away = np.sum((points - np.asarray(outward, dtype=float)) * normals, axis=1)
+            normals = np.where(away[:, None] < 0.0, -normals, normals)
+        return Sampled(points, normals)
+
+    @staticmethod
+    def from_mesh(vertices: ArrayLike, faces: ArrayLike) -> Sampled:
+        """The vertices of a triangle mesh; what is wrong with it is repaired with a note, or refused."""
+        from bellcrank.contact.meshes import cleaned
+
+        points, normals, notes = cleaned(vertices, faces)
+        return Sampled(points, normals, notes)
+
+    @staticmethod
+    def from_file(path: str | PathLike[str]) -> Sampled:
+        """A mesh file (STL, OBJ, PLY), read by trimesh [m]."""
+        from bellcrank.contact.meshes import read
+
+        return Sampled.from_mesh(*read(path))
+
+    @cached_property
+    def tree(self) -> Any:
+        """The bounding-volume tree over the samples."""
+        from scipy.spatial import cKDTree
+
+        return cKDTree(self.points)
+
+    @cached_property
+    def _fitted(self) -> tuple[Array, Array, Array]:
+        """Distance of the sixth neighbour, corrected normals (number, 3) and H (number, 3, 3)."""
+        count = min(NEIGHBOURS, len(self.points) - 1)
+        far, near = self.tree.query(self.points, count + 1)
+        n, H = self.normals, np.zeros((len(self.points), 3, 3))
+        for _ in range(2):
+            n, H = _fit(self.points, n, near[:, 1:])
+        return far[:, 6], n, H
+
+    @cached_property
+    def reach(self) -> Array:
+        """R_i [m]."""
+        return np.asarray(REACH * self._fitted[0])
+
+    @cached_property
+    def spacing(self) -> float:
+        """The least distance of a sixth neighbour [m]."""
+        return float(self._fitted[0].min())
+
+    @cached_property
+    def margin(self) -> float:
+        """How far the contact point may move before samples are gathered anew [m]."""
+        return MARGIN * self.spacing
+
+    @cached_property
+    def capacity(self) -> int:
+        """The most samples whose weight reaches into the margin around any sample."""
+        counts = self.tree.query_ball_point(
+            self.points, float(self.reach.max()) + 2.0 * self.margin, return_length=True
+        )
+        return int(np.max(counts))
+
+    def around(self, x: Array) -> Array:
+        """What a program needs of the samples around x: (capacity, ENTRIES), the nearest first."""
+        number = len(self.points)
+        _, near = self.tree.query(x, min(self.capacity, number))
+        table = np.zeros((self.capacity, ENTRIES))
+        _, n, H = self._fitted
+        k = len(near)
+        table[:k, 0:3], table[:k, 3:6] = self.points[near], n[near]
+        table[:k, 6:12] = H[near][:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
+        table[:k, 12] = self.reach[near]
+        table[k:, 0:3], table[k:, 12] = table[0, 0:3] + 1e6 * self.spacing, self.spacing
+        return table
+
+    def implicit(self, s: Vec) -> Scalar:
+        raise ModelError("a sampled surface is known around a contact only; use contact.query or a contact")
+
+    def support(self, n: Vec) -> Support:
+        raise ModelError("a sampled surface may not be convex, so it has no support points")
+
+    def bounding_radius(self) -> Scalar:
+        return float(np.linalg.norm(self.points, axis=1).max())
+
+    def samples(self) -> tuple[Vec, ...]:
+        return tuple((float(x), float(y), float(z)) for x, y, z in self.points)
+
+
+def _check(points: Array, normals: Array) -> None:
+    if points.ndim != 2 or points.shape[1] != 3 or normals.shape != points.shape:
+        raise ModelError(
+            f"samples are points and normals of shape (number, 3), not {points.shape} and {normals.shape}"
+        )
+    if len(points) < 12:
+        raise ModelError(f"a sampled surface needs at least 12 samples, not {len(points)}")
+    for name, rows in (("point", points), ("normal", normals)):
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        if len(bad):
+            raise ModelError(f"sample {bad[0]} has a {name} that is not a number ({len(bad)} in all); leave it out")
+    zero = np.flatnonzero(np.linalg.norm(normals, axis=1) == 0.0)
+    if len(zero):
+        raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
+    if len(np.unique(points, axis=0)) < len(points):
+        raise ModelError("samples hold the same point twice; leave one out (numpy.unique(points, axis=0))")
+
+
+def _fit(points: Array, normals: Array, near: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Normals and H of the quadrics, from a cubic height over the tangent plane through each sample."""
+    helper = np.where(np.abs(normals[:, :1]) > 0.8, [[0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0]])
+    e1 = np.cross(normals, helper)
+    e1 /= np.linalg.norm(e1, axis=1)[:, None]
+    e2 = np.cross(normals, e1)
+    found_n, found_H = np.empty_like(normals), np.empty((len(points), 3, 3))
+    for begin in range(0, len(points), 20_000):
+        rows = slice(begin, begin + 20_000)
+        d = points[near[rows]] - points[rows, None]
+        size = np.linalg.norm(d, axis=2).max(axis=1)[:, None]
+        u, v, z = (np.einsum("ijk,ik->ij", d, e[rows]) / size for e in (e1, e2, normals))
+        terms = [u, v, 0.5 * u * u, u * v, 0.5 * v * v, u**3, u * u * v, u * v * v, v**3]
+        weight = 1.0 / (0.05 + u * u + v * v)
+        A = np.stack(terms, axis=2) * weight[:, :, None]
+        inverse = np.linalg.pinv(A, rcond=1e-6)
+        c = np.einsum("ijk,ik->ij", inverse, z * weight)
+        a, b = c[:, 0], c[:, 1]
+        k11, k12, k22 = (c[:, j] / size[:, 0] for j in (2, 3, 4))
+        steep = 1.0 / np.sqrt(1.0 + a * a + b * b)
+        n = (normals[rows] - a[:, None] * e1[rows] - b[:, None] * e2[rows]) * steep[:, None]
+        E = np.stack([e1[rows], e2[rows]], axis=2)
+        K = np.stack([np.stack([k11, k12], axis=1), np.stack([k12, k22], axis=1)], axis=2)
+        H = np.einsum("iak,ikl,ibl->iab", E, K, E) * steep[:, None, None]
+        found_n[rows], found_H[rows] = n, H
+    return found_n, found_H
+
+
+__all__ = ["CROWDED", "ENTRIES", "Sampled"]

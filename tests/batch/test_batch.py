@@ -1,0 +1,245 @@
+"""Many runs at once against runs one by one."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.batch import equilibria, simulate_many
+from bellcrank.errors import ModelError
+from bellcrank.mechanism import analyse
+from bellcrank.model import System
+from bellcrank.simulation import simulate
+from bellcrank.verify.slider_crank import slider_crank
+
+
+def swing(stiffness: float = 50.0) -> System:
+    """A pendulum on a spring: mass, stiffness and the pull at the end are parameters."""
+    system = System("swing", gravity=(0.0, -9.81, 0.0))
+    k, m = system.parameter("stiffness", stiffness), system.parameter("mass", 2.0)
+    bob = system.body("bob", mass=m, inertia=(0.1, 0.1, 0.1), at=(1.0, 0.0, 0.0))
+    system.revolute("pivot", system.ground, bob, at=(0.0, 0.0, 0.0))
+    system.spring("spring", system.ground.point(1.0, 1.0, 0.0), bob.point(0.0, 0.0, 0.0), k, 0.5, 0.6)
+    return system
+
+
+def one(system, duration, row, names, **options):
+    """The same by the single simulation."""
+    parameters = {n: v for n, v in row.items() if n in system.parameters}
+    initial: dict = {}
+    for column, value in row.items():
+        if column in parameters:
+            continue
+        joint, _, what = column.rpartition(".")
+        pair = initial.setdefault(joint, [None, None])
+        pair[what.endswith("_rate")] = value
+    start = {joint: tuple(v for v in pair if v is not None) for joint, pair in initial.items()}
+    result = simulate(system, duration, parameters=parameters, initial=start, **options)
+    return [np.asarray(result[name]) for name in names]
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "dormand_prince5"])
+def test_parameters(integrator: str) -> None:
+    system = swing()
+    table = {"stiffness": np.linspace(20.0, 90.0, 7), "mass": np.linspace(1.0, 3.0, 7)}
+    names = ["bob.position", "pivot.angle_rate", "energy.total", "pivot.force"]
+    found = simulate_many(system, table, 2.0, quantities=names, tolerance=1e-10, output=20, integrator=integrator)
+    assert found.done.all()
+    assert found["bob.position"].shape == (7, 21, 3)
+    for k in range(7):
+        row = {name: float(v[k]) for name, v in table.items()}
+        expected = one(system, 2.0, row, names, tolerance=1e-12, output=20, integrator="dop853")
+        for name, values in zip(names, expected, strict=True):
+            np.testing.assert_allclose(found[name][k], values, rtol=0.0, atol=2e-7)
+
+
+def test_start_values_of_a_closed_loop() -> None:
+    system = slider_crank(9.81)
+    angles, rates = np.linspace(0.1, 2.5, 6), np.linspace(-1.0, 1.0, 6)
+    table = {"main bearing.angle": angles, "main bearing.angle_rate": rates}
+    names = ["slider.position.x", "slider.velocity.x", "constraints.position"]
+    found = simulate_many(system, table, 1.0, quantities=names, tolerance=1e-10, output=10)
+    assert found.done.all()
+    assert found["constraints.position"].max() < 1e-10
+    for k in range(6):
+        row = {"main bearing.angle": angles[k], "main bearing.angle_rate": rates[k]}
+        expected = one(system, 1.0, row, names, tolerance=1e-12, output=10, integrator="dop853")
+        for name, values in zip(names[:2], expected, strict=False):
+            np.testing.assert_allclose(found[name][k], values, rtol=0.0, atol=1e-7)
+
+
+def test_parameters_that_shape_a_loop() -> None:
+    """A rod of another length: given crank, closed at once; without it, assembled one by one."""
+    system = System("adjustable", gravity=(0.0, -9.81, 0.0))
+    length = system.parameter("rod", 1.0)
+    system.body("crank", 1.0, (0.1, 0.1, 0.1))
+    rod = system.body("link", 1.0, (0.1, 0.1, 0.1), at=(0.0, 0.4, 0.0), angle=-math.asin(0.4))
+    piston = system.body("piston", 1.0, (0.1, 0.1, 0.1), at=(math.sqrt(1.0 - 0.16), 0.0, 0.0))
+    system.revolute("main", "ground", "crank", at=(0.0, 0.0, 0.0))
+    system.revolute("big end", "crank", "link", at=(0.0, 0.4, 0.0))
+    system.prismatic("guide", "ground", "piston", axis="x")
+    system.revolute("small end", rod.point(length, 0.0, 0.0), piston.point(0.0, 0.0, 0.0), cut=True)
+    rods = np.array([0.9, 1.0, 1.2, 1.3, 1.5])
+    names = ["piston.position.x"]
+    given = {"rod": rods, "main.angle": 0.2, "main.angle_rate": 1.0}
+    for table in (given, {"rod": rods}):
+        found = simulate_many(system, table, 0.5, quantities=names, tolerance=1e-10, output=5)
+        assert found.done.all()
+        for k, value in enumerate(rods):
+            row = {"rod": value} | ({"main.angle": 0.2, "main.angle_rate": 1.0} if len(table) > 1 else {})
+            expected = one(system, 0.5, row, names, tolerance=1e-12, output=5, integrator="dop853")
+            np.testing.assert_allclose(found[names[0]][k], expected[0], rtol=0.0, atol=1e-8)
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    rng = np.random.default_rng(5)
+    table = {"stiffness": rng.uniform(10.0, 100.0, 37), "mass": rng.uniform(1.0, 4.0, 37)}
+    mechanism = analyse(swing())
+    runs = [
+        mechanism.simulate_many(table, 1.0, quantities=["bob.velocity"], threads=threads, output=7)
+        for threads in (1, 2, 5)
+    ]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run["bob.velocity"], runs[0]["bob.velocity"])
+    assert [run.run.threads for run in runs] == [1, 2, 5]
+
+
+def test_dead_centres_are_passed_alone() -> None:
+    """Rod and crank of one length turn through poses where another coordinate must lead."""
+    system = System("folding", gravity=(0.0, 0.0, 0.0))
+    system.body("crank", 1.0, (0.1, 0.1, 0.1), (0.5, 0.0, 0.0), angle=0.3)
+    tip = (math.cos(0.3), math.sin(0.3), 0.0)
+    system.body("rod", 1.0, (0.1, 0.1, 0.1), (0.6, 0.0, 0.0), at=tip, angle=-math.asin(tip[1] / 1.05))
+    end = tip[0] + math.sqrt(1.05**2 - tip[1] ** 2)
+    system.body("block", 1.0, (0.1, 0.1, 0.1), at=(end, 0.0, 0.0))
+    system.revolute("main", "ground", "crank", at=(0.0, 0.0, 0.0))
+    system.revolute("pin", "crank", "rod", at=tip)
+    system.revolute("wrist", "rod", "block", at=(end, 0.0, 0.0))
+    system.prismatic("rail", "ground", "block", axis="x")
+    rates = np.array([0.1, 3.0, 6.0, 9.0, 0.2])
+    table = {"main.angle": 0.3, "main.angle_rate": rates}
+    names = ["block.position.x", "crank.angular_velocity.z"]
+    found = simulate_many(system, table, 1.5, quantities=names, tolerance=1e-10, output=15)
+    assert found.done.all(), [str(f) for f in found.failures]
+    assert 0 < found.run.alone < 5
+    for k, rate in enumerate(rates):
+        row = {"main.angle": 0.3, "main.angle_rate": float(rate)}
+        expected = one(system, 1.5, row, names, tolerance=1e-12, output=15, integrator="dop853")
+        for name, values in zip(names, expected, strict=True):
+            np.testing.assert_allclose(found[name][k], values, rtol=0.0, atol=1e-6)
+
+
+def blowing_up() -> System:
+    system = System("runaway")
+    gain = system.parameter("gain", 1.0)
+    body = system.body("cart", mass=1.0, inertia=(1.0, 1.0, 1.0), at=(1.0, 0.0, 0.0))
+    system.prismatic("rail", system.ground, body, axis="x")
+    system.joint_force("push", "rail", lambda coordinate: gain * (1.0 + coordinate) ** 3)
+    return system
+
+
+def test_a_failing_instance_costs_only_itself() -> None:
+    gains = np.array([0.0, 0.1, 50.0, 0.2, -0.5, 0.0])
+    found = simulate_many(
+        blowing_up(), {"gain": gains}, 3.0, quantities=["cart.position.x"], output=30, tolerance=1e-8
+    )
+    np.testing.assert_array_equal(found.done, gains < 40.0)
+    (failure,) = found.failures
+    assert failure.row == 2
+    assert failure.values == {"gain": 50.0}
+    assert "gain = 50" in str(failure)
+    x = found["cart.position.x"]
+    assert np.isfinite(x[[0, 1, 3, 4, 5]]).all()
+    assert np.isfinite(x[2, 0])
+    assert np.isnan(x[2, -1])
+    alone = simulate_many(
+        blowing_up(), {"gain": gains[[0, 1, 3, 4, 5]]}, 3.0, quantities=["cart.position.x"], output=30, tolerance=1e-8
+    )
+    np.testing.assert_allclose(alone["cart.position.x"], x[[0, 1, 3, 4, 5]], rtol=1e-5, atol=1e-5)
+
+
+def test_a_row_that_cannot_be_assembled_is_reported() -> None:
+    table = {"main bearing.angle": [0.5, 0.6], "guide.displacement": [0.0, 20.0]}
+    try:
+        found = simulate_many(slider_crank(), table, 0.1, quantities=["slider.position.x"], output=2)
+    except ModelError as error:
+        assert "guide" in str(error)
+    else:
+        assert found.failures
+
+
+def test_other_integrators_run_one_by_one() -> None:
+    table = {"stiffness": [30.0, 60.0]}
+    names = ["bob.position.y"]
+    found = simulate_many(swing(), table, 1.0, quantities=names, integrator="radau", output=4, tolerance=1e-9)
+    lanes = simulate_many(swing(), table, 1.0, quantities=names, output=4, tolerance=1e-10)
+    np.testing.assert_allclose(found[names[0]], lanes[names[0]], atol=1e-6)
+
+
+def test_events_run_one_by_one() -> None:
+    stop = bc.Event("low", lambda m: m["bob.position.y"] + 0.02, stops=True)
+    found = simulate_many(
+        swing(), {"mass": [2.0, 2.5, 3.0]}, 1.0, quantities=["bob.position.y"], events=[stop], output=50
+    )
+    y = found["bob.position.y"]
+    assert found.done.all()
+    assert np.nanmin(y) > -0.02 - 1e-9
+    # The lightest never comes so low; the others stop there.
+    np.testing.assert_array_equal(np.isnan(y[:, -1]), [False, True, True])
+
+
+def test_ctrl_c_keeps_what_was_done() -> None:
+    mechanism = analyse(swing())
+    simulate_many(mechanism, {"mass": [2.0]}, 0.1, quantities=["bob.position.x"], output=2)
+    table = {"mass": np.full(4000, 2.0)}
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    begin = time.perf_counter()
+    found = mechanism.simulate_many(table, 500.0, quantities=["bob.position.x"], output=10, threads=2)
+    assert time.perf_counter() - begin < 20.0
+    assert found.run.status == "interrupted"
+    assert not found.done.all()
+    assert np.isfinite(found["bob.position.x"][found.done]).all()
+
+
+def test_equilibria() -> None:
+    mechanism = analyse(swing())
+    table = {"stiffness": np.linspace(40.0, 70.0, 5), "mass": np.linspace(1.8, 2.3, 5)}
+    q, u = equilibria(mechanism, table)
+    for k in range(5):
+        row = {name: float(v[k]) for name, v in table.items()}
+        np.testing.assert_allclose(q[k], mechanism.equilibrium(parameters=row).state.q, atol=1e-10)
+    found = mechanism.simulate_many(table, 1.0, quantities=["bob.velocity"], starts=(q, u), output=5)
+    assert np.abs(found["bob.velocity"]).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"mas": [1.0]}, "mass"),
+        ({"mass": [1.0, 2.0], "stiffness": [1.0]}, "differ in length"),
+        ({"mass": []}, "no rows"),
+        ({"mass": [1.0, np.nan]}, "not finite in row 1"),
+        ([{"mass": 1.0}, {"stiffness": 1.0}], "has no"),
+        (3.0, "a mapping of names to columns"),
+    ],
+)
+def test_bad_tables(table, words: str) -> None:
+    with pytest.raises((ModelError, ValueError, KeyError), match=words):
+        simulate_many(swing(), table, 1.0, quantities=["bob.position"])
+
+
+def test_rows_as_mappings() -> None:
+    rows = [{"mass": 1.0}, {"mass": 2.0}]
+    found = simulate_many(swing(), rows, 0.2, quantities=["bob.position.x"], output=2)
+    assert found["bob.position.x"].shape == (2, 3)
+    with pytest.raises((KeyError, ValueError), match=r"bob\.position\.x"):
+        found["bob.position.y"]
+    assert "2 instances" in repr(found)

@@ -1,0 +1,274 @@
+"""Every command, as a person uses it: what it prints, what it writes, what it says to mistakes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli.conftest import Call
+
+COMMANDS = (
+    *("run", "check", "count", "equilibrium", "linearize", "plot", "report", "view"),
+    *("quantities", "convert", "verify", "examples"),
+)
+
+
+def test_help_lists_all_commands(call: Call) -> None:
+    answer = call("--help")
+    assert answer.status == 0
+    assert all(f"\n  {name} " in answer.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_examples(call: Call, command: str) -> None:
+    answer = call(command, "--help")
+    assert answer.status == 0
+    assert f"  bellcrank {command}" in answer.out
+    assert "--json" in answer.out
+
+
+def test_commands_are_imported_when_they_run() -> None:
+    heavy = "numpy", "scipy", "numba", "rich.table", "h5py", "yaml", "matplotlib"
+    code = f"import sys, bellcrank.cli; print([m for m in {heavy!r} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_run_sums_up_and_writes(call: Call) -> None:
+    answer = call("run", "pendulum", "-d", "2", "--out", "run.h5", "-q", "rod.velocity", "--outputs", "100")
+    assert answer.status == 0
+    assert answer.err == ""
+    for text in ("x real time", "ended        done", "energy of gravity", "rod.velocity.z", "written: run.h5"):
+        assert text in answer.out
+    assert Path("run.h5").stat().st_size > 0
+
+
+def test_run_takes_parameters_start_values_and_methods(call: Call) -> None:
+    words = ("run", "pendulum", "-d", "0.5", "--outputs", "20", "--json", "-q", "pivot.angle", "-q", "pivot.angle_rate")
+    more = ("--set", "friction=1/4", "--initial", "pivot=pi/6,-1", "--integrator", "radau", "--formulation", "lagrange")
+    found = call(*words, *more).json
+    assert found["parameters"]["friction"] == 0.25
+    assert found["run"]["integrator"] == "radau"
+    assert found["run"]["formulation"] == "lagrange"
+    assert [q["start"] for q in found["quantities"]] == pytest.approx([0.5235987755982988, -1.0])
+    assert abs(found["energy"]["relative_residual"]) < 1e-5
+    assert found["constraints"] is None
+
+
+def test_run_writes_curves_as_csv(call: Call) -> None:
+    assert call("run", "pendulum", "-d", "1", "--outputs", "4", "-o", "c.csv", "-q", "pivot.angle").status == 0
+    lines = Path("c.csv").read_text().splitlines()
+    assert lines[0] == "time [s],pivot.angle [rad]"
+    assert [line.split(",")[0] for line in lines[1:]] == ["0.0", "0.25", "0.5", "0.75", "1.0"]
+
+
+def test_run_takes_coordinates_of_joints_with_several(call: Call) -> None:
+    found = call(
+        *("run", "full-car", "-d", "0.01", "--outputs", "2", "--json", "-q", "chassis.velocity"),
+        *("--initial", "ground to chassis.velocity=10,0,0"),
+    ).json
+    assert [round(q["start"], 6) for q in found["quantities"]] == [10.0, 0.0, 0.0]
+
+
+def test_impacts_are_listed(call: Call) -> None:
+    Path("ball.yaml").write_text(
+        "bellcrank: 1\nname: ball\nbodies: {ball: {mass: 1, inertia: [0.004, 0.004, 0.004], at: [0, 0, 1]}}\n"
+        "joints: {fall: {kind: free, a: ground, b: ball}}\n"
+        "contacts:\n  floor:\n    a: {kind: plane, body: ground}\n    b: {kind: sphere, body: ball, radius: 0.1}\n"
+        "    restitution: 0.5\n"
+    )
+    answer = call("run", "ball.yaml", "-d", "0.6", "--outputs", "20", "--out", "ball.h5")
+    assert answer.status == 0
+    assert "1 impact\n" in answer.out
+    assert "0.42835" in answer.out
+    assert Path("ball.h5").exists()
+
+
+def test_a_failing_run_keeps_what_it_has(call: Call) -> None:
+    text = (
+        "bellcrank: 1\nname: falling\nbodies: {ball: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "joints: {fall: {kind: prismatic, a: ground, b: ball, axis: z}}\n"
+        "forces: {pull: {kind: joint_force, joint: fall, function: sqrt(1 - t)}}\n"
+    )
+    Path("falling.yaml").write_text(text)
+    answer = call("run", "falling.yaml", "-d", "2", "--outputs", "100", "--out", "part.h5")
+    assert answer.status == 1
+    assert "simulation stopped at t = " in answer.err
+    assert "Traceback" not in answer.err
+    assert "written: part.h5" in answer.out
+    assert len(call("plot", "part.h5", "--json", "ball.position.z").json["time"]) >= 50
+
+
+def test_interrupt_keeps_the_part(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "bellcrank.cli", "run", "slider_crank", "-d", "1e8", "--out", "long.h5"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 60.0
+        while not (tmp_path / "long.h5").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(1.0)
+        os.kill(run.pid, signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert "interrupted" in out
+    assert "interrupted at t = " in err
+    from bellcrank import load_result
+
+    assert load_result(tmp_path / "long.h5").run.status == "interrupted"
+
+
+def test_check_tells_the_topology_and_draws_it(call: Call) -> None:
+    answer = call("check", "slider_crank", "--picture", "graph.svg")
+    assert answer.status == 0
+    for text in ("degrees of freedom    1", "redundant equations   3", "slider  (revolute 'wrist pin')", "guide"):
+        assert text in answer.out
+    texts = [e.text for e in ET.fromstring(Path("graph.svg").read_text()).iter() if e.text]
+    assert {"ground", "crank", "rod", "slider", "prismatic 'guide'"} <= set(texts)
+    found = call("check", "full-car", "--json").json
+    assert found["sizes"]["degrees_of_freedom"] == 15
+    assert len(found["loops"]) == 8
+
+
+def test_equilibrium(call: Call) -> None:
+    found = call("equilibrium", "pendulum", "--json", "-q", "pivot.force").json
+    assert found["stability"] == "stable"
+    assert found["coordinates"]["pivot.angle"] == pytest.approx(-1.5707963267948966)
+    assert found["quantities"]["pivot.force"] == pytest.approx([0.0, 9.81, 0.0], abs=1e-9)
+    assert "stability      stable" in call("equilibrium", "pendulum").out
+
+
+def test_linearize(call: Call) -> None:
+    answer = call("linearize", "pendulum", "--json", "--input", "friction", "--output", "rod.velocity.x")
+    frequency = (1.5 * 9.81) ** 0.5 / (2.0 * 3.141592653589793)
+    assert answer.json["modes"][0]["frequency"] == pytest.approx(frequency)
+    assert (len(answer.json["A"]), len(answer.json["B"][0]), len(answer.json["C"])) == (2, 1, 1)
+    assert "pivot.angle_rate" in call("linearize", "pendulum", "--at", "start", "--matrices").out
+
+
+def test_quantities_of_models_and_results(call: Call, stored: Path) -> None:
+    names = [q["name"] for q in call("quantities", "slider_crank", "--json").json["quantities"]]
+    assert "guide.force" in names
+    answer = call("quantities", stored, "--containing", "guide")
+    assert "guide.force " in answer.out
+    assert "crank" not in answer.out
+
+
+def test_pages(call: Call, stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    assert call("plot", stored, "slider.velocity.x", "--out", "v.svg").out == "written: v.svg\n"
+    assert call("report", stored).out == "written: run_report.html\n"
+    assert call("view", stored, "--no-open", "--json").json == {"out": "run.html"}
+    assert opened == []
+    assert call("view", stored, "-q", "slider.velocity.x").status == 0
+    assert opened[0].startswith("file:///")
+    for name in ("v.svg", "run_report.html", "run.html"):
+        assert Path(name).stat().st_size > 1000
+
+
+def test_examples(call: Call) -> None:
+    rows = {e["name"]: e for e in call("examples", "--json").json["examples"]}
+    assert {"pendulum.yaml"} <= set(rows["pendulum"]["files"])
+    assert all(e["title"] for e in rows.values())
+    assert yaml.safe_load(call("examples", "show", "pendulum").out)["name"] == "pendulum"
+    assert call("examples", "copy", "slider-crank").status == 0
+    assert Path("slider_crank.py").exists()
+    again = call("examples", "copy", "slider-crank")
+    assert again.status == 2
+    assert "--force" in again.err
+    assert call("examples", "copy", "slider-crank", "--force").status == 0
+    assert call("check", "slider_crank.yaml").status == 0
+
+
+def test_convert(call: Call, stored: Path) -> None:
+    assert call("convert", "pendulum", "-").out.startswith("bellcrank: 1\nname: pendulum\n")
+    assert call("convert", stored, "model.yaml").status == 0
+    assert call("check", "model.yaml").status == 0
+    assert "--force" in call("convert", "pendulum", "model.yaml").err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("rnu pendulum", "Did you mean 'run'?"),
+        ("run pendulum --durtion 3", "--duration"),
+        ("run", "Missing argument 'MODEL'"),
+        ("run pendulum -d long", "'--duration'"),
+        ("run pendulm", "did you mean 'pendulum'?"),
+        ("run pendulum --set frictoin=1", "did you mean 'friction'?"),
+        ("run pendulum --set friction", "such as --set stiffness=2e4"),
+        ("run pendulum --set friction=two", "no name 'two' here"),
+        ("run pendulum --set friction=1/0", "friction=1/0"),
+        ("run pendulum --initial pivt=1", "did you mean 'pivot'?"),
+        ("run pendulum --initial pivot=1,2,3", "position, rate"),
+        ("run pendulum --initial pivot.angel=1", "did you mean 'angle'?"),
+        ("run pendulum --integrator dop583", "did you mean 'dop853'?"),
+        ("run pendulum --formulation recursiv", "did you mean 'recursive'?"),
+        ("run pendulum -q rod.veloctiy", "did you mean 'rod.velocity'?"),
+        ("run pendulum --duration -1", "positive number of seconds"),
+        ("run pendulum --tolerance 0", "between 0 and 1"),
+        ("run pendulum --outputs 0", "--outputs"),
+        ("run pendulum --out here/there/run.h5", "no folder"),
+        ("run pendulum --out run.txt", ".h5"),
+        ("check pendulum --picture graph.png", ".svg"),
+        ("linearize pendulum --at equilibirum", "did you mean 'equilibrium'?"),
+        ("linearize pendulum --input frction", "did you mean 'friction'?"),
+        ("equilibrium pendulum --drivers forzen", "did you mean 'frozen'?"),
+        ("plot nothing.h5", "no such file"),
+        ("plot {stored} slider.veloctiy.x", "did you mean 'slider.velocity'?"),
+        ("run {stored}", "is a result"),
+        ("report {model}", "is not a result"),
+        ("examples show pendulm", "did you mean 'pendulum'?"),
+        ("convert pendulum out.txt", ".yaml"),
+        ("convert pendulum out.yaml --base fre", "did you mean 'free'?"),
+        ("verify pendulm", "did you mean 'pendulum'?"),
+        ("run .", "'.'"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(call: Call, stored: Path, words: str, told: str) -> None:
+    Path("model.yaml").write_text("bellcrank: 1\nname: x\n")
+    answer = call(*(word.format(stored=stored, model="model.yaml") for word in words.split()))
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    assert answer.err.startswith("bellcrank: ")
+    assert answer.err.count("\n") == 1
+    assert told in answer.err
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    from bellcrank.cli import main
+    from bellcrank.errors import ModelError
+
+    with pytest.raises(ModelError):
+        main(["run", "pendulm", "--debug"])
+
+
+def test_what_nobody_expected_is_told_too(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oh\nno")
+
+    monkeypatch.setattr("bellcrank.cli.inputs.model", broken)
+    answer = call("check", "pendulum")
+    assert answer.status == 1
+    assert answer.err.count("\n") == 1
+    assert "ZeroDivisionError: oh no" in answer.err
+    assert "--debug" in answer.err
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    words = [sys.executable, "-m", "bellcrank.cli", "quantities", "full-car"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        run.stdout.read(10)
+        run.stdout.close()
+        assert run.stderr is not None
+        err = run.stderr.read()
+        run.wait(timeout=60)
+    assert err == b""
