@@ -98,3 +98,13 @@ def test_ledger_of_a_bouncing_rubbing_disc() -> None:
     assert ledger.contacts[-1] <= 1e-15
     assert ledger.impacts[-1] < -2.0 * G * 0.4 * 0.3
     assert "lost in impacts" in str(ledger)
+
+
+def test_impacts_are_marked_in_plots_and_told_in_reports(tmp_path: Path, struck: Result) -> None:
+    figure = struck.plot("slider.velocity.x", path=tmp_path / "plot.png")
+    marks = [line for line in figure.axes[0].lines if len(set(line.get_xdata())) == 1]
+    assert [line.get_xdata()[0] for line in marks] == pytest.approx([struck.impacts[0].time])
+    struck.report(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "<h2>Impacts</h2>" in text
+    assert "2.85668512" in text

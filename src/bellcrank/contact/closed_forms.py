@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
+from bellcrank.contact.local import Local, meet
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import TINY, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
 from bellcrank.contact.steps import chosen
@@ -32,7 +33,11 @@ Rule: TypeAlias = Callable[[Shape, Shape, Mat, Vec], Points]
 
 
 def rule(a: Shape, b: Shape) -> Rule | None:
-    """The closed form of this pair in this order, if there is one."""
+    """The closed form of this pair in this order, if there is one; from sampled surfaces, their own search."""
+    if isinstance(a, Local):
+        return _sampled
+    if isinstance(b, Local):
+        return None
     if isinstance(a, Plane):
         return _flat_below
     pairs: tuple[tuple[type[Shape], type[Shape], Rule], ...] = (
@@ -136,3 +141,7 @@ def _revolution_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     a, b = cast("Revolution", a), cast("Sphere", b)
     n, x = a.nearest(c)
     return n, x, sub(c, scale(b.radius, n))
+
+
+def _sampled(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    return meet(cast("Local", a), b, R, c)

@@ -31,11 +31,11 @@ Array = NDArray[np.float64]
 
 NEIGHBOURS = 18
 """Samples a quadric is fitted to."""
-REACH = 1.75
+REACH = 1.35
 """Radius of a sample's weight over the distance of its sixth neighbour."""
-MARGIN = 0.5
+MARGIN = 0.25
 """How far, over that distance, the contact point may move before samples are gathered anew."""
-CROWDED = 64
+CROWDED = 32
 """Most samples around a contact point that a program takes in."""
 ENTRIES = 13
 """Numbers a sample hands to a program: position, normal, six of H, radius of its weight."""
@@ -133,11 +133,9 @@ class Sampled(Shape):
 
     @cached_property
     def capacity(self) -> int:
-        """The most samples whose weight reaches into the margin around any sample."""
-        counts = self.tree.query_ball_point(
-            self.points, float(self.reach.max()) + 2.0 * self.margin, return_length=True
-        )
-        return int(np.max(counts))
+        """The most samples whose weight reaches into the margin around any point of the surface, and a few to spare."""
+        counts = self.tree.query_ball_point(self.points, self.reach + self.margin, return_length=True)
+        return int(np.max(counts)) + 4
 
     def around(self, x: Array) -> Array:
         """What a program needs of the samples around x: (capacity, ENTRIES), the nearest first."""
@@ -198,8 +196,8 @@ def _fit(points: Array, normals: Array, near: NDArray[np.int64]) -> tuple[Array,
         terms = [u, v, 0.5 * u * u, u * v, 0.5 * v * v, u**3, u * u * v, u * v * v, v**3]
         weight = 1.0 / (0.05 + u * u + v * v)
         A = np.stack(terms, axis=2) * weight[:, :, None]
-        inverse = np.linalg.pinv(A, rcond=1e-6)
-        c = np.einsum("ijk,ik->ij", inverse, z * weight)
+        normal_matrix = np.einsum("ijk,ijl->ikl", A, A) + 1e-12 * np.eye(9)
+        c = np.linalg.solve(normal_matrix, np.einsum("ijk,ij->ik", A, z * weight)[:, :, None])[:, :, 0]
         a, b = c[:, 0], c[:, 1]
         k11, k12, k22 = (c[:, j] / size[:, 0] for j in (2, 3, 4))
         steep = 1.0 / np.sqrt(1.0 + a * a + b * b)

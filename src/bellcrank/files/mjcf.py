@@ -55,8 +55,6 @@ _REASONS = {
     ".margin": "contacts and limits are not imported",
     ".gravcomp": "gravity compensation is not imported",
     ".mocap": "the body is fixed where it stands",
-    ".armature": "armature of ball and free joints is not imported",
-    ".stiffness": "springs of ball and free joints are not imported",
     ".springdamper": "give stiffness and damping instead",
     "option.density": "forces of a fluid are not imported",
     "option.viscosity": "forces of a fluid are not imported",

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from bellcrank.files.elements import Element
-from bellcrank.files.imported import Array, Builder, Pose
+from bellcrank.files.imported import Array, Builder, Note, Pose
 from bellcrank.files.mjcf_values import Compiler, truth
 from bellcrank.files.places import nearest
 from bellcrank.model import Body, Frame
@@ -72,7 +72,11 @@ class Links:
         )
 
     def damper(self, joint: Element, label: str, a: Frame, b: Frame, freedoms: int) -> None:
-        """Damping of a ball or free joint, alike in all directions."""
+        """Damping of a ball or free joint, alike in all directions; what else its class may give is listed."""
+        for key in ("stiffness", "armature"):
+            if any(joint.numbers(key, (), (0.0,))):
+                why = f"{key} of ball and free joints is not imported"
+                self.build.ignored.append(Note(f"{key} of {joint.label}", why, joint.line))
         c = self._first(joint, "damping")
         if c:
             name = self.build.name(f"{label} damping", "force")

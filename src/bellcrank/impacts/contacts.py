@@ -52,6 +52,9 @@ class Contacts:
         """Place all contacts; pairs that overlap at the start, or can never meet, are refused."""
         pairs = tuple(ContactPair.of(c, base.linkage) for c in base.system.contacts.values())
         contacts = Contacts(base, pairs, propagation)
+        # Compiled once for all runs of a mechanism; contacts are known by identity.
+        shared = base.compiled.setdefault(("contacts", *base.system.contacts.values()), ({}, {}))
+        contacts._made, contacts._variants = shared
         for pair in pairs:
             _check_movable(pair, base)
         _check_dimensions(pairs)

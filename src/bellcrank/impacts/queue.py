@@ -11,7 +11,7 @@ compares with.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,6 +76,9 @@ class QueueSegment(Segment):
             return function("sin", turn * t)
 
         return [CheckTime("check", trace=wave)]
+
+    def _watched_key(self) -> Hashable:
+        return ("checks", self.options.max_step)
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
         gaps = [i for i in hits if isinstance(self.events[i], Gap)]

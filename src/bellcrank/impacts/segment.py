@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -91,6 +91,10 @@ class Segment(Run):
         """What else is watched."""
         return []
 
+    def _watched_key(self) -> Hashable:
+        """What tells apart what else is watched."""
+        return ()
+
     def _watching(self, pair: ContactPair) -> list[Event]:
         """What is watched of an open contact."""
 
@@ -118,7 +122,7 @@ class Segment(Run):
         return replace(super().problem(q, u, t, p), standing=standing)
 
     def _event_kernel(self) -> Kernel:
-        key = ("events", modes_key(self.modes), self.machine.partition, self.user_events, type(self))
+        key = ("events", modes_key(self.modes), self.machine.partition, self.user_events, self._watched_key())
         return self.contacts.once(key, lambda: compile_program(self._event_program()))
 
     def _event_program(self) -> Program:

@@ -44,10 +44,13 @@ def _link_pose(
     """Rotation and origin of a link in the world, from the start pose of a body that rides on it."""
     if link == GROUND:
         return np.eye(3), np.zeros(3)
-    name = next((n for n, place in linkage.placements.items() if place.link == link), None)
-    if name is None:
+    seats = [(name, place) for name, place in linkage.placements.items() if place.link == link]
+    # Nodes stand where they are in the undeformed member.
+    seats += [(name, place) for (name, _), place in linkage.nodes.items() if place.link == link]
+    if not seats:
         return _under_member(system, linkage, link, parameters)
-    body, place = system.bodies[name], linkage.placements[name]
+    name, place = seats[0]
+    body = system.bodies[name]
     seat_R, seat_p = numbers(place.r, parameters), numbers(place.p, parameters)
     R = np.array(body.rotation, dtype=float) @ seat_R.T
     return R, np.array(body.position, dtype=float) - R @ seat_p

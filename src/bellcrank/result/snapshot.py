@@ -10,7 +10,7 @@ from bellcrank.formulations.equations import Mechanics
 from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.constraints import Equation
 from bellcrank.mechanics.dynamics import Wrench, brought, deformed
-from bellcrank.mechanics.flexible import Deformed
+from bellcrank.mechanics.flexible import Deformed, combination
 from bellcrank.mechanics.inertia import Inertia, from_body
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
@@ -52,6 +52,27 @@ class PointMotion:
         acc = self.snapshot.acc
         felt = add(acc.a[self.link], times(acc.K[self.link], self.local))
         return add(times(self.snapshot.kin.pose(self.link).R, felt), self.snapshot.gravity)
+
+
+@dataclass(frozen=True, eq=False)
+class CenterMotion(PointMotion):
+    """The same of a flexible body's centre of mass."""
+
+    name: str
+    member: Deformed
+
+    def velocity(self) -> Vec:
+        """[m/s]."""
+        kin = self.snapshot.kin
+        slide = combination(kin.eta_rates(kin.linkage.links[self.link]), self.member.c)
+        moved = times(kin.pose(self.link).R, scale(1.0 / self.member.shape.mass, slide))
+        return add(super().velocity(), moved)
+
+    def acceleration(self) -> Vec:
+        """[m/s^2], from the force that the body's acceleration takes."""
+        _, push = self.snapshot.inertia_wrench(self.name)
+        felt = times(self.snapshot.kin.pose(self.link).R, scale(1.0 / self.member.shape.mass, push))
+        return add(felt, self.snapshot.gravity)
 
 
 class Snapshot:
@@ -141,12 +162,12 @@ class Snapshot:
         return deformed(self.kin, self.linkage.links[seat.link])
 
     def center(self, name: str) -> PointMotion:
-        """The motion of a body's centre of mass; of a flexible one, of the point where it is now."""
+        """The motion of a body's centre of mass, which in a flexible one moves against its axes too."""
         member = self.member(name)
         if member is None:
             return self.body_point(name, vec(self.system.bodies[name].center_of_mass))
         own = member.inertia()
-        return PointMotion(self, self.linkage.placements[name].link, scale(1.0 / own.m, own.h))
+        return CenterMotion(self, self.linkage.placements[name].link, scale(1.0 / own.m, own.h), name, member)
 
     def inertia(self, name: str) -> Inertia:
         """A body's own inertia in its link's axes about the link's origin."""

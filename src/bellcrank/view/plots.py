@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bellcrank.result.result import Result
 
 INK, FAINT = "#24292f", "#d0d7de"
+MARKS = 200
+"""Impacts marked at most; the last bounces before rest lie on one another."""
 
 
 def plot(result: Result, names: Sequence[str] = (), path: str | PathLike[str] | None = None) -> Any:
@@ -32,6 +34,8 @@ def plot(result: Result, names: Sequence[str] = (), path: str | PathLike[str] | 
         _draw(axis, panel)
         for event in result.events:
             axis.axvline(event.time, color="#8c959f", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        for impact in result.impacts[:MARKS]:
+            axis.axvline(impact.time, color="#c14a4f", linewidth=0.6, alpha=0.5, zorder=1)
     if len(result):
         axes[-1].set_xlim(result.time[0], result.time[-1] if len(result) > 1 else result.time[0] + 1)
     axes[-1].set_xlabel("time [s]", color=INK)

@@ -45,6 +45,7 @@ def page(result: Result, quantities: Sequence[str] | None = None) -> str:
         *_head(result),
         *_curves(result, quantities),
         *_events(result),
+        *_impacts(result),
         *_energy(result),
         *_constraints(result),
         *_topology(result),
@@ -114,7 +115,7 @@ def _curves(result: Result, quantities: Sequence[str] | None) -> Iterable[str]:
         return
     yield "<section><h2>Curves</h2></section>"
     shown = panels(result, names, POINTS)
-    events = [e.time for e in result.events[:200]]
+    events = [e.time for e in (*result.events[:200], *result.impacts[:200])]
     yield from (chart(p, events) for p in shown)
     yield "<table><tr><th>quantity</th><th class=n>start</th><th class=n>end</th><th class=n>least</th>"
     yield "<th class=n>greatest</th><th>unit</th></tr>"
@@ -173,6 +174,19 @@ def _events(result: Result) -> Iterable[str]:
     yield "<table><tr><th class=n>time [s]</th><th>event</th></tr>"
     for e in result.events[:40]:
         yield f"<tr><td class=n>{e.time:.9g}</td><td>{text(e.name)}</td></tr>"
+    yield "</table></section>"
+
+
+def _impacts(result: Result) -> Iterable[str]:
+    if not len(result.impacts):
+        return
+    lost = f"{result.impacts.energy_lost:.6g} J lost"
+    yield f"<section><h2>Impacts</h2><p>{len(result.impacts)} in all, {lost}.</p>"
+    yield "<table><tr><th class=n>time [s]</th><th>contact</th><th class=n>impulse [N s]</th>"
+    yield "<th class=n>speed before [m/s]</th><th class=n>after [m/s]</th><th class=n>energy lost [J]</th></tr>"
+    for row in result.impacts[:40].rows():
+        numbers = "".join(f"<td class=n>{_number(row[k])}</td>" for k in (4, 6, 7, 8))
+        yield f"<tr><td class=n>{row[0]:.9g}</td><td>{text(row[1])}</td>{numbers}</tr>"
     yield "</table></section>"
 
 

@@ -1,0 +1,218 @@
+"""MJCF: models nobody here wrote beside mujoco, and every element by hand."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bellcrank.files import dumps, loads
+from bellcrank.files.mjcf import load_mjcf, loads_mjcf
+from bellcrank.files.mjcf_inertia import solid
+from bellcrank.files.places import ModelFileError
+from files.foreign import against_mujoco
+
+AGREEMENT = 1e-9
+GYMNASIUM = (
+    *("ant", "half_cheetah", "hopper", "humanoid", "inverted_double_pendulum", "inverted_pendulum"),
+    *("point", "pusher_v5", "reacher", "swimmer", "walker2d_v5"),
+)
+
+
+def asset(name: str) -> Path:
+    """A model of the package gymnasium, which is not imported for it."""
+    found = find_spec("gymnasium")
+    if found is None or found.origin is None:
+        pytest.skip("the package gymnasium is not installed")
+    return Path(found.origin).parent / f"envs/mujoco/assets/{name}.xml"
+
+
+@pytest.mark.parametrize("name", GYMNASIUM)
+def test_models_agree_with_mujoco(name: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    path = asset(name)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    speeds, mass, bias = against_mujoco(mujoco, model, load_mjcf(path))
+    assert max(speeds, mass, bias) < AGREEMENT
+
+
+EVERYTHING = """<mujoco model="everything">
+  <compiler angle="{angle}" eulerseq="{sequence}"/>
+  <option gravity="1 -2 -9"/>
+  <default>
+    <joint armature="0.3" damping="0.2"/>
+    <geom density="500"/>
+    <default class="thin"><geom size="0.02 0.3"/><joint axis="0 1 0" stiffness="3"/></default>
+  </default>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <site name="hook" pos="0 0 2"/>
+    <body name="a" pos="0 0 1" euler="{euler}" childclass="thin">
+      <joint name="a1" pos="0.1 0 0" ref="0.2" springref="0.5"/>
+      <joint name="a2" type="slide" axis="1 1 0" ref="0.1"/>
+      <geom type="capsule"/>
+      <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0" axisangle="1 1 0 0.5"/>
+      <site name="eye" pos="0.1 0.2 0.3"/>
+      <frame pos="0 0.1 0" xyaxes="0 1 0 -1 0 0">
+        <body name="b" pos="0 0 -0.5" zaxis="1 0 1">
+          <joint name="b1" class="main" axis="1 0 0" pos="0 0 0.1"/>
+          <geom type="ellipsoid" size="0.1 0.2 0.3" mass="2"/>
+          <geom type="cylinder" fromto="0 0 0 0.3 0 0.1" size="0.05"/>
+        </body>
+        <geom type="sphere" size="0.1" pos="0.2 0 0"/>
+      </frame>
+      <body name="c" pos="0.3 0 0">
+        <joint name="c1" type="ball" pos="0 0 0.1"/>
+        <inertial mass="1" pos="0 0 -0.2" quat="1 1 0 0" diaginertia="0.1 0.2 0.25"/>
+      </body>
+    </body>
+    <body name="d" pos="1 0 1"><joint type="free" damping="0.4" armature="0"/><geom type="box" size="0.1 0.1 0.2"/></body>
+    <body name="e" pos="2 0 1"><geom type="box" size="0.1 0.1 0.2"/>
+      <body name="f"><joint name="f1"/><inertial mass="1" pos="0 0.1 0" fullinertia="1 2 2.5 0.1 0.2 0.3"/></body></body>
+  </worldbody>
+  <tendon><spatial name="rope" stiffness="40" damping="2" springlength="0.5"><site site="hook"/><site site="eye"/></spatial></tendon>
+  <equality>
+    <connect name="pin" body1="b" body2="c" anchor="0 0 0.2" active="{active}"/>
+    <weld body1="d" body2="a" active="{active}"/>
+    <joint joint1="f1" joint2="b1" polycoef="0.1 2 0 0 0"/>
+  </equality>
+  <actuator><motor joint="a1"/></actuator>
+  <keyframe><key qpos="0"/></keyframe>
+</mujoco>"""
+
+
+def everything(angle: str = "radian", sequence: str = "xyz", active: str = "false") -> str:
+    turns = "0.3 -0.2 0.7" if angle == "radian" else "30 -20 70"
+    return EVERYTHING.format(angle=angle, sequence=sequence, euler=turns, active=active)
+
+
+@pytest.mark.parametrize("sequence", ["xyz", "ZYX", "zyz", "xYz"])
+@pytest.mark.parametrize("angle", ["radian", "degree"])
+def test_everything_together_agrees_with_mujoco(angle: str, sequence: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    text = everything(angle, sequence).replace('name="c1" type="ball"', 'name="c1" type="ball" armature="0" stiffness="0"')
+    model = mujoco.MjModel.from_xml_string(text)
+    assert max(against_mujoco(mujoco, model, loads_mjcf(text), seed=3)) < AGREEMENT
+
+
+def test_tendons_are_springs() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    text = everything()
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    system = loads_mjcf(text).system
+    result = system.mechanism().simulate(1e-6, output=1)
+    assert result["rope.length"][0] == pytest.approx(data.ten_length[0], rel=1e-12)
+    assert result["rope.tension"][0] == pytest.approx(40.0 * (data.ten_length[0] - 0.5), rel=1e-9)
+
+
+def test_equalities_are_loops_and_couplings() -> None:
+    system = loads_mjcf(everything(active="true")).system
+    assert (system.joints["pin"].kind, system.joints["pin"].cut) == ("spherical", True)
+    assert (system.joints["d to a"].kind, system.joints["d to a"].cut) == ("fixed", True)
+    assert system.couplings["f1 coupling"].offset == 0.1
+    open_system = loads_mjcf(everything()).system
+    # The coupling stays; the ball takes 3 freedoms, the weld 6.
+    closed, free = system.mechanism(), open_system.mechanism()
+    assert free.degrees_of_freedom - closed.degrees_of_freedom == 9
+    assert np.abs(closed.loop_state().rows(closed.start.q, 0.0).residual).max() < 1e-10
+
+
+def test_what_is_not_imported_is_listed() -> None:
+    found = loads_mjcf(everything())
+    listed = [note.what for note in found.ignored]
+    # What a ball takes from its class is listed too, although hinges of that class use it.
+    assert {"stiffness of <joint name='c1'>", "armature of <joint name='c1'>"} <= set(listed)
+    for what in ("<geom>", "<connect name='pin'>", "<weld>", "<actuator>", "<keyframe>"):
+        assert what in listed
+    assert len(found.summary()) <= len(found.ignored)
+
+
+def test_nothing_is_left_out_of_the_list() -> None:
+    """Every attribute of the file is understood, or listed by its element or by itself."""
+    text = everything().replace("<site ", '<site odd="1" ').replace("<joint name", '<joint odd="1" name')
+    found = loads_mjcf(text.replace("<worldbody>", '<strange><thing odd="1"/></strange><worldbody odd="1">'))
+    notes = " ".join(note.what for note in found.ignored)
+    assert "odd of <worldbody>" in notes
+    assert "<strange>" in notes
+    assert notes.count("odd of <joint") == len(re.findall("<joint odd", text))
+    assert notes.count("odd of <site") == 2 + 2
+
+
+def test_an_imported_model_is_a_model_file_too() -> None:
+    system = loads_mjcf(everything()).system
+    again = loads(dumps(system))
+    assert again.mechanism().degrees_of_freedom == system.mechanism().degrees_of_freedom
+
+
+@pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder", "box", "ellipsoid"])
+def test_solids_against_a_lattice_of_points(kind: str) -> None:
+    """Volume and inertia by counting the points of a lattice that lie inside."""
+    size = np.array([0.3, 0.2, 0.4][: {"sphere": 1, "capsule": 2, "cylinder": 2}.get(kind, 3)])
+    line = (np.arange(100) + 0.5) / 100 - 0.5
+    x = np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3)
+    r = np.hypot(x[:, 0], x[:, 1])
+    inside = {
+        "sphere": np.linalg.norm(x, axis=1) < 0.3,
+        "capsule": np.hypot(r, np.maximum(np.abs(x[:, 2]) - size[-1], 0.0)) < 0.3,
+        "cylinder": (r < 0.3) & (np.abs(x[:, 2]) < size[-1]),
+        "box": (np.abs(x) < [0.3, 0.2, 0.4]).all(axis=1),
+        "ellipsoid": np.linalg.norm(x / [0.3, 0.2, 0.4], axis=1) < 1.0,
+    }[kind]
+    p = x[inside]
+    volume, inertia = solid(kind, size.tolist())
+    assert volume == pytest.approx(inside.mean(), rel=0.01)
+    expected = (p**2).sum() / len(p) * np.eye(3) - p.T @ p / len(p)
+    assert np.abs(inertia - expected).max() < 0.01 * np.abs(inertia).max()
+
+
+def test_includes_come_from_the_own_folder_only(tmp_path: Path) -> None:
+    body = '<mujocoinclude><body name="x"><freejoint/><geom size="0.1"/></body></mujocoinclude>'
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "body.xml").write_text(body)
+    (tmp_path / "secret.xml").write_text(body)
+    model = tmp_path / "inner" / "model.xml"
+    text = '<mujoco><worldbody><include file="{}"/></worldbody></mujoco>'
+    model.write_text(text.format("body.xml"))
+    assert list(load_mjcf(model).system.bodies) == ["x"]
+    for outside in ("../secret.xml", str(tmp_path / "secret.xml")):
+        model.write_text(text.format(outside))
+        with pytest.raises(ModelFileError, match="outside of the model's folder"):
+            load_mjcf(model)
+    model.write_text(text.format("model.xml"))
+    with pytest.raises(ModelFileError, match="included twice|more than"):
+        load_mjcf(model)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('type="slide"', 'type="slied"', "did you mean 'slide'?"),
+        ('childclass="thin"', 'childclass="thick"', "no default class 'thick'"),
+        ('axis="1 1 0"', 'axis="0 0 0"', "zero vector"),
+        ('size="0.1 0.2 0.3"', 'size="0.1 -0.2 0.3"', "must be positive"),
+        ('zaxis="1 0 1"', 'zaxis="0 0 0"', "no length"),
+        ('site="eye"', 'site="ear"', "no site named 'ear'"),
+        ('joint2="b1"', 'joint2="b2"', "no joint named 'b2'; did you mean 'b1'?"),
+        ('quat="1 1 0 0"', 'quat="1 1 0"', "4 numbers, not 3"),
+        ('fullinertia="1 2 2.5', 'fullinertia="1 2 25', "triangle inequality"),
+        ('angle="radian"', 'angle="grad"', "is one of degree, radian"),
+        ("<worldbody>", "<wordlbody>", "not well-formed"),
+    ],
+)
+def test_mistakes_are_told_with_their_place(old: str, new: str, told: str) -> None:
+    with pytest.raises(ModelFileError) as error:
+        loads_mjcf(everything().replace(old, new, 1), "model.xml")
+    assert told in str(error.value)
+    assert str(error.value).startswith("model.xml:")
+
+
+def test_meshes_without_mass_are_no_secret() -> None:
+    text = '<mujoco><worldbody><body name="x"><freejoint/><geom type="mesh" mesh="skull"/></body></worldbody></mujoco>'
+    found = loads_mjcf(text)
+    assert found.meshes == ("skull",)
+    assert "mass is missing from body 'x'" in found.ignored[0].why
