@@ -61,7 +61,8 @@ def row(case: str, code: str, simulated: float, wall: float, processor: float, *
     } | more
     extra = ", ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in more.items())
     print(
-        f"{case:24} {code:44} {simulated / wall:10.0f} s/s, {simulated / processor:10.0f} s/core s  {extra}", flush=True
+        f"{case:24} {code:44} {simulated / wall:10.0f} s/s, {simulated / processor:10.0f} s/core s  {extra}",
+        flush=True,
     )
     return found
 
@@ -119,7 +120,9 @@ def crank_rows(repeats: int, quick: bool) -> Iterator[Row]:
         yield row(f"threads: {threads}", "bellcrank dormand_prince5 1e-06", count * DURATION, wall, processor)
 
 
-def mujoco_rows(case: str, table: dict[str, Any], reference: Any, checked: int, repeats: int) -> Iterator[Row]:
+def mujoco_rows(
+    case: str, table: dict[str, Any], reference: Any, checked: int, repeats: int
+) -> Iterator[Row]:
     """MuJoCo's rollout of fewer instances, which is enough for its rate; masses varied in the same way."""
     try:
         import mujoco
@@ -132,12 +135,19 @@ def mujoco_rows(case: str, table: dict[str, Any], reference: Any, checked: int, 
         return
     q, v = start()
     count = len(table["crank mass"])
-    for step, softness in ((2e-3, 4.0), (1e-3, 4.0), (2e-4, 4.0)):
+    kinds = mujoco.mjtIntegrator
+    methods = {"RK4": kinds.mjINT_RK4, "Euler": kinds.mjINT_EULER}
+    for method, step, softness in (
+        ("Euler", 2e-3, 4.0),
+        ("RK4", 2e-3, 4.0),
+        ("RK4", 1e-3, 4.0),
+        ("RK4", 2e-4, 4.0),
+    ):
         models = []
         for k in range(count):
             model = mujoco.MjModel.from_xml_string(MODEL.format(gravity=-minimal.GRAVITY))
             model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_REFSAFE
-            model.opt.timestep = step
+            model.opt.timestep, model.opt.integrator = step, methods[method]
             model.eq_solref[0] = -1.0 / (softness * step) ** 2, -2.0 / (softness * step)
             for name, body in (("crank mass", "crank"), ("rod mass", "rod"), ("slider mass", "slider")):
                 model.body_mass[model.body(body).id] = table[name][k]
@@ -150,13 +160,17 @@ def mujoco_rows(case: str, table: dict[str, Any], reference: Any, checked: int, 
         initial[:, 1 : 1 + len(q)], initial[:, 1 + len(q) : 1 + len(q) + len(v)] = q, v
         state = np.zeros((count, steps, size))
 
-        def run(models: Any = models, data: Any = data, initial: Any = initial, n: int = steps, s: Any = state) -> Any:
+        def run(
+            models: Any = models, data: Any = data, initial: Any = initial, n: int = steps, s: Any = state
+        ) -> Any:
             return rollout.rollout(models, data, initial, nstep=n, state=s)[0]
 
         wall, processor, found = timed(run, max(1, repeats // 2))
         ends = found[:checked, -1][:, [1, 1 + len(q)]]
         note = median_error(ends, reference)
-        yield row(case, f"mujoco rollout RK4, step {step:g} s", count * DURATION, wall, processor, error=note)
+        yield row(
+            case, f"mujoco rollout {method}, step {step:g} s", count * DURATION, wall, processor, error=note
+        )
 
 
 def car_rows(repeats: int, quick: bool) -> Iterator[Row]:

@@ -103,7 +103,9 @@ def measure(folder: Path) -> dict[str, Any]:
 
 
 def _row(**values: Any) -> dict[str, Any]:
-    print("  " + ", ".join(f"{k}: {v:.4g}" if isinstance(v, float) else f"{k}: {v}" for k, v in values.items()))
+    print(
+        "  " + ", ".join(f"{k}: {v:.4g}" if isinstance(v, float) else f"{k}: {v}" for k, v in values.items())
+    )
     sys.stdout.flush()
     return values
 
@@ -148,9 +150,13 @@ def _evaluations(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[st
         seconds = _seconds(on, lambda k=kernel, a=arguments: k(STATES, BLOCK, a), 20)  # type: ignore[misc]
         rows.append(
             _row(
-                what="evaluations", precision=precision, a_second=STATES / seconds, error=error,
-                must_agree=precision == "double", first_call=compiling,
-            )  # fmt: skip
+                what="evaluations",
+                precision=precision,
+                a_second=STATES / seconds,
+                error=error,
+                must_agree=precision == "double",
+                first_call=compiling,
+            )
         )
     return rows
 
@@ -189,11 +195,18 @@ def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]
             error = _relative(states(found), states(numbers[reference]))
             rows.append(
                 _row(
-                    what="bump", method=method, precision=precision, cars=len(y), seconds=best,
-                    car_seconds_a_second=len(y) * STEP * STEPS / best, steps=steps, failed=int((status != 0).sum()),
-                    against=reference, error=error,
+                    what="bump",
+                    method=method,
+                    precision=precision,
+                    cars=len(y),
+                    seconds=best,
+                    car_seconds_a_second=len(y) * STEP * STEPS / best,
+                    steps=steps,
+                    failed=int((status != 0).sum()),
+                    against=reference,
+                    error=error,
                     must_agree=precision == "double" and method == "runge_kutta4",
-                )  # fmt: skip
+                )
             )
     return rows
 

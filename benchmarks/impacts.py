@@ -92,8 +92,9 @@ def mujoco(step: float) -> Timing:
         first, rebound = math.nan, 0.0
         while data.time < DURATION:
             mj.mj_step(model, data)
+            # Contacts are those of the state the step began with.
             if math.isnan(first) and data.ncon:
-                first = data.time
+                first = data.time - step
             if not math.isnan(first):
                 rebound = max(rebound, float(data.qvel[0]))
         return first, rebound

@@ -26,10 +26,10 @@ from rich.table import Table
 
 from benchmarks import ours
 from benchmarks.peers.car import load_car
-from benchmarks.timing import REPEATS, Timing, one_core
+from benchmarks.timing import REPEATS, Timing, all_cores, one_core
 
 CHAINS = (10, 50, 200, 1000)
-SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic", "impacts")
+SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic", "impacts", "flexible")
 Row = dict[str, Any]
 
 
@@ -157,12 +157,50 @@ def elastic_rows(repeats: int) -> Iterator[Row]:
         yield measured("elastic", f"{kind} {divisions}", "bellcrank elastic", measure)
 
 
+def flexible_rows(repeats: int) -> Iterator[Row]:
+    """One turn of paper B's slider-crank at 1 % of the nonlinear peak; one evaluation with 1 to 40 modes."""
+    from benchmarks import flexible
+
+    def turn(found: tuple[float, float, str]) -> Timing:
+        return Timing(found[0], note=f"{found[2]}, error {found[1]:.2%}")
+
+    yield measured("flexible", "one turn", "bellcrank", lambda: turn(flexible.ours()))
+    for n in (2, 4, 8):
+        yield measured("flexible", "one turn", f"exudyn, {n} elements", lambda n=n: turn(flexible.exudyn(n)))
+    for modes, operations, seconds in flexible.cost_of_modes():
+        note = f"{operations} operations"
+        yield measured("flexible", f"{modes} modes", "bellcrank", lambda s=seconds, t=note: Timing(s, note=t))
+
+
 def impact_rows(repeats: int) -> Iterator[Row]:
     """One second of a bouncing ball; errors of impact time and rebound speed in the notes."""
     from benchmarks.impacts import measurements
 
     for case, code, measure in measurements():
         yield measured("impacts", case, code, measure)
+
+
+def batch_rows(repeats: int) -> Iterator[Row]:
+    """Many runs at once, on all cores and so in a process of its own: seconds a simulated second."""
+    quick = ["--quick"] if repeats < REPEATS else []
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "batch.json"
+        command = [sys.executable, "-m", "benchmarks.batch", *quick, "--output", str(target)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=all_cores)
+        if ended.returncode:
+            yield measured("batch", "", "bellcrank", lambda: _failed(ended.stderr))
+            return
+        for found in json.loads(target.read_text())["rows"]:
+            error = f", error {found['error']:.1e}" if "error" in found else ""
+            note = f"{found['simulated_per_second']:.4g} simulated s/s{error}"
+            seconds = 1.0 / found["simulated_per_second"]
+            yield measured(
+                "batch", found["case"], found["code"], lambda s=seconds, n=note: Timing(s, note=n)
+            ) | {"detail": found}
+
+
+def _failed(text: str) -> Timing:
+    raise RuntimeError(text.strip().splitlines()[-1] if text.strip() else "no output")
 
 
 @contextmanager
@@ -267,8 +305,10 @@ def main() -> None:
         "chain": chain_rows,
         "lanes": lane_rows,
         "compile": compile_rows,
+        "batch": batch_rows,
         "elastic": elastic_rows,
         "impacts": impact_rows,
+        "flexible": flexible_rows,
     }
     rows: list[Row] = []
     for name in chosen:

@@ -67,6 +67,12 @@ def one_core() -> int | None:
     return core
 
 
+def all_cores() -> None:
+    """Undo :func:`one_core`, for a process that is measured on all of them."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
 def _loop(function: Callable[[], Any], count: int) -> float:
     iterations = range(count)
     start = time.perf_counter()

@@ -32,7 +32,7 @@ class Event:
     ``m["t"]`` is time, parameters go by their names. direction: +1 rising, -1 falling, 0 both. stops: whether
     the run ends here. parameters: new values from here on. jump: function (state, parameters by name) -> new
     State, or None. update: function (state, parameters by name) -> new values of parameters; the step begins anew
-    here even where there are none.
+    here even where there are none. recorded: whether the result lists it.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Event:
     parameters: Mapping[str, float] | None = None
     jump: Callable[[State, Mapping[str, float]], State | None] | None = None
     update: Callable[[State, Mapping[str, float]], Mapping[str, float]] | None = None
+    recorded: bool = True
 
     def __post_init__(self) -> None:
         if self.direction not in (-1, 0, 1):

@@ -126,7 +126,8 @@ def simulate(
     step: fixed step [s] for the methods that take one. start: state to start from instead of the described
     one. progress: show a bar (default: on a terminal, after a second). impacts: how
     impact times are found: "dense" on the dense output of a step, "queue" by the last `queue_size` checks
-    every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after an interrupt or a crash
+    every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or "simultaneous".
+    save: write the outputs into this file as they come; after an interrupt or a crash
     :func:`bellcrank.resume` goes on from there.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
@@ -368,7 +369,7 @@ class Run:
         """What events that were met change: state, parameters, whether to stop."""
         from bellcrank.events import react
 
-        self.met += [Happening(t, self.events[i].name) for i in hits]
+        self.met += [Happening(t, self.events[i].name) for i in hits if self.events[i].recorded]
         state = self.full_state(self.machine, t, y, p)
         changed = react(self.mechanism, [self.events[i] for i in hits], state, p)
         if changed is not None and changed[1] is not None:

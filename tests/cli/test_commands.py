@@ -46,14 +46,41 @@ def test_run_sums_up_and_writes(call: Call) -> None:
     answer = call("run", "pendulum", "-d", "2", "--out", "run.h5", "-q", "rod.velocity", "--outputs", "100")
     assert answer.status == 0
     assert answer.err == ""
-    for text in ("x real time", "ended        done", "energy of gravity", "rod.velocity.z", "written: run.h5"):
+    for text in (
+        "x real time",
+        "ended        done",
+        "energy of gravity",
+        "rod.velocity.z",
+        "written: run.h5",
+    ):
         assert text in answer.out
     assert Path("run.h5").stat().st_size > 0
 
 
 def test_run_takes_parameters_start_values_and_methods(call: Call) -> None:
-    words = ("run", "pendulum", "-d", "0.5", "--outputs", "20", "--json", "-q", "pivot.angle", "-q", "pivot.angle_rate")
-    more = ("--set", "friction=1/4", "--initial", "pivot=pi/6,-1", "--integrator", "radau", "--formulation", "lagrange")
+    words = (
+        "run",
+        "pendulum",
+        "-d",
+        "0.5",
+        "--outputs",
+        "20",
+        "--json",
+        "-q",
+        "pivot.angle",
+        "-q",
+        "pivot.angle_rate",
+    )
+    more = (
+        "--set",
+        "friction=1/4",
+        "--initial",
+        "pivot=pi/6,-1",
+        "--integrator",
+        "radau",
+        "--formulation",
+        "lagrange",
+    )
     found = call(*words, *more).json
     assert found["parameters"]["friction"] == 0.25
     assert found["run"]["integrator"] == "radau"
@@ -64,7 +91,9 @@ def test_run_takes_parameters_start_values_and_methods(call: Call) -> None:
 
 
 def test_run_writes_curves_as_csv(call: Call) -> None:
-    assert call("run", "pendulum", "-d", "1", "--outputs", "4", "-o", "c.csv", "-q", "pivot.angle").status == 0
+    assert (
+        call("run", "pendulum", "-d", "1", "--outputs", "4", "-o", "c.csv", "-q", "pivot.angle").status == 0
+    )
     lines = Path("c.csv").read_text().splitlines()
     assert lines[0] == "time [s],pivot.angle [rad]"
     assert [line.split(",")[0] for line in lines[1:]] == ["0.0", "0.25", "0.5", "0.75", "1.0"]
@@ -109,7 +138,9 @@ def test_a_failing_run_keeps_what_it_has(call: Call) -> None:
 
 def test_interrupt_keeps_the_part(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "bellcrank.cli", "run", "slider_crank", "-d", "1e8", "--out", "long.h5"]
-    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
         deadline = time.monotonic() + 60.0
         while not (tmp_path / "long.h5").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -127,7 +158,12 @@ def test_interrupt_keeps_the_part(tmp_path: Path) -> None:
 def test_check_tells_the_topology_and_draws_it(call: Call) -> None:
     answer = call("check", "slider_crank", "--picture", "graph.svg")
     assert answer.status == 0
-    for text in ("degrees of freedom    1", "redundant equations   3", "slider  (revolute 'wrist pin')", "guide"):
+    for text in (
+        "degrees of freedom    1",
+        "redundant equations   3",
+        "slider  (revolute 'wrist pin')",
+        "guide",
+    ):
         assert text in answer.out
     texts = [e.text for e in ET.fromstring(Path("graph.svg").read_text()).iter() if e.text]
     assert {"ground", "crank", "rod", "slider", "prismatic 'guide'"} <= set(texts)

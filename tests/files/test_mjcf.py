@@ -93,7 +93,9 @@ def everything(angle: str = "radian", sequence: str = "xyz", active: str = "fals
 @pytest.mark.parametrize("angle", ["radian", "degree"])
 def test_everything_together_agrees_with_mujoco(angle: str, sequence: str) -> None:
     mujoco = pytest.importorskip("mujoco")
-    text = everything(angle, sequence).replace('name="c1" type="ball"', 'name="c1" type="ball" armature="0" stiffness="0"')
+    text = everything(angle, sequence).replace(
+        'name="c1" type="ball"', 'name="c1" type="ball" armature="0" stiffness="0"'
+    )
     model = mujoco.MjModel.from_xml_string(text)
     assert max(against_mujoco(mujoco, model, loads_mjcf(text), seed=3)) < AGREEMENT
 

@@ -110,7 +110,9 @@ def test_what_is_not_imported_is_listed() -> None:
 
 def test_nothing_is_left_out_of_the_list() -> None:
     """Whatever is put into the file, it is understood or listed."""
-    strange = ARM.replace('<link name="base"/>', '<link name="base" colour="red"><smell kind="sweet"/></link>')
+    strange = ARM.replace(
+        '<link name="base"/>', '<link name="base" colour="red"><smell kind="sweet"/></link>'
+    )
     listed = [note.what for note in loads_urdf(strange).ignored]
     assert "colour of <link name='base'>" in listed
     assert "<smell>" in listed

@@ -66,8 +66,6 @@ def slider_crank(member: Member, cut: str = "guide", gravity: float = 9.81) -> b
         "main", system.ground.point(0, 0, 0), crank.point(0, 0, 0), axis="z", cut=cut == "main" or None
     )
     system.revolute("pin", crank.point(r, 0, 0), body.node("start"), axis="z", cut=cut == "pin" or None)
-    system.revolute(
-        "wrist", body.node("end"), slider.point(0, 0, 0), axis="z", cut=cut == "wrist" or None
-    )
+    system.revolute("wrist", body.node("end"), slider.point(0, 0, 0), axis="z", cut=cut == "wrist" or None)
     system.prismatic("guide", system.ground, slider, axis="x", at=end, cut=cut == "guide" or None)
     return system

@@ -32,19 +32,30 @@ def test_closed_loops_with_any_joint_cut(cut: str, frame: str) -> None:
     agree(slider_crank(rod(frame), cut))
 
 
-JOINTS = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free")
+JOINTS = (
+    "fixed",
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "screw",
+    "free",
+)
 
 
-def joined(system: bc.System, kind: str, name: str, a: bc.Frame, b: bc.Frame) -> bc.Joint:
-    more = {
-        "fixed": {},
-        "spherical": {},
-        "free": {},
-        "universal": {"axis_a": "z", "axis_b": "y"},
-        "screw": {"axis": "z", "pitch": 0.03},
-    }.get(kind, {"axis": "z"})
-    joint: bc.Joint = getattr(system, kind)(name, a, b, **more)
-    return joint
+AXES: dict[str, dict[str, object]] = {
+    "fixed": {},
+    "spherical": {},
+    "free": {},
+    "universal": {"axis_a": "z", "axis_b": "y"},
+    "screw": {"axis": "z", "pitch": 0.03},
+}
+
+
+def joined(system: bc.System, kind: str, a: bc.Frame, b: bc.Frame, **more: object) -> None:
+    getattr(system, kind)("between", a, b, **AXES.get(kind, {"axis": "z"}), **more)
 
 
 @pytest.mark.parametrize("kind", JOINTS)
@@ -54,13 +65,13 @@ def test_every_joint_between_two_flexible_bodies(kind: str) -> None:
     first = system.flexible_body("first", rod("mean axes", 3))
     second = system.flexible_body("second", rod("clamped", 3), at=(LENGTH, 0.0, 0.0))
     system.revolute("hinge", system.ground.point(0.5 * LENGTH, 0, 0), first.node("middle"), axis="y")
-    joined(system, kind, "between", first.node("end"), second.node("start"))
+    joined(system, kind, first.node("end"), second.node("start"))
     agree(system)
     turned = bc.System("turned", gravity=(0.0, 0.0, -9.81))
     first = turned.flexible_body("first", rod("mean axes", 3))
     second = turned.flexible_body("second", rod("clamped", 3), at=(LENGTH, 0.0, 0.0))
     turned.revolute("hinge", first.node("middle"), turned.ground.point(0.5 * LENGTH, 0, 0), axis="y")
-    joined(turned, kind, "between", second.node("start"), first.node("end"))
+    joined(turned, kind, second.node("start"), first.node("end"))
     agree(turned)
 
 
@@ -72,10 +83,7 @@ def test_every_joint_as_a_cut_on_a_node(kind: str) -> None:
     second = system.flexible_body("second", rod("mean axes", 6))
     system.spherical("a", system.ground.point(0, 0, 0), first.node("start"))
     system.free("b", system.ground.point(LENGTH, 0, 0), second.node("end"))
-    more = {"fixed": {}, "spherical": {}, "universal": {"axis_a": "z", "axis_b": "y"}}
-    more["screw"] = {"axis": "z", "pitch": 0.03}
-    a, b = first.node("middle"), second.node("middle")
-    getattr(system, kind)("tie", a, b, cut=True, **more.get(kind, {"axis": "z"}))
+    joined(system, kind, first.node("middle"), second.node("middle"), cut=True)
     agree(system)
 
 
@@ -85,8 +93,12 @@ def test_forces_and_drivers_on_nodes() -> None:
     second = system.flexible_body("second", rod("mean axes", 4), at=(0.0, 0.5, 0.0))
     drive = system.universal("u", system.ground.point(0, 0, 0), first.node("start"), axis_a="z", axis_b="y")
     system.spherical("s", system.ground.point(0, 0.5, 0), second.node("start"))
-    system.spring("spring", first.node("middle"), second.node("middle"), stiffness=500.0, free_length=0.4, damping=3.0)
-    system.bushing("bushing", first.node("end"), second.node("end"), stiffness=(100.0,) * 6, damping=(1.0,) * 6)
+    system.spring(
+        "spring", first.node("middle"), second.node("middle"), stiffness=500.0, free_length=0.4, damping=3.0
+    )
+    system.bushing(
+        "bushing", first.node("end"), second.node("end"), stiffness=(100.0,) * 6, damping=(1.0,) * 6
+    )
     system.applied_force("push", first.node("end"), lambda t: (1.0, 2.0 * cos(t), 3.0))
     system.applied_torque("twist", second.node("middle"), lambda t: (0.1, 0.2, 0.3))
     system.driver(drive, lambda t: 0.3 * t * t, coordinate="angle_a", name="motor")

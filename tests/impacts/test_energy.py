@@ -75,8 +75,9 @@ def test_random_impacts_in_space_keep_momentum(law: str) -> None:
     system.free("second", system.ground, two)
     shapes = one.ellipsoid(0.3, 0.2, 0.1), two.ellipsoid(0.2, 0.25, 0.3)
     system.contact("hit", *shapes, restitution=0.7, friction=0.4, law=law)
+    mechanism = system.mechanism()
     hits = 0
-    for _ in range(12):
+    for _ in range(10):
         start = {
             "first": {
                 "velocity": rng.normal((2.0, 0.2, 0.4), 0.3),
@@ -84,7 +85,7 @@ def test_random_impacts_in_space_keep_momentum(law: str) -> None:
             },
             "second": {"velocity": rng.normal(0, 0.3, 3), "angular_velocity": rng.normal(0, 3, 3)},
         }
-        result = system.simulate(0.5, initial=start, output=20, **TIGHT)
+        result = mechanism.simulate(0.5, initial=start, output=20, **TIGHT)
         hits += len(result.impacts)
         check(list(result.impacts), 0.4) if len(result.impacts) else None
         scale = np.abs(result["momentum"]).max()
@@ -92,7 +93,7 @@ def test_random_impacts_in_space_keep_momentum(law: str) -> None:
         turning = result["angular_momentum"]
         assert np.abs(turning - turning[0]).max() < 1e-8 * np.abs(turning).max()
         assert result["energy.kinetic"][-1] <= result["energy.kinetic"][0] * (1.0 + 1e-9)
-    assert hits >= 8
+    assert hits >= 5
 
 
 def cradle() -> System:
@@ -125,13 +126,14 @@ def test_cradle_struck_all_at_once_keeps_energy_and_momentum() -> None:
 
 
 def test_newton_with_friction_that_would_raise_energy_is_told() -> None:
-    """Kane's case: the record says that the law was limited."""
-    records = strikes(
-        tilted_rod(1.5, 50.0, 1.0).mechanism(),
-        [State(0.0, np.zeros(3), np.array([v, -1.0, 0.0])) for v in np.linspace(-5.0, 5.0, 41)],
-    )
+    """Kane's case: slip reverses during the impact; the record says that the law was limited."""
+    mechanism = tilted_rod(1.5, 50.0, 1.0).mechanism()
+    speeds = [np.array([v, -1.0, w]) for v in np.linspace(-5.0, 5.0, 21) for w in (-3.0, 0.0, 3.0)]
+    records = strikes(mechanism, [State(0.0, mechanism.start.q, u) for u in speeds])
     check(records, 1.5)
-    assert any(r.law_limited for r in records) or all(r.energy_after <= r.energy_before for r in records)
+    limited = [r.law_limited for r in records]
+    assert any(limited)
+    assert not all(limited)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -27,7 +27,15 @@ extern "C" void bc_thread(int block, int thread, int size) {
   blockIdx.x = block; threadIdx.x = thread; blockDim.x = size;
 }
 """
-FLAGS = ("-std=c++14", "-O1", "-Wall", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-ffp-contract=off")
+FLAGS = (
+    "-std=c++14",
+    "-O1",
+    "-Wall",
+    "-Werror",
+    "-Wno-unused-function",
+    "-Wno-unused-variable",
+    "-ffp-contract=off",
+)
 
 
 class Processor:
@@ -67,5 +75,10 @@ class Processor:
 def _argument(value):
     if isinstance(value, np.ndarray) and value.ndim:
         return ctypes.c_void_p(value.ctypes.data)
-    kinds = {"float64": ctypes.c_double, "float32": ctypes.c_float, "int32": ctypes.c_int32, "int64": ctypes.c_int64}
+    kinds = {
+        "float64": ctypes.c_double,
+        "float32": ctypes.c_float,
+        "int32": ctypes.c_int32,
+        "int64": ctypes.c_int64,
+    }
     return kinds[value.dtype.name](value.item())

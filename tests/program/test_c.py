@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from analysis.linkages import four_bar
-from bellcrank.export import export_c, export_of
+from bellcrank.export import export_of
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
 from bellcrank.program.c import emit_c

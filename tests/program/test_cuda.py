@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from analysis.linkages import four_bar
 from bellcrank.export import export_of
 from bellcrank.mechanism import analyse
-from bellcrank.program import cuda
+from bellcrank.program import cuda, gpu
 from bellcrank.program.evaluate import evaluate as interpreted
-from bellcrank.program.gpu import GpuUnavailable, device, evaluate, integrate_adaptive, integrate_fixed
+from bellcrank.program.gpu import evaluate, integrate_adaptive, integrate_fixed
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
@@ -51,7 +51,9 @@ def test_the_car(tmp_path, precision: str, bound: float) -> None:
     assert relative(got, expected) < bound
 
 
-@pytest.mark.parametrize(("precision", "largest", "bound"), [("double", 2.0**27, 3e-16), ("single", 3e3, 2e-7)])
+@pytest.mark.parametrize(
+    ("precision", "largest", "bound"), [("double", 2.0**27, 3e-16), ("single", 3e3, 2e-7)]
+)
 def test_sine_and_cosine(tmp_path, precision: str, largest: float, bound: float) -> None:
     graph = Graph()
     t, y = graph.input("t"), graph.input("y")
@@ -62,13 +64,18 @@ def test_sine_and_cosine(tmp_path, precision: str, largest: float, bound: float)
     y = np.concatenate([turns, rng.uniform(-4, 4, 200), rng.uniform(-largest, largest, 200)]).astype(real)
     source = cuda.evaluation(program, 1, precision, 8)
     got = evaluate(
-        Processor(tmp_path), source, 8, np.zeros(len(y)), y[:, None].astype(float), np.zeros((len(y), 0)), 2, real
+        Processor(tmp_path),
+        source,
+        8,
+        np.zeros(len(y)),
+        y[:, None].astype(float),
+        np.zeros((len(y), 0)),
+        2,
+        real,
     )
     exact = np.stack([np.sin(y.astype(float)), np.cos(y.astype(float))], axis=1)
     assert np.abs(got - exact).max() < bound
-    far = evaluate(
-        Processor(tmp_path), source, 8, np.zeros(1), np.array([[1e12]]), np.zeros((1, 0)), 2, real
-    )
+    far = evaluate(Processor(tmp_path), source, 8, np.zeros(1), np.array([[1e12]]), np.zeros((1, 0)), 2, real)
     assert np.isnan(far).all()
 
 
@@ -80,7 +87,9 @@ def test_fixed_steps(tmp_path, make) -> None:
     n, rows = problem.states, 3
     y, p = np.tile(x[1 : 1 + n], (rows, 1)), np.tile(x[1 + n :], (rows, 1))
     source = cuda.integration(problem, "runge_kutta4", "double", 2)
-    found, status = integrate_fixed(Processor(tmp_path), source, 2, 0.0, y, p, 1e-3, 100, 50, np.float64, 1e-11)
+    found, status = integrate_fixed(
+        Processor(tmp_path), source, 2, 0.0, y, p, 1e-3, 100, 50, np.float64, 1e-11
+    )
     assert not status.any()
     expected = mechanism.simulate(0.1, integrator="runge_kutta4", step=1e-3, output=2)
     positions = mechanism.linkage.positions
@@ -153,14 +162,14 @@ def test_the_order_keeps_fewer_values_alive() -> None:
     assert peak(after) < peak(before)
 
 
-def test_without_a_device_the_error_says_what_to_do() -> None:
-    try:
-        device()
-    except GpuUnavailable as error:
-        assert "pip install" in str(error)
-        assert "simulate_many" in str(error)
-    else:
-        pytest.skip("there is a graphics processor here")
+def test_without_a_device_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(self) -> None:
+        raise gpu.GpuUnavailable("nothing here")
+
+    monkeypatch.setattr(gpu.CupyDevice, "__init__", nothing)
+    monkeypatch.setattr(gpu.DriverDevice, "__init__", nothing)
+    with pytest.raises(gpu.GpuUnavailable, match=r"nothing here.*pip install.*simulate_many"):
+        gpu.device.__wrapped__()
 
 
 def test_unknown_methods_are_refused() -> None:

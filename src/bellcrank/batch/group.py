@@ -70,7 +70,9 @@ class Leaver:
 class LaneGroup:
     """The arrays of four runs; used for one group after the other."""
 
-    def __init__(self, machine: LaneMachine, method: str, times: Array, parameters: int, options: Options) -> None:
+    def __init__(
+        self, machine: LaneMachine, method: str, times: Array, parameters: int, options: Options
+    ) -> None:
         self.machine, self.times, self.options = machine, times, options
         integrator = load(method)
         n = machine.rates.n_out

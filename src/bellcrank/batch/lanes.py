@@ -14,60 +14,47 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
-from bellcrank.simulate.embedded import (
-    BETA,
-    COLUMNS,
-    DENSE_EXTRA,
-    ERRORS,
-    EXPONENT,
-    EXTRAS,
-    GROW,
-    NODES,
-    SAFETY,
-    SHRINK,
-    STAGES,
-    STARTS,
-    WEIGHTS,
+from bellcrank.batch.lane_parts import (
+    ACTIVE,
+    ERRORS_OF,
+    FLAG,
+    LANE_ROWS,
+    LANES,
+    MARGINS,
+    ORDER,
+    begin_lanes,
+    combine_lanes,
+    error_lanes,
+    outputs_lanes,
+    project_lanes,
+    rates_lanes,
+    worst_norm,
 )
+from bellcrank.simulate.compiled import Unit, matrix, vector
+from bellcrank.simulate.embedded import BETA, EXPONENT, GROW, NODES, SAFETY, SHRINK, STAGES
 from bellcrank.simulate.layout import (
     ADDRESSES,
-    ATOL,
     BUDGET,
-    CORRECTIONS,
-    DENSE,
-    DENSE_ROWS,
     ERROR_OLD,
-    EVALUATIONS,
     F_NEW,
     FIXED,
     FRESH,
-    H_STEP,
     INTS,
     LAST_REJECTED,
-    MAX_STEP,
     MAX_STEPS,
     N_OUT,
     OUT_NEXT,
     OWN,
     OWN_INTS,
     OWN_REALS,
-    POSITION_TOLERANCE,
-    PROJECT,
     REALS,
     REJECTED,
-    RHS,
     ROWS,
-    RTOL,
     STEPS,
     T_NEW,
     T_STOP,
     THRESHOLD,
     TROUBLE,
-    WORK,
     Y_NEW,
     F,
     H,
@@ -84,247 +71,9 @@ from bellcrank.simulate.steps import (
     next_step,
     plan_step,
 )
-from bellcrank.simulate.vectors import hermite
-from bellcrank.simulate.vocabulary import call, call_at
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-LANES = 4
-# rows of g, one number a lane
-ACTIVE = 0  # 0 for a lane that only keeps a place warm
-FLAG = 1  # set where the lane cannot go on with the others
-MARGINS = 2
-ERRORS_OF = 3
-LANE_ROWS = 4
-
-ORDER = 24
-"""Where the order of the method stands in ints: the place of HISTORY, which one-step methods do not use."""
 
 PATIENCE = 12
 """Rejections in a row that one lane's trouble may cost the others before it is taken out."""
-
-
-@part
-def load_lanes(x: Floats, t: float, v: Floats, row: int) -> None:
-    """x = [t, v[row], p]."""
-    for lane in range(4):
-        x[lane] = t
-    for i in range(v.shape[1]):
-        x[4 + i] = v[row, i]
-
-
-@part
-def combine_lanes(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Floats, row: int) -> None:
-    """States in x = v[base] + h * sum of weights * rates; without the base where it is negative."""
-    n = v.shape[1]
-    if base >= 0:
-        for i in range(n):
-            x[4 + i] = v[base, i]
-    else:
-        for i in range(n):
-            x[4 + i] = 0.0
-    k = shape[STARTS + row]
-    last = shape[STARTS + row + 1]
-    while k + 1 < last:
-        w0 = h * table[WEIGHTS + k]
-        w1 = h * table[WEIGHTS + k + 1]
-        r0 = shape[COLUMNS + k]
-        r1 = shape[COLUMNS + k + 1]
-        for i in range(n):
-            x[4 + i] += w0 * v[r0, i] + w1 * v[r1, i]
-        k += 2
-    if k < last:
-        w0 = h * table[WEIGHTS + k]
-        r0 = shape[COLUMNS + k]
-        for i in range(n):
-            x[4 + i] += w0 * v[r0, i]
-
-
-@part
-def rates_lanes(addresses: Ints, ints: Ints, x: Floats, v: Floats, t: float, row: int) -> None:
-    """v[row] = rates of the states in x at time t."""
-    for lane in range(4):
-        x[lane] = t
-    call_at(addresses[RHS], x, 0, v, row * v.shape[1])
-    ints[EVALUATIONS] += 1
-
-
-@part
-def project_lanes(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Floats, g: Floats, t: float
-) -> bool:
-    """Newton corrections until the constraints hold in all active lanes; flags those in which they do not."""
-    for lane in range(4):
-        x[lane] = t
-        g[FLAG, lane] = 0.0
-    if addresses[PROJECT] == 0:
-        return True
-    n = 4 * ints[N]
-    for _ in range(ints[CORRECTIONS]):
-        call(addresses[PROJECT], x, corrected)
-        for i in range(n):
-            x[4 + i] = corrected[i]
-        closed = True
-        for lane in range(4):
-            g[MARGINS, lane] = corrected[n + 4 + lane]
-            g[FLAG, lane] = 0.0
-            if g[ACTIVE, lane] != 0.0 and not corrected[n + lane] <= reals[POSITION_TOLERANCE]:
-                g[FLAG, lane] = 1.0
-                closed = False
-        if closed:
-            return True
-    return False
-
-
-@part
-def worst_norm(reals: Floats, v: Floats, g: Floats, row: int, a: int, b: int, keep: bool) -> float:
-    """The largest over the active lanes of the root mean square of v[row] / (atol + rtol max(|v[a]|, |v[b]|)).
-
-    What is not a number counts as infinite. keep: leave the norm of each lane in g.
-    """
-    rtol = reals[RTOL]
-    n = v.shape[1]
-    t0 = 0.0
-    t1 = 0.0
-    t2 = 0.0
-    t3 = 0.0
-    for i in range(0, n, 4):
-        r0 = v[row, i] / (v[ATOL, i] + rtol * max(abs(v[a, i]), abs(v[b, i])))
-        r1 = v[row, i + 1] / (v[ATOL, i + 1] + rtol * max(abs(v[a, i + 1]), abs(v[b, i + 1])))
-        r2 = v[row, i + 2] / (v[ATOL, i + 2] + rtol * max(abs(v[a, i + 2]), abs(v[b, i + 2])))
-        r3 = v[row, i + 3] / (v[ATOL, i + 3] + rtol * max(abs(v[a, i + 3]), abs(v[b, i + 3])))
-        t0 += r0 * r0
-        t1 += r1 * r1
-        t2 += r2 * r2
-        t3 += r3 * r3
-    g[ERRORS_OF, 0] = math.sqrt(4.0 * t0 / n)
-    g[ERRORS_OF, 1] = math.sqrt(4.0 * t1 / n)
-    g[ERRORS_OF, 2] = math.sqrt(4.0 * t2 / n)
-    g[ERRORS_OF, 3] = math.sqrt(4.0 * t3 / n)
-    worst = 0.0
-    for lane in range(4):
-        if g[ACTIVE, lane] != 0.0:
-            if not math.isfinite(g[ERRORS_OF, lane]):
-                worst = math.inf
-                if keep:
-                    g[FLAG, lane] = 1.0
-            worst = max(worst, g[ERRORS_OF, lane])
-    return worst
-
-
-@part
-def error_lanes(
-    reals: Floats, x: Floats, v: Floats, g: Floats, h: float, shape: Ints, table: Floats
-) -> float:
-    """The scaled local error of the worst lane; see the scalar `error_norm`."""
-    fine = 0.0
-    coarse = 0.0
-    first = shape[STAGES] + shape[EXTRAS] + shape[DENSE_EXTRA]
-    for k in range(shape[ERRORS] - 1, -1, -1):
-        combine_lanes(x, v, -1, h, shape, table, first + k)
-        for i in range(v.shape[1]):
-            v[WORK, i] = x[4 + i]
-        coarse = fine
-        fine = worst_norm(reals, v, g, WORK, Y, Y_NEW, True)
-    return fine if coarse == 0.0 else fine * fine / math.sqrt(fine * fine + 0.01 * coarse * coarse)
-
-
-@part
-def dense_lanes(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, shape: Ints, table: Floats
-) -> None:
-    """The polynomial of the step just made."""
-    h = reals[H_STEP]
-    hermite(v, h, F_NEW, Y_NEW)
-    stages = shape[STAGES] + shape[EXTRAS]
-    for k in range(shape[STAGES], stages + shape[DENSE_EXTRA]):
-        further = k < stages
-        combine_lanes(x, v, Y if further else -1, h, shape, table, k)
-        if further:
-            rates_lanes(addresses, ints, x, v, reals[T] + table[NODES + k] * h, OWN + k)
-        else:
-            for i in range(v.shape[1]):
-                v[DENSE + 3 + k - stages, i] = x[4 + i]
-    ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
-
-
-@part
-def outputs_lanes(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    g: Floats,
-    corrected: Floats,
-    out_t: Floats,
-    out_y: Floats,
-    shape: Ints,
-    table: Floats,
-) -> bool:
-    """Write the outputs due in the step just made; False where one does not satisfy the constraints."""
-    n = v.shape[1]
-    ready = False
-    while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T_NEW]:
-        k = ints[OUT_NEXT]
-        t = out_t[k]
-        if t < reals[T_NEW]:
-            if not ready:
-                dense_lanes(addresses, ints, reals, x, v, shape, table)
-                ready = True
-            theta = (t - reals[T]) / reals[H_STEP]
-            for i in range(n):
-                x[4 + i] = 0.0
-            for j in range(ints[DENSE_ROWS] - 1, -1, -1):
-                factor = theta if j % 2 == 0 else 1.0 - theta
-                for i in range(n):
-                    x[4 + i] = (x[4 + i] + v[DENSE + j, i]) * factor
-            for i in range(n):
-                x[4 + i] += v[Y, i]
-            if not project_lanes(addresses, ints, reals, x, corrected, g, t):
-                return False
-            for i in range(n):
-                out_y[k, i] = x[4 + i]
-        else:
-            for i in range(n):
-                out_y[k, i] = v[Y_NEW, i]
-        ints[OUT_NEXT] = k + 1
-    return True
-
-
-@part
-def begin_lanes(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, corrected: Floats, order: int
-) -> bool:
-    """Project, take the rates, choose a first step as the scalar loop does; False where a lane is flagged."""
-    n = v.shape[1]
-    load_lanes(x, reals[T], v, Y)
-    if not project_lanes(addresses, ints, reals, x, corrected, g, reals[T]):
-        return False
-    for i in range(n):
-        v[Y, i] = x[4 + i]
-    rates_lanes(addresses, ints, x, v, reals[T], F)
-    d0 = worst_norm(reals, v, g, Y, Y, Y, True)
-    d1 = worst_norm(reals, v, g, F, Y, Y, True)
-    if not math.isfinite(d0 + d1):
-        return False
-    reals[ERROR_OLD] = 1e-4
-    if reals[H] <= 0.0:
-        h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-        h = min(min(h, reals[T_STOP] - reals[T]), reals[MAX_STEP])
-        for i in range(n):
-            x[4 + i] = v[Y, i] + h * v[F, i]
-        rates_lanes(addresses, ints, x, v, reals[T] + h, F_NEW)
-        for i in range(n):
-            v[WORK, i] = (v[F_NEW, i] - v[F, i]) / h
-        d2 = worst_norm(reals, v, g, WORK, Y, Y, False)
-        steepest = max(d1, d2)
-        longer = max(1e-6, 1e-3 * h)
-        if steepest > 1e-15:
-            longer = (0.01 / steepest) ** (1.0 / (order + 1.0))
-        reals[H] = min(100.0 * h, longer) if math.isfinite(d2) else 1e-3 * h
-    return True
 
 
 @Unit
@@ -429,3 +178,6 @@ def advance_lanes(
             return REPARTITION
         if ints[STEPS] + ints[REJECTED] >= ints[MAX_STEPS]:
             return TOO_MANY_STEPS
+
+
+__all__ = ["ACTIVE", "FLAG", "LANES", "LANE_ROWS", "ORDER", "advance_lanes"]

@@ -85,7 +85,9 @@ def simulate_many(
         first = assembled_starts(mechanism, rows, machine)
     else:
         if rows.initial:
-            raise ModelError(f"give start values by starts= or by the column {rows.initial[0][0]!r}, not both")
+            raise ModelError(
+                f"give start values by starts= or by the column {rows.initial[0][0]!r}, not both"
+            )
         first = given_starts(mechanism, starts, len(rows))
     batch = _Batch(
         mechanism, rows, first, times, options, integrator, lanes, machine, readout(mechanism, quantities)
@@ -115,7 +117,13 @@ class _Batch:
         reading: Readout,
     ) -> None:
         self.mechanism, self.table, self.starts, self.times = mechanism, table, starts, times
-        self.options, self.method, self.lanes, self.machine, self.reading = options, method, lanes, machine, reading
+        self.options, self.method, self.lanes, self.machine, self.reading = (
+            options,
+            method,
+            lanes,
+            machine,
+            reading,
+        )
         self.events: tuple[Any, ...] = ()
         self.controllers: tuple[Any, ...] = ()
         self.values = np.full((len(table), len(times), reading.width), np.nan)
@@ -237,7 +245,9 @@ class _Batch:
         n = m.linkage.positions
         x = np.concatenate([[t], y, p])
         u = self.machine.full.many(x[None])[0][: m.linkage.speeds]
-        own = replace(m, start=State(t, y[:n].copy(), u), parameter_values=tuple(p.tolist())).with_programs_of(m)
+        own = replace(
+            m, start=State(t, y[:n].copy(), u), parameter_values=tuple(p.tolist())
+        ).with_programs_of(m)
         try:
             result = self._go_on(own, self.times[first:])
             reached = str(result.run.status) in ("done", "event")

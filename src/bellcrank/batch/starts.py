@@ -160,7 +160,9 @@ def _one_by_one(mechanism: Mechanism, table: Table) -> Starts:
     for k in range(len(table)):
         parameters = dict(zip(m.mechanics.parameters, table.parameters[k].tolist(), strict=True))
         try:
-            start = analyse(m.system, initial=table.start_values(k, m), parameters=parameters, t=m.start.t).start
+            start = analyse(
+                m.system, initial=table.start_values(k, m), parameters=parameters, t=m.start.t
+            ).start
         except (BellcrankError, ArithmeticError, ValueError) as error:
             problems[k] = str(error)
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -75,9 +76,12 @@ def main(arguments: list[str] | None = None) -> None:
             # A name that the terminal cannot show is no reason to stop.
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = app(
-            [word for word in given if word != "--debug"], standalone_mode=False, prog_name="bellcrank"
-        )
+        with warnings.catch_warnings():
+            if not debug:
+                # NumPy's remarks on overflow name lines of this package; what comes of it is told below.
+                warnings.simplefilter("ignore", RuntimeWarning)
+            words = [word for word in given if word != "--debug"]
+            status = app(words, standalone_mode=False, prog_name="bellcrank")
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read has read enough, as `head` does.

@@ -9,6 +9,7 @@ from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_num
 from bellcrank.contact.queue import ImpactQueue
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.routh import ImpactLaw
+from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
     Capsule,
     Circle,
@@ -54,6 +55,7 @@ __all__ = [
     "Plane",
     "Propagation",
     "Revolution",
+    "Sampled",
     "Shape",
     "Sphere",
     "Superellipsoid",

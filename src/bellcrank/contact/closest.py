@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import Points, facing, rule
+from bellcrank.contact.local import Local, meets
 from bellcrank.contact.revolution import Revolution
+from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape, Sphere
 from bellcrank.contact.steps import (
     Gap,
@@ -115,6 +117,8 @@ def check_pair(a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} and {type(b).__name__}"
     if isinstance(a, Plane) and isinstance(b, Plane):
         raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
+    if any(isinstance(s, Sampled | Local) for s in (a, b)) and not (meets(a) and meets(b)):
+        raise ModelError(f"{names}: a sampled surface meets spheres, planes and sampled surfaces so far")
     if any(isinstance(s, Revolution) for s in (a, b)) and not any(isinstance(s, Sphere) for s in (a, b)):
         raise ModelError(f"{names}: a solid of revolution may not be convex and meets spheres only so far")
     if a.planar != b.planar:

@@ -58,12 +58,13 @@ class SampledPair:
         """Points near the contact in each own frame, by the trees alone; R, c: pose of b seen from a."""
         a, b = self.a, self.b
         if isinstance(a, Sampled) and isinstance(b, Sampled):
-            few, many = (a, b) if len(a.points) < len(b.points) else (b, a)
-            seen = few.points @ R.T + c if few is b else (few.points - c) @ R
-            far, near = many.tree.query(seen)
+            if len(a.points) < len(b.points):
+                far, near = b.tree.query((a.points - c) @ R)
+                k = int(np.argmin(far))
+                return a.points[k], b.points[near[k]]
+            far, near = a.tree.query(b.points @ R.T + c)
             k = int(np.argmin(far))
-            pair = few.points[k], many.points[near[k]]
-            return pair if few is a else (pair[1], pair[0])
+            return a.points[near[k]], b.points[k]
         if isinstance(b, Sampled):
             y = self._nearest_sample(b, a, -R.T @ c, R.T)
             return R @ y + c, y
@@ -104,7 +105,9 @@ class SampledPair:
                 return float(row[0]), row[1:4], row[4:7], row[7:10], x, y
         if start is not None:
             return self(R, c)
-        raise ModelError("no contact point found on a sampled surface: it is flat, or too coarse for its curvature")
+        raise ModelError(
+            "no contact point found on a sampled surface: it is flat, or too coarse for its curvature"
+        )
 
 
 __all__ = ["SampledPair", "input_names", "numbers"]

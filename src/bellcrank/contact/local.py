@@ -39,21 +39,22 @@ class Local(Shape):
     """A sampled surface with the samples around a point as inputs.
 
     source: The whole surface. start: The last contact point. rows: One for each sample, see
-    :meth:`~bellcrank.contact.sampled.Sampled.around`.
+    :meth:`~bellcrank.contact.sampled.Sampled.around`. turn: +1 and -1 in turn, changed when samples are gathered.
     """
 
     source: Sampled
     start: Vec
     rows: tuple[tuple[Scalar, ...], ...]
+    turn: Scalar = 1.0
     closed_support: ClassVar[bool] = False
 
     @staticmethod
-    def of(source: Sampled, inputs: Sequence[Scalar]) -> Local:
+    def of(source: Sampled, inputs: Sequence[Scalar], turn: Scalar = 1.0) -> Local:
         """From the numbers of :func:`bellcrank.contact.gather.numbers` as inputs."""
         from bellcrank.contact.sampled import ENTRIES
 
         rows = tuple(tuple(inputs[k : k + ENTRIES]) for k in range(3, len(inputs), ENTRIES))
-        return Local(source, (inputs[0], inputs[1], inputs[2]), rows)
+        return Local(source, (inputs[0], inputs[1], inputs[2]), rows, turn)
 
     @property
     def bend(self) -> tuple[Vec, Vec, Vec]:
@@ -147,7 +148,9 @@ def _pulled(shape: Shape, x: Vec) -> tuple[Vec, Vec]:
 def meet(a: Local, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     """Normal and closest points of a sampled surface and another shape, in the frame of a."""
     if not meets(b):
-        raise ModelError(f"a sampled surface meets spheres, planes and sampled surfaces, not {type(b).__name__}")
+        raise ModelError(
+            f"a sampled surface meets spheres, planes and sampled surfaces, not {type(b).__name__}"
+        )
     longest = a.source.spacing
     if isinstance(b, Local):
         longest = min(longest, b.source.spacing)

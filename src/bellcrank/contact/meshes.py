@@ -23,7 +23,7 @@ def read(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
     except ImportError as error:
         raise ModelError("mesh files are read by trimesh: pip install 'bellcrank[mesh]'") from error
     try:
-        mesh: Any = trimesh.load(path, force="mesh", process=False)
+        mesh: Any = trimesh.load(str(path), force="mesh", process=False)
     except Exception as error:
         raise ModelError(f"{path}: not a mesh that can be read ({error})") from error
     if not hasattr(mesh, "faces") or len(mesh.faces) == 0:
@@ -39,7 +39,9 @@ def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[
     """
     v, f = np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64)
     if v.ndim != 2 or v.shape[1] != 3 or f.ndim != 2 or f.shape[1] != 3:
-        raise ModelError(f"a mesh has vertices (number, 3) and faces (number, 3), not {v.shape} and {f.shape}")
+        raise ModelError(
+            f"a mesh has vertices (number, 3) and faces (number, 3), not {v.shape} and {f.shape}"
+        )
     if len(f) == 0 or f.min() < 0 or f.max() >= len(v):
         raise ModelError("a face of the mesh names a vertex that does not exist")
     used = np.unique(f)

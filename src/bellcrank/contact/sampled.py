@@ -1,7 +1,7 @@
 """Surfaces given by samples: points with normals, made into one smooth surface that passes through them.
 
-Around every sample i the surface is taken as the quadric q_i(x) = n_i . d - d . H_i d / 2 = 0, d = x - p_i, fitted to the
-neighbours. The whole is the zero of their mean
+Around every sample i the surface is taken as the quadric q_i(x) = n_i . d - d . H_i d / 2 = 0, d = x - p_i, fitted to
+the neighbours. The whole is the zero of their mean
 
     f(x) = sum w_i q_i / sum w_i,   w_i = (1 - d^2 / R_i^2)^3 / (d^2 / R_i^2) where d < R_i, else 0,
 
@@ -60,27 +60,27 @@ class Sampled(Shape):
         _check(points, normals)
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "normals", normals / np.linalg.norm(normals, axis=1)[:, None])
-        far, n, H = self._fitted
-        object.__setattr__(self, "normals", n)
         if self.capacity > CROWDED:
             raise ModelError(
-                f"sampled surface: up to {self.capacity} samples lie around one point, far closer together one way than "
-                "another; sample more evenly"
+                f"sampled surface: up to {self.capacity} samples lie around one point, far closer together one way "
+                "than another; sample more evenly"
             )
 
     @staticmethod
-    def from_grid(grid: ArrayLike, outward: ArrayLike | None = None) -> Sampled:
-        """A structured grid of points (rows, columns, 3); normals from its differences, away from `outward`'s opposite.
+    def from_grid(grid: ArrayLike, inside: ArrayLike | None = None) -> Sampled:
+        """A structured grid of points (rows, columns, 3), without doubled ones; normals from its differences.
 
-        outward: A point inside the body [m], or none for rows x columns right-handed.
+        inside: A point all normals point away from [m]; without it they are rows x columns, right-handed.
         """
         g = np.asarray(grid, dtype=np.float64)
         if g.ndim != 3 or g.shape[2] != 3 or min(g.shape[:2]) < 4:
-            raise ModelError(f"a grid of samples has the shape (rows, columns, 3), at least 4 x 4, not {g.shape}")
+            raise ModelError(
+                f"a grid of samples has the shape (rows, columns, 3), at least 4 x 4, not {g.shape}"
+            )
         normals = np.cross(np.gradient(g, axis=0), np.gradient(g, axis=1)).reshape(-1, 3)
         points = g.reshape(-1, 3)
-        if outward is not None:
-            away = np.sum((points - np.asarray(outward, dtype=float)) * normals, axis=1)
+        if inside is not None:
+            away = np.sum((points - np.asarray(inside, dtype=float)) * normals, axis=1)
             normals = np.where(away[:, None] < 0.0, -normals, normals)
         return Sampled(points, normals)
 
@@ -151,7 +151,7 @@ class Sampled(Shape):
         return table
 
     def implicit(self, s: Vec) -> Scalar:
-        raise ModelError("a sampled surface is known around a contact only; use contact.query or a contact")
+        raise ModelError("a sampled surface is known around a contact only; bellcrank.contact.gather searches it")
 
     def support(self, n: Vec) -> Support:
         raise ModelError("a sampled surface may not be convex, so it has no support points")
@@ -173,7 +173,9 @@ def _check(points: Array, normals: Array) -> None:
     for name, rows in (("point", points), ("normal", normals)):
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(bad):
-            raise ModelError(f"sample {bad[0]} has a {name} that is not a number ({len(bad)} in all); leave it out")
+            raise ModelError(
+                f"sample {bad[0]} has a {name} that is not a number ({len(bad)} in all); leave it out"
+            )
     zero = np.flatnonzero(np.linalg.norm(normals, axis=1) == 0.0)
     if len(zero):
         raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,8 +136,14 @@ class Builder:
 
     def blamed(self, element: Element, make: Callable[..., Any], *args: Any, **given: Any) -> Any:
         """Make a thing of the system; what is wrong with it is said at its place in the file."""
-        try:
+        with self.at(element):
             return make(*args, **given)
+
+    @contextmanager
+    def at(self, element: Element) -> Iterator[None]:
+        """Give errors of the model the place of an element."""
+        try:
+            yield
         except ModelFileError:
             raise
         except ModelError as error:

@@ -7,7 +7,7 @@ the mass matrix just as MuJoCo does. Equality constraints, soft in MuJoCo, are e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -31,7 +31,17 @@ _REASONS = {
     "statistic": "without effect on the motion",
     "actuator": "actuators are not imported; use drivers or joint forces",
     **dict.fromkeys(
-        ("motor", "general", "position", "velocity", "muscle", "cylinder", "intvelocity", "damper", "adhesion"),
+        (
+            "motor",
+            "general",
+            "position",
+            "velocity",
+            "muscle",
+            "cylinder",
+            "intvelocity",
+            "damper",
+            "adhesion",
+        ),
         "actuators are not imported; use drivers or joint forces",
     ),
     "sensor": "ask the result for quantities instead",
@@ -136,10 +146,11 @@ class _Reader:
                     return [0.0, 0.0, 0.0]
         return gravity
 
-    def _section(self, section: Element, read: object) -> None:
+    def _section(self, section: Element, read: Callable[[Element], None]) -> None:
         for element in section.children:
             element.seen = True
-            read(self.defaults.apply(element, MAIN))  # type: ignore[operator]
+            with self.build.at(element):
+                read(self.defaults.apply(element, MAIN))
 
     def _weigh(self, element: Element, child_class: str) -> None:
         """The masses of all bodies below an element."""
@@ -195,7 +206,8 @@ class _Reader:
         items = list(self._items(element, identity(), child_class))
         joints = [i for i in items if i.element.tag in ("joint", "freejoint")]
         mass = self.masses[id(element)]
-        body = self._chain(element, label, joints, mass, (parent, local), pose)
+        with self.build.at(element):
+            body = self._chain(element, label, joints, mass, (parent, local), pose)
         self.links.bodies[element.attributes.get("name", label)] = body
         for i in items:
             if i.element.tag == "site":

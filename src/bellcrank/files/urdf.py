@@ -106,7 +106,8 @@ class _Reader:
         pending: list[tuple[str, Element | None]] = [(name, None) for name in reversed(roots)]
         while pending:
             name, by = pending.pop()
-            self._root(name) if by is None else self._joint(name, by)
+            with self.build.at(by or self.links[name]):
+                self._root(name) if by is None else self._joint(name, by)
             pending.extend((self._end(j, "child"), j) for j in reversed(children.get(name, [])))
         lost = [name for name in self.links if name not in self.poses]
         if lost:

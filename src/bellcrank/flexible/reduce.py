@@ -47,7 +47,8 @@ def member_of(
     n = shapes.shape[1]
     parts = model.inertia.integrals(shapes)
     modal_mass = np.asarray(np.trace(parts.modal_coupling, axis1=2, axis2=3))
-    own = np.sqrt(np.diag(stiffness))
+    own, size = np.sqrt(np.diag(stiffness)), np.sqrt(np.diag(modal_mass))
+    pairs = np.outer(np.where(size > 0, size, 1.0), np.where(size > 0, size, 1.0))
     K = without_dust(0.5 * (stiffness + stiffness.T), np.outer(own, own))
     parts = clean_integrals(model, parts)
     return Member(
@@ -61,9 +62,9 @@ def member_of(
         modal_coupling=parts.modal_coupling,
         stiffness=K,
         damping=np.zeros((n, n)) if damping is None else damping.matrix(modal_mass, K),
-        shortening_momentum=clean(second.momentum, SECOND_DUST),
-        shortening_coupling=clean(second.coupling, SECOND_DUST),
-        nodes=_nodes(model, shapes, second),
+        shortening_momentum=scaled_clean(second.momentum, pairs[:, :, None]),
+        shortening_coupling=scaled_clean(second.coupling, pairs[:, :, None, None]),
+        nodes=_nodes(model, shapes, second, pairs),
         frequencies=np.sqrt(np.diag(K) / np.diag(modal_mass)) / (2 * np.pi),
         truncation=truncation,
         fields={
@@ -80,7 +81,7 @@ def member_of(
     )
 
 
-def _nodes(model: ElasticModel, shapes: Array, second: SecondOrder) -> dict[str, Node]:
+def _nodes(model: ElasticModel, shapes: Array, second: SecondOrder, pairs: Array) -> dict[str, Node]:
     n = shapes.shape[1]
     translations = {name: np.asarray(place.translation @ shapes) for name, place in model.places.items()}
     rotations = {name: np.asarray(place.rotation @ shapes) for name, place in model.places.items()}
@@ -95,7 +96,7 @@ def _nodes(model: ElasticModel, shapes: Array, second: SecondOrder) -> dict[str,
             place.position,
             without_dust(translations[name], largest),
             without_dust(rotations[name], turned),
-            clean(shortening, SECOND_DUST),
+            scaled_clean(shortening, pairs[None]),
         )
     return nodes
 
@@ -114,6 +115,11 @@ def without_dust(values: Array, level: Array | float, share: float = DUST) -> Ar
 def clean(values: Array, share: float = DUST) -> Array:
     """Values without dust against the largest of them."""
     return without_dust(values, float(np.abs(values).max()) if values.size else 0.0, share)
+
+
+def scaled_clean(values: Array, scale: Array) -> Array:
+    """Second-order values without dust, judged for modes of unit modal mass."""
+    return clean(values / scale, SECOND_DUST) * scale
 
 
 def clean_integrals(model: ElasticModel, parts: Integrals) -> Integrals:

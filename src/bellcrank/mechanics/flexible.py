@@ -91,26 +91,37 @@ class Shape:
 
     @staticmethod
     def of(member: Member) -> Shape:
-        """From a reduced member; entries that are only rounding are dropped, so that they fold."""
+        """From a reduced member; entries that are only rounding are dropped, so that they fold.
+
+        What is rounding is judged with every mode scaled to unit modal mass: users may scale modes as they like.
+        """
+        import numpy as np
+
         n = member.modes
+        own = np.sqrt(np.einsum("kkii->k", np.asarray(member.modal_coupling, dtype=float)))
+        own = np.where(own > 0.0, own, 1.0)
+        stiff = np.sqrt(np.abs(np.diag(member.stiffness)))
+        stiff = np.where(stiff > 0.0, stiff, own)
 
-        def clean(a: Any) -> Any:
-            import numpy as np
-
+        def clean(a: Any, *scales: Any) -> Any:
             a = np.array(a, dtype=float)
-            a[np.abs(a) < 1e-14 * max(np.abs(a).max(initial=0.0), 1e-300)] = 0.0
+            level = np.ones(a.shape)
+            for axis, one in enumerate(scales):
+                level *= np.reshape(one, [-1 if i == axis else 1 for i in range(a.ndim)])
+            size = np.abs(a) / level
+            a[size < 1e-14 * max(size.max(initial=0.0), 1e-300)] = 0.0
             return a
 
         def m(a: Any) -> Mat:
             return (_vec(a[0]), _vec(a[1]), _vec(a[2]))
 
         GG, c2, A = (
-            clean(member.modal_coupling),
-            clean(member.shortening_momentum),
-            clean(member.shortening_coupling),
+            clean(member.modal_coupling, own, own),
+            clean(member.shortening_momentum, own, own),
+            clean(member.shortening_coupling, own, own),
         )
-        c, G = clean(member.momentum), clean(member.coupling)
-        K, D = clean(member.stiffness), clean(member.damping)
+        c, G = clean(member.momentum, own), clean(member.coupling, own)
+        K, D = clean(member.stiffness, stiff, stiff), clean(member.damping, stiff, stiff)
         return Shape(
             n,
             float(member.mass),

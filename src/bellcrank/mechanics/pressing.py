@@ -102,11 +102,12 @@ class Pressing:
             (self.force.contact.b.shape, self.pair.b, neg(n), self.closest.point_b),
         )
         for shape, marker, outward, point in sides:
-            R, p = self._seen(marker)
+            R, p = self.seen(marker)
             bends.append(curvature(shape, R, outward, transposed_times(R, sub(point, p)), e1, e2))
         return stiffness(self.force.modulus, *bends)
 
-    def _seen(self, m: Marker) -> tuple[Mat, Vec]:
+    def seen(self, m: Marker) -> tuple[Mat, Vec]:
+        """Rotation and origin of a side's frame."""
         pose = self.kin.pose(m.link, self.pair.base)
         R: Mat = (self.kin.vector(m.R[0]), self.kin.vector(m.R[1]), self.kin.vector(m.R[2]))
         return matmul(pose.R, R), add(pose.p, times(pose.R, self.kin.vector(m.p)))

@@ -81,6 +81,7 @@ class ContactMethods(Registry):
         approach_speed.
         """
         from bellcrank.contact.closest import check_pair
+        from bellcrank.contact.sampled import Sampled
 
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
@@ -100,6 +101,10 @@ class ContactMethods(Registry):
             force = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
             self.forces[name] = force
             return force
+        if any(isinstance(side.shape, Sampled) for side in (a, b)):
+            raise ModelError(
+                f"{who}: a sampled surface presses, it does not strike; add treatment='continuous'"
+            )
         if pressing:
             raise ModelError(
                 f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"

@@ -6,8 +6,12 @@ import math
 from typing import Any
 
 from bellcrank.contact.friction import Coulomb
+from bellcrank.contact.gather import input_names, numbers
 from bellcrank.contact.hertz import effective_modulus
 from bellcrank.contact.laws import FACTORS, ForceLaw
+from bellcrank.contact.local import Local
+from bellcrank.contact.revolution import Revolution
+from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Plane, Shape
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
@@ -78,6 +82,7 @@ def contact_force(
         parameter = Parameter(f"{name} approach speed", speed, "m/s")
         parameters[parameter.name] = parameter
         v0 = parameters.graph.input(parameter.name)
+    a, b = (_local(parameters, f"{name} {letter}", side) for letter, side in (("a", a), ("b", b)))
     pair = Contact(name, a, b, restitution, 0.0, chosen.value)
     rubbing = _friction(who, friction)
     return ContactForce(name, a.frame, b.frame, pair, chosen, k, modulus, n, factor, d, v0, rubbing)
@@ -126,14 +131,29 @@ def _modulus(who: str, young: Any, poisson: Any) -> float:
     return effective_modulus(e, nu)
 
 
+def _local(parameters: ParameterTable, prefix: str, side: PlacedShape) -> PlacedShape:
+    """A sampled surface as a program sees it: the samples around the contact are parameters, set during a run."""
+    if not isinstance(side.shape, Sampled):
+        return side
+    source = side.shape
+    values = numbers(source, source.points[0])
+    inputs: list[Scalar] = []
+    for key, value in zip(input_names(source, prefix), values.tolist(), strict=True):
+        parameters[key] = Parameter(key, value)
+        inputs.append(parameters.graph.input(key))
+    turn = Parameter(f"{prefix} turn", 1.0)
+    parameters[turn.name] = turn
+    return PlacedShape(side.frame, Local.of(source, inputs, parameters.graph.input(turn.name)))
+
+
 def _check_curved(who: str, a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} on {type(b).__name__}"
-    edged = any(shape.faces for shape in (a, b))
+    edged = any(shape.faces or isinstance(shape, Revolution | Sampled) for shape in (a, b))
     straight = any(s.straight for s in (a, b)) and any(isinstance(s, Plane) for s in (a, b))
     if a.planar or edged or straight:
         raise ModelError(
-            f"{who}: {names} may touch along a line or an edge, where Hertz's theory gives no stiffness; "
-            "give stiffness="
+            f"{who}: {names} may touch along a line or an edge, or tells no curvature, so that Hertz's theory gives "
+            "no stiffness; give stiffness="
         )
 
 

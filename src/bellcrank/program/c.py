@@ -19,7 +19,11 @@ from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, Step, schedule
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-_FUSED = {"fma": "BC_FMA({0}, {1}, {2})", "fms": "BC_FMA({0}, {1}, -({2}))", "fnma": "BC_FMA(-({0}), {1}, {2})"}
+_FUSED = {
+    "fma": "BC_FMA({0}, {1}, {2})",
+    "fms": "BC_FMA({0}, {1}, -({2}))",
+    "fnma": "BC_FMA(-({0}), {1}, {2})",
+}
 _MACROS = {"min": "BC_MIN", "max": "BC_MAX", "lt": "BC_LT", "le": "BC_LE", "eq": "BC_EQ", "and": "BC_AND"}
 _MACROS |= {"or": "BC_OR", "select": "BC_SELECT"}
 _FUNCTIONS = {
@@ -257,7 +261,8 @@ def helpers(programs: Sequence[Program]) -> str:
 def emit_c(program: Program, name: str | None = None) -> str:
     """A file with one function, ``void name(const double *x, double *y)``."""
     name = identifier(name or program.name)
-    sizes = f"#define {name.upper()}_INPUTS {len(program.inputs)}\n#define {name.upper()}_OUTPUTS {len(program.outputs)}"
+    counts = {"INPUTS": len(program.inputs), "OUTPUTS": len(program.outputs)}
+    sizes = "\n".join(f"#define {name.upper()}_{what} {count}" for what, count in counts.items())
     inputs = "\n".join(f" *   x[{k}]  {comment(e.args[0])}" for k, e in enumerate(program.inputs))
     about = f"/* {comment(program.name)}, written by Bellcrank.\n *\n{inputs}\n */"
     return "\n".join([about, HEAD, sizes, helpers([program]), functions(program, name)])

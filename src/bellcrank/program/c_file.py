@@ -114,7 +114,12 @@ def c_file(export: Export) -> str:
     name, n = identifier(export.name), len(export.states)
     fill = {"name": name, "NAME": name.upper(), "title": comment(export.name)}
     programs = [export.rates, export.full, *([export.projection] if export.projection else [])]
-    parts = [ABOUT.format(lists=_lists(export), **fill), HEAD, _sizes(export, name.upper()), helpers(programs)]
+    parts = [
+        ABOUT.format(lists=_lists(export), **fill),
+        HEAD,
+        _sizes(export, name.upper()),
+        helpers(programs),
+    ]
     signature = _signature(n)
     parts += [
         functions(export.rates, f"{name}_rates", signature),

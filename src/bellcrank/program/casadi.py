@@ -25,7 +25,9 @@ def casadi_function(
     outs = outputs or {"y": len(program.outputs)}
     for sizes, flat, what in ((ins, program.inputs, "inputs"), (outs, program.outputs, "outputs")):
         if sum(sizes.values()) != len(flat):
-            raise ValueError(f"{program.name!r} has {len(flat)} {what}, the vectors hold {sum(sizes.values())}")
+            raise ValueError(
+                f"{program.name!r} has {len(flat)} {what}, the vectors hold {sum(sizes.values())}"
+            )
     vectors = [casadi.SX.sym(name, size) for name, size in ins.items()]
     entries = [vector[k] for vector, size in zip(vectors, ins.values(), strict=True) for k in range(size)]
     known: dict[int, Any] = {e.id: x for e, x in zip(program.inputs, entries, strict=True)}
@@ -44,12 +46,28 @@ def _package() -> Any:
     try:
         import casadi
     except ImportError:
-        raise ImportError("CasADi functions need the package casadi: pip install 'bellcrank[casadi]'") from None
+        raise ImportError(
+            "CasADi functions need the package casadi: pip install 'bellcrank[casadi]'"
+        ) from None
     return casadi
 
 
 def _rules(casadi: Any) -> dict[str, Callable[..., Any]]:
-    names = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "floor")
+    names = (
+        "sqrt",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "log",
+        "floor",
+    )
     rules: dict[str, Callable[..., Any]] = {name: getattr(casadi, name) for name in names}
 
     def interval(x: Any, points: tuple[float, ...]) -> Any:
@@ -86,4 +104,3 @@ def _rules(casadi: Any) -> dict[str, Callable[..., Any]]:
         "interval": interval,
         "gather": gather,
     }
-

@@ -95,7 +95,11 @@ def integration(problem: Problem, method: str, precision: Precision = "double", 
         raise ValueError(f"on the device there are the methods {', '.join(loops)}, not {method!r}")
     n = problem.states
     sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
-    parts = [_head(precision, block), sizes, *_function(problem.rates, "bc_rates", n, precision, "__noinline__")]
+    parts = [
+        _head(precision, block),
+        sizes,
+        *_function(problem.rates, "bc_rates", n, precision, "__noinline__"),
+    ]
     if problem.projection is not None:
         parts += _function(problem.projection, "bc_projection", n, precision, "__noinline__")
     return "\n".join([*parts, text.PROJECT, loops[method](DIALECTS[precision])])

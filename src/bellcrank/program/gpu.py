@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from bellcrank.program import cache as code_cache
 
-
 Array = NDArray[np.float64]
 
 
@@ -179,14 +178,24 @@ class DriverDevice:
         return self._known[key]
 
     def _image(self, source: str) -> bytes:
-        version = subprocess.run([self.nvcc or "", "--version"], capture_output=True, text=True, check=True).stdout
+        version = subprocess.run(
+            [self.nvcc or "", "--version"], capture_output=True, text=True, check=True
+        ).stdout
         key = code_cache.key(source, self.architecture, version)
         found = code_cache.load(key)
         if found is None:
             with tempfile.TemporaryDirectory() as folder:
                 text, image = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
                 text.write_text(source)
-                command = [self.nvcc or "", "-cubin", "-O3", f"-arch={self.architecture}", "-o", str(image), str(text)]
+                command = [
+                    self.nvcc or "",
+                    "-cubin",
+                    "-O3",
+                    f"-arch={self.architecture}",
+                    "-o",
+                    str(image),
+                    str(text),
+                ]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 if done.returncode:
                     raise RuntimeError(f"nvcc could not compile an emitted kernel:\n{done.stderr[:2000]}")
@@ -198,13 +207,23 @@ class DriverDevice:
         """See :class:`Device`."""
         values = np.ascontiguousarray(values)
         memory = _Memory(self, values)
-        self.call("cuMemcpyHtoD_v2", memory.pointer, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.nbytes))
+        self.call(
+            "cuMemcpyHtoD_v2",
+            memory.pointer,
+            ctypes.c_void_p(values.ctypes.data),
+            ctypes.c_size_t(values.nbytes),
+        )
         return memory
 
     def get(self, array: _Memory) -> NDArray[Any]:
         """See :class:`Device`."""
         values = np.empty(array.shape, array.dtype)
-        self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(values.ctypes.data), array.pointer, ctypes.c_size_t(values.nbytes))
+        self.call(
+            "cuMemcpyDtoH_v2",
+            ctypes.c_void_p(values.ctypes.data),
+            array.pointer,
+            ctypes.c_size_t(values.nbytes),
+        )
         return values
 
     def wait(self) -> None:
@@ -213,11 +232,18 @@ class DriverDevice:
 
 
 def _scalar(value: Any) -> Any:
-    kinds = {"float64": ctypes.c_double, "float32": ctypes.c_float, "int32": ctypes.c_int32, "int64": ctypes.c_int64}
+    kinds = {
+        "float64": ctypes.c_double,
+        "float32": ctypes.c_float,
+        "int32": ctypes.c_int32,
+        "int64": ctypes.c_int64,
+    }
     return kinds[np.asarray(value).dtype.name](value.item())
 
 
-def evaluate(on: Device, source: str, block: int, t: Array, y: Array, p: Array, outputs: int, real: Any) -> Array:
+def evaluate(
+    on: Device, source: str, block: int, t: Array, y: Array, p: Array, outputs: int, real: Any
+) -> Array:
     """Outputs of an emitted evaluation for rows of states: shapes (rows,), (rows, n), (rows, k) -> (rows, outputs)."""
     rows = len(y)
     out = on.put(np.zeros((outputs, rows), real))
@@ -245,7 +271,14 @@ def integrate_fixed(
     rows, n = y.shape
     out, status = on.put(np.full((steps // every, n, rows), np.nan, real)), on.put(np.zeros(rows, np.int32))
     state, parameters = on.put(_across(y, real)), on.put(_across(p, real))
-    numbers = [np.float64(t), np.float64(step), np.int32(steps), np.int32(every), real(tolerance), np.int32(corrections)]
+    numbers = [
+        np.float64(t),
+        np.float64(step),
+        np.int32(steps),
+        np.int32(every),
+        real(tolerance),
+        np.int32(corrections),
+    ]
     arguments = [state, parameters, *numbers, out, status, np.int64(rows)]
     on.compiled(source, "bc_runge_kutta4")(rows, block, arguments)
     on.wait()
@@ -276,7 +309,18 @@ def integrate_adaptive(
     at = on.put(np.asarray(times, np.float64))
     control = [np.int32(len(times)), np.float64(first_step), real(rtol), real(atol), np.int32(most_steps)]
     closing = [real(tolerance), np.int32(corrections)]
-    arguments = [state, parameters, np.float64(t), at, *control, *closing, out, status, counts, np.int64(rows)]
+    arguments = [
+        state,
+        parameters,
+        np.float64(t),
+        at,
+        *control,
+        *closing,
+        out,
+        status,
+        counts,
+        np.int64(rows),
+    ]
     on.compiled(source, "bc_dormand_prince5")(rows, block, arguments)
     on.wait()
     return on.get(out), on.get(status), on.get(counts)

@@ -42,7 +42,11 @@ WU_HAUG = Blade(8.0, 7.3e-5, 8.218e-9, 6.895e10, 2766.67, 4.0, -0.533897)
 
 
 def tip(
-    blade: Blade, modes: int, stiffening: bool = True, duration: float = SPIN_UP, outputs: int = 601
+    blade: Blade,
+    modes: int,
+    stiffening: bool = True,
+    duration: float = SPIN_UP,
+    outputs: int | NDArray[np.float64] = 601,
 ) -> NDArray[np.float64]:
     """Deflection of the tip in the axes of the root over the spin-up [m]."""
     section = Section(blade.area, blade.second_moment, blade.second_moment)

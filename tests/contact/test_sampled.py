@@ -1,0 +1,202 @@
+"""Sampled surfaces: order of the error, rolling without ticks, and meshes that are hostile."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from bellcrank.contact import Plane, Sampled, Sphere, check_pair
+from bellcrank.contact.bezier import BezierGrid
+from bellcrank.contact.gather import SampledPair
+from bellcrank.contact.shapes import Ellipsoid
+from bellcrank.errors import ModelError
+from bellcrank.model import System
+
+
+def on_sphere(number: int) -> np.ndarray:
+    """Points of a unit sphere, spread evenly (Fibonacci's lattice)."""
+    k = np.arange(number)
+    z, turn = 1.0 - (2 * k + 1) / number, np.pi * (3.0 - np.sqrt(5.0)) * k
+    r = np.sqrt(1.0 - z * z)
+    return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
+
+
+def sampled_sphere(number: int, radius: float = 1.0) -> Sampled:
+    p = on_sphere(number)
+    return Sampled(radius * p, p)
+
+
+def gap_errors(number: int, other: str, tries: int = 60) -> tuple[float, float]:
+    """Root mean square of the errors of gap and normal over random poses."""
+    ball = sampled_sphere(number)
+    shape = {"sphere": Sphere(0.5), "plane": Plane(), "sampled": ball}[other]
+    pair, random = SampledPair(ball, shape), np.random.default_rng(1)
+    gaps, normals = [], []
+    for _ in range(tries):
+        R = Rotation.random(random_state=random).as_matrix()
+        gap, way = random.uniform(-0.02, 0.1), random.normal(size=3)
+        way /= np.linalg.norm(way)
+        if other == "plane":
+            way = -R[:, 2]
+            c = (1.0 + gap) * way
+        else:
+            c = (1.5 if other == "sphere" else 2.0) * way + gap * way
+        found = pair(R, c)
+        gaps.append(found[0] - gap)
+        normals.append(np.linalg.norm(found[1] - way))
+    return float(np.sqrt(np.mean(np.square(gaps)))), float(np.sqrt(np.mean(np.square(normals))))
+
+
+@pytest.mark.parametrize("other", ["sphere", "plane", "sampled"])
+def test_gap_of_a_sampled_sphere_is_of_fourth_order(other: str) -> None:
+    """Four times the points halve the spacing: a sixteenth of the error, an eighth for the normal."""
+    coarse, fine = gap_errors(500, other), gap_errors(2000, other)
+    assert fine[0] < 1.2e-5
+    assert np.log2(coarse[0] / fine[0]) > 3.5
+    if other == "sphere":
+        assert np.log2(coarse[1] / fine[1]) > 2.5
+
+
+def test_surface_passes_through_its_samples_with_their_normals() -> None:
+    ball = sampled_sphere(600)
+    pair = SampledPair(ball, Sphere(0.25))
+    for k in (0, 17, 300, 599):
+        n = ball._fitted[1][k]
+        found = pair(np.eye(3), ball.points[k] + 0.25 * n)
+        assert found[0] == pytest.approx(0.0, abs=1e-9)
+        assert found[1] == pytest.approx(n, abs=1e-6)
+
+
+def test_bezier_patch_as_published_lies_inside_and_is_of_second_order() -> None:
+    errors = []
+    for rows in (16, 32):
+        polar = np.linspace(0.0, np.pi, rows + 2)[1:-1]
+        turn = np.linspace(0.0, 2.0 * np.pi, 2 * rows, endpoint=False)
+        grid = np.stack(
+            [
+                np.outer(np.sin(polar), np.cos(turn)),
+                np.outer(np.sin(polar), np.sin(turn)),
+                np.outer(np.cos(polar), np.ones_like(turn)),
+            ],
+            axis=2,
+        )
+        bezier = BezierGrid(grid, around=True)
+        at_sample = np.array(grid[rows // 2, 3])
+        point, _ = bezier.nearest(1.1 * at_sample)
+        h1, h2 = polar[1] - polar[0], (turn[1] - turn[0]) * np.sin(polar[rows // 2])
+        assert 1.0 - np.linalg.norm(point) == pytest.approx((h1**2 + h2**2) / 4.0, rel=0.05)
+        errors.append(1.0 - float(np.linalg.norm(point)))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+
+
+def test_grid_of_a_wavy_surface_that_is_not_convex() -> None:
+    x, y = np.meshgrid(np.linspace(-1.0, 1.0, 41), np.linspace(-1.0, 1.0, 41), indexing="ij")
+    height = 0.1 * np.sin(4.0 * x) * np.cos(3.0 * y)
+    surface = Sampled.from_grid(np.stack([x, y, height], axis=2))
+    pair = SampledPair(surface, Sphere(0.05))
+    c = np.array([-0.39, 0.05, 0.2])
+    found = pair(np.eye(3), c)
+    fine = np.stack(
+        np.meshgrid(np.linspace(-0.6, -0.1, 1001), np.linspace(-0.2, 0.3, 1001), indexing="ij"), axis=2
+    )
+    z = 0.1 * np.sin(4.0 * fine[..., 0]) * np.cos(3.0 * fine[..., 1])
+    expected = np.sqrt(((fine - c[:2]) ** 2).sum(axis=2) + (z - c[2]) ** 2).min() - 0.05
+    assert found[0] == pytest.approx(expected, abs=1e-5)
+
+
+def bouncing(shape: Sampled, radius: float, **contact: object) -> System:
+    system = System("sampled", gravity=(0.0, 0.0, -9.81))
+    ball = system.body("ball", mass=1.0, inertia=(0.4 * radius**2,) * 3, at=(0.0, 0.0, 1.02 * radius))
+    system.free("flight", system.ground, ball)
+    system.contact(
+        "floor", system.ground.plane(), ball.shape(shape), treatment="continuous", stiffness=1e7, **contact
+    )  # type: ignore[arg-type]
+    return system
+
+
+def test_sampled_ball_keeps_its_energy_over_a_hundred_contacts() -> None:
+    run = bouncing(sampled_sphere(2000, 0.1), 0.1, law="hertz").simulate(
+        4.6,
+        initial={"flight": {"velocity": (0.3, 0.0, 0.0), "angular_velocity": (0.0, 3.0, 1.0)}},
+        tolerance=1e-9,
+        formulation="recursive",
+    )
+    assert Counter(e.name for e in run.events)["floor: touch"] >= 100
+    energy = run["energy.total"]
+    assert np.ptp(energy) < 1e-4 * float(energy[0])
+    assert np.abs(run["floor.gap"] - (run["ball.position.z"] - 0.1)).max() < 2e-6
+
+
+def test_sampled_surface_needs_the_continuous_treatment() -> None:
+    system = System("ball")
+    ball = system.body("ball", mass=1.0, inertia=(1.0,) * 3)
+    with pytest.raises(ModelError, match="treatment='continuous'"):
+        system.contact("floor", system.ground.plane(), ball.shape(sampled_sphere(100)))
+    with pytest.raises(ModelError, match="stiffness="):
+        system.contact(
+            "floor", system.ground.plane(), ball.shape(sampled_sphere(100)), treatment="continuous", young=1e9
+        )
+    with pytest.raises(ModelError, match="meets spheres, planes"):
+        check_pair(sampled_sphere(100), Ellipsoid(1.0, 2.0, 3.0))
+
+
+def test_samples_that_make_no_sense_are_refused() -> None:
+    p = on_sphere(100)
+    wrong = p.copy()
+    wrong[7, 1] = np.nan
+    with pytest.raises(ModelError, match="sample 7"):
+        Sampled(wrong, p)
+    with pytest.raises(ModelError, match="normal zero"):
+        Sampled(p, np.zeros_like(p))
+    with pytest.raises(ModelError, match="twice"):
+        Sampled(np.vstack([p, p[:1]]), np.vstack([p, p[:1]]))
+    with pytest.raises(ModelError, match="at least 12"):
+        Sampled(p[:5], p[:5])
+    with pytest.raises(ModelError, match="4 x 4"):
+        Sampled.from_grid(p)
+
+
+def icosphere() -> tuple[np.ndarray, np.ndarray]:
+    trimesh = pytest.importorskip("trimesh")
+    mesh = trimesh.creation.icosphere(subdivisions=3)
+    return np.asarray(mesh.vertices), np.asarray(mesh.faces)
+
+
+def test_hostile_meshes_are_repaired_with_a_note_or_refused() -> None:
+    v, f = icosphere()
+    assert Sampled.from_mesh(v, f).notes == ()
+    doubled = Sampled.from_mesh(v[f].reshape(-1, 3), np.arange(3 * len(f)).reshape(-1, 3))
+    assert "merged" in doubled.notes[0]
+    assert len(doubled.points) == len(v)
+    thin = Sampled.from_mesh(v, np.vstack([f, [[0, 0, 1]]]))
+    assert "without area" in thin.notes[0]
+    assert "inwards" in Sampled.from_mesh(v, f[:, ::-1]).notes[0]
+    inside_out = Sampled.from_mesh(v, f[:, ::-1])
+    assert np.all(np.sum(inside_out.points * inside_out.normals, axis=1) > 0.9)
+    assert any("open" in note for note in Sampled.from_mesh(v, f[:-40]).notes)
+    with pytest.raises(ModelError, match="disagree"):
+        Sampled.from_mesh(v, np.vstack([f[:1, ::-1], f[1:]]))
+    bad = v.copy()
+    bad[3] = np.nan
+    with pytest.raises(ModelError, match="vertex 3"):
+        Sampled.from_mesh(bad, f)
+    with pytest.raises(ModelError, match="does not exist"):
+        Sampled.from_mesh(v, f + len(v))
+
+
+@pytest.mark.parametrize("kind", ["stl", "obj", "ply"])
+def test_mesh_files(kind: str, tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    path = tmp_path / f"ball.{kind}"
+    trimesh.creation.icosphere(subdivisions=3).export(path)
+    surface = Sampled.from_file(path)
+    assert len(surface.points) == 642
+    pair = SampledPair(surface, Plane())
+    assert pair(np.eye(3), np.array([0.0, 0.0, -1.1]))[0] == pytest.approx(0.1, abs=1e-4)
+    (tmp_path / "empty.stl").write_text("no mesh")
+    with pytest.raises(ModelError, match="not a mesh"):
+        Sampled.from_file(tmp_path / "empty.stl")
