@@ -1,6 +1,6 @@
 """All measurements in one process on one core: a table, and the same numbers as JSON.
 
-    python -m benchmarks.run [--quick] [--only car,forces,chain,lanes,compile,elastic] [--output FILE]
+    python -m benchmarks.run [--quick] [--only car,forces,chain,lanes,compile,elastic,impacts,flexible,batch] [--output FILE]
 
 Every time is a minimum over repeats. Peers are called from Python; what such a call costs before the
 algorithm starts is measured and taken off in their favour. Forces other than gravity are left out everywhere.
@@ -29,7 +29,7 @@ from benchmarks.peers.car import load_car
 from benchmarks.timing import REPEATS, Timing, all_cores, one_core
 
 CHAINS = (10, 50, 200, 1000)
-SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic", "impacts", "flexible")
+SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic", "impacts", "flexible", "batch")
 Row = dict[str, Any]
 
 

@@ -87,12 +87,15 @@ def prepared(elements: int, steps: int) -> tuple[Callable[[], None], Callable[[]
     settings.linearSolverType = exu.LinearSolverType.EXUdense
 
     def run() -> None:
-        done = system.SolveDynamic(
-            settings,
-            solverType=exu.DynamicSolverType.TrapezoidalIndex2,
-            storeSolver=False,
-            showHints=False,
-        )
+        try:
+            done = system.SolveDynamic(
+                settings,
+                solverType=exu.DynamicSolverType.TrapezoidalIndex2,
+                storeSolver=False,
+                showHints=False,
+            )
+        except exu.SolverError as error:
+            raise ArithmeticError("the solver gave up") from error
         if not done:
             raise ArithmeticError("the solver gave up")
 

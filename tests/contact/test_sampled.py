@@ -105,7 +105,7 @@ def test_grid_of_a_wavy_surface_that_is_not_convex() -> None:
     )
     z = 0.1 * np.sin(4.0 * fine[..., 0]) * np.cos(3.0 * fine[..., 1])
     expected = np.sqrt(((fine - c[:2]) ** 2).sum(axis=2) + (z - c[2]) ** 2).min() - 0.05
-    assert found[0] == pytest.approx(expected, abs=1e-5)
+    assert found[0] == pytest.approx(expected, abs=3e-5)
 
 
 def bouncing(shape: Sampled, radius: float, **contact: object) -> System:
@@ -120,15 +120,36 @@ def bouncing(shape: Sampled, radius: float, **contact: object) -> System:
 
 def test_sampled_ball_keeps_its_energy_over_a_hundred_contacts() -> None:
     run = bouncing(sampled_sphere(2000, 0.1), 0.1, law="hertz").simulate(
-        4.6,
+        4.8,
         initial={"flight": {"velocity": (0.3, 0.0, 0.0), "angular_velocity": (0.0, 3.0, 1.0)}},
         tolerance=1e-9,
         formulation="recursive",
     )
     assert Counter(e.name for e in run.events)["floor: touch"] >= 100
     energy = run["energy.total"]
-    assert np.ptp(energy) < 1e-4 * float(energy[0])
+    assert np.ptp(energy) < 1e-4 * float(run["energy.kinetic"].max())
     assert np.abs(run["floor.gap"] - (run["ball.position.z"] - 0.1)).max() < 2e-6
+
+
+def test_sampled_ball_rolls_without_ticking() -> None:
+    """Rolling from rest in its dent, the load wavers by little more than the error of the gap makes it."""
+    system = bouncing(sampled_sphere(8000, 0.1), 0.1, law="hertz", friction=0.3)
+    depth = (9.81 / 1e7) ** (2.0 / 3.0)
+    run = system.simulate(
+        0.3,
+        initial={
+            "flight": {
+                "position": (0.0, 0.0, 0.1 - depth),
+                "velocity": (0.5, 0.0, 0.0),
+                "angular_velocity": (0.0, 5.0, 0.0),
+            }
+        },
+        tolerance=1e-9,
+        formulation="recursive",
+    )
+    assert np.abs(run["floor.normal_force"] / 9.81 - 1.0).max() < 5e-3
+    assert np.ptp(run["energy.total"]) < 1e-4 * float(run["energy.kinetic"].max())
+    assert float(run["ball.velocity.x"][-1]) == pytest.approx(0.5, rel=1e-3)
 
 
 def test_sampled_surface_needs_the_continuous_treatment() -> None:
@@ -198,5 +219,5 @@ def test_mesh_files(kind: str, tmp_path: Path) -> None:
     pair = SampledPair(surface, Plane())
     assert pair(np.eye(3), np.array([0.0, 0.0, -1.1]))[0] == pytest.approx(0.1, abs=1e-4)
     (tmp_path / "empty.stl").write_text("no mesh")
-    with pytest.raises(ModelError, match="not a mesh"):
+    with pytest.raises(ModelError, match="holds no triangles"):
         Sampled.from_file(tmp_path / "empty.stl")

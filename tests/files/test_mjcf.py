@@ -69,11 +69,17 @@ EVERYTHING = """<mujoco model="everything">
         <inertial mass="1" pos="0 0 -0.2" quat="1 1 0 0" diaginertia="0.1 0.2 0.25"/>
       </body>
     </body>
-    <body name="d" pos="1 0 1"><joint type="free" damping="0.4" armature="0"/><geom type="box" size="0.1 0.1 0.2"/></body>
+    <body name="d" pos="1 0 1">
+      <joint type="free" damping="0.4" armature="0"/><geom type="box" size="0.1 0.1 0.2"/>
+    </body>
     <body name="e" pos="2 0 1"><geom type="box" size="0.1 0.1 0.2"/>
-      <body name="f"><joint name="f1"/><inertial mass="1" pos="0 0.1 0" fullinertia="1 2 2.5 0.1 0.2 0.3"/></body></body>
+      <body name="f">
+        <joint name="f1"/><inertial mass="1" pos="0 0.1 0" fullinertia="1 2 2.5 0.1 0.2 0.3"/>
+      </body></body>
   </worldbody>
-  <tendon><spatial name="rope" stiffness="40" damping="2" springlength="0.5"><site site="hook"/><site site="eye"/></spatial></tendon>
+  <tendon>
+    <spatial name="rope" stiffness="40" damping="2" springlength="0.5"><site site="hook"/><site site="eye"/></spatial>
+  </tendon>
   <equality>
     <connect name="pin" body1="b" body2="c" anchor="0 0 0.2" active="{active}"/>
     <weld body1="d" body2="a" active="{active}"/>
@@ -186,7 +192,7 @@ def test_includes_come_from_the_own_folder_only(tmp_path: Path) -> None:
         with pytest.raises(ModelFileError, match="outside of the model's folder"):
             load_mjcf(model)
     model.write_text(text.format("model.xml"))
-    with pytest.raises(ModelFileError, match="included twice|more than"):
+    with pytest.raises(ModelFileError, match="included twice"):
         load_mjcf(model)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 
 from bellcrank.errors import ModelError, UnknownName
 from bellcrank.flexible import (
@@ -246,3 +247,19 @@ def test_given_matrices_that_cannot_be_a_free_body_are_refused():
     grounded[0, 0] *= 2
     with pytest.raises(ModelError, match="resists the rigid motion x"):
         given_matrices("g", M, grounded, x, "x y rz")
+
+
+def test_craig_bampton_of_one_interface_holds_the_clamped_modes():
+    """Static modes of one node are rigid motions and vanish in the frame; the fixed-interface modes must stay."""
+    model = bar(12)
+    member = model.reduce(CraigBampton(["start"], 6), MeanAxes())
+    clamped = model.reduce(NormalModes(6), Clamped("start"))
+    assert member.modes == 6
+    # Held at the start, in the linear theory: the modes less the rigid motion of that node.
+    held = Clamped("start").conditions(model)
+    shapes = CraigBampton(["start"], 6).modes(model, Held(model, MeanAxes().conditions(model), None))[1]
+    free = shapes - model.rigid @ np.linalg.solve(np.asarray(held @ model.rigid), np.asarray(held @ shapes))
+    squares = eigh(
+        free.T @ (model.stiffness_matrix @ free), free.T @ (model.mass_matrix @ free), eigvals_only=True
+    )
+    np.testing.assert_allclose(np.sqrt(squares) / (2 * np.pi), clamped.frequencies, rtol=1e-6)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +32,19 @@ class Readout:
     shapes: tuple[tuple[int, ...], ...]
     with_multipliers: bool
     kernel: Kernel
+    tracing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def rows(self, t: Array, q: Array, u: Array, du: Array, p: Array) -> Array:
-        """One row of numbers for every state given."""
+    def rows(self, t: Array, q: Array, u: Array, du: Array, p: Array, contacts: Array | None = None) -> Array:
+        """One row of numbers for every state given; contacts: their forces, as a result holds them."""
         mu = np.zeros((len(t), len(self.snapshot.mu)))
-        x = np.hstack([t[:, None], q, u, du, mu, p])
+        if contacts is None:
+            contacts = np.zeros((len(t), len(self.snapshot.contact_inputs)))
+        x = np.hstack([t[:, None], q, u, du, mu, p, contacts])
         if self.with_multipliers:
             first = 1 + q.shape[1] + 2 * u.shape[1]
-            x[:, first : first + mu.shape[1]] = multipliers(self.snapshot, self.mechanism.kept, x.T).T
+            # The multipliers are traced anew each time, into a graph that all threads share.
+            with self.tracing:
+                x[:, first : first + mu.shape[1]] = multipliers(self.snapshot, self.mechanism.kept, x.T).T
         return self.kernel.many(x)
 
     @property

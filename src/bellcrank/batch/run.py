@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,10 +25,15 @@ from bellcrank.batch.table import Table, read_table
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
+from bellcrank.program.cuda import Precision
 from bellcrank.result.result import Result
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
+from bellcrank.simulate import layout as at
 from bellcrank.simulation import Run, output_times
+
+if TYPE_CHECKING:
+    from bellcrank.batch.device import DeviceRun
 
 Array = NDArray[np.float64]
 
@@ -53,6 +58,8 @@ def simulate_many(
     step: float = 0.0,
     max_step: float = np.inf,
     threads: int | None = None,
+    device: str = "cpu",
+    precision: Precision = "double",
     progress: bool | None = None,
 ) -> BatchResult:
     """Run a mechanism for `duration` seconds, once for every row of `table`.
@@ -62,7 +69,9 @@ def simulate_many(
     stored. integrator: 'dop853', 'dormand_prince5' and 'runge_kutta4' run in lanes; with any other, and with
     events, controllers or contacts, instances run one by one. output: number of equal intervals, or the times.
     starts: states of all instances (or arrays of positions and speeds) instead of the described start.
-    threads: default all cores; the result does not depend on it. Other options are those of `simulate`.
+    threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics
+    processor, with 'dormand_prince5' or 'runge_kutta4', in the given precision; what fails there, runs here.
+    Other options are those of `simulate`.
 
     An instance that fails costs only itself; it is listed in `failures`. Ctrl-C returns what was done so far.
     """
@@ -77,6 +86,19 @@ def simulate_many(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
     )
     lanes = integrator in METHODS and not (events or controllers or mechanism.system.contacts)
+    on_device = None
+    if device == "gpu":
+        from bellcrank.batch.device import DeviceRun
+
+        if not lanes:
+            raise ModelError(
+                "device='gpu' takes no events, controllers or contacts; leave it at 'cpu' for them"
+            )
+        on_device = DeviceRun.of(mechanism, integrator, times, options, precision)
+    elif device != "cpu":
+        raise unknown_name("device", device, ("cpu", "gpu"))
+    elif precision != "double":
+        raise ModelError("precision= goes with device='gpu'; the processor computes in double precision")
     if lanes and integrator == "runge_kutta4" and not step:
         raise ModelError("'runge_kutta4' does not choose its step: give step=")
     began = time.perf_counter()
@@ -92,7 +114,7 @@ def simulate_many(
     batch = _Batch(
         mechanism, rows, first, times, options, integrator, lanes, machine, readout(mechanism, quantities)
     )
-    batch.events, batch.controllers = tuple(events), tuple(controllers)
+    batch.events, batch.controllers, batch.device = tuple(events), tuple(controllers), on_device
     start_seconds = time.perf_counter() - began
     return batch.go(threads or _cores(), progress, start_seconds)
 
@@ -126,11 +148,12 @@ class _Batch:
         )
         self.events: tuple[Any, ...] = ()
         self.controllers: tuple[Any, ...] = ()
+        self.device: DeviceRun | None = None
         self.values = np.full((len(table), len(times), reading.width), np.nan)
         self.done = np.zeros(len(table), bool)
         self.failures: dict[int, Failure] = {}
         self.stop = threading.Event()
-        self.compiling = threading.Lock()
+        self.compiling, self.counting = threading.Lock(), threading.Lock()
         self.local = threading.local()
         self.steps = self.evaluations = self.alone = 0
         for row, reason in starts.problems.items():
@@ -144,6 +167,8 @@ class _Batch:
         size = LANES * max(1, min(MOST_GROUPS, BLOCK_STATES // (LANES * len(self.times))))
         # Even shares for all threads where there are few rows.
         size = min(size, LANES * max(1, -(-len(rows) // (LANES * threads))))
+        if self.device is not None:
+            size, threads = self.device.rows_at_once(self.starts.y.shape[1]), 1
         blocks = [rows[k : k + size] for k in range(0, len(rows), size)]
         bar = Bar(len(rows), progress)
         began = time.perf_counter()
@@ -185,6 +210,9 @@ class _Batch:
         """Run some instances to their end; how many were done."""
         if self.stop.is_set():
             return 0
+        if self.device is not None:
+            self._on_device(rows, self.device)
+            return len(rows)
         if not self.lanes:
             for row in rows:
                 if not self.stop.is_set():
@@ -203,24 +231,42 @@ class _Batch:
                 self.starts.t, self.starts.y[four], self.table.parameters[four], self.stop.is_set
             )
             y[k : k + LANES] = group.out_y.transpose(2, 0, 1)[: len(four)]
-            reached = len(self.times) if whole else int(group.ints[3])
+            reached = len(self.times) if whole else int(group.ints[at.OUT_NEXT])
             y[k : k + LANES, reached:] = np.nan
             ended[k : k + len(four)] = whole
             for leaver in left:
                 y[k + leaver.lane, leaver.output :] = np.nan
                 ended[k + leaver.lane] = False
                 leavers.append((int(four[leaver.lane]), leaver))
-            self.steps += group.steps * len(four)
-            self.evaluations += group.evaluations * len(four)
+            self._count(group.steps * len(four), group.evaluations * len(four))
             if not whole:
                 break
         self._read(rows, y)
         self.done[rows[ended]] = True
         for row, leaver in leavers:
             if not self.stop.is_set():
-                self.alone += 1
+                self._count(0, 0, 1)
                 self._single(row, leaver.t, leaver.y, leaver.output)
         return len(rows)
+
+    def _count(self, steps: int, evaluations: int, alone: int = 0) -> None:
+        with self.counting:
+            self.steps += steps
+            self.evaluations += evaluations
+            self.alone += alone
+
+    def _on_device(self, rows: NDArray[np.int64], device: DeviceRun) -> None:
+        """Run some instances on the graphics processor; those that fail there go on here from their start."""
+        y, ended = device.go(self.starts.t, self.starts.y[rows], self.table.parameters[rows])
+        size = max(1, BLOCK_STATES // len(self.times))
+        good = np.flatnonzero(ended)
+        for k in range(0, len(good), size):
+            self._read(rows[good[k : k + size]], y[good[k : k + size]])
+        self.done[rows[good]] = True
+        for row in rows[~ended]:
+            if not self.stop.is_set():
+                self._count(0, 0, 1)
+                self._single(int(row), self.starts.t, self.starts.y[row], 0)
 
     def _read(self, rows: NDArray[np.int64], y: Array) -> None:
         """Quantities of the states y, shape (rows, outputs, n)."""
@@ -263,10 +309,11 @@ class _Batch:
         except (BellcrankError, ArithmeticError, ValueError) as error:
             self._fail(row, t, str(error))
             return
-        self.steps += result.run.steps
-        self.evaluations += result.run.evaluations
+        self._count(result.run.steps, result.run.evaluations)
         if len(result):
-            read = self.reading.rows(result.time, result.q, result.u, result.du, result.parameters)
+            read = self.reading.rows(
+                result.time, result.q, result.u, result.du, result.parameters, result.contact_forces
+            )
             self.values[row, first : first + len(result)] = read
 
     def _go_on(self, own: Mechanism, times: Array) -> Result:
@@ -276,7 +323,7 @@ class _Batch:
             return simulate_with_contacts(
                 own, self.method, times, self.options, self.events, self.controllers, False
             )
-        # Programs of other partitions are traced and compiled once, whoever needs them first.
+        # Another partition's programs are traced and compiled by whoever needs them first; the others wait.
         with self.compiling:
             run = Run(own, self.method, self.events, self.controllers)
         return run.go(times, self.options, False)

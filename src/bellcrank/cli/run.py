@@ -165,12 +165,9 @@ def tell(result: Result, names: list[str], out: str | None, as_json: bool) -> No
         return
     found = summary(result, names, out)
     run = found["run"]
-    title = (
-        f"{found['model']}: {found['duration']:g} s in {seconds(run['seconds'])}, "
-        f"{run['times_real_time']:,.0f} x real time"
-        if run["seconds"] > 0
-        else f"{found['model']}"
-    )
+    speed = run["times_real_time"]
+    times = f"{speed:,.0f}" if speed >= 10.0 else f"{speed:.2g}"
+    title = f"{found['model']}: {found['duration']:g} s in {seconds(run['seconds'])}, {times} x real time"
     rows = [
         ("ended", run["status"]),
         ("steps", f"{run['steps']:,}, {run['rejected']:,} rejected"),

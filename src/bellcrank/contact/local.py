@@ -22,7 +22,7 @@ from bellcrank.contact.shapes import TINY, Plane, Shape, Sphere, Support
 from bellcrank.contact.steps import frame, solved_2x2
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Mat, Vec, add, dot, scale, sub, times, transposed_times
-from bellcrank.program.trace import Scalar, maximum, minimum, sqrt
+from bellcrank.program.trace import Expr, Graph, Scalar, maximum, minimum, sqrt
 
 STEPS = 6
 """Newton steps."""
@@ -55,6 +55,12 @@ class Local(Shape):
 
         rows = tuple(tuple(inputs[k : k + ENTRIES]) for k in range(3, len(inputs), ENTRIES))
         return Local(source, (inputs[0], inputs[1], inputs[2]), rows, turn)
+
+    def brought(self, graph: Graph) -> Local:
+        """The same with its inputs in the graph of a trace, once instead of at every operation."""
+        x, y, z = (graph.bring(v) for v in self.start)
+        rows = tuple(tuple(graph.bring(v) for v in row) for row in self.rows)
+        return Local(self.source, (x, y, z), rows, self.turn)
 
     @property
     def bend(self) -> tuple[Vec, Vec, Vec]:
@@ -151,6 +157,9 @@ def meet(a: Local, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         raise ModelError(
             f"a sampled surface meets spheres, planes and sampled surfaces, not {type(b).__name__}"
         )
+    graph = next((v.graph for v in (*c, *R[0], *R[1], *R[2]) if isinstance(v, Expr)), None)
+    if graph is not None:
+        a, b = a.brought(graph), b.brought(graph) if isinstance(b, Local) else b
     longest = a.source.spacing
     if isinstance(b, Local):
         longest = min(longest, b.source.spacing)

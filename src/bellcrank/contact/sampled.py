@@ -151,7 +151,9 @@ class Sampled(Shape):
         return table
 
     def implicit(self, s: Vec) -> Scalar:
-        raise ModelError("a sampled surface is known around a contact only; bellcrank.contact.gather searches it")
+        raise ModelError(
+            "a sampled surface is known around a contact only; bellcrank.contact.gather searches it"
+        )
 
     def support(self, n: Vec) -> Support:
         raise ModelError("a sampled surface may not be convex, so it has no support points")

@@ -182,7 +182,7 @@ def balanced(J: Array) -> Array:
     """The inertia of a real body in place of one that breaks the triangle inequality: the mean for all axes."""
     low, middle, high = np.linalg.eigvalsh(J)
     if low < 0.0 or low + middle < high:
-        return np.asarray(np.eye(3) * (low + middle + high) / 3.0)
+        return np.asarray(np.eye(3) * max(low + middle + high, 0.0) / 3.0)
     return J
 
 

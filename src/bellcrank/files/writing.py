@@ -117,6 +117,11 @@ class _Writer:
         return {"let": let, "value": value} if let else value
 
     def _body(self, body: Body) -> dict[str, Any]:
+        if body.member is not None:
+            raise ModelError(
+                f"body {body.name!r} is flexible; model files hold rigid bodies only: "
+                "keep this model as a Python script"
+            )
         result: dict[str, Any] = {"mass": body.mass, "inertia": _inertia(body)}
         if not _same(body.center_of_mass, ZERO):
             result["center_of_mass"] = Row(body.center_of_mass)

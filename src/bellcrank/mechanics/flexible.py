@@ -235,7 +235,8 @@ class Deformed:
 
 
 def _mat(rows: Sequence[Sequence[Scalar]]) -> Mat:
-    return ((rows[0][0], rows[0][1], rows[0][2]), (rows[1][0], rows[1][1], rows[1][2]), (rows[2][0], rows[2][1], rows[2][2]))  # fmt: skip
+    first, second, third = ((row[0], row[1], row[2]) for row in rows)
+    return (first, second, third)
 
 
 @dataclass(frozen=True, eq=False)

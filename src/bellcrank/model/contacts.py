@@ -73,8 +73,8 @@ class ContactMethods(Registry):
         """Let two shapes strike and touch each other.
 
         a, b: From ``body.sphere(...)``, ``body.circle(...)``, ``ground.plane(...)`` and their kin. restitution:
-        Speed of parting over speed of approach, 0 to 1. friction: Coulomb's coefficient, also during impacts. treatment:
-        "impulsive", with law one of newton (the default), poisson, stronge; or "continuous", with law a
+        Speed of parting over speed of approach, 0 to 1. friction: Coulomb's coefficient, also during impacts.
+        treatment: "impulsive", with law one of newton (the default), poisson, stronge; or "continuous", with law a
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;

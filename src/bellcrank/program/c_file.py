@@ -162,7 +162,8 @@ def _sizes(export: Export, prefix: str) -> str:
 
 def _lists(export: Export) -> str:
     u = export.speeds
-    outputs = [*u, *(f"rate of {name}" for name in u), *(f"residual of {e}" for e in export.equations)]
+    rates, changes = (f"rate of {name}" for name in u), (f"acceleration of {name}" for name in u)
+    outputs = [*rates, *changes, *(f"residual of {e}" for e in export.equations)]
     blocks = (("y", export.states), ("p", export.parameters), ("out", outputs))
     return "".join(
         f" * {array}[{k}]  {comment(name)}\n" for array, names in blocks for k, name in enumerate(names)

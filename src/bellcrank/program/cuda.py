@@ -20,6 +20,8 @@ DIALECTS = {
 }
 BLOCK = {"double": 128, "single": 128}
 """Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""
+LONGEST_ORDERED = 30_000
+"""Longer programs stay in natural order: the search takes time with the square of their length."""
 _REPLACED = {"div": "bc_div({}, {})", "sqrt": "bc_sqrt({})"}
 
 
@@ -59,6 +61,8 @@ def few_live(plan: Schedule) -> Schedule:
     """
     assert len(plan.pieces) == 1
     steps = plan.pieces[0].steps
+    if len(steps) > LONGEST_ORDERED:
+        return plan
     maker = {o: k for k, s in enumerate(steps) for o in s.outs if o >= 0}
     needs = [sorted({maker[a] for a in s.args if type(a) is int and a in maker}) for s in steps]
     users: list[list[int]] = [[] for _ in steps]

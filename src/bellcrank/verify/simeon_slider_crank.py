@@ -76,7 +76,7 @@ def mechanism(member: Member) -> System:
     main = system.revolute("main bearing", system.ground, crank, at=(0.0, 0.0, 0.0))
     system.revolute("crank pin", crank.point(CRANK, 0.0, 0.0), flexible.node("start"), axis="z")
     system.revolute("wrist pin", flexible.node("end"), slider.point(0.0, 0.0, 0.0), axis="z")
-    system.prismatic("guide", system.ground, slider, axis="x", at=(0.0, 0.0, 0.0))
+    system.prismatic("guide", system.ground, slider, axis="x")
     system.driver(main, lambda t: SPEED * t, name="motor")
     return system
 

@@ -92,7 +92,8 @@ def thinned(result: Result, frames: int) -> Result:
     right = np.clip(np.searchsorted(result.time, wanted), 1, len(result) - 1)
     nearer = wanted - result.time[right - 1] < result.time[right] - wanted
     rows = np.unique(np.where(nearer, right - 1, right))
-    names = ("time", "q", "u", "du", "parameters")
+    names = ["time", "q", "u", "du", "parameters"]
+    names += ["contact_forces"] if result.contact_forces is not None else []
     return replace(result, **{k: getattr(result, k)[rows] for k in names}, _computed={})
 
 

@@ -1,0 +1,115 @@
+"""A batch on a graphics processor: one instance a thread, states back at the output times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError
+from bellcrank.export import export_of
+from bellcrank.mechanism import Mechanism
+from bellcrank.program import cuda
+from bellcrank.program.gpu import Device, device, integrate_adaptive, integrate_fixed
+from bellcrank.simulate import Options
+
+Array = NDArray[np.float64]
+
+METHODS = ("dormand_prince5", "runge_kutta4")
+MOST_BYTES = 2**30
+"""Output states held on the device at once."""
+RESIDUAL = {"double": 1e-11, "single": 2e-6}
+"""Position residual to which loops are closed; single precision cannot close them further."""
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceRun:
+    """The kernel of a mechanism for one method and precision, ready for any number of states."""
+
+    on: Device
+    source: str
+    method: str
+    precision: cuda.Precision
+    times: Array
+    options: Options
+
+    @staticmethod
+    def of(
+        mechanism: Mechanism,
+        method: str,
+        times: Array,
+        options: Options,
+        precision: cuda.Precision = "double",
+        on: Device | None = None,
+    ) -> DeviceRun:
+        """Emit for the graphics processor of this machine, or for `on`."""
+        if method not in METHODS:
+            raise ModelError(f"on the device there are the integrators {', '.join(METHODS)}, not {method!r}")
+        if precision not in cuda.DIALECTS:
+            raise ModelError(f"the precision is 'double' or 'single', not {precision!r}")
+        if method == "runge_kutta4":
+            _fixed_grid(mechanism.start.t, times, options.fixed_step)
+        elif options.fixed_step:
+            raise ModelError("step= on the device goes with integrator='runge_kutta4'")
+        e = export_of(mechanism)
+        problem = cuda.Problem(e.rates, e.projection, len(e.states), len(e.parameters))
+        source = cuda.integration(problem, method, precision)
+        return DeviceRun(on or device(), source, method, precision, times, options)
+
+    def rows_at_once(self, states: int) -> int:
+        """How many instances fit."""
+        return max(1, int(MOST_BYTES // (8 * states * max(len(self.times), 10))))
+
+    def go(self, t: float, y: Array, p: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """States at the output times, shape (rows, outputs, n), and which rows reached the end."""
+        real: Any = np.float64 if self.precision == "double" else np.float32
+        block, closing = cuda.BLOCK[self.precision], RESIDUAL[self.precision]
+        begins = int(self.times[0] <= t)
+        if self.method == "runge_kutta4":
+            steps, every = _fixed_grid(t, self.times, self.options.fixed_step)
+            found, status = integrate_fixed(
+                self.on, self.source, block, t, y, p, self.options.fixed_step, steps, every, real, closing
+            )
+        else:
+            atol = float(np.max(np.asarray(self.options.atol)))
+            first = self.options.first_step or 1e-4
+            found, status, _ = integrate_adaptive(
+                self.on,
+                self.source,
+                block,
+                t,
+                y,
+                p,
+                self.times[begins:],
+                self.options.rtol,
+                atol,
+                real,
+                closing,
+                first,
+            )
+        states = np.empty((len(y), len(self.times), y.shape[1]))
+        states[:, begins:] = found.transpose(2, 0, 1)
+        if begins:
+            states[:, 0] = y
+        return states, status == 0
+
+
+def _fixed_grid(t: float, times: Array, step: float) -> tuple[int, int]:
+    """Steps in all and between outputs; every output must fall on a step."""
+    if step <= 0.0:
+        raise ModelError("'runge_kutta4' does not choose its step: give step=")
+    after = times[times > t]
+    numbers = np.rint((after - t) / step).astype(int)
+    every = int(numbers[0])
+    even = np.array_equal(numbers, every * np.arange(1, len(numbers) + 1))
+    if not even or every < 1 or np.abs(t + numbers * step - after).max() > 1e-9 * abs(after[-1]):
+        raise ModelError(
+            f"with fixed steps on the device outputs lie a whole number of steps ({step:g} s) apart; "
+            "choose another step= or output=, or integrator='dormand_prince5'"
+        )
+    return int(numbers[-1]), every
+
+
+__all__ = ["METHODS", "DeviceRun"]

@@ -1,0 +1,76 @@
+"""A batch by the text for graphics processors, run on this one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from batch.test_batch import blowing_up, swing
+from bellcrank.batch import device as on_device
+from bellcrank.batch import simulate_many
+from bellcrank.errors import ModelError
+from bellcrank.mechanism import analyse
+from program.c_compiler import needs_gxx
+from program.cuda_shim import Processor
+
+NAMES = ["bob.position", "pivot.angle_rate"]
+
+
+@pytest.fixture
+def _processor(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = Processor(tmp_path)
+    monkeypatch.setattr(on_device, "device", lambda: processor)
+    monkeypatch.setattr(on_device.cuda, "BLOCK", {"double": 4, "single": 4})
+
+
+@needs_gxx
+@pytest.mark.usefixtures("_processor")
+@pytest.mark.parametrize(("precision", "bound"), [("double", 1e-7), ("single", 1e-3)])
+def test_the_same_as_on_the_processor(precision, bound: float) -> None:
+    mechanism = analyse(swing())
+    table = {"stiffness": np.linspace(30.0, 60.0, 5)}
+    tolerance = 1e-9 if precision == "double" else 1e-5
+    expected = mechanism.simulate_many(table, 1.0, quantities=NAMES, tolerance=1e-11, output=10)
+    for how in ({"integrator": "dormand_prince5"}, {"integrator": "runge_kutta4", "step": 1e-3}):
+        found = mechanism.simulate_many(
+            table,
+            1.0,
+            quantities=NAMES,
+            tolerance=tolerance,
+            output=10,
+            device="gpu",
+            precision=precision,
+            **how,
+        )
+        assert found.done.all()
+        assert found.run.alone == 0
+        for name in NAMES:
+            np.testing.assert_allclose(found[name], expected[name], rtol=0.0, atol=bound)
+
+
+@needs_gxx
+@pytest.mark.usefixtures("_processor")
+def test_what_fails_there_runs_here() -> None:
+    found = simulate_many(
+        blowing_up(), {"gain": [0.0, 50.0, 0.1]}, 3.0, quantities=["cart.position.x"], output=30,
+        integrator="dormand_prince5", device="gpu",
+    )  # fmt: skip
+    np.testing.assert_array_equal(found.done, [True, False, True])
+    assert found.failures[0].values == {"gain": 50.0}
+    assert np.isfinite(found["cart.position.x"][1, 0])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"device": "gpu", "integrator": "dop853"}, "dormand_prince5, runge_kutta4, not 'dop853'"),
+        ({"device": "gpu", "integrator": "runge_kutta4"}, "give step="),
+        ({"device": "gpu", "integrator": "runge_kutta4", "step": 0.03}, "a whole number of steps"),
+        ({"device": "gpu", "integrator": "dormand_prince5", "step": 0.03}, "goes with integrator"),
+        ({"precision": "single"}, "device='gpu'"),
+        ({"device": "tpu"}, "cpu"),
+    ],
+)
+def test_what_does_not_go_together(options, words: str) -> None:
+    with pytest.raises((ModelError, ValueError, KeyError), match=words):
+        simulate_many(swing(), {"mass": [2.0]}, 1.0, quantities=NAMES, output=10, **options)
