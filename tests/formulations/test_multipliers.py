@@ -21,8 +21,12 @@ def _full_system(found: object, x: np.ndarray) -> np.ndarray:
     return evaluate(Program.of(eq.inputs, [solved.get(e, 0.0) for e in range(count)]), x)
 
 
-@pytest.mark.parametrize("family", ["platform", "suspension", "bennett", "nested planar loops", "coupled", "driven"])
-@pytest.mark.parametrize("formulation", [Formulation.INDEPENDENT, Formulation.RECURSIVE, Formulation.PARTITIONING])
+@pytest.mark.parametrize(
+    "family", ["platform", "suspension", "bennett", "nested planar loops", "coupled", "driven"]
+)
+@pytest.mark.parametrize(
+    "formulation", [Formulation.INDEPENDENT, Formulation.RECURSIVE, Formulation.PARTITIONING]
+)
 def test_multipliers_follow_from_accelerations(family: str, formulation: Formulation) -> None:
     found = analyse(mechanism(family, 3))
     x = found.kernel_input().copy()

@@ -14,7 +14,6 @@ from bellcrank.mechanics.rotations import Symmetric, Turn, symmetric_out
 from bellcrank.mechanics.vectors import Mat, Vec, add, cross, times, transpose, transposed_times
 from bellcrank.program.trace import Scalar
 
-_INDEX = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
 _ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -29,8 +28,8 @@ def symmetric_times(a: Symmetric, v: Vec) -> Vec:
 
 
 def _full(a: Symmetric) -> Mat:
-    rows = tuple(tuple(a[_INDEX[i][j]] for j in range(3)) for i in range(3))
-    return rows  # type: ignore[return-value]
+    xx, yy, zz, xy, xz, yz = a
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
 @dataclass(frozen=True, eq=False)
