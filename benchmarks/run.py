@@ -1,6 +1,6 @@
 """All measurements in one process on one core: a table, and the same numbers as JSON.
 
-    python -m benchmarks.run [--quick] [--only car,forces,chain,lanes,compile,elastic,impacts,flexible,batch] [--output FILE]
+    python -m benchmarks.run [--quick] [--only car,forces,chain,lanes,compile,...] [--output FILE]
 
 Every time is a minimum over repeats. Peers are called from Python; what such a call costs before the
 algorithm starts is measured and taken off in their favour. Forces other than gravity are left out everywhere.
