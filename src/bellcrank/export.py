@@ -29,6 +29,9 @@ def state_names(mechanism: Mechanism) -> tuple[str, ...]:
 
 def export_of(mechanism: Mechanism, name: str | None = None) -> Export:
     """The programs of a mechanism in its start partition, with names, start state and parameter values."""
+    from bellcrank.touch import refuse_continuous
+
+    refuse_continuous(mechanism, "export")
     m, traced = mechanism, mechanism.traced()
     x = m.kernel_input()
     n = len(traced.rates.outputs)

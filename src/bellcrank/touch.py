@@ -18,6 +18,7 @@ from bellcrank.contact.gather import SampledPair, input_names, numbers
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.contact.local import Local
 from bellcrank.contact.sampled import Sampled
+from bellcrank.errors import ModelError
 from bellcrank.events import Event, StateEvent, measuring
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
@@ -50,6 +51,12 @@ class ClosingRate(StateEvent):
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
     """All contacts in the continuous treatment."""
     return [f for f in mechanism.system.forces.values() if isinstance(f, ContactForce)]
+
+
+def refuse_continuous(mechanism: Mechanism, what: str) -> None:
+    """Raise where something that meets no events is asked of a mechanism with continuous contacts."""
+    for force in continuous(mechanism):
+        raise ModelError(f"{what} does not follow contacts yet, here {force.name!r}; use simulate")
 
 
 def begun(mechanism: Mechanism) -> Mechanism:
@@ -175,4 +182,4 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Update:
     return update
 
 
-__all__ = ["begun", "continuous", "touch_events"]
+__all__ = ["begun", "continuous", "refuse_continuous", "touch_events"]

@@ -31,6 +31,7 @@ from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
 from bellcrank.simulate import layout as at
 from bellcrank.simulation import Run, output_times
+from bellcrank.touch import refuse_continuous
 
 if TYPE_CHECKING:
     from bellcrank.batch.device import DeviceRun
@@ -80,6 +81,7 @@ def simulate_many(
         raise unknown_name("integrator", integrator, SCALAR_METHODS)
     if not quantities:
         raise ModelError("name at least one quantity to keep: quantities=['slider.position.x']")
+    refuse_continuous(mechanism, "simulate_many")
     rows = read_table(mechanism, table)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(

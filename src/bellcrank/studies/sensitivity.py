@@ -96,10 +96,12 @@ def sensitivity(
     the dependent ones follow; else the start is assembled anew for each parameter value. No events.
     """
     from bellcrank.simulation import output_times, prepared
+    from bellcrank.touch import refuse_continuous
 
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
     mechanism = prepared(system, "auto", initial, parameters)
+    refuse_continuous(mechanism, "sensitivity")
     if start is not None:
         mechanism = replace(mechanism, start=start)
     known = mechanism.mechanics.parameters
