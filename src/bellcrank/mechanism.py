@@ -101,7 +101,9 @@ class Traced:
         eq = self.equations
         with eq.graph.counting("multipliers"):
             found = multipliers(eq, self.du)
-        return Program.of(eq.inputs, [found.get(e, 0.0) for e in range(len(eq.loops.equations))], "multipliers")
+        return Program.of(
+            eq.inputs, [found.get(e, 0.0) for e in range(len(eq.loops.equations))], "multipliers"
+        )
 
     @cached_property
     def accelerations(self) -> Program:

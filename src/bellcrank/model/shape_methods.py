@@ -82,6 +82,3 @@ class ShapeMethods:
 def _about_z(angle: float) -> Any:
     c, s = float(np.cos(angle)), float(np.sin(angle))
     return ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))
-
-
-

@@ -106,9 +106,7 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods):
         frame, undeformed.
         """
         name = self._new_name("body", name)
-        self.bodies[name] = make_flexible_body(
-            name, member, at, angle, rotation, quaternion, self.parameters
-        )
+        self.bodies[name] = make_flexible_body(name, member, at, angle, rotation, quaternion, self.parameters)
         return self.bodies[name]
 
     def check(self) -> None:
