@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from bellcrank.program.program import Program
 from bellcrank.program.trace import TRUTH_OPS, Expr
 
-STEPS_A_PIECE = 1500
-"""Steps in one machine function. Run time hardly depends on it; much longer ones compile more slowly."""
+STEPS_A_PIECE = 320
+"""Steps in one machine function. Shorter ones keep values in registers better and compile faster: the car ran a
+tenth faster with 300 to 500 than with 1500, and slower again below 150."""
 
 
 class Step(NamedTuple):
