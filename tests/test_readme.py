@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,3 +29,18 @@ def test_python_of_the_readme(
     assert impulse == pytest.approx(16.6775376419, rel=1e-6)
     for name in ("run.html", "report.html", "run.h5"):
         assert (tmp_path / name).stat().st_size > 1000
+
+
+def test_commands_of_the_readme(tmp_path: Path) -> None:
+    section = README.read_text(encoding="utf-8").split("## On the command line")[1].split("\n## ")[0]
+    commands = re.findall(r"^    bellcrank (.+)$", section, re.M)
+    assert len(commands) == 6
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    for command in commands:
+        words = [sys.executable, "-m", "bellcrank.cli", *command.split()]
+        done = subprocess.run(
+            words, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    for name in ("slider_crank.yaml", "run.h5", "curves.png", "report.html"):
+        assert (tmp_path / name).stat().st_size > 500
