@@ -73,8 +73,8 @@ class Shape(ABC):
         return direction
 
     def surface(self, x: Vec) -> Surface:
-        """The surface where the ray from the origin to x meets it."""
-        raise NotImplementedError
+        """The surface where the ray from the origin to x meets it; only shapes that are `by_points` have one."""
+        raise ModelError(f"{type(self).__name__} is searched by its normals and gives no surface by points")
 
     def point_near(self, n: Vec) -> Vec:
         """A point whose outward normal is about n, to start from."""

@@ -83,6 +83,6 @@ def quantities() -> list[Quantity]:
             Quantity(f"approach_v{tag}", peak(run, "impact.penetration"), approach, 1e-8, "m", relative),
             Quantity(f"peak_force_v{tag}", peak(run, "impact.normal_force"), force, 1e-8, "N", relative),
             Quantity(f"duration_v{tag}", duration(run), time, 1e-8, "s", relative),
-            Quantity(f"restitution_v{tag}", after, 1.0, 1e-8),
+            Quantity(f"restitution_v{tag}", after, 1.0, 1e-9),
         ]
     return found
