@@ -37,6 +37,7 @@ class Program:
     @cached_property
     def operations(self) -> tuple[Expr, ...]:
         """The live operations in evaluation order, inputs left out."""
+        known = {e.id for e in self.inputs}
         seen: set[int] = set()
         live: list[Expr] = []
         pending = [e for e in self.outputs if isinstance(e, Expr)]
@@ -48,13 +49,6 @@ class Program:
             if node.op != "input":
                 live.append(node)
                 pending.extend(a for a in node.args if isinstance(a, Expr))
-        known = {e.id for e in self.inputs}
-        stray = [n for i in seen if (n := self._node(i)).op == "input" and i not in known]
-        if stray:
-            raise ValueError(f"program {self.name!r} uses {stray[0]!r}, which is not among its inputs")
+            elif node.id not in known:
+                raise ValueError(f"program {self.name!r} uses {node!r}, which is not among its inputs")
         return tuple(sorted(live, key=lambda e: e.id))
-
-    def _node(self, id: int) -> Expr:
-        graph = self.graph
-        assert graph is not None
-        return graph.nodes[id]
