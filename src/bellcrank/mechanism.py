@@ -37,6 +37,7 @@ from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
+from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
 from bellcrank.program.trace import BudgetExceeded, Graph, Scalar
@@ -266,8 +267,13 @@ class Mechanism:
         best.equations.graph.budget = None
         return best
 
+    @cached_property
+    def _twins(self) -> dict[str, str]:
+        return twin_inputs(self.linkage)
+
     def _trace(self, formulation: Formulation, partition: Partition, budget: int | None = None) -> Traced:
         graph = Graph(budget)
+        graph.twins = self._twins
         reference = Reference(
             self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values
         )

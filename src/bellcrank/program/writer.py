@@ -12,7 +12,8 @@ from collections.abc import Callable
 from functools import cache
 
 from bellcrank.program.elementary import constant, sincos_name, splat, vector_type
-from bellcrank.program.schedule import Schedule, Step
+from bellcrank.program.schedule import Schedule
+from bellcrank.program.step import Both, Pair, Step
 
 _C_FUNCTIONS = frozenset(
     {"tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "atan2", "pow"},
@@ -37,7 +38,8 @@ class StepWriter:
         self.lines: list[str] = []
         self.declared: dict[str, None] = {}
         self.globals: dict[tuple[str, ...], str] = {}
-        self.constants: dict[str, int] = {}
+        self.constants: dict[tuple[str, ...], int] = {}
+        self.table: list[str] = []
         self.widths: set[int] = set()
         self.searches = False
         self.begin({})
@@ -49,6 +51,8 @@ class StepWriter:
         self.bits: set[int] = set()
         self.whole: dict[int, tuple[int, list[str]]] = {}
         self.fresh = 0
+        self.registers: set[int] = set()
+        self.packed: dict[tuple[int, int], str] = {}
 
     def declare(self, text: str) -> None:
         """Declare a function of others, once."""
@@ -79,6 +83,10 @@ class StepWriter:
             if a in self.bits:
                 self._decided(f"%y{a}", f"%n{a}", self.number(1.0), self.number(0.0), f"%v{a}")
                 return f"%v{a}"
+            pair = self.plan.pairs.get(a)
+            if pair is not None:
+                self._of_pair(a, pair)
+                return f"%v{a}"
             base, slot = ("%x", a) if a < self.plan.n_in else ("%w", self.loads[a])
             address = self._address(base, slot)
             self.op(f"load {self.T}, ptr {address}, align 8", f"%v{a}")
@@ -90,9 +98,15 @@ class StepWriter:
         Code that may be loaded anywhere would spend an instruction on the address of each literal; this one
         is part of the instruction that uses it. In lanes a literal is broadcast as it is loaded.
         """
-        k = self.constants.setdefault(constant(float(value)), len(self.constants))
+        return self._constants(constant(float(value)))
+
+    def _constants(self, *values: str) -> str:
+        k = self.constants.get(values)
+        if k is None:
+            k = self.constants[values] = len(self.table)
+            self.table.extend(values)
         address = "%c" if k == 0 else self.op(f"getelementptr double, ptr %c, i64 {k}")
-        return self.op(f"load double, ptr {address}, align 8, !invariant.load !0")
+        return self.op(f"load {vector_type(len(values))}, ptr {address}, align 8, !invariant.load !0")
 
     def _truth(self, a: int | float) -> tuple[str, str]:
         """The surely-true and surely-false bits of `a`; other pieces hand them over as 1, 0 or NaN."""
@@ -114,6 +128,57 @@ class StepWriter:
     def _decided(self, yes: str, no: str, a: str, b: str, out: str) -> None:
         other = self.op(f"select {self.B} {no}, {self.T} {b}, {self.T} {self.number(float('nan'))}")
         self.op(f"select {self.B} {yes}, {self.T} {a}, {self.T} {other}", out)
+
+    def _of_pair(self, a: int, pair: Pair) -> None:
+        """One value of a pair by itself."""
+        lane = pair.outs.index(a)
+        negative = lane == 1 and pair.negative
+        name = None if negative else f"%v{a}"
+        if pair.outs[0] in self.registers:
+            value = self.op(f"extractelement <2 x double> %p{pair.outs[0]}, i32 {lane}", name)
+        else:
+            value = self.op(f"load double, ptr {self._address('%w', self.loads[a])}, align 8", name)
+        if negative:
+            self.op(f"fneg double {value}", f"%v{a}")
+
+    def pair(self, pair: Pair) -> None:
+        """Write one operation on two lanes."""
+        T, out = "<2 x double>", f"%p{pair.outs[0]}"
+        args = [self._both(both, sign) for both, sign in zip(pair.args, pair.signs, strict=True)]
+        if pair.op in _PLAIN:
+            self.op(f"{_PLAIN[pair.op]} {T} {args[0]}, {args[1]}", out)
+        else:
+            name = f"@llvm.{'fmuladd' if pair.op == 'fma' else pair.op}.v2f64"
+            self.declare(f"declare {T} {name}({', '.join([T] * len(args))})")
+            self.op(f"call {T} {name}({', '.join(f'{T} {a}' for a in args)})", out)
+        self.registers.add(pair.outs[0])
+
+    def _both(self, both: Both, sign: int) -> str:
+        """An operand of a pair in a register."""
+        a, b = both.first, both.second
+        if type(a) is not int or type(b) is not int:
+            return self._constants(
+                constant(sign * float(a)), constant(-sign * b if both.negated else sign * b)
+            )
+        name = self._register(a, b)
+        if both.negated:
+            bits = self.op(f"bitcast <2 x double> {name} to <2 x i64>")
+            bits = self.op(f"xor <2 x i64> {bits}, <i64 0, i64 -9223372036854775808>")
+            name = self.op(f"bitcast <2 x i64> {bits} to <2 x double>")
+        return name if sign > 0 else self.op(f"fneg <2 x double> {name}")
+
+    def _register(self, a: int, b: int) -> str:
+        pair = self.plan.pairs.get(a)
+        if pair is not None and pair.outs == (a, b):
+            if a not in self.registers:
+                self.registers.add(a)
+                address = self._address("%w", self.loads[a])
+                self.op(f"load <2 x double>, ptr {address}, align 8", f"%p{a}")
+            return f"%p{a}"
+        if (a, b) not in self.packed:
+            half = self.op(f"insertelement <2 x double> undef, double {self.ref(a)}, i32 0")
+            self.packed[a, b] = self.op(f"insertelement <2 x double> {half}, double {self.ref(b)}, i32 1")
+        return self.packed[a, b]
 
     def step(self, step: Step) -> None:
         """Write one step."""

@@ -1,0 +1,272 @@
+"""Two halves of a mechanism in the two lanes of one register.
+
+Left and right of a car, the legs of a walker, the arms of a linkage: their steps are the same on other numbers.
+Given which inputs are each other's `twins`, the twin of a step is looked for among the users of its operands'
+twins; what depends on no twin input (the body between the legs) may serve both. Mirror images differ in signs,
+so steps match up to signs, and lane 1 may hold the negative of its value where that makes both lanes one
+instruction. Nothing here changes a bit of the result: every lane does the operations it did before, on the same
+numbers up to exact changes of sign.
+
+No pair waits for itself: twins lie equally deep in the program, so pairs can be ordered by depth.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bellcrank.program.step import Both, Pair, Step
+
+DEEPEST = 8
+"""How far two values that depend on no twin are compared before they count as different."""
+
+_FAMILY = {"sub": "add", "fnma": "fma", "fms": "fma"}
+_SIGNS = {"sub": (1, -1), "fnma": (-1, 1, 1), "fms": (1, 1, -1)}
+_PAIRED = frozenset({"mul", "div", "add", "fma", "sqrt"})
+_COMMUTE = frozenset({"mul", "add", "fma"})
+
+
+class _Form(NamedTuple):
+    """A step up to signs: what is done on which values, and the sign each of them has there."""
+
+    family: str
+    out: int
+    args: tuple[Any, ...]
+    signs: tuple[int, ...]
+
+    def swapped(self) -> _Form:
+        """The same with its first two operands exchanged."""
+        (a, b, *rest), (p, r, *signs) = self.args, self.signs
+        return self._replace(args=(b, a, *rest), signs=(r, p, *signs))
+
+
+Match = tuple[_Form, _Form]
+
+
+def paired(
+    steps: Sequence[Step], twins: Mapping[int, int], outputs: Iterable[int | float]
+) -> list[Step | Pair]:
+    """The same steps with twins joined, in an order in which everything is made before it is used."""
+    search = _Search(steps, twins)
+    matches = search.matches()
+    if not matches:
+        return list(steps)
+    return _needed(_Joining(steps, search, matches).ordered(), outputs)
+
+
+class _Search:
+    """Which step is whose twin."""
+
+    def __init__(self, steps: Sequence[Step], twins: Mapping[int, int]) -> None:
+        self.steps = steps
+        self.twin = dict(twins)
+        self.positive: dict[int, tuple[int, int]] = {}
+        """By the negative of a value: that value, and the sign between them."""
+        self.forms: dict[int, _Form] = {}
+        self.users: dict[tuple[int, str], list[_Form]] = defaultdict(list)
+        self.sided: set[int] = set(twins)
+        """Values that depend on an input with a twin."""
+        self.sines: dict[tuple[int, int], int] = {}
+        for step in steps:
+            if step.op == "neg" and type(step.args[0]) is int:
+                base, sign = self.positive.get(step.args[0], (step.args[0], 1))
+                self.positive[step.outs[0]] = base, -sign
+            elif step.op == "sincos":
+                self._note_sines(step)
+            else:
+                self._note(step)
+
+    def _note(self, step: Step) -> None:
+        signs = list(_SIGNS.get(step.op, (1,) * len(step.args)))
+        args = list(step.args)
+        for k, a in enumerate(args):
+            if type(a) is int and a in self.positive:
+                args[k], sign = self.positive[a]
+                signs[k] *= sign
+        out = step.outs[0]
+        form = _Form(_FAMILY.get(step.op, step.op), out, tuple(args), tuple(signs))
+        self.forms[out] = form
+        values = {a for a in args if type(a) is int}
+        if not self.sided.isdisjoint(values):
+            self.sided.add(out)
+        for a in values:
+            self.users[a, form.family].append(form)
+
+    def _note_sines(self, step: Step) -> None:
+        for n, a in enumerate(step.args):
+            for k in (0, 1):
+                out = step.outs[2 * n + k]
+                if out >= 0:
+                    self.sines[a, k] = out
+                    if a in self.sided:
+                        self.sided.add(out)
+
+    def matches(self) -> dict[int, Match]:
+        """By each value of a pair: both forms, their operands in the same order."""
+        found: dict[int, Match] = {}
+        for step in self.steps:
+            if step.op == "sincos":
+                self._join_sines(step)
+                continue
+            form = self.forms.get(step.outs[0])
+            if form is not None and form.out in self.sided and form.out not in self.twin:
+                self._match(form, found)
+        return found
+
+    def _join_sines(self, step: Step) -> None:
+        for a in step.args:
+            for k in (0, 1):
+                out, other = self.sines.get((a, k)), self.sines.get((self.twin.get(a, -1), k))
+                if out is not None and other is not None:
+                    self.twin[out], self.twin[other] = other, out
+
+    def _match(self, form: _Form, found: dict[int, Match]) -> None:
+        sided = [a for a in form.args if type(a) is int and a in self.sided]
+        if any(a not in self.twin for a in sided):
+            return
+        for other in min((self.users[self.twin[a], form.family] for a in sided), key=len):
+            if other.out == form.out or other.out in self.twin:
+                continue
+            trial: dict[int, Match] = {}
+            if self._fits(form, other, trial, 0):
+                for one, two in trial.values():
+                    self.twin[one.out], self.twin[two.out] = two.out, one.out
+                    if one.family in _PAIRED:
+                        found[one.out] = found[two.out] = one, two
+                return
+
+    def _fits(self, one: _Form, two: _Form, trial: dict[int, Match], depth: int) -> bool:
+        """Whether the operands of two forms are twins in some order; `trial` takes what was found on the way."""
+        if len(one.args) != len(two.args):
+            return False
+        for other in (two, two.swapped()) if one.family in _COMMUTE else (two,):
+            made = dict(trial)
+            if all(self._twins(a, b, made, depth) for a, b in zip(one.args, other.args, strict=True)):
+                trial.update(made)
+                trial[one.out] = one, other
+                return True
+        return False
+
+    def _twins(self, a: Any, b: Any, trial: dict[int, Match], depth: int) -> bool:
+        if type(a) is not int or type(b) is not int:
+            return type(a) is not int and type(b) is not int
+        if a in self.twin:
+            return self.twin[a] == b
+        if a == b:
+            return a not in self.sided
+        if a in trial:
+            return trial[a][1].out == b
+        if a in self.sided or b in self.sided or b in self.twin or depth == DEEPEST:
+            return False
+        if b in trial or any(b == two.out or a == two.out for _, two in trial.values()):
+            return False
+        one, two = self.forms.get(a), self.forms.get(b)
+        if one is None or two is None or one.family != two.family:
+            return False
+        return self._fits(one, two, trial, depth + 1)
+
+
+class _Joining:
+    """Puts pairs in the place of their first member, and settles their signs."""
+
+    def __init__(self, steps: Sequence[Step], search: _Search, matches: Mapping[int, Match]) -> None:
+        self.steps = steps
+        self.search = search
+        self.matches = matches
+        self.beside: dict[int, int] = {}
+        """By the value of lane 0: that of lane 1."""
+        self.second: set[int] = set()
+        self.negative: set[int] = set()
+
+    def ordered(self) -> list[Step | Pair]:
+        """Natural order, with what a second member needs pulled to the place of the first."""
+        makers = {o: s for s in self.steps for o in s.outs if o >= 0}
+        order: list[Step | Pair] = []
+        made: set[int] = set()
+        for root in self.steps:
+            pending = [root]
+            while pending:
+                step = pending[-1]
+                if all(o in made for o in step.outs if o >= 0):
+                    pending.pop()
+                    continue
+                match = self.matches.get(step.outs[0])
+                needs = (
+                    step.reads() if match is None else [a for f in match for a in f.args if type(a) is int]
+                )
+                missing = [makers[a] for a in needs if a in makers and a not in made]
+                if missing:
+                    pending.extend(reversed(missing))
+                    continue
+                pending.pop()
+                unit = step if match is None else self._pair(*match)
+                order.append(unit)
+                made.update(unit.outs)
+        return order
+
+    def _pair(self, one: _Form, two: _Form) -> Pair:
+        crossed = [
+            a in self.second for a, b in zip(one.args, two.args, strict=True) if type(a) is int and a != b
+        ]
+        if crossed and crossed[0]:
+            one, two = two, one
+        args = [Both(a, b) for a, b in zip(one.args, two.args, strict=True)]
+        change = [
+            left * right * self._held(both)
+            for left, right, both in zip(one.signs, two.signs, args, strict=True)
+        ]
+        self.beside[one.out] = two.out
+        self.second.add(two.out)
+        negative = self._settled(one.family, args, change) < 0
+        if negative:
+            self.negative.add(two.out)
+        return Pair(one.family, (one.out, two.out), tuple(args), one.signs, negative)
+
+    def _held(self, both: Both) -> int:
+        """The sign with which lane 1 of a register holds the second operand."""
+        together = type(both.first) is int and self.beside.get(both.first) == both.second
+        return -1 if together and both.second in self.negative else 1
+
+    def _settled(self, family: str, args: list[Both], change: list[int]) -> int:
+        """The sign of lane 1 after the operation; where terms disagree, one of them is negated first.
+
+        A constant is negated for nothing.
+        """
+        if family == "sqrt":
+            args[0] = args[0]._replace(negated=change[0] < 0)
+            return 1
+        if family in ("mul", "div"):
+            return change[0] * change[1]
+        terms = [(0,), (1,)] if family == "add" else [(0, 1), (2,)]
+        first, second = (_product(change[k] for k in term) for term in terms)
+        if first == second:
+            return first
+        for term, sign in ((terms[0], second), (terms[1], first)):
+            for k in term:
+                if type(args[k].first) is not int:
+                    args[k] = args[k]._replace(negated=True)
+                    return sign
+        last = terms[1][0]
+        args[last] = args[last]._replace(negated=True)
+        return first
+
+
+def _product(signs: Iterable[int]) -> int:
+    result = 1
+    for sign in signs:
+        result *= sign
+    return result
+
+
+def _needed(order: list[Step | Pair], outputs: Iterable[int | float]) -> list[Step | Pair]:
+    """Without the negatives that only pairs used: these carry the sign themselves."""
+    read = {o for o in outputs if type(o) is int}
+    kept: list[Step | Pair] = []
+    for unit in reversed(order):
+        if unit.op == "neg" and unit.outs[0] not in read:
+            continue
+        read.update(unit.reads())
+        kept.append(unit)
+    kept.reverse()
+    return kept
