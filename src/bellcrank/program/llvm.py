@@ -19,6 +19,9 @@ LARGEST_FRAME = 64 * 1024
 TOGETHER = 8
 """Sines evaluated at once: one register of 512 bits or two of 256, whose latencies overlap."""
 
+WIDEST_PAIRED = 4
+"""Most lanes with which twins share registers: four by two doubles are the widest register there is."""
+
 
 def emit(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> str:
     """The module of `program`: functions ``kernel(x, y)`` and ``kernel_many(X, Y, rows)``.
@@ -28,7 +31,7 @@ def emit(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> str:
     """
     if lanes not in (1, 2, 4, 8):
         raise ValueError(f"lanes must be 1, 2, 4 or 8, not {lanes}")
-    plan = schedule(program, max(1, TOGETHER // lanes), limit, pairs=lanes == 1)
+    plan = schedule(program, max(1, TOGETHER // lanes), limit, pairs=lanes <= WIDEST_PAIRED)
     return _Module(plan, lanes).text()
 
 
@@ -104,7 +107,7 @@ class _Module(StepWriter):
         self.pair(pair)
         if first in saves:
             address = self._address("%w", saves[first])
-            self.lines.append(f"  store <2 x double> %p{first}, ptr {address}, align 8")
+            self.lines.append(f"  store {self.W} %p{first}, ptr {address}, align 8")
         for o in pair.outs:
             for slot in self.outputs.get(o, ()):
                 self.store(self.ref(o), "%y", slot)

@@ -25,6 +25,11 @@ _NAN = constant(float("nan"))
 _ZERO = constant(0.0)
 
 
+def _mask(start: int, count: int) -> str:
+    """Of a shuffle: `count` lanes from `start` on."""
+    return f"<{count} x i32> <{', '.join(f'i32 {j}' for j in range(start, start + count))}>"
+
+
 class StepWriter:
     """Writes steps into `lines`; value k is ``%vk``, the bits of condition k are ``%yk`` and ``%nk``."""
 
@@ -32,6 +37,7 @@ class StepWriter:
         self.plan = plan
         self.lanes = lanes
         self.T = vector_type(lanes)
+        self.W = vector_type(2 * lanes)
         self.B = vector_type(lanes, "i1")
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
         self.number = cache(self._number)
@@ -131,41 +137,52 @@ class StepWriter:
 
     def _of_pair(self, a: int, pair: Pair) -> None:
         """One value of a pair by itself."""
-        lane = pair.outs.index(a)
-        negative = lane == 1 and pair.negative
+        half = pair.outs.index(a)
+        negative = half == 1 and pair.negative
         name = None if negative else f"%v{a}"
         if pair.outs[0] in self.registers:
-            value = self.op(f"extractelement <2 x double> %p{pair.outs[0]}, i32 {lane}", name)
+            value = self._half(f"%p{pair.outs[0]}", half, name)
         else:
-            value = self.op(f"load double, ptr {self._address('%w', self.loads[a])}, align 8", name)
+            value = self.op(f"load {self.T}, ptr {self._address('%w', self.loads[a])}, align 8", name)
         if negative:
-            self.op(f"fneg double {value}", f"%v{a}")
+            self.op(f"fneg {self.T} {value}", f"%v{a}")
+
+    def _half(self, register: str, half: int, name: str | None) -> str:
+        if self.lanes == 1:
+            return self.op(f"extractelement {self.W} {register}, i32 {half}", name)
+        mask = _mask(half * self.lanes, self.lanes)
+        return self.op(f"shufflevector {self.W} {register}, {self.W} undef, {mask}", name)
 
     def pair(self, pair: Pair) -> None:
-        """Write one operation on two lanes."""
-        T, out = "<2 x double>", f"%p{pair.outs[0]}"
+        """Write one operation on both halves of a register."""
+        W, out = self.W, f"%p{pair.outs[0]}"
         args = [self._both(both, sign) for both, sign in zip(pair.args, pair.signs, strict=True)]
         if pair.op in _PLAIN:
-            self.op(f"{_PLAIN[pair.op]} {T} {args[0]}, {args[1]}", out)
+            self.op(f"{_PLAIN[pair.op]} {W} {args[0]}, {args[1]}", out)
         else:
-            name = f"@llvm.{'fmuladd' if pair.op == 'fma' else pair.op}.v2f64"
-            self.declare(f"declare {T} {name}({', '.join([T] * len(args))})")
-            self.op(f"call {T} {name}({', '.join(f'{T} {a}' for a in args)})", out)
+            name = f"@llvm.{'fmuladd' if pair.op == 'fma' else pair.op}.v{2 * self.lanes}f64"
+            self.declare(f"declare {W} {name}({', '.join([W] * len(args))})")
+            self.op(f"call {W} {name}({', '.join(f'{W} {a}' for a in args)})", out)
         self.registers.add(pair.outs[0])
 
     def _both(self, both: Both, sign: int) -> str:
         """An operand of a pair in a register."""
         a, b = both.first, both.second
         if type(a) is not int or type(b) is not int:
-            return self._constants(
-                constant(sign * float(a)), constant(-sign * b if both.negated else sign * b)
-            )
+            values = constant(sign * float(a)), constant(-sign * b if both.negated else sign * b)
+            return self._constants(*values) if self.lanes == 1 else self._halves(*values)
         name = self._register(a, b)
         if both.negated:
-            bits = self.op(f"bitcast <2 x double> {name} to <2 x i64>")
-            bits = self.op(f"xor <2 x i64> {bits}, <i64 0, i64 -9223372036854775808>")
-            name = self.op(f"bitcast <2 x i64> {bits} to <2 x double>")
-        return name if sign > 0 else self.op(f"fneg <2 x double> {name}")
+            integers = vector_type(2 * self.lanes, "i64")
+            bits = self.op(f"bitcast {self.W} {name} to {integers}")
+            bits = self.op(f"xor {integers} {bits}, {self._halves('0', '-9223372036854775808', 'i64')}")
+            name = self.op(f"bitcast {integers} {bits} to {self.W}")
+        return name if sign > 0 else self.op(f"fneg {self.W} {name}")
+
+    def _halves(self, first: str, second: str, element: str = "double") -> str:
+        """The literal of a register with one number in its first half and one in its second."""
+        numbers = [first] * self.lanes + [second] * self.lanes
+        return "<" + ", ".join(f"{element} {x}" for x in numbers) + ">"
 
     def _register(self, a: int, b: int) -> str:
         pair = self.plan.pairs.get(a)
@@ -173,11 +190,17 @@ class StepWriter:
             if a not in self.registers:
                 self.registers.add(a)
                 address = self._address("%w", self.loads[a])
-                self.op(f"load <2 x double>, ptr {address}, align 8", f"%p{a}")
+                self.op(f"load {self.W}, ptr {address}, align 8", f"%p{a}")
             return f"%p{a}"
         if (a, b) not in self.packed:
-            half = self.op(f"insertelement <2 x double> undef, double {self.ref(a)}, i32 0")
-            self.packed[a, b] = self.op(f"insertelement <2 x double> {half}, double {self.ref(b)}, i32 1")
+            first, second = self.ref(a), self.ref(b)
+            if self.lanes == 1:
+                half = self.op(f"insertelement {self.W} undef, double {first}, i32 0")
+                packed = self.op(f"insertelement {self.W} {half}, double {second}, i32 1")
+            else:
+                mask = _mask(0, 2 * self.lanes)
+                packed = self.op(f"shufflevector {self.T} {first}, {self.T} {second}, {mask}")
+            self.packed[a, b] = packed
         return self.packed[a, b]
 
     def step(self, step: Step) -> None:
@@ -266,18 +289,16 @@ class StepWriter:
                 elif lanes == 1:
                     self.op(f"extractelement {wide} {values}, i32 {k}", f"%v{o}")
                 else:
-                    mask = ", ".join(f"i32 {j}" for j in range(k * lanes, (k + 1) * lanes))
-                    picked = f"{wide} {values}, {wide} undef, <{lanes} x i32> <{mask}>"
-                    self.op(f"shufflevector {picked}", f"%v{o}")
+                    mask = _mask(k * lanes, lanes)
+                    self.op(f"shufflevector {wide} {values}, {wide} undef, {mask}", f"%v{o}")
 
     def _concatenated(self, args: list[str], group: int) -> str:
         parts = [*args, *[self.number(0.0)] * (group - len(args))]
         width = self.lanes
         while len(parts) > 1:
             t = vector_type(width)
-            mask = ", ".join(f"i32 {j}" for j in range(2 * width))
             parts = [
-                self.op(f"shufflevector {t} {a}, {t} {b}, <{2 * width} x i32> <{mask}>")
+                self.op(f"shufflevector {t} {a}, {t} {b}, {_mask(0, 2 * width)}")
                 for a, b in zip(parts[::2], parts[1::2], strict=True)
             ]
             width *= 2
