@@ -31,7 +31,7 @@ from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.multipliers import multipliers
 from bellcrank.formulations.partition import choose_partition
-from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation
+from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, least_operations
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage, LinkKind
@@ -255,8 +255,11 @@ class Mechanism:
         best: Traced | None = None
         fewest: int | None = None
         for candidate in CANDIDATES:
+            if fewest is not None and least_operations(candidate, self.linkage, self.constraints) > fewest:
+                continue
             try:
-                trial = self._trace(candidate, partition, None if fewest is None else 4 * fewest)
+                # Some nodes of a graph end up unused, never more than half of them.
+                trial = self._trace(candidate, partition, None if fewest is None else 2 * fewest)
             except BudgetExceeded:
                 continue
             total = trial.count().total
