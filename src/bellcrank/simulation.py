@@ -121,12 +121,13 @@ def simulate(
     """Run a mechanism for `duration` seconds.
 
     formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
-    :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals, or
-    the times themselves. initial: start values by joint. parameters: values other than the described ones.
-    step: fixed step [s] for the methods that take one. start: state to start from instead of the described
-    one. progress: show a bar (default: on a terminal, after a second). impacts: how
-    impact times are found: "dense" on the dense output of a step, "queue" by the last `queue_size` checks
-    every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or "simultaneous".
+    :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals (an
+    integer), the interval [s] (a number with a point), or the times themselves. initial: start values by joint.
+    parameters: values other than the described ones. step: fixed step [s] for the methods that take one. start:
+    state to start from instead of the described one. progress: show a bar (default: on a terminal, after a
+    second). impacts: how impact times are found: "dense" on the dense output of a step, "queue" by the last
+    `queue_size` checks every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or
+    "simultaneous".
     save: write the outputs into this file as they come; after an interrupt or a crash
     :func:`bellcrank.resume` goes on from there.
 
@@ -193,6 +194,14 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
         if output < 1:
             raise ModelError(f"output={output!r}: give at least one interval, or the output times")
         return np.linspace(begin, begin + duration, int(output) + 1)
+    if isinstance(output, float | np.floating):
+        if not 0.0 < output <= duration:
+            raise ModelError(
+                f"output={output!r}: the interval must be positive and no longer than {duration:g} s"
+            )
+        times = begin + output * np.arange(int(duration / output * (1.0 + 1e-12)) + 1)
+        end = begin + duration
+        return np.append(times, end) if end - times[-1] > 1e-9 * duration else np.append(times[:-1], end)
     times = np.atleast_1d(np.asarray(output, dtype=float))
     if times.ndim != 1 or not np.isfinite(times).all() or np.any(np.diff(times) <= 0.0):
         raise ModelError("output times must increase and be finite")
