@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
@@ -77,6 +77,7 @@ class Traced:
     partition: Partition
     equations: Equations
     du: Sequence[Scalar]
+    state_rates: Callable[[Equations], Sequence[Scalar]] = lambda equations: ()
 
     @cached_property
     def rates(self) -> Program:
@@ -84,6 +85,8 @@ class Traced:
         eq = self.equations
         with eq.graph.counting("rates"):
             q_dot = eq.kin.position_rates()
+            changes = self.state_rates(eq)
+            q_dot[len(q_dot) - len(changes) :] = changes
         return Program.of(eq.inputs, [*q_dot, *(self.du[i] for i in self.partition.independent)], "rates")
 
     @cached_property
@@ -232,7 +235,7 @@ class Mechanism:
     @cached_property
     def _elements(self) -> tuple[object, ...]:
         s = self.system
-        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.forces)
+        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.forces, s.states)
         return (*(item for kind in kinds for item in kind.values()), *s.parameters, *s.gravity)
 
     def with_programs_of(self, other: Mechanism) -> Mechanism:
@@ -281,7 +284,18 @@ class Mechanism:
             self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values
         )
         equations = Equations.traced(self.mechanics, partition, graph, reference)
-        return Traced(formulation, partition, equations, FORMULATIONS[formulation](equations))
+        du = FORMULATIONS[formulation](equations)
+        return Traced(formulation, partition, equations, du, self._state_rates)
+
+    def _state_rates(self, eq: Equations) -> list[Scalar]:
+        """The rates of the first-order states."""
+        if not self.linkage.states:
+            return []
+        from bellcrank.result.snapshot import Snapshot
+        from bellcrank.result.states import state_rate
+
+        here = Snapshot.on(self.system, self.tree, self.mechanics, eq.kin, eq.t, eq.graph)
+        return [state_rate(here, name) for name in self.linkage.states]
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -396,7 +410,9 @@ def analyse(
     effects = tuple(effect(force, linkage) for force in system.forces.values())
     names = tuple(system.parameters)
     values = _parameter_values(system, parameters or {})
-    spinning = spinning_links(system, linkage, constraints, regrouped(linkage))
+    # The rates of states may look at any rotation.
+    watched = any(state.rate is not None for state in system.states.values())
+    spinning = frozenset() if watched else spinning_links(system, linkage, constraints, regrouped(linkage))
     mechanics = Mechanics(linkage, constraints, effects, names, spinning)
     loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
     drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)

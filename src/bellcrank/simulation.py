@@ -256,6 +256,7 @@ class Run:
                 for link in m.linkage.links
                 for i in range(len(link.own_positions))
             ),
+            *(f"state {name}" for name in m.linkage.states),
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
         return Problem(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 VERSION = "1"
 TOP = (
     *("bellcrank", "name", "gravity", "parameters", "definitions"),
-    *("bodies", "joints", "drivers", "couplings", "forces", "contacts"),
+    *("bodies", "joints", "drivers", "couplings", "states", "forces", "contacts"),
 )
 PARAMETER = ("value", "unit")
 BODY = ("mass", "inertia", "center_of_mass", "at", "angle", "quaternion", "rotation")
@@ -45,6 +45,7 @@ FORCES: Mapping[str, tuple[str, ...]] = {
         *("longitudinal", "lateral", "reference_load", "road"),
     ),
 }
+STATE = ("rate", "measures", "initial", "unit")
 CONTACT = ("a", "b", "restitution", "friction", "law")
 _ON_BODY = ("kind", "body", "position", "rotation")
 SHAPES: Mapping[str, tuple[str, ...]] = {

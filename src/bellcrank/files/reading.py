@@ -12,7 +12,7 @@ from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, word
 from bellcrank.files.places import nearest
-from bellcrank.files.scope import Scope
+from bellcrank.files.scope import Scope, check_name
 from bellcrank.files.shapes import read_shape
 from bellcrank.model import Body, Frame, System
 from bellcrank.model.contacts import LAWS, PlacedShape
@@ -49,6 +49,8 @@ class _Reader:
             self._driver(key, node)
         for key, node in self._section("couplings"):
             self._coupling(key, node)
+        for key, node in self._section("states"):
+            self._state(key, node)
         for key, node in self._section("forces"):
             self._force(key, node)
         for key, node in self._section("contacts"):
@@ -215,6 +217,24 @@ class _Reader:
                 raise item.error(f"{fields.who} names joint {which[0]!r} twice; add the factors")
             terms[which] = term.number("factor")
         return terms
+
+    def _state(self, key: Text, node: Node) -> None:
+        fields = self._fields(key, node, "state", layout.STATE)
+        places: dict[str, str] = {}
+        if "measures" in fields:
+            section = entries(fields.get("measures"), f"measures of {fields.who}")
+            for name, text in section.keys.items():
+                check_name(text, self.scope.find(name) is not None)
+                places[name] = word(section.values[name], f"measure {name!r} of {fields.who}")
+        law = fields.function("rate", ("t", *places))
+
+        def rate(m: Mapping[str, Any]) -> Any:
+            return law(t=m["t"], **{name: m[quantity] for name, quantity in places.items()})
+
+        initial = fields.number("initial") if "initial" in fields else 0.0
+        with fields.blamed():
+            made = self.system.state(key.value, rate, initial, fields.optional_word("unit") or "")  # type: ignore[arg-type]
+        self.scope.parameters[key.value] = made
 
     def _force(self, key: Text, node: Node) -> None:
         kind, fields = self._kind(key, node, "force", layout.FORCES)

@@ -43,6 +43,7 @@ from bellcrank.model import (
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.functions import SHAPES, UserFunction
+from bellcrank.model.states import StateVariable
 from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.trace import Expr, Graph, Scalar
 
@@ -73,6 +74,9 @@ class _Writer:
             "joints": {name: self._joint(item) for name, item in system.joints.items()},
             "drivers": {name: self._driver(item) for name, item in system.drivers.items()},
             "couplings": {name: self._coupling(item) for name, item in system.couplings.items()},
+            "states": {
+                name: self._state(item) for name, item in system.states.items() if item.rate is not None
+            },
             "forces": {name: self._force(item) for name, item in system.forces.items()},
             "contacts": {name: self._contact(item) for name, item in system.contacts.items()},
         }
@@ -95,7 +99,7 @@ class _Writer:
         def leaf(name: str) -> str:
             if name.startswith("."):
                 return name[1:]
-            if name not in self.system.parameters:
+            if name not in self.system.parameters and name not in self.system.states:
                 raise ModelError(f"an expression uses {name!r}, which is not a parameter of this system")
             bare = is_word(name) and name not in RESERVED and name not in arguments
             return name if bare else quoted(name)
@@ -167,6 +171,31 @@ class _Writer:
         terms = [Flow(joint=j.name, coordinate=c, factor=factor) for j, c, factor in coupling.terms]
         return {"terms": terms, "offset": coupling.offset}
 
+    def _state(self, state: StateVariable) -> dict[str, Any]:
+        """The rate over words that stand for the quantities it looks at."""
+        assert state.rate is not None
+        rate, seen = state.rate, _Seen(self.system)
+        try:
+            rate(seen)
+        except TypeError as error:
+            raise ModelError(
+                f"state {state.name!r}: its rate looks at a vector; name its components to write it to a file"
+            ) from error
+        names = [name for name in seen.quantities if name != "t"]
+        taken = {*self.system.parameters, *self.system.states}
+        free = (f"m{k}" for k in range(1, 10_000) if f"m{k}" not in taken)
+        words = dict(zip(names, free, strict=False))
+
+        def law(t: Scalar, *values: Scalar) -> Scalar:
+            given = {**dict(zip(names, values, strict=True)), "t": t}
+            return rate(_Seen(self.system, given))  # type: ignore[no-any-return]
+
+        result: dict[str, Any] = {"rate": self._function(law, ("t", *words.values()))}
+        if words:
+            result["measures"] = Flow({word: name for name, word in words.items()})
+        result["initial"] = state.initial
+        return {**result, "unit": state.unit} if state.unit else result
+
     def _force(self, force: Force) -> dict[str, Any]:
         match force:
             case LineForce():
@@ -220,6 +249,29 @@ class _Writer:
         if force.road is not None:
             result["road"] = self._function(force.road, layout.ROAD_ARGUMENTS)
         return result
+
+
+class _Seen(Mapping[str, Any]):
+    """Quantities by name as a rate asks for them; parameters and states are themselves."""
+
+    def __init__(self, system: System, given: Mapping[str, Scalar] | None = None) -> None:
+        self.system, self.given = system, given
+        self.quantities: dict[str, Scalar] = {}
+        self._trace = Graph()
+
+    def __getitem__(self, name: str) -> Any:
+        graph = self.system.parameters.graph
+        if name in self.system.parameters or name in self.system.states:
+            return graph.input(name)
+        if self.given is not None:
+            return self.given[name]
+        return self.quantities.setdefault(name, self._trace.input(f".{name}"))
+
+    def __iter__(self) -> Any:
+        return iter(self.quantities)
+
+    def __len__(self) -> int:
+        return len(self.quantities)
 
 
 def _on_joint(force: JointForce | TorsionSpring, kind: str) -> dict[str, Any]:

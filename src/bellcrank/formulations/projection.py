@@ -20,7 +20,7 @@ def projection(mechanics: Mechanics, partition: Partition) -> Program:
     graph = Graph()
     linkage = mechanics.linkage
     t = graph.input("t.")
-    q = [graph.input(f"q.{i}") for i in range(linkage.positions)]
+    q = linkage.position_inputs(graph)
     v = [graph.input(f"u.{i}") for i in partition.independent]
     parameters = [graph.input(name) for name in mechanics.parameters]
     kin = Kinematics(linkage, q, Traced(graph))
@@ -41,6 +41,7 @@ def projection(mechanics: Mechanics, partition: Partition) -> Program:
                 corrected += [a + b for a, b in zip(kin.eta(link), kin.eta_rates(link), strict=True)]
         else:
             corrected.append(here[0] + step[link.u])
+    corrected += q[linkage.positions - len(linkage.states) :]
     residual: Scalar = 0.0
     for g in partition.groups:
         for e, _ in g.pivots:

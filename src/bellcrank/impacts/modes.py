@@ -109,7 +109,7 @@ class Gaps:
     def __init__(self, mechanics: Mechanics, pairs: Sequence[ContactPair]) -> None:
         graph = Graph()
         t = graph.input("t.")
-        q = [graph.input(f"q.{i}") for i in range(mechanics.linkage.positions)]
+        q = mechanics.linkage.position_inputs(graph)
         u = [graph.input(f"u.{i}") for i in range(mechanics.linkage.speeds)]
         parameters = [graph.input(name) for name in mechanics.parameters]
         kin = Kinematics(mechanics.linkage, q, Traced(graph))

@@ -38,7 +38,7 @@ class ImpactProgram:
         self.speeds = mechanics.linkage.speeds
         graph = Graph()
         t = graph.input("t.")
-        q = [graph.input(f"q.{i}") for i in range(mechanics.linkage.positions)]
+        q = mechanics.linkage.position_inputs(graph)
         v = {i: graph.input(f"u.{i}") for i in partition.independent}
         parameters = [graph.input(name) for name in mechanics.parameters]
         kin = Kinematics(mechanics.linkage, q, Traced(graph))

@@ -285,7 +285,17 @@ def _build(
         for key, k in nodes.found.items()
     }
     return Linkage(
-        tuple(links), placements, q, u, vec(system.gravity), maps, free_frames, shadows, owners, at_nodes
+        tuple(links),
+        placements,
+        q + len(system.states),
+        u,
+        vec(system.gravity),
+        maps,
+        free_frames,
+        shadows,
+        owners,
+        at_nodes,
+        tuple(system.states),
     )
 
 
