@@ -149,18 +149,18 @@ class _Elimination:
         M: dict[tuple[int, int], Scalar] = {}
         tau = {c: rhs[c] for c in node.columns}
         at_base: dict[int, Wrench] = {}
-        factors = self._modes_first(node)
+        modal = self._modes_first(node)
         for k in reversed(node.links):
             link = self.links[k]
             here = F_at[place[k]]
             touching = [c for c in node.columns if k in self.columns[c].speeds]
             if link.shape is not None:
-                self._bend(link, node, here, None if factors else M)
+                self._bend(link, node, here, None if modal else M)
             own = {
                 c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c].speeds[k]))
                 for c in touching
             }
-            self._masses(link, touching, own, here, None if factors else M, tau)
+            self._masses(link, touching, own, here, None if modal else M, tau)
             if single:
                 break
             inner = at_base if link.parent == node.base else F_at[place[link.parent]]
@@ -168,7 +168,7 @@ class _Elimination:
                 inner[c] = added(inner.get(c, (ZERO, ZERO)), carried(self.kin, k, wrench))
             if link.parent != GROUND:
                 self._push(k, self.inertia[k], self.force.get(k))
-        factors = factors or LDL.of(M, node.columns)
+        factors = modal or LDL.of(M, node.columns)
         y = factors.solve(tau)
         F = F_at[0] if single else at_base
         if node.base == GROUND:
@@ -212,7 +212,9 @@ class _Elimination:
         }
         for c, own in rates.items():
             here[c] = added(here.get(c, (ZERO, ZERO)), modal_wrench(member, own))
-            for d, other in rates.items() if M is not None else ():
+            if M is None:
+                continue
+            for d, other in rates.items():
                 if d <= c:
                     M[c, d] = M.get((c, d), 0.0) + modal_product(member, own, other)
 
@@ -288,7 +290,9 @@ class _Elimination:
         return into(turns, alpha), into(turns, add(a, cross(alpha, r)))
 
 
-def _solve_wrenches(factors: LDL | ModesFirst, F: dict[int, Wrench], columns: Sequence[int]) -> dict[int, Wrench]:
+def _solve_wrenches(
+    factors: LDL | ModesFirst, F: dict[int, Wrench], columns: Sequence[int]
+) -> dict[int, Wrench]:
     """M^-1 F^T, six right-hand sides at once."""
     if len(columns) == 1 and isinstance(factors, LDL):
         (c,) = columns
