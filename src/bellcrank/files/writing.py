@@ -7,9 +7,10 @@ inputs; the expression that comes out is the function, whatever Python it was ma
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
@@ -17,6 +18,7 @@ import yaml
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
+from bellcrank.files.member_writing import Flow, Row, member_entries, node_of
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
@@ -47,23 +49,24 @@ from bellcrank.model.states import StateVariable
 from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.trace import Expr, Graph, Scalar
 
-
-class Flow(dict[str, Any]):
-    """A mapping written on one line."""
-
-
-class Row(list[Any]):
-    """A list written on one line."""
+if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member
 
 
-def write_system(system: System) -> str:
-    """The text of a model file that describes `system`."""
-    return _dumped(_Writer(system).document())
+def write_system(
+    system: System, folder: Path | None = None, stored: MutableMapping[str, Member] | None = None
+) -> str:
+    """The text of a model file that describes `system`; see :func:`bellcrank.files.dumps`."""
+    return _dumped(_Writer(system, folder, stored).document())
 
 
 class _Writer:
-    def __init__(self, system: System) -> None:
+    def __init__(
+        self, system: System, folder: Path | None, stored: MutableMapping[str, Member] | None
+    ) -> None:
         self.system = system
+        self.folder = folder
+        self.stored = stored
 
     def document(self) -> dict[str, Any]:
         """Everything as plain mappings, lists, numbers and texts."""
@@ -122,13 +125,11 @@ class _Writer:
 
     def _body(self, body: Body) -> dict[str, Any]:
         if body.member is not None:
-            raise ModelError(
-                f"body {body.name!r} is flexible; model files hold rigid bodies only: "
-                "keep this model as a Python script"
-            )
-        result: dict[str, Any] = {"mass": body.mass, "inertia": _inertia(body)}
-        if not _same(body.center_of_mass, ZERO):
-            result["center_of_mass"] = Row(body.center_of_mass)
+            result: dict[str, Any] = {"flexible": member_entries(body, body.member, self.folder, self.stored)}
+        else:
+            result = {"mass": body.mass, "inertia": _inertia(body)}
+            if not _same(body.center_of_mass, ZERO):
+                result["center_of_mass"] = Row(body.center_of_mass)
         if not _same(body.position, ZERO):
             result["at"] = Row(body.position)
         if not _same(body.rotation, IDENTITY):
@@ -142,7 +143,10 @@ class _Writer:
     def _frame(self, frame: Frame, always: bool = False) -> Any:
         """A frame; its body's name stands for the body's own where not `always` a mapping is needed."""
         result = Flow({"body": frame.body.name})
-        if not _same(frame.position, ZERO):
+        node = node_of(frame)
+        if node:
+            result["node"] = node
+        elif not _same(frame.position, ZERO):
             result["position"] = Row(frame.position)
         if not _same(frame.rotation, IDENTITY):
             result["rotation"] = _rows(frame.rotation)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bellcrank.flexible.damping import Damping
@@ -10,6 +12,7 @@ from bellcrank.flexible.held import Held, row_squares
 from bellcrank.flexible.member import Member, Node
 from bellcrank.flexible.model import Array, ElasticModel, Integrals, SecondOrder, distributed_rows
 from bellcrank.flexible.modes import EQUAL, Reduction
+from bellcrank.flexible.recipe import MemberRecipe
 from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
 
@@ -32,7 +35,10 @@ def reduced(
     K = np.asarray(shapes.T @ (model.stiffness_matrix @ shapes))
     # Modes of different frequency are orthogonal; what rounding leaves there would cost operations.
     K[np.abs(np.subtract.outer(squares, squares)) > 2 * EQUAL * np.maximum.outer(squares, squares)] = 0.0
-    return member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
+    member = member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
+    if model.recipe is None:
+        return member
+    return replace(member, recipe=MemberRecipe(model.recipe, reduction, frame, damping, stiffening))
 
 
 def member_of(

@@ -29,12 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bellcrank
-from bellcrank.errors import AssemblyError, BellcrankError, ModelError
+from bellcrank.errors import AssemblyError, BellcrankError
 from bellcrank.result.contact_storage import contact_arrays, contact_fields
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.unclosed import closed, is_unclosed
 
 if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member
     from bellcrank.mechanism import Mechanism
     from bellcrank.model.system import System
 
@@ -43,6 +44,7 @@ Array = NDArray[np.float64]
 FORMAT = "bellcrank result"
 VERSION = 1
 MAX_TEXT = 64 * 2**20
+MAX_MEMBERS = 2**30
 TABLES = ("time", "q", "u", "du", "parameters")
 SLOTS = ("checkpoint_0", "checkpoint_1")
 ATTEMPTS = 5
@@ -59,7 +61,7 @@ class Header:
 
     start: q and u at the start time. parameters: values at the start. kept: numbers of the constraint
     equations in use. settings: what was asked for, for a run to be gone on with. event_names: of the events
-    that are watched.
+    that are watched. members: the numbers of flexible members.
     """
 
     model: str
@@ -72,6 +74,7 @@ class Header:
     event_names: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     output_times: Array = field(default_factory=lambda: np.zeros(0))
+    members: bytes = b""
 
     @property
     def widths(self) -> tuple[int | None, ...]:
@@ -82,23 +85,32 @@ class Header:
     def of(cls, mechanism: Mechanism, formulation: str, **more: Any) -> Header:
         """The header of a run of a mechanism."""
         from bellcrank.files import dumps
+        from bellcrank.flexible.packing import packed_members
 
-        flexible = [name for name, body in mechanism.system.bodies.items() if body.member is not None]
-        if flexible:
-            raise ModelError(
-                f"body {flexible[0]!r} is flexible; model files cannot hold it yet, so this run cannot be saved"
-            )
         start = mechanism.start
         values = np.array(mechanism.parameter_values, dtype=float)
-        model = dumps(mechanism.system)
-        return cls(model, formulation, start.t, start.q, start.u, values, mechanism.kept, **more)
+        members: dict[str, Member] = {}
+        model = dumps(mechanism.system, stored=members)
+        kept = mechanism.kept
+        return cls(
+            model,
+            formulation,
+            start.t,
+            start.q,
+            start.u,
+            values,
+            kept,
+            members=packed_members(members),
+            **more,
+        )
 
     def mechanism(self) -> Mechanism:
         """The mechanism of the run, with its start."""
         from bellcrank.files import loads
+        from bellcrank.flexible.packing import unpacked_members
         from bellcrank.mechanism import State
 
-        system = loads(self.model)
+        system = loads(self.model, stored=unpacked_members(self.members))
         start = State(self.t, self.q, self.u)
         names = list(system.parameters)
         if len(names) != len(self.parameters):
@@ -202,6 +214,8 @@ def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -
     text = header.model.encode()
     file.attrs["model_sha256"] = hashlib.sha256(text).hexdigest()
     _put_bytes(file, "model", text)
+    if header.members:
+        _put_bytes(file, "members", header.members)
     about = {
         "formulation": header.formulation,
         "t": header.t,
@@ -399,6 +413,7 @@ def _read(file: Any, name: str) -> Stored:
         tuple(map(str, about["event_names"])),
         dict(about["settings"]),
         _array(file, "output_times"),
+        _bytes(file, "members", MAX_MEMBERS) if "members" in file else b"",
     )
     tables = _tables(file, header.widths)
     report = about["report"] and RunReport(
@@ -461,9 +476,9 @@ def _array(file: Any, name: str) -> Array:
     return np.asarray(_dataset(file, name)[...], dtype=float).reshape(-1)
 
 
-def _bytes(file: Any, name: str) -> bytes:
+def _bytes(file: Any, name: str, most: int = MAX_TEXT) -> bytes:
     dataset = _dataset(file, name)
-    if dataset.dtype != np.uint8 or dataset.size > MAX_TEXT:
+    if dataset.dtype != np.uint8 or dataset.size > most:
         raise ResultFileError(f"{name!r} of the file is not a text, or is too long")
     return np.asarray(dataset[...]).tobytes()
 
