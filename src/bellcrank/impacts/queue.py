@@ -138,6 +138,10 @@ class QueueSegment(Segment):
         self.again += trajectory.evaluations
         return self.full_state(self.machine, t, trajectory.y[-1], p)
 
+    def final_outputs(self, times: Array) -> int:
+        """Those up to the last check."""
+        return 0 if self.before is None else int(np.searchsorted(times, self.before.state.t, side="right"))
+
     def _strike(self, state: State, p: Array, names: Sequence[str]) -> Change:
         """Strike, and end the segment: outputs after the impact are computed anew."""
         self.cut = state.t

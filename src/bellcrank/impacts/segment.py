@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,9 @@ from bellcrank.simulation import Run
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
-    from bellcrank.simulate import Problem, Trajectory
+    from bellcrank.recording import Resumption, Writer
+    from bellcrank.simulate import Options, Problem, Trajectory
+    from bellcrank.simulate.loop import Progress
 
 Array = NDArray[np.float64]
 
@@ -54,6 +56,18 @@ class Next:
     p: Array
     modes: Mapping[str, Mode]
     sampled: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a segment was that is gone on with.
+
+    forces: Contact forces at its outputs so far [N]. restore: Gives back what else it knew.
+    """
+
+    resumption: Resumption
+    forces: Array
+    restore: Callable[[Segment], None]
 
 
 class Segment(Run):
@@ -86,6 +100,29 @@ class Segment(Run):
         self.next: Next | None = None
         self.failure: ContactError | None = None
         self.breaks: list[Array] = []
+        self.forces_before: Array | None = None
+
+    def go_from(
+        self,
+        times: Array,
+        options: Options,
+        progress: bool | None,
+        record: Writer | None,
+        standing: Standing | None,
+    ) -> Result:
+        """Integrate to the last output time, from the start or from where the segment stood."""
+        if standing is None:
+            return self.go(times, options, progress, record)
+        self.forces_before = standing.forces
+        standing.restore(self)
+        return self.go(times, options, progress, record, standing.resumption)
+
+    def _take_over(self, resumption: Resumption) -> None:
+        if resumption.chosen is not None:
+            here = replace(self.mechanism, start=resumption.chosen[0])
+            self.machines.mechanism = here.with_programs_of(self.mechanism)
+        super()._take_over(resumption)
+        self._ready_forces()
 
     def _more_events(self) -> list[Event]:
         """What else is watched."""
@@ -169,16 +206,40 @@ class Segment(Run):
 
     def _result(self, trajectory: Trajectory, seconds: float) -> Result:
         result = super()._result(trajectory, seconds)
-        forces = np.zeros((len(result), 3 * len(self.contacts.names)))
+        known = 0 if self.forces_before is None else len(self.forces_before)
+        t, y, partition = trajectory.t[known:], trajectory.y[known:], trajectory.partition[known:]
+        forces = self._forces_at(t, y, partition, result.parameters[known:])
+        if self.forces_before is not None:
+            forces = np.vstack([self.forces_before, forces])
+        return replace(result, contact_forces=forces)
+
+    def _forces_at(self, times: Array, y: Array, partition: NDArray[np.int64], parameters: Array) -> Array:
+        """Contact forces at outputs."""
+        forces = np.zeros((len(times), 3 * len(self.contacts.names)))
         last = self.machine
         for number, machine in enumerate(self.used):
-            here = trajectory.partition == number
+            here = partition == number
             if here.any() and self.modes:
                 self.machine = machine
-                x = np.hstack([trajectory.t[here, None], trajectory.y[here], result.parameters[here]])
-                forces[here] = self.contact_forces(x)
+                forces[here] = self.contact_forces(np.hstack([times[here, None], y[here], parameters[here]]))
         self.machine = last
-        return replace(result, contact_forces=forces)
+        return forces
+
+    def rows_from(self, first: int, times: Array, progress: Progress) -> tuple[Array, ...]:
+        """Positions, speeds, their rates, parameters and contact forces at the outputs so far, from one on."""
+        before = (*(self.rows_before or ()), *(() if self.forces_before is None else (self.forces_before,)))
+        known = len(before[0]) if before else 0
+        new = slice(max(first, known), progress.outputs)
+        t, y, partition = times[new], progress.y[new], progress.partition[new].copy()
+        rows = self.rows(t, y, partition)
+        found = (*rows, self._forces_at(t, y, partition, rows[-1]))
+        if first >= known:
+            return found
+        return tuple(np.vstack([old[first:], block]) for old, block in zip(before, found, strict=True))
+
+    def final_outputs(self, times: Array) -> int:
+        """How many of these outputs nothing will take back."""
+        return len(times)
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
         users = tuple(i for i in hits if i < len(self.user_events))
