@@ -22,7 +22,7 @@ from bellcrank.recording import Recorder, cut, header_of, resumption, shortened
 from bellcrank.result import storage
 from bellcrank.result.contact_storage import PREFIX, contact_fields, impact_arrays
 from bellcrank.result.result import Happening, Result, RunReport
-from bellcrank.result.storage import Header, Stored
+from bellcrank.result.storage import Header, ResultFileError, Stored
 from bellcrank.simulate import Options
 from bellcrank.simulate.loop import Progress
 
@@ -199,7 +199,7 @@ def resume_with_contacts(
     if not stored.checkpoint:
         record.begin(shortened(stored, 0, 0))
         return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record)
-    stored = cut(stored)
+    stored = cut(_with_forces(stored, len(contacts.names)))
     record.begin(stored)
     arrays, about = storage.unpacked(stored.checkpoint)
     told = about["contacts"]
@@ -219,10 +219,8 @@ def resume_with_contacts(
     if "history_p" not in arrays:
         return drive(setup, contacts, whole, following, record)
     pending = [arrays.pop(f"pending_{key}") for key in ROWS]
-    forces = (
-        np.zeros((0, 3 * len(contacts.names))) if stored.contact_forces is None else stored.contact_forces
-    )
-    written = (stored.q, stored.u, stored.du, stored.parameters, forces)
+    assert stored.contact_forces is not None
+    written = (stored.q, stored.u, stored.du, stored.parameters, stored.contact_forces)
     rows = [np.vstack([block[first:], more]) for block, more in zip(written, pending, strict=True)]
 
     queued = {k: arrays.pop(k) for k in list(arrays) if k.startswith(("before_", "seen_"))}
@@ -238,6 +236,16 @@ def resume_with_contacts(
     return drive(setup, contacts, whole, following, record, standing)
 
 
+def _with_forces(stored: Stored, contacts: int) -> Stored:
+    """With the contact forces in their table, also where the run came to an end of some kind."""
+    if stored.contact_forces is not None:
+        return stored
+    forces = storage.unpacked(stored.contacts)[0].get("forces") if stored.contacts else None
+    if forces is None or forces.shape != (len(stored.time), 3 * contacts):
+        raise ResultFileError("the contact forces of the file do not fit its outputs")
+    return replace(stored, contact_forces=np.asarray(forces, dtype=float))
+
+
 def _earlier(stored: Stored, mechanism: Any, report: Mapping[str, Any], first: int, met: int) -> Result:
     """What the segments before the present one left."""
     run = RunReport(
@@ -247,7 +255,7 @@ def _earlier(stored: Stored, mechanism: Any, report: Mapping[str, Any], first: i
             "switches": tuple((float(t), str(m)) for t, m in report["switches"]),
         }
     )
-    forces = stored.contact_forces
+    assert stored.contact_forces is not None
     return Result(
         mechanism,
         stored.time[:first],
@@ -257,5 +265,5 @@ def _earlier(stored: Stored, mechanism: Any, report: Mapping[str, Any], first: i
         stored.parameters[:first],
         run,
         stored.events[:met],
-        contact_forces=None if forces is None else forces[:first],
+        contact_forces=stored.contact_forces[:first],
     )

@@ -126,6 +126,11 @@ def drive(
         if record is not None:
             record.finish(error.result, complete=False)  # type: ignore[attr-defined]
         raise
+    except KeyboardInterrupt:
+        # Between two segments; within one the integrator takes it.
+        if not whole.pieces:
+            raise
+        return _finished(whole, record, "interrupted")
     finally:
         if record is not None:
             record.close()
