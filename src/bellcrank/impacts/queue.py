@@ -148,7 +148,8 @@ class QueueSegment(Segment):
         self.breaks.append(self.row(state.t, self.machine.pack(state.q, state.u), p))
         try:
             after, staying = self.contacts.strike(state, p, names)
-            self.go_on(after, p, self.contacts.settle(staying, after, p))
+            after, modes = self.contacts.settle(staying, after, p)
+            self.go_on(after, p, modes)
         except ContactError as error:
             self.failure = error
         return Change(None, None, True)

@@ -80,7 +80,7 @@ def begin(contacts: Contacts) -> Next:
     """The start: what touches and approaches strikes, what touches at rest may last."""
     p = np.array(contacts.base.parameter_values)
     state, staying = contacts.strike(contacts.base.start, p)
-    modes = contacts.settle(staying, state, p)
+    state, modes = contacts.settle(staying, state, p)
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
     return Next(state, p, modes)
 

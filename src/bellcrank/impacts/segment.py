@@ -277,11 +277,11 @@ class Segment(Run):
                 packed = self.machine.pack(after.q, after.u)
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
-            modes = self.contacts.settle(staying, after, p)
+            after, modes = self.contacts.settle(staying, after, p)
         elif new_p is not None:
-            after, modes = state, self.contacts.settle(list(self.modes), state, p)
+            after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
-            after, modes = state, self._changed(state, ended, p)
+            after, modes = self._changed(state, ended, p)
         self.go_on(after, p, modes)
         if stop:
             self.next = None
@@ -293,15 +293,15 @@ class Segment(Run):
             return False
         state = self.full_state(self.machine, t, y, p)
         try:
-            modes = self.contacts.settle(list(self.modes), state, p)
+            after, modes = self.contacts.settle(list(self.modes), state, p)
         except ContactError as error:
             self.failure = error
             return True
-        if modes == self.modes:
+        if modes == self.modes and after is state:
             return False
         before = next((old for when, old in reversed(self.history) if when < t), p)
         self.breaks.append(self.row(t, y, before))
-        self.go_on(state, p, modes)
+        self.go_on(after, p, modes)
         assert self.next is not None
         self.next = replace(self.next, sampled=True)
         return True
@@ -319,9 +319,16 @@ class Segment(Run):
         log += [ContactChange(t, name, "release") for name in self.modes if name not in modes]
         self.next = Next(state, p.copy(), modes)
 
-    def _changed(self, state: State, ended: Sequence[tuple[str, str]], p: Array) -> dict[str, Mode]:
-        """Modes after contacts let go, slip or stick."""
+    def _changed(
+        self, state: State, ended: Sequence[tuple[str, str]], p: Array
+    ) -> tuple[State, dict[str, Mode]]:
+        """State and modes after contacts let go, slip or stick."""
         modes = dict(self.modes)
+        if any(what == "release" and not self.modes[name].sticking for name, what in ended):
+            # The force of a contact that slides also changes its sign where it has grown beyond all bounds.
+            after, settled = self.contacts.settle(list(modes), state, p)
+            if after is not state:
+                return after, settled
         for name, what in ended:
             if what == "release":
                 modes.pop(name, None)
@@ -332,9 +339,9 @@ class Segment(Run):
                 modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0)
         stopped = [name for name, what in ended if what == "stick" and name in modes]
         if stopped:
-            settled = self.contacts.settle(list(modes), state, p, stopped)
+            state, settled = self.contacts.settle(list(modes), state, p, stopped)
             modes |= {name: settled[name] for name in stopped if name in settled}
-        return modes
+        return state, modes
 
 
 def _never(measured: Mapping[str, Scalar]) -> Scalar:
