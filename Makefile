@@ -35,8 +35,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
-# drake is one of the peers where a wheel for it exists; without it its rows stay empty.
+# drake and pybullet are peers where wheels for them exist; without one its rows stay empty.
 $(READY_BENCH): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check drake
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: pybullet
 	@touch $@

@@ -38,7 +38,7 @@ from bellcrank.simulate.loop import Change, Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.model.system import System
-    from bellcrank.recording import Recorder, Resumption
+    from bellcrank.recording import Resumption, Writer
 
 Array = NDArray[np.float64]
 
@@ -151,11 +151,9 @@ def simulate(
         from bellcrank.impacts.run import simulate_with_contacts
         from bellcrank.impacts.timing import Timing
 
-        if save is not None:
-            raise ModelError("save= does not take runs with contacts yet; save the result afterwards")
         timing = Timing.of(impacts, queue_size, max_step, propagation)
         return simulate_with_contacts(
-            mechanism, integrator, times, options, events, controllers, progress, timing
+            mechanism, integrator, times, options, events, controllers, progress, timing, save
         )
     run = Run(mechanism, integrator, events, controllers)
     record = None
@@ -288,7 +286,7 @@ class Run:
         times: Array,
         options: Options,
         progress: bool | None,
-        record: Recorder | None = None,
+        record: Writer | None = None,
         resumption: Resumption | None = None,
     ) -> Result:
         """Integrate to the last output time."""

@@ -120,17 +120,21 @@ class Contacts:
         M, states, _ = self.impact_program(partition).evaluate(x)
         return M, states, u_i, partition
 
-    def strike(self, state: State, p: Array, struck: Collection[str] = ()) -> tuple[State, list[str]]:
+    def strike(
+        self, state: State, p: Array, struck: Collection[str] = (), jammed: Collection[str] = ()
+    ) -> tuple[State, list[str]]:
         """The state after all touching contacts have struck, and those of them that stay in touch.
 
         struck: Contacts that touch, whatever their gap says: it was located with an error.
+        jammed: Contacts that slide and strike without approaching.
         """
         _, states, u_i, partition = self._at(state, p)
         names = self.names
-        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING or names[k] in struck]
+        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING or names[k] in {*struck, *jammed}]
+        digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
-            after, record = impact(program, state.t, state.q, u_i, p, near, self.propagation)
+            after, record = impact(program, state.t, state.q, u_i, p, near, self.propagation, digging)
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
@@ -152,12 +156,31 @@ class Contacts:
         return found
 
     def settle(
-        self, names: Sequence[str], state: State, p: Array, stopped: Collection[str] = ()
-    ) -> dict[str, Mode]:
+        self, names: Collection[str], state: State, p: Array, stopped: Collection[str] = ()
+    ) -> tuple[State, dict[str, Mode]]:
         """Modes of contacts that touch at rest: those that press last, sticking where friction can hold them.
+
+        Where sliding friction jams a contact, so that no finite force belongs to it (Painleve's paradox), it strikes
+        without a collision, as a stiff but not rigid body would; the state is that after it.
 
         stopped: Contacts whose slip has just come to rest.
         """
+        for _ in range(1 + len(self.names)):
+            try:
+                return state, self._modes(names, state, p, stopped)
+            except JammedContact as error:
+                wanted = [name for name in self.names if name in names]
+                jammed = [wanted[i] for i in error.contacts]
+                if not jammed:
+                    raise ContactError(state.t, tuple(wanted), f"{error}.") from error
+                state, staying = self.strike(state, p, jammed=jammed)
+                names, stopped = staying, ()
+        why = "friction jams contacts again and again (Painleve's paradox); use less friction."
+        raise ContactError(state.t, tuple(names), why)
+
+    def _modes(
+        self, names: Collection[str], state: State, p: Array, stopped: Collection[str]
+    ) -> dict[str, Mode]:
         wanted = [k for k, name in enumerate(self.names) if name in names]
         if not wanted:
             return {}
@@ -170,10 +193,7 @@ class Contacts:
             if self.names[k] in stopped or np.linalg.norm(slip[i]) <= max(1e-7 * scale, STILL):
                 slip[i] = 0.0
         friction = [self.pairs[k].contact.friction for k in wanted]
-        try:
-            found = contact_forces(W, free, friction, slip, tangents=self.tangents)
-        except JammedContact as error:
-            raise ContactError(state.t, tuple(self.names[k] for k in wanted), f"{error}.") from error
+        found = contact_forces(W, free, friction, slip, tangents=self.tangents)
         modes: dict[str, Mode] = {}
         for i, k in enumerate(wanted):
             if found.states[i] is Lasting.OPEN:

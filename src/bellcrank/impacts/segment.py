@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,9 @@ from bellcrank.simulation import Run
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
-    from bellcrank.simulate import Problem, Trajectory
+    from bellcrank.recording import Resumption, Writer
+    from bellcrank.simulate import Options, Problem, Trajectory
+    from bellcrank.simulate.loop import Progress
 
 Array = NDArray[np.float64]
 
@@ -54,6 +56,18 @@ class Next:
     p: Array
     modes: Mapping[str, Mode]
     sampled: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a segment was that is gone on with.
+
+    forces: Contact forces at its outputs so far [N]. restore: Gives back what else it knew.
+    """
+
+    resumption: Resumption
+    forces: Array
+    restore: Callable[[Segment], None]
 
 
 class Segment(Run):
@@ -86,6 +100,29 @@ class Segment(Run):
         self.next: Next | None = None
         self.failure: ContactError | None = None
         self.breaks: list[Array] = []
+        self.forces_before: Array | None = None
+
+    def go_from(
+        self,
+        times: Array,
+        options: Options,
+        progress: bool | None,
+        record: Writer | None,
+        standing: Standing | None,
+    ) -> Result:
+        """Integrate to the last output time, from the start or from where the segment stood."""
+        if standing is None:
+            return self.go(times, options, progress, record)
+        self.forces_before = standing.forces
+        standing.restore(self)
+        return self.go(times, options, progress, record, standing.resumption)
+
+    def _take_over(self, resumption: Resumption) -> None:
+        if resumption.chosen is not None:
+            here = replace(self.mechanism, start=resumption.chosen[0])
+            self.machines.mechanism = here.with_programs_of(self.mechanism)
+        super()._take_over(resumption)
+        self._ready_forces()
 
     def _more_events(self) -> list[Event]:
         """What else is watched."""
@@ -169,16 +206,40 @@ class Segment(Run):
 
     def _result(self, trajectory: Trajectory, seconds: float) -> Result:
         result = super()._result(trajectory, seconds)
-        forces = np.zeros((len(result), 3 * len(self.contacts.names)))
+        known = 0 if self.forces_before is None else len(self.forces_before)
+        t, y, partition = trajectory.t[known:], trajectory.y[known:], trajectory.partition[known:]
+        forces = self._forces_at(t, y, partition, result.parameters[known:])
+        if self.forces_before is not None:
+            forces = np.vstack([self.forces_before, forces])
+        return replace(result, contact_forces=forces)
+
+    def _forces_at(self, times: Array, y: Array, partition: NDArray[np.int64], parameters: Array) -> Array:
+        """Contact forces at outputs."""
+        forces = np.zeros((len(times), 3 * len(self.contacts.names)))
         last = self.machine
         for number, machine in enumerate(self.used):
-            here = trajectory.partition == number
+            here = partition == number
             if here.any() and self.modes:
                 self.machine = machine
-                x = np.hstack([trajectory.t[here, None], trajectory.y[here], result.parameters[here]])
-                forces[here] = self.contact_forces(x)
+                forces[here] = self.contact_forces(np.hstack([times[here, None], y[here], parameters[here]]))
         self.machine = last
-        return replace(result, contact_forces=forces)
+        return forces
+
+    def rows_from(self, first: int, times: Array, progress: Progress) -> tuple[Array, ...]:
+        """Positions, speeds, their rates, parameters and contact forces at the outputs so far, from one on."""
+        before = (*(self.rows_before or ()), *(() if self.forces_before is None else (self.forces_before,)))
+        known = len(before[0]) if before else 0
+        new = slice(max(first, known), progress.outputs)
+        t, y, partition = times[new], progress.y[new], progress.partition[new].copy()
+        rows = self.rows(t, y, partition)
+        found = (*rows, self._forces_at(t, y, partition, rows[-1]))
+        if first >= known:
+            return found
+        return tuple(np.vstack([old[first:], block]) for old, block in zip(before, found, strict=True))
+
+    def final_outputs(self, times: Array) -> int:
+        """How many of these outputs nothing will take back."""
+        return len(times)
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
         users = tuple(i for i in hits if i < len(self.user_events))
@@ -216,11 +277,11 @@ class Segment(Run):
                 packed = self.machine.pack(after.q, after.u)
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
-            modes = self.contacts.settle(staying, after, p)
+            after, modes = self.contacts.settle(staying, after, p)
         elif new_p is not None:
-            after, modes = state, self.contacts.settle(list(self.modes), state, p)
+            after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
-            after, modes = state, self._changed(state, ended, p)
+            after, modes = self._changed(state, ended, p)
         self.go_on(after, p, modes)
         if stop:
             self.next = None
@@ -232,15 +293,15 @@ class Segment(Run):
             return False
         state = self.full_state(self.machine, t, y, p)
         try:
-            modes = self.contacts.settle(list(self.modes), state, p)
+            after, modes = self.contacts.settle(list(self.modes), state, p)
         except ContactError as error:
             self.failure = error
             return True
-        if modes == self.modes:
+        if modes == self.modes and after is state:
             return False
         before = next((old for when, old in reversed(self.history) if when < t), p)
         self.breaks.append(self.row(t, y, before))
-        self.go_on(state, p, modes)
+        self.go_on(after, p, modes)
         assert self.next is not None
         self.next = replace(self.next, sampled=True)
         return True
@@ -258,9 +319,16 @@ class Segment(Run):
         log += [ContactChange(t, name, "release") for name in self.modes if name not in modes]
         self.next = Next(state, p.copy(), modes)
 
-    def _changed(self, state: State, ended: Sequence[tuple[str, str]], p: Array) -> dict[str, Mode]:
-        """Modes after contacts let go, slip or stick."""
+    def _changed(
+        self, state: State, ended: Sequence[tuple[str, str]], p: Array
+    ) -> tuple[State, dict[str, Mode]]:
+        """State and modes after contacts let go, slip or stick."""
         modes = dict(self.modes)
+        if any(what == "release" and not self.modes[name].sticking for name, what in ended):
+            # The force of a contact that slides also changes its sign where it has grown beyond all bounds.
+            after, settled = self.contacts.settle(list(modes), state, p)
+            if after is not state:
+                return after, settled
         for name, what in ended:
             if what == "release":
                 modes.pop(name, None)
@@ -271,9 +339,9 @@ class Segment(Run):
                 modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0)
         stopped = [name for name, what in ended if what == "stick" and name in modes]
         if stopped:
-            settled = self.contacts.settle(list(modes), state, p, stopped)
+            state, settled = self.contacts.settle(list(modes), state, p, stopped)
             modes |= {name: settled[name] for name in stopped if name in settled}
-        return modes
+        return state, modes
 
 
 def _never(measured: Mapping[str, Scalar]) -> Scalar:

@@ -131,12 +131,16 @@ def impact(
     p: Array,
     near: Sequence[int],
     propagation: Propagation = Propagation.SEQUENTIAL,
+    jammed: Sequence[int] = (),
 ) -> tuple[Array, ImpactRecord | None]:
-    """Independent speeds after the contacts numbered in `near` have struck, and the record of it."""
+    """Independent speeds after the contacts numbered in `near` have struck, and the record of it.
+
+    jammed: Those of them that slide and strike without approaching.
+    """
     x = np.concatenate([[t], q, u_i, p])
     M, states, before = program.evaluate(x)
     approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
-    if not any(v < 0.0 for v in approach.values()):
+    if not jammed and not any(v < 0.0 for v in approach.values()):
         return u_i, None
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
@@ -154,6 +158,7 @@ def impact(
         tangents=tangents,
         law=contacts[0].law,
         propagation=propagation,
+        jammed=[list(near).index(k) for k in jammed],
     )
     after = u_i + inverse @ solved.impulses
     x_after = np.concatenate([[t], q, after, p])
