@@ -63,7 +63,15 @@ class Readout:
 
 
 def readout(mechanism: Mechanism, names: Sequence[str]) -> Readout:
-    """Trace and compile the quantities `names`."""
+    """Trace and compile the quantities `names`, once a mechanism."""
+    key = "readout", tuple(names)
+    if key not in mechanism.compiled:
+        mechanism.compiled[key] = _traced(mechanism, names)
+    found: Readout = mechanism.compiled[key]
+    return found
+
+
+def _traced(mechanism: Mechanism, names: Sequence[str]) -> Readout:
     m = mechanism
     snapshot = Snapshot(m.system, m.tree, m.mechanics)
     quantities = Quantities(snapshot)

@@ -1,6 +1,7 @@
 """Simulate every row of a table: four instances in SIMD lanes, the groups spread over threads.
 
-Which instances share lanes depends on their rows alone, so the numbers do not depend on the threads.
+Which instances share lanes depends on their row numbers alone (0 to 3, 4 to 7, ...), so the numbers depend neither on
+the threads nor on the rows before and after.
 """
 
 from __future__ import annotations
@@ -165,14 +166,15 @@ class _Batch:
         """Run all blocks."""
         from bellcrank.batch.progress import Bar
 
-        rows = np.setdiff1d(np.arange(len(self.table)), np.array([*self.failures], dtype=int))
+        rows = np.arange(len(self.table))
         size = LANES * max(1, min(MOST_GROUPS, BLOCK_STATES // (LANES * len(self.times))))
         # Even shares for all threads where there are few rows.
         size = min(size, LANES * max(1, -(-len(rows) // (LANES * threads))))
         if self.device is not None:
             size, threads = self.device.rows_at_once(self.starts.y.shape[1]), 1
-        blocks = [rows[k : k + size] for k in range(0, len(rows), size)]
-        bar = Bar(len(rows), progress)
+        begun = np.isin(rows, [*self.failures], invert=True)
+        blocks = [rows[k : k + size][begun[k : k + size]] for k in range(0, len(rows), size)]
+        bar = Bar(int(begun.sum()), progress)
         began = time.perf_counter()
         pool = ThreadPoolExecutor(threads)
         status = "done"
@@ -227,14 +229,15 @@ class _Batch:
         y = np.full((len(rows), len(self.times), group.n), np.nan)
         ended = np.zeros(len(rows), bool)
         leavers = []
-        for k in range(0, len(rows), LANES):
+        for k in np.flatnonzero(np.diff(rows // LANES, prepend=-1)):
             four = rows[k : k + LANES]
+            four = four[four // LANES == four[0] // LANES]
             whole, left = group.run(
                 self.starts.t, self.starts.y[four], self.table.parameters[four], self.stop.is_set
             )
-            y[k : k + LANES] = group.out_y.transpose(2, 0, 1)[: len(four)]
+            y[k : k + len(four)] = group.out_y.transpose(2, 0, 1)[: len(four)]
             reached = len(self.times) if whole else int(group.ints[at.OUT_NEXT])
-            y[k : k + LANES, reached:] = np.nan
+            y[k : k + len(four), reached:] = np.nan
             ended[k : k + len(four)] = whole
             for leaver in left:
                 y[k + leaver.lane, leaver.output :] = np.nan

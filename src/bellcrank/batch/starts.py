@@ -47,7 +47,9 @@ def given_starts(mechanism: Mechanism, states: Sequence[State] | tuple[Array, Ar
     shapes = (rows, mechanism.linkage.positions), (rows, mechanism.linkage.speeds)
     if (q.shape, u.shape) != shapes:
         raise ValueError(f"starts need positions and speeds of shapes {shapes}, not {(q.shape, u.shape)}")
-    return Starts(mechanism.start.t, np.hstack([q, u[:, list(mechanism.partition.independent)]]), {})
+    y = np.hstack([q, u[:, list(mechanism.partition.independent)]])
+    lost = np.flatnonzero(~np.isfinite(y).all(axis=1))
+    return Starts(mechanism.start.t, y, {int(k): "its start is not finite" for k in lost})
 
 
 def assembled_starts(mechanism: Mechanism, table: Table, machine: LaneMachine) -> Starts:

@@ -19,9 +19,11 @@ from bellcrank.cli.count import count
 from bellcrank.cli.equilibrium import equilibrium
 from bellcrank.cli.examples import examples
 from bellcrank.cli.linearize import linearize
+from bellcrank.cli.optimise import optimise
 from bellcrank.cli.pages import plot, report, view
 from bellcrank.cli.quantities import quantities
 from bellcrank.cli.run import run
+from bellcrank.cli.sweep import sweep
 from bellcrank.cli.verify import verify
 
 FAILED = 1
@@ -36,6 +38,8 @@ app = typer.Typer(
 )
 for command in (run, check, count, equilibrium, linearize, plot, report, view, quantities, convert, verify):
     app.command()(command)
+app.command()(sweep)
+app.command()(optimise)
 app.add_typer(examples, name="examples")
 
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-SUFFIXES = (".yaml", ".py")
+SUFFIXES = (".yaml", ".py", ".study")
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,17 +27,21 @@ __all__ = ["ModelFileError", "dumps", "load", "loads", "save", "schema"]
 
 def load(path: str | PathLike[str]) -> System:
     """The system a model file describes."""
+    return loads(read_text(path), str(path), Path(path).parent)
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """The text of a file, which must be UTF-8 and of a reasonable size."""
     name = str(path)
     with Path(path).open("rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise ModelFileError(f"the file is larger than {MAX_BYTES // 2**20} MiB", name, 1, 1)
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ModelFileError("the file is not UTF-8 text", name, line, 1) from error
-    return loads(text, name, Path(path).parent)
 
 
 def loads(

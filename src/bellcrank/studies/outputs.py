@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.result.multipliers import multiplier_terms
 from bellcrank.result.quantities import Quantities
@@ -19,6 +20,24 @@ if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, Traced
 
 Array = NDArray[np.float64]
+
+
+def measured(mechanism: Mechanism, names: Sequence[str]) -> Measured:
+    """The quantities `names`, traced and compiled once a mechanism."""
+    key = "measured", tuple(names)
+    if key not in mechanism.compiled:
+        mechanism.compiled[key] = Measured(mechanism, names)
+    found: Measured = mechanism.compiled[key]
+    return found
+
+
+def full_with_derivatives(mechanism: Mechanism, traced: Traced) -> Kernel:
+    """[x, dx] to all speeds, rates and residuals, and how they change; compiled once a partition."""
+    key = "derivatives", traced.partition, traced.formulation
+    if key not in mechanism.compiled:
+        mechanism.compiled[key] = compile_program(jvp_program(traced.full))
+    found: Kernel = mechanism.compiled[key]
+    return found
 
 
 class Measured:
@@ -46,7 +65,7 @@ class Measured:
             outputs += values
             self.labels += tuple(labels)
             self.units += (quantity.unit,) * len(labels)
-        self._outputs = jvp_program(Program.of(self.snapshot.inputs, outputs, "outputs"))
+        self._outputs = compile_program(jvp_program(Program.of(self.snapshot.inputs, outputs, "outputs")))
 
     def __call__(self, traced: Traced, x: Array, dx: Array) -> tuple[Array, Array]:
         """Values and derivatives, shape (outputs, columns).
@@ -56,9 +75,8 @@ class Measured:
         linkage = self.mechanism.linkage
         n, nq = linkage.speeds, linkage.positions
         p = len(self.mechanism.parameter_values)
-        program = traced.full
-        answer = evaluate(jvp_program(program), np.vstack([x, dx]))
-        size = len(program.outputs)
+        answer = full_with_derivatives(self.mechanism, traced).many(np.vstack([x, dx]).T).T
+        size = len(traced.full.outputs)
         nothing = np.zeros((len(self.snapshot.mu), x.shape[1]))
         apart = np.zeros((len(self.snapshot.contact_inputs), x.shape[1]))
         states, moves = (
@@ -68,7 +86,7 @@ class Measured:
         if self.needs_multipliers:
             here = slice(1 + nq + 2 * n, 1 + nq + 2 * n + len(nothing))
             states[here], moves[here] = self._multipliers(states, moves)
-        values = evaluate(self._outputs, np.vstack([states, moves]))
+        values = self._outputs.many(np.vstack([states, moves]).T).T
         return values[: len(self.labels)], values[len(self.labels) :]
 
     def _multipliers(self, states: Array, moves: Array) -> tuple[Array, Array]:

@@ -11,20 +11,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
-from bellcrank.program.derive import directional, jvp_program
-from bellcrank.program.evaluate import evaluate
+from bellcrank.program.derive import directional
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.result.result import Result, RunReport
 from bellcrank.result.series import Series
 from bellcrank.simulate import METHODS, Options, Problem, Trajectory, integrate
-from bellcrank.studies.outputs import Measured
+from bellcrank.studies.equilibrium_tangent import equilibrium_tangents
+from bellcrank.studies.outputs import full_with_derivatives, measured
 from bellcrank.studies.start_tangent import start_tangents
 
 if TYPE_CHECKING:
@@ -87,13 +87,14 @@ def sensitivity(
     output: int | float | ArrayLike = 100,
     initial: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
-    start: State | None = None,
+    start: State | Literal["equilibrium"] | None = None,
 ) -> Sensitivity:
     """Derivatives of quantities along a run by parameters.
 
     outputs: quantities by name, accelerations and reactions included. by: parameters by name (default:
-    all). Other arguments as for a run. With start=, its independent positions and speeds stay as given and
-    the dependent ones follow; else the start is assembled anew for each parameter value. No events.
+    all). Other arguments as for a run. With a state as start=, its independent positions and speeds stay as given
+    and the dependent ones follow; with "equilibrium" the run starts at rest in the static equilibrium, which moves
+    with the parameters; else the start is assembled anew for each parameter value. No events.
     """
     from bellcrank.simulation import output_times, prepared
     from bellcrank.touch import refuse_continuous
@@ -102,8 +103,13 @@ def sensitivity(
         raise unknown_name("integrator", integrator, METHODS)
     mechanism = prepared(system, "auto", initial, parameters)
     refuse_continuous(mechanism, "sensitivity")
+    settled = isinstance(start, str)
+    if isinstance(start, str):
+        if start != "equilibrium":
+            raise unknown_name("start", start, ("equilibrium",))
+        start = mechanism.equilibrium().state
     if start is not None:
-        mechanism = replace(mechanism, start=start)
+        mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
     known = mechanism.mechanics.parameters
     names = tuple(known if by is None else by)
     for name in names:
@@ -112,11 +118,29 @@ def sensitivity(
     if not names:
         raise ModelError(f"{mechanism.system.name!r} has no parameters to be sensitive to")
     columns = [known.index(name) for name in names]
-    dq, du = start_tangents(mechanism, columns, initial or {}, held=start is not None)
+    if settled:
+        dq, du = equilibrium_tangents(mechanism, columns)
+    else:
+        dq, du = start_tangents(mechanism, columns, initial or {}, held=start is not None)
     times = output_times(mechanism.start.t, duration, output)
+    return along(mechanism, names, dq, du, times, outputs, integrator, tolerance)
+
+
+def along(
+    mechanism: Mechanism,
+    names: Sequence[str],
+    dq: Array,
+    du: Array,
+    times: Array,
+    outputs: Sequence[str],
+    integrator: str,
+    tolerance: float,
+) -> Sensitivity:
+    """The same from a start whose derivatives by the parameters `names` are known; du over all speeds."""
+    columns = [mechanism.mechanics.parameters.index(name) for name in names]
     run = _Run(mechanism, columns, integrator, tolerance)
     trajectory, seconds = run.go(dq, du, times)
-    return run.answer(trajectory, seconds, tuple(outputs), names)
+    return run.answer(trajectory, seconds, tuple(outputs), tuple(names))
 
 
 @dataclass(eq=False)
@@ -139,6 +163,14 @@ class _Run:
         self.used = [self.machine]
 
     def _machine(self, partition: Partition) -> _Machine:
+        key = "tangents", partition, tuple(self.columns)
+        known = self.mechanism.compiled
+        if key not in known:
+            known[key] = self._compiled(partition)
+        found: _Machine = known[key]
+        return found
+
+    def _compiled(self, partition: Partition) -> _Machine:
         traced = self.mechanism.traced(partition=partition)
         rates = self._with_tangents(traced.rates, 0)
         projection = self._with_tangents(self.mechanism.projection(partition), 2)
@@ -212,7 +244,7 @@ class _Run:
         x, dx = self._inputs(np.array([t]), Y[None], S[None])
         n, nq = self.mechanism.linkage.speeds, self.mechanism.linkage.positions
         program = self.machine.traced.full
-        values = evaluate(jvp_program(program), np.vstack([x, dx]))
+        values = full_with_derivatives(self.mechanism, self.machine.traced).many(np.vstack([x, dx]).T).T
         u, u_by = values[:n, 0], values[len(program.outputs) : len(program.outputs) + n]
         try:
             partition = self.mechanism.choose_partition(State(t, Y[:nq], u), p.tolist())
@@ -233,9 +265,9 @@ class _Run:
     ) -> Sensitivity:
         """Quantities and their derivatives at the outputs."""
         m, k = self.mechanism, len(self.columns)
-        measured = Measured(m, outputs)
+        reading = measured(m, outputs)
         Y, S = self._split(trajectory.y)
-        count, size = len(trajectory.t), len(measured.labels)
+        count, size = len(trajectory.t), len(reading.labels)
         values, slopes = np.zeros((count, size)), np.zeros((count, size, k))
         n = m.linkage.speeds
         u, du = np.zeros((2, count, n))
@@ -245,11 +277,11 @@ class _Run:
             if not rows.any():
                 continue
             x, dx = self._inputs(trajectory.t[rows], Y[rows], S[rows])
-            here, by = measured(machine.traced, x, dx)
+            here, by = reading(machine.traced, x, dx)
             values[rows] = here[:, ::k].T
             slopes[rows] = by.reshape(size, int(rows.sum()), k).transpose(1, 0, 2)
             program = machine.traced.full
-            full = evaluate(jvp_program(program), np.vstack([x, dx]))
+            full = full_with_derivatives(m, machine.traced).many(np.vstack([x, dx]).T).T
             u[rows], du[rows] = full[:n, ::k].T, full[n : 2 * n, ::k].T
             size_u = len(program.outputs)
             u_by[rows] = full[size_u : size_u + n].reshape(n, -1, k).transpose(1, 0, 2)
@@ -267,4 +299,4 @@ class _Run:
         q = Y[:, : m.linkage.positions].copy()
         result = Result(m, trajectory.t, q, u, du, np.tile(self.p, (count, 1)), report)
         q_by = S[:, :, : m.linkage.positions].transpose(0, 2, 1)
-        return Sensitivity(measured.labels, names, values, slopes, measured.units, q_by, u_by, result)
+        return Sensitivity(reading.labels, names, values, slopes, reading.units, q_by, u_by, result)
