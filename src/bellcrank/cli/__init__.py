@@ -16,6 +16,7 @@ import typer
 from bellcrank.cli.check import check
 from bellcrank.cli.convert import convert
 from bellcrank.cli.count import count
+from bellcrank.cli.drive import drive
 from bellcrank.cli.equilibrium import equilibrium
 from bellcrank.cli.examples import examples
 from bellcrank.cli.linearize import linearize
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 for command in (run, check, count, equilibrium, linearize, plot, report, view, quantities, convert, verify):
     app.command()(command)
+app.command()(drive)
 app.add_typer(examples, name="examples")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from bellcrank.view.shapes import Array, Solid
 
-PAINT, GLASS = "#4f87c4", "#a9c4dd"
+PAINT, GLASS = "#2f6db5", "#8fb2d4"
 SECTIONS = (
     # x from the chassis's centre, half width, lower and upper height [m], design position
     (2.06, 0.58, 0.34, 0.56),
@@ -28,7 +28,7 @@ CABIN = (
 
 def bodywork(centre: Array) -> list[Solid]:
     """Body and cabin; `centre`: the chassis's centre in the design position [m]."""
-    return [_loft(SECTIONS, centre, PAINT, 0.34), _loft(CABIN, centre, GLASS, 0.4)]
+    return [_loft(SECTIONS, centre, PAINT, 0.45), _loft(CABIN, centre, GLASS, 0.5)]
 
 
 def _loft(sections: tuple[tuple[float, ...], ...], centre: Array, colour: str, opacity: float) -> Solid:

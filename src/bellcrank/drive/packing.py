@@ -71,10 +71,10 @@ OFFSETS = _offsets()
 
 
 def ground(terrain: Terrain, x: float, y: float) -> bytes:
-    """Heights on the grid around a place."""
+    """Heights on the grid around a place, then how far they stand above the hills."""
     X, Y = np.meshgrid(x + OFFSETS, y + OFFSETS, indexing="ij")
-    heights = terrain.at(X, Y)[0]
-    return np.concatenate([[GROUND, x, y], heights.ravel()]).astype("<f4").tobytes()
+    heights, bumps = terrain.at(X, Y)[0], terrain.unevenness(X, Y)
+    return np.concatenate([[GROUND, x, y], heights.ravel(), bumps.ravel()]).astype("<f4").tobytes()
 
 
 def frame(found: dict[str, Any]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 import threading
 from typing import Any
@@ -26,7 +27,8 @@ def page(hosts: tuple[str, ...]) -> str:
 
     folder = files("bellcrank.drive").joinpath("page")
     script, style, html = (folder.joinpath(f"drive.{kind}").read_text("utf-8") for kind in ("js", "css", "html"))
-    sockets = " ".join(f"ws://{host}" for host in hosts)
+    # A content security policy has no words for IPv6 addresses; 'self' stands for those.
+    sockets = " ".join(f"ws://{host}" for host in hosts if not host.startswith("["))
     rules = f"{policy(script)}; connect-src 'self' {sockets}"
     return fill(html, {"POLICY": text(rules), "STYLE": style, "SCRIPT": script})
 
@@ -66,8 +68,16 @@ class DriveServer:
         shown = [self.host, *LOOPBACK] if self.host in LOOPBACK else [self.host]
         self._hosts = tuple(f"[{h}]:{number}" if ":" in h else f"{h}:{number}" for h in dict.fromkeys(shown))
         self._page = page(self._hosts).encode()
+        # Browsers open connections ahead and let them fall; that is not worth a word.
+        quiet = logging.getLogger("bellcrank.drive.socket")
+        quiet.setLevel(logging.CRITICAL)
         return serve(
-            self._connected, sock=bound, process_request=self._asked, max_size=LONGEST, compression=None
+            self._connected,
+            sock=bound,
+            process_request=self._asked,
+            max_size=LONGEST,
+            compression=None,
+            logger=quiet,
         )
 
     def _asked(self, connection: Any, request: Any) -> Any:
@@ -91,7 +101,8 @@ class DriveServer:
             ("Content-Length", str(len(self._page))),
             ("Cache-Control", "no-store"),
         ):
-            del response.headers[name]
+            if name in response.headers:
+                del response.headers[name]
             response.headers[name] = value
         return response
 

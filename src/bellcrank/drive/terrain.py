@@ -92,6 +92,10 @@ class Terrain:
         height, along, across = (sum(part, 0.0 * x) for part in zip(*found, strict=True)) if found else (0.0 * x,) * 3
         return height, along, across
 
+    def unevenness(self, x: Any, y: Any) -> Any:
+        """Height above the hills [m]: what a driver sees as bumps."""
+        return Terrain(tuple(f for f in self.features if not isinstance(f, Hills))).at(x, y)[0]
+
 
 FLAT = Terrain()
 PROVING_GROUND = Terrain(
