@@ -20,10 +20,11 @@ from bellcrank.cli.drive import drive
 from bellcrank.cli.equilibrium import equilibrium
 from bellcrank.cli.examples import examples
 from bellcrank.cli.linearize import linearize
-from bellcrank.cli.pages import plot, report, view
+from bellcrank.cli.pages import plot, report
 from bellcrank.cli.quantities import quantities
 from bellcrank.cli.run import run
 from bellcrank.cli.verify import verify
+from bellcrank.cli.view import view
 
 FAILED = 1
 WRONG_INPUT = 2

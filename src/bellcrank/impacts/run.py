@@ -9,7 +9,7 @@ change of the set begins a new segment with its own compiled program, kept for t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from bellcrank.impacts.timing import Timing
 from bellcrank.mechanism import Mechanism
 from bellcrank.result.result import Result
 from bellcrank.simulate import Options, SimulationError
+from bellcrank.watching import Watch
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
@@ -45,6 +46,7 @@ def simulate_with_contacts(
     controllers: Sequence[Controller],
     progress: bool | None,
     timing: Timing | None = None,
+    watch: Callable[[Result], None] | None = None,
 ) -> Result:
     """Segments until the end, joined into one result; a failing run keeps those before."""
     timing = timing or Timing()
@@ -55,6 +57,7 @@ def simulate_with_contacts(
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
     following: Next | None = Next(state, p, modes)
     whole = _Pieces(mechanism, contacts)
+    watched = Watch(watch) if watch is not None else None
     for _ in range(SEGMENTS):
         assert following is not None
         variant = contacts.variant(following.modes, following.state, following.p)
@@ -68,6 +71,8 @@ def simulate_with_contacts(
             _explain(error, run)
             raise
         whole.add(run, piece)
+        if watched is not None and watched.due():
+            watched.tell(whole.joined())
         if run.failure is not None:
             run.failure.result = whole.joined()
             raise run.failure
