@@ -45,7 +45,9 @@ class Watch:
             return
         new = slice(self.outputs, progress.outputs)
         rows = run.rows(times[new], progress.y[new], progress.partition[new])
-        self.rows = tuple(np.vstack(pair) for pair in zip(self.rows, rows, strict=True)) if self.rows else rows
+        self.rows = (
+            tuple(np.vstack(pair) for pair in zip(self.rows, rows, strict=True)) if self.rows else rows
+        )
         self.outputs = progress.outputs
         formulation = str(run.machine.traced.formulation)
         report = RunReport("running", run.integrator, formulation, progress.steps, 0, 0, progress.seconds)

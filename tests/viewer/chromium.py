@@ -18,8 +18,19 @@ from typing import Any
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run", "--no-default-browser-check", "--disable-extensions", "--mute-audio"),
-    *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--remote-debugging-port=0"),
+    *(
+        "--disable-sync",
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--disable-extensions",
+        "--mute-audio",
+    ),
+    *(
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+        "--ignore-gpu-blocklist",
+        "--remote-debugging-port=0",
+    ),
     *("--disable-features=Translate,MediaRouter,OptimizationHints", "--window-size=1280,720"),
 )
 
@@ -30,9 +41,9 @@ class Browser:
     def __init__(self) -> None:
         assert PROGRAM is not None
         self._folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
-        self._log = Path(self._folder.name, "log").open("wb")
         command = [PROGRAM, *FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"]
-        self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT)
+        with Path(self._folder.name, "log").open("wb") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         self._port = self._found_port()
 
     def _found_port(self) -> int:
@@ -68,7 +79,6 @@ class Browser:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait(timeout=10)
-        self._log.close()
         self._folder.cleanup()
 
 
@@ -85,7 +95,11 @@ class Page:
         for domain in ("Page", "Runtime", "Network", "Log"):
             self._call(f"{domain}.enable")
         self._call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
 
     def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
@@ -131,11 +145,11 @@ class Page:
         return value
 
     def key(self, kind: str, key: str) -> None:
-        """"keyDown" or "keyUp" of a key by its name."""
+        """ "keyDown" or "keyUp" of a key by its name."""
         self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
     def mouse(self, kind: str, x: float, y: float) -> None:
-        """"mousePressed", "mouseReleased" or "mouseMoved" at a place in the page."""
+        """ "mousePressed", "mouseReleased" or "mouseMoved" at a place in the page."""
         self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
 
     def click(self, x: float, y: float) -> None:

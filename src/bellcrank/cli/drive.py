@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bellcrank.cli import completion
 from bellcrank.cli.output import Json, Table, note, number, seconds, show, show_json
 
 if TYPE_CHECKING:
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def drive(
-    terrain: Annotated[str, typer.Option("--terrain", help="bumps or flat.")] = "bumps",
+    terrain: Annotated[
+        str, typer.Option("--terrain", help="bumps or flat.", autocompletion=completion.terrains)
+    ] = "bumps",
     speed: Annotated[float, typer.Option("--speed", help="Speed to start with, in m/s.")] = 0.0,
     duration: Annotated[
         float | None, typer.Option("--duration", "-d", help="End after so many seconds; 5 where headless.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bellcrank.cli import completion
 from bellcrank.cli.inputs import Quantity, Set
 from bellcrank.cli.output import Json, note, show, show_json
 
@@ -17,12 +18,19 @@ if TYPE_CHECKING:
 
 def view(
     file: Annotated[
-        str, typer.Argument(metavar="RESULT|MODEL", help="A result file, a model file, or an example.")
+        str,
+        typer.Argument(
+            metavar="RESULT|MODEL",
+            help="A result file, a model file, or an example.",
+            autocompletion=completion.results_and_models,
+        ),
     ],
     page: Annotated[
         str | None,
         typer.Option(
-            "--html", metavar="FILE", help="Write one self-contained page to send instead of opening the viewer."
+            "--html",
+            metavar="FILE",
+            help="Write one self-contained page to send instead of opening the viewer.",
         ),
     ] = None,
     quantity: Quantity = None,

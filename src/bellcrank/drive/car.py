@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bellcrank.drive.terrain import PROVING_GROUND, Terrain
 from bellcrank.drive.tyre import Tyre, spin_axis
 from bellcrank.mechanics.vectors import Vec
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import Body, System
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Scalar, function, sqrt
 from bellcrank.verify.full_car import RACK, car_without_tyres, full_car_data
 
 SLIP_SPEED = 10.0
@@ -55,7 +53,7 @@ def drive_car(ground: Terrain = PROVING_GROUND) -> System:
 
 
 def _drag(velocity: Any) -> Vec:
-    speed = np.sqrt(velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 + 1e-6)
+    speed = sqrt(velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 + 1e-6)
     return tuple(-DRAG * speed * v for v in velocity)  # type: ignore[return-value]
 
 
@@ -81,14 +79,16 @@ def _add_wheel(
     driven = name[0] == "F"
 
     def hub(coordinate: Scalar, rate: Scalar, t: Scalar) -> Scalar:
-        torque = -most * brake * np.tanh(rate / BRAKE_SPEED)
+        torque: Scalar = -most * brake * function("tanh", rate / BRAKE_SPEED)
         if driven:
-            torque = torque + DRIVE_TORQUE * throttle / np.sqrt(1.0 + (DRIVE_TORQUE / DRIVE_POWER * rate) ** 2)
+            torque = torque + DRIVE_TORQUE * throttle / sqrt(1.0 + (DRIVE_TORQUE / DRIVE_POWER * rate) ** 2)
         return torque
 
     system.applied_force(f"{name} tyre", body, force)
     system.applied_torque(f"{name} tyre moment", body, moment)
-    joint = next(j for j in system.joints.values() if body in (j.a.body, j.b.body) and j.name.endswith(body.name))
+    joint = next(
+        j for j in system.joints.values() if body in (j.a.body, j.b.body) and j.name.endswith(body.name)
+    )
     system.joint_force(f"{name} hub", joint, hub)
 
 

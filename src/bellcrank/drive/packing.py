@@ -31,10 +31,18 @@ def shapes(drive: Drive) -> dict[str, Any]:
     centre = np.array(full_car_data()["bodies"][0]["com"])
     solids += [(0, s) for s in bodywork(centre)]
     springs = [
-        {"a": s.a, "pa": s.at_a.tolist(), "b": s.b, "pb": s.at_b.tolist()} for s in drawn.springs if not s.plain
+        {"a": s.a, "pa": s.at_a.tolist(), "b": s.b, "pb": s.at_b.tolist()}
+        for s in drawn.springs
+        if not s.plain
     ]
     parts = [{"body": body, "vertices": floats(triangles(s)), "opacity": s.opacity} for body, s in solids]
-    return {"bodies": drive.bodies, "parts": parts, "springs": springs, "step": STEP, "offsets": floats(OFFSETS)}
+    return {
+        "bodies": drive.bodies,
+        "parts": parts,
+        "springs": springs,
+        "step": STEP,
+        "offsets": floats(OFFSETS),
+    }
 
 
 def triangles(solid: Solid) -> Array:

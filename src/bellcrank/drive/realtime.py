@@ -36,7 +36,9 @@ class StepFailed(BellcrankError):
 class Stepper:
     """Fixed steps of one mechanism; `quantities` are measured by compiled code where asked for."""
 
-    def __init__(self, mechanism: Mechanism, start: State, step: float, quantities: Sequence[str] = ()) -> None:
+    def __init__(
+        self, mechanism: Mechanism, start: State, step: float, quantities: Sequence[str] = ()
+    ) -> None:
         self.mechanism, self.start, self.step = mechanism, start, step
         self._run = Run(mechanism, METHOD, (), ())
         self._places = {name: i for i, name in enumerate(mechanism.mechanics.parameters)}
@@ -67,7 +69,9 @@ class Stepper:
         """One step."""
         status = self._steps.advance(1)
         if status.failed:
-            raise StepFailed(f"the step at t = {self.time:.3f} s failed: {status.name.lower().replace('_', ' ')}")
+            raise StepFailed(
+                f"the step at t = {self.time:.3f} s failed: {status.name.lower().replace('_', ' ')}"
+            )
         if status not in (Status.RUNNING, Status.DONE):
             raise StepFailed(f"the step at t = {self.time:.3f} s ended as {status.name.lower()}")
 
@@ -100,7 +104,9 @@ def _measuring(mechanism: Mechanism, names: Sequence[str]) -> tuple[Kernel, dict
 class Pace:
     """Holds a loop of fixed steps to the clock; where `real` is False, the loop runs as fast as it can."""
 
-    def __init__(self, step: float, real: bool = True, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self, step: float, real: bool = True, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
         self.step, self.real, self.clock = step, real, clock
         self.begin = clock()
         self.made = 0

@@ -26,7 +26,9 @@ def page(hosts: tuple[str, ...]) -> str:
     from importlib.resources import files
 
     folder = files("bellcrank.drive").joinpath("page")
-    script, style, html = (folder.joinpath(f"drive.{kind}").read_text("utf-8") for kind in ("js", "css", "html"))
+    script, style, html = (
+        folder.joinpath(f"drive.{kind}").read_text("utf-8") for kind in ("js", "css", "html")
+    )
     # A content security policy has no words for IPv6 addresses; 'self' stands for those.
     sockets = " ".join(f"ws://{host}" for host in hosts if not host.startswith("["))
     rules = f"{policy(script)}; connect-src 'self' {sockets}"
@@ -90,7 +92,9 @@ class DriveServer:
             return connection.respond(HTTPStatus.FORBIDDEN, "this server answers to this machine only\n")
         if request.path == "/socket":
             if origin != f"http://{host}":
-                return connection.respond(HTTPStatus.FORBIDDEN, "the socket belongs to the page of this server\n")
+                return connection.respond(
+                    HTTPStatus.FORBIDDEN, "the socket belongs to the page of this server\n"
+                )
             return None
         if request.path not in ("/", "/index.html"):
             return connection.respond(HTTPStatus.NOT_FOUND, "there is one page here: /\n")

@@ -58,7 +58,11 @@ class Washboard:
         turn = math.pi / self.ripple
         s = np.sin(turn * x)
         ripples = self.height * s * s
-        return window * ripples, window_x * ripples + window * self.height * turn * np.sin(2.0 * turn * x), 0.0 * y
+        return (
+            window * ripples,
+            window_x * ripples + window * self.height * turn * np.sin(2.0 * turn * x),
+            0.0 * y,
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,9 @@ class Terrain:
     def at(self, x: Any, y: Any) -> tuple[Any, Any, Any]:
         """Height [m] and its slopes along x and y."""
         found = [feature.at(x, y) for feature in self.features]
-        height, along, across = (sum(part, 0.0 * x) for part in zip(*found, strict=True)) if found else (0.0 * x,) * 3
+        height, along, across = (
+            (sum(part, 0.0 * x) for part in zip(*found, strict=True)) if found else (0.0 * x,) * 3
+        )
         return height, along, across
 
     def unevenness(self, x: Any, y: Any) -> Any:

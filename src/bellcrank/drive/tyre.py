@@ -18,11 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bellcrank.drive.terrain import Terrain
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale
-from bellcrank.program.trace import Scalar, maximum, where
+from bellcrank.program.trace import Scalar, maximum, sqrt, where
 
 
 @dataclass(frozen=True)
@@ -41,19 +39,19 @@ class Tyre:
     def forces(self, ground: Terrain, centre: Vec, v: Vec, omega: Vec, axis: Vec) -> tuple[Vec, Vec, Scalar]:
         """Force on the wheel [N], its moment about the centre [N m], both in world axes, and the load N [N]."""
         h, h_x, h_y = ground.at(centre[0], centre[1])
-        flat = 1.0 / np.sqrt(1.0 + h_x * h_x + h_y * h_y)
+        flat = 1.0 / sqrt(1.0 + h_x * h_x + h_y * h_y)
         n: Vec = (-h_x * flat, -h_y * flat, flat)
         d = self.radius - (centre[2] - h) * n[2]
         load = where(d > 0.0, maximum(0.0, self.stiffness * d - self.damping * dot(v, n)), 0.0)
         r = scale(d - self.radius, n)
         slip = add(v, cross(omega, r))
         along = cross(axis, n)
-        e_x = scale(1.0 / np.sqrt(dot(along, along)), along)
+        e_x = scale(1.0 / sqrt(dot(along, along)), along)
         e_y = cross(n, e_x)
         forward = dot(v, e_x)
-        share = 1.0 / np.sqrt(forward * forward + self.slow * self.slow)
+        share = 1.0 / sqrt(forward * forward + self.slow * self.slow)
         s_x, s_y = self.longitudinal * share * dot(slip, e_x), self.lateral * share * dot(slip, e_y)
-        held = load / np.sqrt(1.0 + (s_x * s_x + s_y * s_y) / (self.friction * self.friction))
+        held = load / sqrt(1.0 + (s_x * s_x + s_y * s_y) / (self.friction * self.friction))
         F = add(scale(load, n), add(scale(-held * s_x, e_x), scale(-held * s_y, e_y)))
         return F, cross(r, F), load
 

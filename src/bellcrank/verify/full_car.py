@@ -69,9 +69,7 @@ def full_car_system(scenario: str | None = None, cuts_as_published: bool = True)
     return system
 
 
-def car_without_tyres(
-    data: dict[str, Any], cuts_as_published: bool = True
-) -> tuple[System, dict[int, Body]]:
+def car_without_tyres(data: dict[str, Any], cuts_as_published: bool = True) -> tuple[System, dict[int, Body]]:
     """Bodies, joints and suspension springs of the car; the system, and its bodies by their numbers."""
     system = System("full car", gravity=tuple(data["gravity"]))
     bodies: dict[int, Body] = {0: system.ground}

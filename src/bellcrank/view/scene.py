@@ -190,7 +190,9 @@ class _Builder:
         wheels = [value(f.radius, self.parameters) for f in self._wheels()]
         bodies = [float(np.linalg.norm(self._bulk(b))) for b in self.system.bodies.values()]
         wheels += [value(s.shape.bounding_radius(), self.parameters) for s in sides]
-        return max([extent, *(2 * r for r in wheels if np.isfinite(r)), 0.2 * max(bodies, default=0.0)]) or 1.0
+        return (
+            max([extent, *(2 * r for r in wheels if np.isfinite(r)), 0.2 * max(bodies, default=0.0)]) or 1.0
+        )
 
     def _wheels(self) -> list[described.GroundSpring]:
         return [f for f in self.system.forces.values() if isinstance(f, described.GroundSpring)]

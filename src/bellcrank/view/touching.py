@@ -27,7 +27,9 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
     end. up: The upward direction in the shape's frame.
     """
     if isinstance(shape, HalfPlane):
-        edge = np.array([(-size, 0, -0.1 * size), (size, 0, -0.1 * size), (size, 0, 0.1 * size), (-size, 0, 0.1 * size)])
+        edge = np.array(
+            [(-size, 0, -0.1 * size), (size, 0, -0.1 * size), (size, 0, 0.1 * size), (-size, 0, 0.1 * size)]
+        )
         return Solid(edge, ((0, 1, 2, 3),), (PLANE_COLOUR,), 1.0, ground=abs(up[1]) > 0.5)
     if isinstance(shape, Plane):
         return _tiles(size, abs(float(up[2])) > 0.5)

@@ -43,7 +43,10 @@ def again(result: Result, values: Mapping[str, float], **options: Any) -> Result
     span = float(result.time[-1] - mechanism.start.t)
     method = result.run.method if result.run.method in METHODS else "auto"
     fixed = {"runge_kutta4", "milne_hamming"}
-    given: dict[str, Any] = {"integrator": "auto" if method in fixed else method, "output": np.asarray(result.time)}
+    given: dict[str, Any] = {
+        "integrator": "auto" if method in fixed else method,
+        "output": np.asarray(result.time),
+    }
     return mechanism.simulate(span, **{**given, **options})
 
 

@@ -33,9 +33,7 @@ class Stage:
         self.server, self.scene, self.result = server, scene, result
         api = server.scene
         self.root = api.add_frame("/stage", show_axes=False)
-        self.frames = [
-            api.add_frame(f"/stage/body{k}", show_axes=False) for k in range(len(scene.bodies))
-        ]
+        self.frames = [api.add_frame(f"/stage/body{k}", show_axes=False) for k in range(len(scene.bodies))]
         self._solids()
         self._grid()
         self.labels = [
@@ -75,7 +73,15 @@ class Stage:
         edges: dict[tuple[int, str], list[Array]] = {}
         for body, solid in self.scene.solids:
             for colour, faces in _by_colour(solid).items():
-                found.setdefault((body, colour, solid.opacity, solid.ground), []).append((solid.corners, faces))
+                found.setdefault((body, colour, solid.opacity, solid.ground), []).append(
+                    (solid.corners, faces)
+                )
+            if solid.ground:
+                rims = {
+                    tuple(sorted(pair)) for f in solid.faces for pair in zip(f, (*f[1:], f[0]), strict=True)
+                }
+                lines = solid.corners[np.array(sorted(rims))] + 0.002 * self.scene.size * self.scene.up
+                edges.setdefault((body, "#a9b1ba"), []).append(lines)
             if solid.edges:
                 lines = solid.corners[np.array(solid.edges)]
                 edges.setdefault((body, solid.colours[0]), []).append(lines)
@@ -94,7 +100,10 @@ class Stage:
             )
         for n, ((body, colour), lines) in enumerate(edges.items()):
             self.server.scene.add_line_segments(
-                f"{self._path(body)}/edges{n}", np.vstack(lines), _rgb(colour), thickness=0.002 * self.scene.size
+                f"{self._path(body)}/edges{n}",
+                np.vstack(lines),
+                _rgb(colour),
+                thickness=0.002 * self.scene.size,
             )
 
     @staticmethod
@@ -111,7 +120,11 @@ class Stage:
         heights = np.vstack(points) @ up
         roads = [s.corners for b, s in scene.solids if s.ground]
         # A road lies in the grid's place and a little above it.
-        low = min(float(heights.min()), *(float((r @ up).min()) for r in roads)) if roads else float(heights.min())
+        low = (
+            min(float(heights.min()), *(float((r @ up).min()) for r in roads))
+            if roads
+            else float(heights.min())
+        )
         middle = scene.positions[0].mean(axis=0)
         self.server.scene.add_grid(
             "/stage/grid",
@@ -190,7 +203,9 @@ class _Bent:
         self.most = most or 1.0
         self.surface: list[Any] = []
         if len(drawn.faces):
-            shades = colours(np.linspace(0.0, 1.0, BINS)) if drawn.stress is not None else [_rgb(drawn.colour)]
+            shades = (
+                colours(np.linspace(0.0, 1.0, BINS)) if drawn.stress is not None else [_rgb(drawn.colour)]
+            )
             for n, shade in enumerate(shades):
                 self.surface.append(
                     api.add_mesh_simple(

@@ -130,7 +130,9 @@ class Viewer:
 
     def run_again(self, values: dict[str, float]) -> None:
         """Run the present result once more with other parameter values; a run that is not begun yet waits its turn."""
-        self._later(lambda: self._start(lambda: again(self.result, values, watch=self.follow, progress=False)))
+        self._later(
+            lambda: self._start(lambda: again(self.result, values, watch=self.follow, progress=False))
+        )
 
     def wait(self) -> None:
         """Until Ctrl-C or ``close``."""
