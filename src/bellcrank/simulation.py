@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.model.system import System
     from bellcrank.recording import Resumption, Writer
+    from bellcrank.watching import Watch
 
 Array = NDArray[np.float64]
 
@@ -117,6 +118,7 @@ def simulate(
     queue_size: int = 4,
     propagation: str = "sequential",
     save: str | PathLike[str] | None = None,
+    watch: Callable[[Result], None] | None = None,
 ) -> Result:
     """Run a mechanism for `duration` seconds.
 
@@ -129,7 +131,9 @@ def simulate(
     `queue_size` checks every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or
     "simultaneous".
     save: write the outputs into this file as they come; after an interrupt or a crash
-    :func:`bellcrank.resume` goes on from there.
+    :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a second while
+    the run goes on (with contacts: when contacts have changed); :meth:`bellcrank.viewer.Viewer.follow` is such a
+    function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
@@ -153,9 +157,13 @@ def simulate(
 
         timing = Timing.of(impacts, queue_size, max_step, propagation)
         return simulate_with_contacts(
-            mechanism, integrator, times, options, events, controllers, progress, timing, save
+            mechanism, integrator, times, options, events, controllers, progress, timing, save, watch
         )
     run = Run(mechanism, integrator, events, controllers)
+    if watch is not None:
+        from bellcrank.watching import Watch
+
+        run.watch = Watch(watch)
     record = None
     if save is not None:
         from bellcrank.recording import recorder
@@ -197,7 +205,9 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
             raise ModelError(
                 f"output={output!r}: the interval must be positive and no longer than {duration:g} s"
             )
-        times = begin + output * np.arange(int(duration / output * (1.0 + 1e-12)) + 1)
+        times: Array = begin + float(output) * np.arange(
+            int(duration / output * (1.0 + 1e-12)) + 1, dtype=np.float64
+        )
         end = begin + duration
         return np.append(times, end) if end - times[-1] > 1e-9 * duration else np.append(times[:-1], end)
     times = np.atleast_1d(np.asarray(output, dtype=float))
@@ -232,6 +242,7 @@ class Run:
         self.met: list[Happening] = []
         self.rows_before: tuple[Array, ...] | None = None
         self.seconds_before = 0.0
+        self.watch: Watch | None = None
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
@@ -303,6 +314,8 @@ class Run:
             bar.show(progress)
             if record is not None:
                 record.write(self, times, progress)
+            if self.watch is not None:
+                self.watch.chunk(self, times, progress)
 
         began = time.perf_counter()
         try:

@@ -9,7 +9,7 @@ change of the set begins a new segment with its own compiled program, kept for t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from bellcrank.impacts.timing import Timing
 from bellcrank.mechanism import Mechanism
 from bellcrank.result.result import Result
 from bellcrank.simulate import Options, SimulationError
+from bellcrank.watching import Watch
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
@@ -63,6 +64,7 @@ def simulate_with_contacts(
     progress: bool | None,
     timing: Timing | None = None,
     save: str | PathLike[str] | None = None,
+    watch: Callable[[Result], None] | None = None,
 ) -> Result:
     """Segments until the end, joined into one result; a failing run keeps those before."""
     timing = timing or Timing()
@@ -73,7 +75,8 @@ def simulate_with_contacts(
         from bellcrank.impacts.recording import ContactRecorder
 
         record = ContactRecorder.new(save, setup, contacts)
-    return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record)
+    watched = Watch(watch) if watch is not None else None
+    return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record, watched=watched)
 
 
 def begin(contacts: Contacts) -> Next:
@@ -92,6 +95,7 @@ def drive(
     following: Next,
     record: ContactRecorder | None = None,
     standing: Standing | None = None,
+    watched: Watch | None = None,
 ) -> Result:
     """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
     times = setup.times
@@ -110,6 +114,8 @@ def drive(
                 raise
             standing = None
             whole.add(run, piece)
+            if watched is not None and watched.due():
+                watched.tell(whole.joined())
             if run.failure is not None:
                 run.failure.result = whole.joined()
                 raise run.failure

@@ -13,7 +13,8 @@ from bellcrank.errors import ModelError
 from bellcrank.model.parameters import value
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span, ticks
 from bellcrank.view.pages import counted, fill, floats, policy, script_data, template, text
-from bellcrank.view.scene import Scene, scene
+from bellcrank.view.scene import Array, Scene, scene
+from bellcrank.view.stress import STOPS
 from bellcrank.view.svg import placed, tick_labels
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
     bodies = result.mechanism.system.bodies
     parameters = dict(zip(result.mechanism.system.parameters, result.parameters[0].tolist(), strict=True))
     poses = np.concatenate([drawn.positions, drawn.quaternions], axis=2)
-    target, box, follow = _camera(drawn)
+    target, box, follow = camera(drawn)
     masses = [value(b.mass, parameters) for b in bodies.values()]
     anchor = int(np.argmax(masses))
     duration = float(result.time[-1] - result.time[0])
@@ -95,6 +96,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
                 "l": d.lines.tolist(),
                 "c": d.colour,
                 "w": d.width,
+                "s": None if d.stress is None else floats(_shares(d.stress)),
             }
             for d in drawn.deforming
         ],
@@ -109,12 +111,26 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         "anchor": anchor,
         "anchor_start": drawn.positions[0, anchor].tolist(),
         "events": [e.time for e in result.events[:200]],
+        "stops": STOPS,
+        "stress": _largest(drawn),
         "speeds": SPEEDS,
         "speed": min(SPEEDS, key=lambda s: abs(np.log(max(duration, 1e-9) / s / 8.0)) if s <= 1 else np.inf),
         "ticks": seconds.tolist(),
         "labels": tick_labels(seconds)[0],
         "panels": [_panel(p) for p in curves],
     }
+
+
+def _largest(drawn: Scene) -> str:
+    """The largest stress in words, empty where there is none."""
+    found = [float(np.nanmax(d.stress, initial=0.0)) for d in drawn.deforming if d.stress is not None]
+    return f"largest {max(found) / 1e6:.3g} MPa" if found and max(found) > 0.0 else ""
+
+
+def _shares(stress: Array) -> Array:
+    """Stress as shares of the largest in the whole run."""
+    most = float(np.nanmax(np.abs(stress), initial=0.0))
+    return stress / most if most > 0.0 else np.zeros_like(stress)
 
 
 def _compact(colours: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,7 +155,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _camera(drawn: Scene) -> tuple[list[float], list[float], bool]:
+def camera(drawn: Scene) -> tuple[list[float], list[float], bool]:
     """Where to look, width and height to be seen [m], and whether to follow a mechanism that travels."""
     right = np.cross(drawn.up, drawn.view)
     right /= np.linalg.norm(right)

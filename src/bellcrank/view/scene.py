@@ -17,6 +17,8 @@ from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
+from bellcrank.view.stress import outer_faces, stress_at
+from bellcrank.view.touching import solid
 
 if TYPE_CHECKING:
     from bellcrank.model.bodies import Body
@@ -47,13 +49,18 @@ class SpringLine:
 
 @dataclass(frozen=True, eq=False)
 class Deforming:
-    """A flexible body: points in world axes (n, p, 3) [m] over the frames, joined by lines, (m, 2), of a width [m]."""
+    """A flexible body: points in world axes (n, p, 3) [m] over the frames, joined by lines, (m, 2), of a width [m].
+
+    faces: Triangles of the outside, (f, 3), none for beams. stress: [Pa], (n, p), or None where it is not known.
+    """
 
     body: int
     points: Array
     lines: NDArray[np.int64]
     colour: str
     width: float
+    faces: NDArray[np.int64]
+    stress: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +118,11 @@ class _Builder:
         tables = self.result.compute([f"{b}.{what}" for b in self.names for what in ("position", "rotation")])
         self.positions = np.stack([np.asarray(x) for x in tables[::2]], axis=1)
         self.rotations = np.stack([np.asarray(x) for x in tables[1::2]], axis=1)
+        self.contacts = [*self.system.contacts.values()]
+        self.contacts += [
+            f.contact for f in self.system.forces.values() if isinstance(f, described.ContactForce)
+        ]
+        self.touching = {side.frame.body.name for c in self.contacts for side in (c.a, c.b)}
         self.points = {name: self._points(name) for name in (*self.names, self.system.ground.name)}
         self.size = self._size()
         self.width = self.size * float(np.clip(0.05 / np.sqrt(len(self.names)), 0.008, 0.022))
@@ -124,6 +136,7 @@ class _Builder:
         ]
         for joint in self.joints:
             solids += list(self._joint(joint))
+        solids += list(self._touching())
         solids += [(GROUND, s) for s in self._road()]
         return Scene(
             self.names,
@@ -170,11 +183,16 @@ class _Builder:
         rows = [self._world(n, self.points[n]) for n in self.names]
         rows += [self._world(n, self.vector(b.center_of_mass)[None]) for n, b in self.system.bodies.items()]
         rows.append(self.points[self.system.ground.name])
+        sides = [side for c in self.contacts for side in (c.a, c.b)]
+        rows += [self._world(s.frame.body.name, self.vector(s.frame.position)[None]) for s in sides]
         every = np.vstack(rows)
         extent = float(np.linalg.norm(np.ptp(every, axis=0)))
         wheels = [value(f.radius, self.parameters) for f in self._wheels()]
         bodies = [float(np.linalg.norm(self._bulk(b))) for b in self.system.bodies.values()]
-        return max([extent, *(2 * r for r in wheels), 0.2 * max(bodies, default=0.0)]) or 1.0
+        wheels += [value(s.shape.bounding_radius(), self.parameters) for s in sides]
+        return (
+            max([extent, *(2 * r for r in wheels if np.isfinite(r)), 0.2 * max(bodies, default=0.0)]) or 1.0
+        )
 
     def _wheels(self) -> list[described.GroundSpring]:
         return [f for f in self.system.forces.values() if isinstance(f, described.GroundSpring)]
@@ -235,6 +253,8 @@ class _Builder:
             yield wheel(at, self.vector(f.axis), radius, 0.6 * radius, TYRE)
         if wheels:
             return
+        if not len(self.points[name]) and name in self.touching:
+            return
         points = _apart(self.points[name], 0.5 * w)
         slides = [
             j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)
@@ -266,18 +286,44 @@ class _Builder:
             if len(points) == 1:
                 yield box(self._on(slides[0], name), self.matrix(own.rotation), (2 * w, 2 * w, 3 * w), colour)
 
+    def _touching(self) -> Iterator[tuple[int, Solid]]:
+        """The shapes of contacts, those of bodies that look like something already see-through."""
+        drawn: set[tuple[str, int]] = set()
+        for side in (side for c in self.contacts for side in (c.a, c.b)):
+            name = side.frame.body.name
+            if (name, id(side.shape)) in drawn:
+                continue
+            drawn.add((name, id(side.shape)))
+            k, turned = self.number[name], self.matrix(side.frame.rotation)
+            colour = COLOURS[k % len(COLOURS)] if k != GROUND else GROUND_COLOUR
+            opacity = 0.45 if len(self.points[name]) and k != GROUND else 1.0
+            up = turned.T @ self.up
+            found = solid(side.shape, self.vector, self.size, colour, opacity, up)
+            if found is not None:
+                corners = found.corners @ turned.T + self.vector(side.frame.position)
+                yield k, replace(found, corners=corners)
+
     def _deforming(self) -> Iterator[Deforming]:
         for name, body in self.system.bodies.items():
             if body.member is None:
                 continue
             points, cells = deformed(self.result, name, self.magnified)
-            lines = edges_of(cells)
+            faces = outer_faces(cells)
+            lines = edges_of(faces if len(faces) else cells)
             if len(lines) > MOST_LINES:
                 lines = lines[np.linspace(0, len(lines) - 1, MOST_LINES).astype(int)]
-            used, numbered = np.unique(lines, return_inverse=True)
+            used, numbered = np.unique(np.concatenate([lines.ravel(), faces.ravel()]), return_inverse=True)
             width = self.width if cells.shape[1:] == (2,) else 0.1 * self.width
-            k = self.number[name]
-            yield Deforming(k, points[:, used], numbered.reshape(-1, 2), COLOURS[k % len(COLOURS)], width)
+            k, ends = self.number[name], lines.size
+            yield Deforming(
+                k,
+                points[:, used],
+                numbered[:ends].reshape(-1, 2),
+                COLOURS[k % len(COLOURS)],
+                width,
+                numbered[ends:].reshape(-1, 3),
+                stress_at(self.result, name, used),
+            )
 
     def _on(self, joint: Joint, name: str) -> Array:
         return self.vector((joint.a if joint.a.body.name == name else joint.b).position)
