@@ -12,6 +12,7 @@ No pair waits for itself: twins lie equally deep in the program, so pairs can be
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -125,9 +126,10 @@ class _Search:
         sided = [a for a in form.args if type(a) is int and a in self.sided]
         if any(a not in self.twin for a in sided):
             return
-        for other in min((self.users[self.twin[a], form.family] for a in sided), key=len):
-            if other.out == form.out or other.out in self.twin:
-                continue
+        users = min((self.users[self.twin[a], form.family] for a in sided), key=len)
+        candidates = [other for other in users if other.out != form.out and other.out not in self.twin]
+        # Mirror images have the same dimensions up to signs, other steps on the same values have others.
+        for other in sorted(candidates, key=lambda other: _apart(form, other)):
             trial: dict[int, Match] = {}
             if self._fits(form, other, trial, 0):
                 for one, two in trial.values():
@@ -151,10 +153,10 @@ class _Search:
     def _twins(self, a: Any, b: Any, trial: dict[int, Match], depth: int) -> bool:
         if type(a) is not int or type(b) is not int:
             return type(a) is not int and type(b) is not int
-        if a in self.twin:
-            return self.twin[a] == b
         if a == b:
             return a not in self.sided
+        if a in self.twin:
+            return self.twin[a] == b
         if a in trial:
             return trial[a][1].out == b
         if a in self.sided or b in self.sided or b in self.twin or depth == DEEPEST:
@@ -250,6 +252,14 @@ class _Joining:
         last = terms[1][0]
         args[last] = args[last]._replace(negated=True)
         return first
+
+
+def _apart(one: _Form, two: _Form) -> float:
+    """How far the constants of two forms are apart, up to signs."""
+    left, right = (sorted(abs(a) for a in form.args if type(a) is float) for form in (one, two))
+    if len(left) != len(right):
+        return math.inf
+    return sum(abs(a - b) / (a + b) for a, b in zip(left, right, strict=True) if a != b)
 
 
 def _product(signs: Iterable[int]) -> int:
