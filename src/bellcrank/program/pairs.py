@@ -53,7 +53,7 @@ def paired(
     matches = search.matches()
     if not matches:
         return list(steps)
-    return _needed(_Joining(steps, search, matches).ordered(), outputs)
+    return _needed(_settled(_Joining(steps, matches).ordered()), outputs)
 
 
 class _Search:
@@ -169,22 +169,34 @@ class _Search:
         return self._fits(one, two, trial, depth + 1)
 
 
+class _Joint(NamedTuple):
+    """Two forms in one register, before the signs of the second lane are settled."""
+
+    one: _Form
+    two: _Form
+
+    @property
+    def outs(self) -> tuple[int, int]:
+        return self.one.out, self.two.out
+
+    def operands(self) -> list[tuple[Any, Any, int]]:
+        """Of both lanes, and the sign between them."""
+        signs = (a * b for a, b in zip(self.one.signs, self.two.signs, strict=True))
+        return list(zip(self.one.args, self.two.args, signs, strict=True))
+
+
 class _Joining:
-    """Puts pairs in the place of their first member, and settles their signs."""
+    """Puts pairs in the place of their first member."""
 
-    def __init__(self, steps: Sequence[Step], search: _Search, matches: Mapping[int, Match]) -> None:
+    def __init__(self, steps: Sequence[Step], matches: Mapping[int, Match]) -> None:
         self.steps = steps
-        self.search = search
         self.matches = matches
-        self.beside: dict[int, int] = {}
-        """By the value of lane 0: that of lane 1."""
         self.second: set[int] = set()
-        self.negative: set[int] = set()
 
-    def ordered(self) -> list[Step | Pair]:
+    def ordered(self) -> list[Step | _Joint]:
         """Natural order, with what a second member needs pulled to the place of the first."""
         makers = {o: s for s in self.steps for o in s.outs if o >= 0}
-        order: list[Step | Pair] = []
+        order: list[Step | _Joint] = []
         made: set[int] = set()
         for root in self.steps:
             pending = [root]
@@ -202,56 +214,133 @@ class _Joining:
                     pending.extend(reversed(missing))
                     continue
                 pending.pop()
-                unit = step if match is None else self._pair(*match)
+                unit = step if match is None else self._joint(*match)
                 order.append(unit)
                 made.update(unit.outs)
         return order
 
-    def _pair(self, one: _Form, two: _Form) -> Pair:
+    def _joint(self, one: _Form, two: _Form) -> _Joint:
+        """The side whose operands lie in first lanes comes first."""
         crossed = [
             a in self.second for a, b in zip(one.args, two.args, strict=True) if type(a) is int and a != b
         ]
-        if crossed and crossed[0]:
-            one, two = two, one
-        args = [Both(a, b) for a, b in zip(one.args, two.args, strict=True)]
-        change = [
-            left * right * self._held(both)
-            for left, right, both in zip(one.signs, two.signs, args, strict=True)
-        ]
-        self.beside[one.out] = two.out
-        self.second.add(two.out)
-        negative = self._settled(one.family, args, change) < 0
-        if negative:
-            self.negative.add(two.out)
-        return Pair(one.family, (one.out, two.out), tuple(args), one.signs, negative)
+        joint = _Joint(two, one) if crossed and crossed[0] else _Joint(one, two)
+        self.second.add(joint.two.out)
+        return joint
 
-    def _held(self, both: Both) -> int:
-        """The sign with which lane 1 of a register holds the second operand."""
-        together = type(both.first) is int and self.beside.get(both.first) == both.second
-        return -1 if together and both.second in self.negative else 1
 
-    def _settled(self, family: str, args: list[Both], change: list[int]) -> int:
-        """The sign of lane 1 after the operation; where terms disagree, one of them is negated first.
+class _Signs:
+    """The signs with which second lanes hold their values, chosen so that few have to be changed on the way.
 
-        A constant is negated for nothing.
-        """
-        if family == "sqrt":
-            args[0] = args[0]._replace(negated=change[0] < 0)
-            return 1
+    Each is a sum modulo two of unknowns, kept as the bits of an integer, bit 0 for the constant: one unknown for
+    every operand that is put together from single values, which may enter either way. A sum whose terms must
+    agree is an equation between them; those that contradict the ones before are left to a change of sign.
+    """
+
+    def __init__(self, joints: Sequence[_Joint]) -> None:
+        self.beside = {joint.one.out: joint.two.out for joint in joints}
+        self.unknowns: dict[tuple[int, int], int] = {}
+        self.held: dict[int, int] = {}
+        """By the value of a second lane: the sum that tells its sign."""
+        self.rows: dict[int, int] = {}
+        """Equations by the unknown they tell, free of each other's."""
+        for joint in joints:
+            self.held[joint.two.out] = self._state(joint)
+
+    def _state(self, joint: _Joint) -> int:
+        operands = joint.operands()
+        sums = [(self._operand(a, b) if type(a) is int else 0) ^ (sign < 0) for a, b, sign in operands]
+        free = [type(a) is not int for a, _, _ in operands]
+        family = joint.one.family
         if family in ("mul", "div"):
-            return change[0] * change[1]
-        terms = [(0,), (1,)] if family == "add" else [(0, 1), (2,)]
-        first, second = (_product(change[k] for k in term) for term in terms)
-        if first == second:
-            return first
-        for term, sign in ((terms[0], second), (terms[1], first)):
-            for k in term:
-                if type(args[k].first) is not int:
-                    args[k] = args[k]._replace(negated=True)
-                    return sign
-        last = terms[1][0]
-        args[last] = args[last]._replace(negated=True)
+            return sums[0] ^ sums[1]
+        if family == "sqrt":
+            self._demand(sums[0])
+            return 0
+        if family == "fma":
+            sums, free = [sums[0] ^ sums[1], sums[2]], [free[0] or free[1], free[2]]
+        if free[0]:
+            return sums[1]
+        if not free[1]:
+            self._demand(sums[0] ^ sums[1])
+        return sums[0]
+
+    def _operand(self, a: int, b: int) -> int:
+        if self.beside.get(a) == b:
+            return self.held[b]
+        return 2 << self.unknowns.setdefault((a, b), len(self.unknowns))
+
+    def _demand(self, total: int) -> None:
+        """That a sum vanish."""
+        for pivot, row in self.rows.items():
+            if total >> pivot & 1:
+                total ^= row
+        if total <= 1:
+            return
+        pivot = total.bit_length() - 1
+        for other, row in self.rows.items():
+            if row >> pivot & 1:
+                self.rows[other] = row ^ total
+        self.rows[pivot] = total
+
+    def negated(self) -> set[tuple[int, int]]:
+        """The operands put together from single values whose second lane enters negated."""
+        places = {1 + k: pair for pair, k in self.unknowns.items()}
+        return {places[pivot] for pivot, row in self.rows.items() if row & 1}
+
+
+def _settled(order: Sequence[Step | _Joint]) -> list[Step | Pair]:
+    """The pairs with their signs."""
+    joints = [unit for unit in order if isinstance(unit, _Joint)]
+    signs = _Signs(joints)
+    negated = signs.negated()
+    negative: set[int] = set()
+    units: list[Step | Pair] = []
+    for unit in order:
+        if isinstance(unit, Step):
+            units.append(unit)
+            continue
+        args: list[Both] = []
+        change: list[int] = []
+        for a, b, sign in unit.operands():
+            turned = (a, b) in negated
+            together = type(a) is int and signs.beside.get(a) == b
+            args.append(Both(a, b, turned))
+            change.append(-sign if turned or (together and b in negative) else sign)
+        is_negative = _agreed(unit.one.family, args, change) < 0
+        if is_negative:
+            negative.add(unit.two.out)
+        units.append(Pair(unit.one.family, unit.outs, tuple(args), unit.one.signs, is_negative))
+    return units
+
+
+def _agreed(family: str, args: list[Both], change: list[int]) -> int:
+    """The sign of lane 1 after the operation; where terms disagree, one of them is negated first.
+
+    A constant is negated for nothing.
+    """
+    if family == "sqrt":
+        if change[0] < 0:
+            args[0] = _turned(args[0])
+        return 1
+    if family in ("mul", "div"):
+        return change[0] * change[1]
+    terms = [(0,), (1,)] if family == "add" else [(0, 1), (2,)]
+    first, second = (math.prod(change[k] for k in term) for term in terms)
+    if first == second:
         return first
+    for term, sign in ((terms[0], second), (terms[1], first)):
+        for k in term:
+            if type(args[k].first) is not int:
+                args[k] = _turned(args[k])
+                return sign
+    last = terms[1][0]
+    args[last] = _turned(args[last])
+    return first
+
+
+def _turned(both: Both) -> Both:
+    return both._replace(negated=not both.negated)
 
 
 def _apart(one: _Form, two: _Form) -> float:
@@ -260,13 +349,6 @@ def _apart(one: _Form, two: _Form) -> float:
     if len(left) != len(right):
         return math.inf
     return sum(abs(a - b) / (a + b) for a, b in zip(left, right, strict=True) if a != b)
-
-
-def _product(signs: Iterable[int]) -> int:
-    result = 1
-    for sign in signs:
-        result *= sign
-    return result
 
 
 def _needed(order: list[Step | Pair], outputs: Iterable[int | float]) -> list[Step | Pair]:

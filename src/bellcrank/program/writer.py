@@ -59,6 +59,7 @@ class StepWriter:
         self.fresh = 0
         self.registers: set[int] = set()
         self.packed: dict[tuple[int, int], str] = {}
+        self.turned: dict[tuple[int, int], str] = {}
 
     def declare(self, text: str) -> None:
         """Declare a function of others, once."""
@@ -172,11 +173,13 @@ class StepWriter:
             values = constant(sign * float(a)), constant(-sign * b if both.negated else sign * b)
             return self._constants(*values) if self.lanes == 1 else self._halves(*values)
         name = self._register(a, b)
-        if both.negated:
+        if both.negated and (a, b) in self.turned:
+            name = self.turned[a, b]
+        elif both.negated:
             integers = vector_type(2 * self.lanes, "i64")
             bits = self.op(f"bitcast {self.W} {name} to {integers}")
             bits = self.op(f"xor {integers} {bits}, {self._halves('0', '-9223372036854775808', 'i64')}")
-            name = self.op(f"bitcast {integers} {bits} to {self.W}")
+            name = self.turned[a, b] = self.op(f"bitcast {integers} {bits} to {self.W}")
         return name if sign > 0 else self.op(f"fneg {self.W} {name}")
 
     def _halves(self, first: str, second: str, element: str = "double") -> str:

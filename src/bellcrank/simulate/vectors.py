@@ -86,7 +86,7 @@ def project(addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Fl
         reals[MARGIN] = corrected[n + 1]
         if corrected[n] <= reals[POSITION_TOLERANCE]:
             return True
-        if move * max(move, corrected[n]) <= 0.01 * reals[POSITION_TOLERANCE]:
+        if move * max(move, corrected[n]) <= 0.1 * reals[POSITION_TOLERANCE]:
             return True
         if not math.isfinite(corrected[n]):
             return False
