@@ -28,6 +28,24 @@ def test_a_falling_rod_strikes_with_its_deformed_end() -> None:
     assert np.ptp(run["rod.strain_energy"]) > 0
 
 
+def test_two_flexible_bodies_press_on_each_other_without_loss() -> None:
+    """A continuous law without damping between deformed nodes keeps the energy, bending included."""
+    system = bc.System("press", gravity=(0.0, -9.81, 0.0))
+    above = system.flexible_body("above", rod("mean axes", 3, planar=True), at=(0.0, 0.3, 0.0))
+    below = system.flexible_body("below", rod("clamped", 3, planar=True), at=(0.5, 0.0, 0.0))
+    system.planar("loose", system.ground, above.node("middle"), axis="z")
+    system.fixed("wall", system.ground.point(0.5, 0.0, 0.0), below.node("start"))
+    a = above.sphere(0.02, at=above.node("end").position)
+    b = below.sphere(0.1, at=below.node("middle").position)
+    system.contact("hit", a, b, restitution=1.0, treatment="continuous", stiffness=1e6)
+    run = system.simulate(0.25, tolerance=1e-9, output=500)
+    gap = np.linalg.norm(run["above.end.position"] - run["below.middle.position"], axis=1) - 0.12
+    assert gap.min() < -1e-5
+    assert np.ptp(run["above.strain_energy"]) > 1e-3
+    assert np.ptp(run["below.strain_energy"]) > 1e-3
+    assert np.ptp(run["energy.total"]) < 1e-8
+
+
 def test_operations_grow_no_faster_than_the_square_of_the_number_of_modes() -> None:
     found: dict[str, list[int]] = {formulation: [] for formulation in FORMULATIONS}
     for modes in (2, 6, 18):

@@ -86,7 +86,15 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
             for body, s in drawn.solids
         ],
         "springs": [
-            {"a": s.a, "pa": s.at_a.tolist(), "b": s.b, "pb": s.at_b.tolist(), "plain": s.plain}
+            {
+                "a": s.a,
+                "pa": s.at_a.tolist(),
+                "b": s.b,
+                "pb": s.at_b.tolist(),
+                "plain": s.plain,
+                "ma": None if s.moving_a is None else floats(s.moving_a),
+                "mb": None if s.moving_b is None else floats(s.moving_b),
+            }
             for s in drawn.springs
         ],
         "deforming": [

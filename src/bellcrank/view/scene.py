@@ -38,13 +38,23 @@ MOST_LINES = 800
 
 @dataclass(frozen=True, eq=False)
 class SpringLine:
-    """A spring between two points, each of a body (its number, -1 for the ground) in body axes [m]."""
+    """A spring between two points, each of a body (its number, -1 for the ground) in body axes [m].
+
+    moving_a, moving_b: Where the point is over the frames, (n, 3) [m], on a flexible body that deforms.
+    """
 
     a: int
     at_a: Array
     b: int
     at_b: Array
     plain: bool
+    moving_a: Array | None = None
+    moving_b: Array | None = None
+
+    def ends(self, frame: int) -> tuple[Array, Array]:
+        """Both points in one frame, in the axes of their bodies."""
+        a = self.at_a if self.moving_a is None else self.moving_a[frame]
+        return a, self.at_b if self.moving_b is None else self.moving_b[frame]
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +340,9 @@ class _Builder:
 
     def _joint(self, joint: Joint) -> Iterator[tuple[int, Solid]]:
         w, a, b = self.width, joint.a, joint.b
-        carrier = b if self.number[b.body.name] != GROUND else a
+        # A rigid body carries the mark where there is one: nodes of flexible ones move against their axes.
+        firm = [f for f in (b, a) if self.number[f.body.name] != GROUND and f.body.member is None]
+        carrier = firm[0] if firm else b if self.number[b.body.name] != GROUND else a
         k, at = self.number[carrier.body.name], self.vector(carrier.position)
         axis = self.matrix(carrier.rotation)[:, 2]
         match joint.kind:
@@ -404,7 +416,18 @@ class _Builder:
             if isinstance(f, described.Spring | described.LineForce | described.Bushing):
                 a, b = self.number[f.a.body.name], self.number[f.b.body.name]
                 plain = isinstance(f, described.Bushing)
-                yield SpringLine(a, self.vector(f.a.position), b, self.vector(f.b.position), plain)
+                at_a, at_b = self.vector(f.a.position), self.vector(f.b.position)
+                yield SpringLine(a, at_a, b, at_b, plain, self._moving(f.a), self._moving(f.b))
+
+    def _moving(self, frame: Frame) -> Array | None:
+        """A node of a flexible body in its axes over the frames, its deformation magnified."""
+        member = frame.body.member
+        if member is None:
+            return None
+        node = member.node(self.vector(frame.position))
+        eta = self.result[f"{frame.body.name}.modes"].to_numpy()
+        moved = member.position(node, eta) - node.position
+        return np.asarray(node.position + self.magnified * moved)
 
 
 def _height(road: Any, x: float, y: float) -> float:

@@ -153,8 +153,9 @@ class Stage:
 
     def _coil(self, number: int, frame: int) -> Array:
         s = self.scene.springs[number]
-        a = placed(self.scene, s.a, s.at_a[None], frame)[0]
-        b = placed(self.scene, s.b, s.at_b[None], frame)[0]
+        at_a, at_b = s.ends(frame)
+        a = placed(self.scene, s.a, at_a[None], frame)[0]
+        b = placed(self.scene, s.b, at_b[None], frame)[0]
         return coil(a, b, 0.012 * self.scene.size, s.plain)
 
     def _impact_marks(self) -> list[tuple[float, Any]]:

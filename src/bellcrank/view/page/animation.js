@@ -68,6 +68,7 @@ function stressed(share) {
   const at = Math.min(1, Math.max(0, share)) * (stops.length - 1), k = Math.min(Math.floor(at), stops.length - 2);
   return [0, 1, 2].map(i => mix(stops[k][i], stops[k + 1][i], at - k));
 }
+const springs = data.springs.map(s => ({ ...s, ma: s.ma && floats(s.ma), mb: s.mb && floats(s.mb) }));
 const solids = data.solids.map(s => ({ ...s, v: floats(s.v), c: s.c.map(rgb) }));
 
 function coil(a, b) {
@@ -131,8 +132,9 @@ function drawScene() {
     }
     for (const [i, j] of d.l) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: d.s ? shade(stressed(0.5 * (stress(d, i) + stress(d, j))), 1, 1) : shade(d.c, 0.9, 1), width: Math.max(0.5, scale * d.w), round: true });
   }
-  for (const s of data.springs) {
-    const a = placed(frames[s.a], ...s.pa), b = placed(frames[s.b], ...s.pb);
+  const held = (at, moving) => moving ? [0, 1, 2].map(k => mix(moving[3 * first + k], moving[3 * next + k], share)) : at;
+  for (const s of springs) {
+    const a = placed(frames[s.a], ...held(s.pa, s.ma)), b = placed(frames[s.b], ...held(s.pb, s.mb));
     const path = (s.plain ? [a, b] : coil(a, b)).map(see), parts = s.plain ? 1 : 6, per = (path.length - 1) / parts;
     for (let k = 0; k < parts; k++) {
       const points = path.slice(Math.floor(k * per), Math.floor((k + 1) * per) + 1);
