@@ -15,8 +15,17 @@ from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.errors import ModelError
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.modes import ContactForces, FreeAccelerations, Gaps, Mode, Modes, variant_of
+from bellcrank.impacts.modes import (
+    SETTING_OFF,
+    ContactForces,
+    FreeAccelerations,
+    Gaps,
+    Mode,
+    Modes,
+    variant_of,
+)
 from bellcrank.impacts.records import ContactChange, ImpactRecord
+from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
@@ -31,7 +40,7 @@ AT_REST = 2e-6
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this when rest is judged by them [m/s]."""
 STILL = 2e-9
-"""Slip below this is none [m/s]; sliding in space ends at half of it."""
+"""Slip below this is none [m/s]; more than that with which sliding in space ends or begins."""
 
 
 @dataclass(eq=False)
@@ -46,6 +55,7 @@ class Contacts:
     changes: list[ContactChange] = field(default_factory=list)
     _made: dict[Hashable, object] = field(default_factory=dict)
     _variants: dict[Hashable, Mechanism] = field(default_factory=dict)
+    _shared: dict[Hashable, Sharing | None] = field(default_factory=dict)
 
     @staticmethod
     def of(base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL) -> Contacts:
@@ -91,8 +101,18 @@ class Contacts:
 
     def forces(self, variant: Mechanism, partition: Partition, modes: Modes) -> ContactForces:
         """The forces of lasting contacts."""
-        key = ("forces", modes_key(modes), partition)
-        return self.once(key, lambda: ContactForces(variant, partition, self.pairs, modes))
+        key = ("forces", self.key(modes), partition)
+        sharing = self.sharing(modes)
+        return self.once(key, lambda: ContactForces(variant, partition, self.pairs, modes, sharing))
+
+    def sharing(self, modes: Modes) -> Sharing | None:
+        """How the contacts share in the variant last asked for with these modes."""
+        return self._shared.get(modes_key(modes))
+
+    def key(self, modes: Modes) -> Hashable:
+        """Modes, and how contacts share in them, as a key."""
+        sharing = self.sharing(modes)
+        return (modes_key(modes), None if sharing is None else sharing.key)
 
     def variant(self, modes: Modes, state: State, p: Array) -> Mechanism:
         """The mechanism with lasting contacts closed, from `state` on with the parameter values p."""
@@ -100,12 +120,27 @@ class Contacts:
         if not modes:
             return replace(self.base, start=state, parameter_values=values).with_programs_of(self.base)
         base = replace(self.base, parameter_values=values)
-        fresh = variant_of(base, self.pairs, modes, state)
-        known = self._variants.get(modes_key(modes))
+        fresh, self._shared[modes_key(modes)] = variant_of(base, self.pairs, modes, state)
+        key = self.key(modes)
+        known = self._variants.get(key)
         if known is not None and known.kept == fresh.kept:
             fresh = replace(known, start=fresh.start, parameter_values=values).with_programs_of(known)
-        self._variants[modes_key(modes)] = fresh
+        self._variants[key] = fresh
         return fresh
+
+    def shared(self, modes: Modes, state: State, p: Array) -> dict[str, Mode]:
+        """The modes, those contacts idle that would have to pull though the others can bear it all."""
+        plain = {name: replace(mode, idle=False) for name, mode in modes.items()}
+        if len(plain) < 2:
+            return plain
+        variant = self.variant(plain, state, p)
+        sharing = self.sharing(plain)
+        if sharing is None:
+            return plain
+        start = variant.start
+        x = np.concatenate([[start.t], start.q, start.u[list(variant.partition.independent)], p])
+        idle = sharing.idling(self.forces(variant, variant.partition, plain).kept(x))
+        return {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
 
     def approach(self, state: State, p: Array) -> tuple[Array, Array]:
         """The gaps of all contacts [m], and their rates [m/s]."""
@@ -178,6 +213,14 @@ class Contacts:
         why = "friction jams contacts again and again (Painleve's paradox); use less friction."
         raise ContactError(state.t, tuple(names), why)
 
+    def lasts(self, modes: Modes, state: State, p: Array) -> bool:
+        """Whether these contacts stay as they are, however they share."""
+        try:
+            found = self._modes(list(modes), state, p, ())
+        except JammedContact:
+            return False
+        return found == {name: replace(mode, idle=False) for name, mode in modes.items()}
+
     def _modes(
         self, names: Collection[str], state: State, p: Array, stopped: Collection[str]
     ) -> dict[str, Mode]:
@@ -199,8 +242,29 @@ class Contacts:
             if found.states[i] is Lasting.OPEN:
                 continue
             sticking = found.states[i] is Lasting.STICK and friction[i] > 0.0
-            modes[self.names[k]] = Mode(sticking, 1.0 if sticking or found.slip[i][0] >= 0.0 else -1.0)
+            sign = 1.0 if sticking or found.slip[i][0] >= 0.0 else -1.0
+            sets_off = not sticking and self.tangents == 2 and friction[i] > 0.0 and not np.any(slip[i])
+            toward = tuple(float(x) for x in found.slip[i]) if sets_off else ()
+            modes[self.names[k]] = Mode(sticking, sign, toward=toward)
         return modes
+
+    def set_off(self, modes: Modes, state: State, p: Array) -> State:
+        """The state in which contacts that begin to slide in space have a slip, too small to matter."""
+        if not any(mode.toward for mode in modes.values()):
+            return state
+        M, states, u_i, partition = self._at(state, p)
+        rows, wanted = [], []
+        for k, name in enumerate(self.names):
+            if name in modes:
+                mode = modes[name]
+                held = states[k].rows if mode.sticking or mode.toward else states[k].rows[:1]
+                rows.append(held)
+                wanted += [0.0, *(SETTING_OFF * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
+        J = np.vstack(rows)
+        inverse = np.linalg.solve(M, J.T)
+        u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(wanted), rcond=1e-12)[0]
+        x = np.concatenate([[state.t], state.q, u_i, p])
+        return State(state.t, state.q, self.impact_program(partition).evaluate(x)[2].copy())
 
     def _free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
         free = self.free_accelerations(partition).at(np.concatenate([[state.t], state.q, u_i, p]))

@@ -82,7 +82,7 @@ def begin(contacts: Contacts) -> Next:
     state, staying = contacts.strike(contacts.base.start, p)
     state, modes = contacts.settle(staying, state, p)
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
-    return Next(state, p, modes)
+    return Next(contacts.set_off(modes, state, p), p, contacts.shared(modes, state, p))
 
 
 def drive(
