@@ -39,6 +39,8 @@ AT_REST = 2e-6
 """A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this when rest is judged by them [m/s]."""
+HOLDING = 1e-9
+"""Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
 """Slip below this is none [m/s]; more than that with which sliding in space ends or begins."""
 
@@ -129,18 +131,40 @@ class Contacts:
         return fresh
 
     def shared(self, modes: Modes, state: State, p: Array) -> dict[str, Mode]:
-        """The modes, those contacts idle that would have to pull though the others can bear it all."""
+        """The modes of contacts that share.
+
+        Those are idle that would have to pull though the others can bear it all. Those that stick have weights with
+        which none is past its limit; where there are none, they slip.
+        """
         plain = {name: replace(mode, idle=False) for name, mode in modes.items()}
         if len(plain) < 2:
             return plain
-        variant = self.variant(plain, state, p)
-        sharing = self.sharing(plain)
+        sharing, y = self._borne(plain, state, p)
         if sharing is None:
             return plain
+        idle = sharing.idling(y)
+        shared = {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
+        sharing = replace(sharing, idle=idle)
+        friction = {pair.contact.name: pair.contact.friction for pair in self.pairs}
+        weights, forces, used = sharing.held(y, friction)
+        for name, rub in forces.items():
+            if used < 1.0 - HOLDING:
+                shared[name] = replace(shared[name], weight=weights[name])
+            elif np.linalg.norm(rub) > 0.0:
+                away = -rub / np.linalg.norm(rub)
+                toward = tuple(float(x) for x in away) if self.tangents == 2 else ()
+                shared[name] = Mode(False, 1.0 if away[0] >= 0.0 else -1.0, name in idle, toward=toward)
+        return shared
+
+    def _borne(self, modes: Modes, state: State, p: Array) -> tuple[Sharing | None, Array]:
+        """How contacts share, and the forces of the kept rows."""
+        variant = self.variant(modes, state, p)
+        sharing = self.sharing(modes)
+        if sharing is None:
+            return None, np.zeros(0)
         start = variant.start
         x = np.concatenate([[start.t], start.q, start.u[list(variant.partition.independent)], p])
-        idle = sharing.idling(self.forces(variant, variant.partition, plain).kept(x))
-        return {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
+        return sharing, self.forces(variant, variant.partition, modes).kept(x)
 
     def approach(self, state: State, p: Array) -> tuple[Array, Array]:
         """The gaps of all contacts [m], and their rates [m/s]."""
@@ -219,7 +243,7 @@ class Contacts:
             found = self._modes(list(modes), state, p, ())
         except JammedContact:
             return False
-        return found == {name: replace(mode, idle=False) for name, mode in modes.items()}
+        return found == {name: replace(mode, idle=False, weight=1.0) for name, mode in modes.items()}
 
     def _modes(
         self, names: Collection[str], state: State, p: Array, stopped: Collection[str]
@@ -292,10 +316,12 @@ class Contacts:
             mu = [self.pairs[i].contact.friction for i in others]
             slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
             slip[np.linalg.norm(slip, axis=1) <= STILL] = 0.0
-            a += float(
-                W[0, size:] @ contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1).forces
-            )
-        return 2.0 * v / (-a * (1.0 - e)) if a < 0.0 else 0.0
+            try:
+                held = contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1)
+            except JammedContact:
+                return 0.0
+            a += float(W[0, size:] @ held.forces)
+        return 2.0 * v / (-a * (1.0 - e)) if a < -1e-9 * abs(float(free[0])) else 0.0
 
 
 def modes_key(modes: Modes) -> Hashable:

@@ -38,12 +38,14 @@ class Mode:
     """A lasting contact: sticking, or sliding with the slip's sign (in the plane).
 
     idle: Whether it bears nothing, because others bear it all and it would have to pull.
+    weight: Its share of friction while it sticks, where contacts share.
     toward: Direction over the tangents in which it begins to slide in space; empty where it slides already.
     """
 
     sticking: bool
     slip: float = 1.0
     idle: bool = False
+    weight: float = 1.0
     toward: tuple[float, ...] = field(default=(), compare=False)
 
 
@@ -69,15 +71,13 @@ class ContactForces:
 
     def _outputs(self, eq: Equations) -> list[Scalar]:
         outputs: list[Scalar] = []
-        found = contact_forces(eq, self.pairs, self.modes, self.sharing)
+        found, kept = contact_forces(eq, self.pairs, self.modes, self.sharing)
         for pair, (forces, slip) in zip(self.pairs, found, strict=True):
             whole: Vec = (0.0, 0.0, 0.0)
             for f, direction in zip(forces, pair.directions(pair.closest(eq.kin)), strict=True):
                 whole = add(whole, scale(f, direction))
             outputs += [*forces, *slip, *times(eq.kin.pose(pair.base).R, whole)]
-        if self.sharing is not None:
-            outputs += kept_forces(eq, self.sharing)
-        return outputs
+        return [*outputs, *kept]
 
     def kept(self, x: Array) -> Array:
         """The forces of the kept rows of contacts that share."""
@@ -153,12 +153,6 @@ def traced_equations(variant: Mechanism, partition: Partition) -> Equations:
     return Equations.traced(variant.mechanics, partition, Graph(), reference)
 
 
-def kept_forces(eq: Equations, sharing: Sharing) -> list[Scalar]:
-    """The forces of the kept rows of contacts that share."""
-    multipliers, first = lagrange.solution(eq)[1], _first_equations(eq.mechanics.constraints)
-    return [-multipliers.get(first[name] + k, 0.0) for name, k in sharing.kept]
-
-
 def _first_equations(constraints: Sequence[Constraint]) -> dict[str, int]:
     """The number of the first equation of every constraint."""
     first, number = {}, 0
@@ -170,11 +164,16 @@ def _first_equations(constraints: Sequence[Constraint]) -> dict[str, int]:
 
 def contact_forces(
     eq: Equations, pairs: Sequence[ContactPair], modes: Modes, sharing: Sharing | None = None
-) -> list[tuple[list[Scalar], list[Scalar]]]:
-    """For every lasting contact: forces on b along normal and tangents, and the slip velocities."""
+) -> tuple[list[tuple[list[Scalar], list[Scalar]]], list[Scalar]]:
+    """For every lasting contact forces on b along normal and tangents and the slip velocities; kept rows' forces.
+
+    The last only where contacts share.
+    """
     multipliers = lagrange.solution(eq)[1]
     first = _first_equations(eq.mechanics.constraints)
-    y = [] if sharing is None else kept_forces(eq, sharing)
+    y: list[Scalar] = []
+    if sharing is not None:
+        y = [-multipliers.get(first[name] + k, 0.0) for name, k in sharing.kept]
     friction = {} if sharing is None else sharing.friction(y)
     found = []
     for pair in pairs:
@@ -195,7 +194,7 @@ def contact_forces(
             size = (slip[0] * slip[0] + slip[1] * slip[1] + STILL_SQUARED) ** 0.5
             rub = [-(pair.contact.friction * normal) * (s / size) for s in slip]
         found.append(([normal, *rub], slip))
-    return found
+    return found, y
 
 
 def variant_of(
@@ -215,7 +214,8 @@ def variant_of(
     rows = [(c.name, k) for c in closed for k in range(c.size)]
     numbers = [first[name] + k for name, k in rows]
     idle = frozenset(n for n, mode in modes.items() if mode.idle)
-    sharing = sharing_of(rows, numbers, kept, loops.rows(state.q, state.t).J, idle)
+    weights = tuple((n, mode.weight) for n, mode in modes.items() if mode.weight != 1.0)
+    sharing = sharing_of(rows, numbers, kept, loops.rows(state.q, state.t).J, idle, weights)
     if sharing is not None and rubbing:
         closed = [_sharing_friction(base, active, modes, n, sharing) for n in active]
         mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
@@ -259,10 +259,11 @@ def watched(
     """What may end the lasting contacts, or how they share: (contact, what, direction, expression)."""
     active = [pair for pair in pairs if pair.contact.name in modes]
     found: list[tuple[str, str, int, Scalar]] = []
-    for pair, (forces, slip) in zip(active, contact_forces(eq, active, modes, sharing), strict=True):
+    borne, y = contact_forces(eq, active, modes, sharing)
+    for pair, (forces, slip) in zip(active, borne, strict=True):
         name, mode, mu = pair.contact.name, modes[pair.contact.name], pair.contact.friction
         if mode.idle and sharing is not None:
-            found.append((name, "bear", 1, sharing.normal(name, kept_forces(eq, sharing))))
+            found.append((name, "bear", 1, sharing.normal(name, y)))
         else:
             found.append((name, "release", -1, forces[0]))
         if mu == 0.0 or (mode.idle and mode.sticking):

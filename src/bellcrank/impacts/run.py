@@ -82,7 +82,8 @@ def begin(contacts: Contacts) -> Next:
     state, staying = contacts.strike(contacts.base.start, p)
     state, modes = contacts.settle(staying, state, p)
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
-    return Next(contacts.set_off(modes, state, p), p, contacts.shared(modes, state, p))
+    modes = contacts.shared(modes, state, p)
+    return Next(contacts.set_off(modes, state, p), p, modes)
 
 
 def drive(

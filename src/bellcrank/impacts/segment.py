@@ -326,17 +326,17 @@ class Segment(Run):
 
         ahead: Just after it: there it shows which of them bear.
         """
+        modes = self.contacts.shared(modes, ahead or state, p)
         log, t = self.contacts.changes, state.t
         for name, mode in modes.items():
             before = self.modes.get(name)
             if before is None:
-                begins = t + self.contacts.bouncing_left(name, modes, state, p)
+                begins = t + self.contacts.bouncing_left(name, set(self.modes) & set(modes), state, p)
                 log.append(ContactChange(begins, name, "rest"))
             elif before.sticking != mode.sticking:
                 log.append(ContactChange(t, name, "stick" if mode.sticking else "slip"))
         log += [ContactChange(t, name, "release") for name in self.modes if name not in modes]
-        shared = self.contacts.shared(modes, ahead or state, p)
-        self.next = Next(self.contacts.set_off(modes, state, p), p.copy(), shared)
+        self.next = Next(self.contacts.set_off(modes, state, p), p.copy(), modes)
 
     def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
         """Whether these ends may be of how contacts share, and not of a contact."""
@@ -380,7 +380,10 @@ class Segment(Run):
         if ahead is not None:
             # At the instant itself the forces that vanish do not show whether others take over.
             after, settled = self.contacts.settle(list(modes), ahead, p)
-            return (state, settled) if after is ahead else (replace(after, t=state.t), settled)
+            if after is not ahead:
+                return replace(after, t=state.t), settled
+            # Only what lets go is told by the forces alone: how contacts share tells what slips.
+            return state, settled if len(settled) < len(modes) else modes
         if any(what == "release" and not self.modes[name].sticking for name, what in ended):
             # The force of a contact that slides also changes its sign where it has grown beyond all bounds.
             after, settled = self.contacts.settle(list(modes), state, p)
