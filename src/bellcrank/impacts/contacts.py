@@ -101,20 +101,16 @@ class Contacts:
         """Relative accelerations at all contacts without contact forces, in a partition."""
         return self.once(("free", partition), lambda: FreeAccelerations(self.base, partition, self.pairs))
 
-    def forces(self, variant: Mechanism, partition: Partition, modes: Modes) -> ContactForces:
-        """The forces of lasting contacts."""
-        key = ("forces", self.key(modes), partition)
-        sharing = self.sharing(modes)
+    def forces(
+        self, variant: Mechanism, partition: Partition, modes: Modes, sharing: Sharing | None
+    ) -> ContactForces:
+        """The forces of lasting contacts that share like this in the variant."""
+        key = ("forces", shared_key(modes, sharing), partition)
         return self.once(key, lambda: ContactForces(variant, partition, self.pairs, modes, sharing))
 
     def sharing(self, modes: Modes) -> Sharing | None:
         """How the contacts share in the variant last asked for with these modes."""
         return self._shared.get(modes_key(modes))
-
-    def key(self, modes: Modes) -> Hashable:
-        """Modes, and how contacts share in them, as a key."""
-        sharing = self.sharing(modes)
-        return (modes_key(modes), None if sharing is None else sharing.key)
 
     def variant(self, modes: Modes, state: State, p: Array) -> Mechanism:
         """The mechanism with lasting contacts closed, from `state` on with the parameter values p."""
@@ -122,8 +118,9 @@ class Contacts:
         if not modes:
             return replace(self.base, start=state, parameter_values=values).with_programs_of(self.base)
         base = replace(self.base, parameter_values=values)
-        fresh, self._shared[modes_key(modes)] = variant_of(base, self.pairs, modes, state)
-        key = self.key(modes)
+        fresh, sharing = variant_of(base, self.pairs, modes, state)
+        self._shared[modes_key(modes)] = sharing
+        key = shared_key(modes, sharing)
         known = self._variants.get(key)
         if known is not None and known.kept == fresh.kept:
             fresh = replace(known, start=fresh.start, parameter_values=values).with_programs_of(known)
@@ -139,12 +136,18 @@ class Contacts:
         plain = {name: replace(mode, idle=False) for name, mode in modes.items()}
         if len(plain) < 2:
             return plain
-        sharing, y = self._borne(plain, state, p)
-        if sharing is None:
-            return plain
-        idle = sharing.idling(y)
-        shared = {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
-        sharing = replace(sharing, idle=idle)
+        shared, idle = plain, frozenset[str]()
+        for _ in range(len(plain)):
+            found, y = self._borne(shared, state, p)
+            if found is None:
+                return plain
+            sharing = found
+            # Friction of contacts that slide depends on who bears, and so does what there is to bear.
+            more = sharing.idling(y)
+            if more == idle:
+                break
+            idle = more
+            shared = {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
         friction = {pair.contact.name: pair.contact.friction for pair in self.pairs}
         weights, forces, used = sharing.held(y, friction)
         for name, rub in forces.items():
@@ -164,7 +167,7 @@ class Contacts:
             return None, np.zeros(0)
         start = variant.start
         x = np.concatenate([[start.t], start.q, start.u[list(variant.partition.independent)], p])
-        return sharing, self.forces(variant, variant.partition, modes).kept(x)
+        return sharing, self.forces(variant, variant.partition, modes, sharing).kept(x)
 
     def approach(self, state: State, p: Array) -> tuple[Array, Array]:
         """The gaps of all contacts [m], and their rates [m/s]."""
@@ -199,8 +202,9 @@ class Contacts:
         if record is None:
             return state, self._staying(near, states, u_i)
         self.records.append(record)
-        for c in record.contacts:
-            self.fastest[c.contact] = max(self.fastest.get(c.contact, 0.0), -c.speed_before)
+        for k in near:
+            approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
+            self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)
         _, states, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
         return State(state.t, state.q, u.copy()), self._staying(near, states, after)
 
@@ -272,6 +276,20 @@ class Contacts:
             modes[self.names[k]] = Mode(sticking, sign, toward=toward)
         return modes
 
+    def ready(
+        self, modes: Modes, state: State, p: Array, ahead: State | None = None
+    ) -> tuple[State, dict[str, Mode]]:
+        """State and modes with which a segment begins: slip set off, and shared what is borne.
+
+        ahead: Just after it, where it shows better which of them bear.
+        """
+        state = self.set_off(modes, state, p)
+        seen = state if ahead is None else self.set_off(modes, ahead, p)
+        under_way = {name: replace(mode, toward=()) for name, mode in modes.items()}
+        shared = self.shared(under_way, seen, p)
+        state = self.set_off(shared, state, p)
+        return state, {name: replace(mode, toward=()) for name, mode in shared.items()}
+
     def set_off(self, modes: Modes, state: State, p: Array) -> State:
         """The state in which contacts that begin to slide in space have a slip, too small to matter."""
         if not any(mode.toward for mode in modes.values()):
@@ -327,6 +345,11 @@ class Contacts:
 def modes_key(modes: Modes) -> Hashable:
     """Modes as a key."""
     return tuple(sorted(modes.items(), key=lambda item: item[0]))
+
+
+def shared_key(modes: Modes, sharing: Sharing | None) -> Hashable:
+    """Modes, and how contacts share in them, as a key."""
+    return (modes_key(modes), None if sharing is None else sharing.key)
 
 
 def _check_apart(pair: ContactPair, s: ContactState) -> None:

@@ -82,8 +82,8 @@ def begin(contacts: Contacts) -> Next:
     state, staying = contacts.strike(contacts.base.start, p)
     state, modes = contacts.settle(staying, state, p)
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
-    modes = contacts.shared(modes, state, p)
-    return Next(contacts.set_off(modes, state, p), p, modes)
+    state, modes = contacts.ready(modes, state, p)
+    return Next(state, p, modes)
 
 
 def drive(

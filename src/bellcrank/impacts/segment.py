@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.events import Event, StateEvent, watch_program
-from bellcrank.impacts.contacts import TOUCHING, Contacts
+from bellcrank.impacts.contacts import TOUCHING, Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
@@ -86,7 +86,7 @@ class Segment(Run):
         events: Sequence[Event],
         controllers: Sequence[Controller],
     ) -> None:
-        self.contacts, self.modes = contacts, modes
+        self.contacts, self.modes, self.sharing = contacts, modes, contacts.sharing(modes)
         self.user_events = tuple(events)
         gaps: list[Event] = []
         for pair in contacts.pairs:
@@ -96,7 +96,7 @@ class Segment(Run):
         self.ends: list[tuple[str, str]] = []
         if modes:
             eq = traced_equations(variant, self.machine.partition)
-            ends = watched(eq, contacts.pairs, modes, contacts.sharing(modes))
+            ends = watched(eq, contacts.pairs, modes, self.sharing)
             self.ends = [(name, what) for name, what, _, _ in ends]
             marks = [Event(f"{name}: {what}", _never, direction=d) for name, what, d, _ in ends]
             self.events = (*self.events, *marks)
@@ -166,7 +166,7 @@ class Segment(Run):
     def _event_kernel(self) -> Kernel:
         key = (
             "events",
-            self.contacts.key(self.modes),
+            shared_key(self.modes, self.sharing),
             self.machine.partition,
             self.user_events,
             self._watched_key(),
@@ -180,8 +180,7 @@ class Segment(Run):
             return program
         eq = traced_equations(self.mechanism, self.machine.partition)
         outputs: list[Scalar] = [eq.graph.bring(e) for e in program.outputs]
-        sharing = self.contacts.sharing(self.modes)
-        outputs += [x for _, _, _, x in watched(eq, self.contacts.pairs, self.modes, sharing)]
+        outputs += [x for _, _, _, x in watched(eq, self.contacts.pairs, self.modes, self.sharing)]
         return Program.of(eq.inputs, outputs, "events")
 
     def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
@@ -195,7 +194,7 @@ class Segment(Run):
     def _ready_forces(self) -> None:
         """Trace the forces while the state is one in which the partition is good."""
         if self.modes:
-            self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+            self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
 
     def row(self, t: float, y: Array, p: Array) -> Array:
         """[t, q, u, du, parameters, contact forces] at a state of the integrator."""
@@ -210,7 +209,7 @@ class Segment(Run):
         names = self.contacts.names
         found = np.zeros((len(x), 3 * len(names)))
         if self.modes:
-            forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+            forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
             for name, block in forces.in_world(x).items():
                 k = 3 * names.index(name)
                 found[:, k : k + 3] = block
@@ -326,7 +325,7 @@ class Segment(Run):
 
         ahead: Just after it: there it shows which of them bear.
         """
-        modes = self.contacts.shared(modes, ahead or state, p)
+        state, modes = self.contacts.ready(modes, state, p, ahead)
         log, t = self.contacts.changes, state.t
         for name, mode in modes.items():
             before = self.modes.get(name)
@@ -336,18 +335,18 @@ class Segment(Run):
             elif before.sticking != mode.sticking:
                 log.append(ContactChange(t, name, "stick" if mode.sticking else "slip"))
         log += [ContactChange(t, name, "release") for name in self.modes if name not in modes]
-        self.next = Next(self.contacts.set_off(modes, state, p), p.copy(), modes)
+        self.next = Next(state, p.copy(), modes)
 
     def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
         """Whether these ends may be of how contacts share, and not of a contact."""
-        return self.contacts.sharing(self.modes) is not None and any(what != "stick" for _, what in ended)
+        return self.sharing is not None and any(what != "stick" for _, what in ended)
 
     def _at_rest(self, state: State, ended: Sequence[tuple[str, str]], p: Array) -> State:
         """With the speeds at the end of slip in space: it is watched at a speed that is not quite zero."""
         stopped = [name for name, what in ended if what == "stick"]
         if not stopped or self.contacts.tangents == 1:
             return state
-        forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+        forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
         number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
         y = self.machine.pack(state.q, state.u)
         rates = self.machine.rates(np.concatenate([[state.t], y, p]))[: len(y)]
@@ -393,7 +392,9 @@ class Segment(Run):
             if what == "release":
                 modes.pop(name, None)
             elif what == "slip":
-                forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+                forces = self.contacts.forces(
+                    self.mechanism, self.machine.partition, self.modes, self.sharing
+                )
                 x = np.concatenate([[state.t], state.q, state.u[list(self.machine.partition.independent)], p])
                 at = {pair.contact.name: f for pair, (f, _) in zip(forces.pairs, forces.at(x), strict=True)}
                 away = -at[name][1:] / np.linalg.norm(at[name][1:])

@@ -165,8 +165,8 @@ class Sharing:
         )
 
     def idling(self, y: Array) -> frozenset[str]:
-        """Contacts that bear nothing in the nonnegative solution of the least norm, for these multipliers."""
-        idle: frozenset[str] = frozenset()
+        """Contacts that bear nothing in the nonnegative solution of the least norm, with those idle that are."""
+        idle = self.idle
         normals = [(i, name) for i, (name, k) in enumerate(self.rows) if k == 0]
         for _ in range(2 * len(normals)):
             f = replace(self, idle=idle).shares @ y
