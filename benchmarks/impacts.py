@@ -3,8 +3,8 @@
 A ball of 1 kg and radius 0.2 m falls from 1 m with e = 0.8. Closed forms: sqrt(2 h / g) and 0.8 sqrt(2 g h) with
 h = 0.8 m. Peers other than PyBullet know no coefficient of restitution: their contact is a spring and damper whose
 damping gives that e where the contact cannot pull (Schwager and Poeschel, 2007; Drake: Hunt and Crossley), as stiff as
-their step bears. Each runs one second. A peer's impact is the first step at which it has met the ground, its rebound the
-largest speed afterwards.
+their step bears. Each runs one second. A peer's impact is the first step at which it has met the ground, its rebound
+the largest speed afterwards.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def exudyn(step: float) -> Timing:
 
 
 def dissipation(e: float, speed: float) -> float:
-    """Of Hunt and Crossley's force k x (1 + d v), so that a body that meets it with this speed leaves with e of it [s/m].
+    """Of Hunt and Crossley's force k x (1 + d v), so that e of this speed is left after it [s/m].
 
     With a = d speed the work in and out balances where a - ln(1 + a) = -e a - ln(1 - e a).
     """
@@ -255,8 +255,8 @@ def measurements() -> Iterator[tuple[str, str, Callable[[], Timing]]]:
 def pybullet(step: float) -> Timing:
     """PyBullet: restitution as a property of both bodies.
 
-    By default it brakes bodies that are about to touch, and nothing of their speed is left to give back; so contacts are
-    dealt with only where shapes overlap. Pushing overlapping shapes apart would add 0.2 m/s: switched off.
+    By default it brakes bodies that are about to touch, and nothing of their speed is left to give back; so contacts
+    are dealt with only where shapes overlap. Pushing overlapping shapes apart would add 0.2 m/s: switched off.
     """
     import pybullet as pb
 

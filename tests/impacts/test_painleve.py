@@ -112,13 +112,13 @@ def test_restitution_of_what_was_compressed(law: str) -> None:
 
 
 def test_it_is_the_limit_of_stiff_ground() -> None:
-    """Ground as an elastic spring under the end, ever stiffer: it leaves with the speeds of the energetic law, e = 1."""
+    """Ground as an elastic spring under the end, ever stiffer: it leaves as the energetic law with e = 1 says."""
     angle, v, mu = math.radians(60.0), -5.0, 1.9
     (impact,) = slid(rod(mu, angle, 1.0, "stronge"), v).impacts
 
     def missed(stiffness: float) -> float:
         def rates(t: float, z: np.ndarray) -> np.ndarray:
-            x, y, phi, vx, vy, w = z
+            _, y, phi, vx, vy, w = z
             ax, ay = -HALF * math.cos(phi), -HALF * math.sin(phi)
             N = stiffness * max(-(y + ay), 0.0)
             F = -mu * N * math.tanh((vx - w * ay) / 1e-5)

@@ -155,7 +155,7 @@ def _sorted(
     margin = np.zeros(len(mu_stick))
     slip = direction.copy()
     for i in range(len(mu_stick)):
-        if moves[i, 0] > RESTING * size:
+        if moves[i, 0] > max(RESTING, 10.0 * found.miss) * size:
             states.append(ContactState.OPEN)
         elif sliding[i] or moving[i]:
             states.append(ContactState.SLIP)

@@ -85,6 +85,7 @@ def begin(contacts: Contacts) -> Next:
     state, staying = contacts.strike(contacts.base.start, p)
     state, modes = contacts.settle(staying, state, p)
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
+    state, modes = contacts.ready(modes, state, p)
     return Next(state, p, modes)
 
 

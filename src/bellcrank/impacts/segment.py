@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.events import Event, StateEvent, watch_program
-from bellcrank.impacts.contacts import TOUCHING, Contacts, modes_key
+from bellcrank.impacts.contacts import TOUCHING, Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+MOMENTS = (1e-6, 1e-5, 1e-4)
+"""How far ahead it may show which of the contacts that share let go or slip [s]."""
+NEARLY = 1e-7
+"""Longest time from there to the end of slip in space [s]."""
 MISSED = 1e-9
 """A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]."""
 
@@ -82,7 +86,7 @@ class Segment(Run):
         events: Sequence[Event],
         controllers: Sequence[Controller],
     ) -> None:
-        self.contacts, self.modes = contacts, modes
+        self.contacts, self.modes, self.sharing = contacts, modes, contacts.sharing(modes)
         self.user_events = tuple(events)
         gaps: list[Event] = []
         for pair in contacts.pairs:
@@ -92,8 +96,9 @@ class Segment(Run):
         self.ends: list[tuple[str, str]] = []
         if modes:
             eq = traced_equations(variant, self.machine.partition)
-            self.ends = [(name, what) for name, what, _, _ in watched(eq, contacts.pairs, modes)]
-            marks = [Event(f"{name}: {what}", _never, direction=-1) for name, what in self.ends]
+            ends = watched(eq, contacts.pairs, modes, self.sharing)
+            self.ends = [(name, what) for name, what, _, _ in ends]
+            marks = [Event(f"{name}: {what}", _never, direction=d) for name, what, d, _ in ends]
             self.events = (*self.events, *marks)
             self._ready_forces()
         self.begin = variant.start
@@ -159,7 +164,13 @@ class Segment(Run):
         return replace(super().problem(q, u, t, p), standing=standing)
 
     def _event_kernel(self) -> Kernel:
-        key = ("events", modes_key(self.modes), self.machine.partition, self.user_events, self._watched_key())
+        key = (
+            "events",
+            shared_key(self.modes, self.sharing),
+            self.machine.partition,
+            self.user_events,
+            self._watched_key(),
+        )
         return self.contacts.once(key, lambda: compile_program(self._event_program()))
 
     def _event_program(self) -> Program:
@@ -169,7 +180,7 @@ class Segment(Run):
             return program
         eq = traced_equations(self.mechanism, self.machine.partition)
         outputs: list[Scalar] = [eq.graph.bring(e) for e in program.outputs]
-        outputs += [x for _, _, _, x in watched(eq, self.contacts.pairs, self.modes)]
+        outputs += [x for _, _, _, x in watched(eq, self.contacts.pairs, self.modes, self.sharing)]
         return Program.of(eq.inputs, outputs, "events")
 
     def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
@@ -183,7 +194,7 @@ class Segment(Run):
     def _ready_forces(self) -> None:
         """Trace the forces while the state is one in which the partition is good."""
         if self.modes:
-            self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+            self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
 
     def row(self, t: float, y: Array, p: Array) -> Array:
         """[t, q, u, du, parameters, contact forces] at a state of the integrator."""
@@ -198,7 +209,7 @@ class Segment(Run):
         names = self.contacts.names
         found = np.zeros((len(x), 3 * len(names)))
         if self.modes:
-            forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+            forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
             for name, block in forces.in_world(x).items():
                 k = 3 * names.index(name)
                 found[:, k : k + 3] = block
@@ -271,6 +282,7 @@ class Segment(Run):
         jumped, new_p, stop = change
         p = p if new_p is None else new_p
         state = jumped or self.full_state(self.machine, t, y, p)
+        ahead: State | None = None
         if struck or jumped is not None:
             after, staying = self.contacts.strike(state, p, struck)
             if not staying and not self.modes:
@@ -281,8 +293,10 @@ class Segment(Run):
         elif new_p is not None:
             after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
-            after, modes = self._changed(state, ended, p)
-        self.go_on(after, p, modes)
+            if self._shares(ended):
+                ahead = self._ahead(t, y, p)
+            after, modes = self._changed(state, ended, p, ahead)
+        self.go_on(after, p, modes, ahead)
         if stop:
             self.next = None
         return Change(None, None, True)
@@ -297,7 +311,7 @@ class Segment(Run):
         except ContactError as error:
             self.failure = error
             return True
-        if modes == self.modes and after is state:
+        if after is state and self.contacts.shared(modes, state, p) == self.modes:
             return False
         before = next((old for when, old in reversed(self.history) if when < t), p)
         self.breaks.append(self.row(t, y, before))
@@ -306,24 +320,69 @@ class Segment(Run):
         self.next = replace(self.next, sampled=True)
         return True
 
-    def go_on(self, state: State, p: Array, modes: Mapping[str, Mode]) -> None:
-        """End the segment; the run goes on from here with other lasting contacts."""
+    def go_on(self, state: State, p: Array, modes: Mapping[str, Mode], ahead: State | None = None) -> None:
+        """End the segment; the run goes on from here with other lasting contacts.
+
+        ahead: Just after it: there it shows which of them bear.
+        """
+        state, modes = self.contacts.ready(modes, state, p, ahead)
         log, t = self.contacts.changes, state.t
         for name, mode in modes.items():
             before = self.modes.get(name)
             if before is None:
-                begins = t + self.contacts.bouncing_left(name, modes, state, p)
+                begins = t + self.contacts.bouncing_left(name, set(self.modes) & set(modes), state, p)
                 log.append(ContactChange(begins, name, "rest"))
             elif before.sticking != mode.sticking:
                 log.append(ContactChange(t, name, "stick" if mode.sticking else "slip"))
         log += [ContactChange(t, name, "release") for name in self.modes if name not in modes]
         self.next = Next(state, p.copy(), modes)
 
+    def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
+        """Whether these ends may be of how contacts share, and not of a contact."""
+        return self.sharing is not None and any(what != "stick" for _, what in ended)
+
+    def _at_rest(self, state: State, ended: Sequence[tuple[str, str]], p: Array) -> State:
+        """With the speeds at the end of slip in space: it is watched at a speed that is not quite zero."""
+        stopped = [name for name, what in ended if what == "stick"]
+        if not stopped or self.contacts.tangents == 1:
+            return state
+        forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
+        number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
+        y = self.machine.pack(state.q, state.u)
+        rates = self.machine.rates(np.concatenate([[state.t], y, p]))[: len(y)]
+        slips = [
+            forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy()
+            for dt in (0.0, NEARLY)
+        ]
+        change = (slips[1] - slips[0]) / NEARLY
+        left = -float(slips[0] @ change) / max(float(change @ change), 1e-300)
+        if not 0.0 < left < NEARLY:
+            return state
+        # Positions stay with the clock: what they would gain they gain afterwards.
+        return State(state.t, state.q, self.full_state(self.machine, state.t, y + left * rates, p).u)
+
+    def _ahead(self, t: float, y: Array, p: Array) -> State:
+        """The state a moment later, as the present contacts have it; the first at which something has changed."""
+        rates = self.machine.rates(np.concatenate([[t], y, p]))[: len(y)]
+        for moment in MOMENTS:
+            ahead = self.full_state(self.machine, t + moment, y + moment * rates, p)
+            if not self.contacts.lasts(self.modes, ahead, p):
+                break
+        return ahead
+
     def _changed(
-        self, state: State, ended: Sequence[tuple[str, str]], p: Array
+        self, state: State, ended: Sequence[tuple[str, str]], p: Array, ahead: State | None = None
     ) -> tuple[State, dict[str, Mode]]:
         """State and modes after contacts let go, slip or stick."""
         modes = dict(self.modes)
+        state = self._at_rest(state, ended, p)
+        if ahead is not None:
+            # At the instant itself the forces that vanish do not show whether others take over.
+            after, settled = self.contacts.settle(list(modes), ahead, p)
+            if after is not ahead:
+                return replace(after, t=state.t), settled
+            # Only what lets go is told by the forces alone: how contacts share tells what slips.
+            return state, settled if len(settled) < len(modes) else modes
         if any(what == "release" and not self.modes[name].sticking for name, what in ended):
             # The force of a contact that slides also changes its sign where it has grown beyond all bounds.
             after, settled = self.contacts.settle(list(modes), state, p)
@@ -333,14 +392,18 @@ class Segment(Run):
             if what == "release":
                 modes.pop(name, None)
             elif what == "slip":
-                forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+                forces = self.contacts.forces(
+                    self.mechanism, self.machine.partition, self.modes, self.sharing
+                )
                 x = np.concatenate([[state.t], state.q, state.u[list(self.machine.partition.independent)], p])
                 at = {pair.contact.name: f for pair, (f, _) in zip(forces.pairs, forces.at(x), strict=True)}
-                modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0)
+                away = -at[name][1:] / np.linalg.norm(at[name][1:])
+                toward = tuple(float(x) for x in away) if len(away) > 1 else ()
+                modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0, toward=toward)
         stopped = [name for name, what in ended if what == "stick" and name in modes]
         if stopped:
             state, settled = self.contacts.settle(list(modes), state, p, stopped)
-            modes |= {name: settled[name] for name in stopped if name in settled}
+            modes |= settled
         return state, modes
 
 

@@ -117,6 +117,19 @@ def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
     return [R[i][0] * v[0] + R[i][1] * v[1] + R[i][2] * v[2] for i in range(3)]
 
 
+def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Array:
+    """Impulses of the least norm that do the same, where they press and stay within friction: else those given.
+
+    Contacts that are one too many, like the feet of a table, share the impulse so.
+    """
+    even = J @ np.linalg.lstsq(J, p, rcond=1e-11)[0]
+    parts = even.reshape(-1, 1 + tangents)
+    pressing = parts[:, 0] >= 0.0
+    held = np.linalg.norm(parts[:, 1:], axis=1) <= np.asarray(friction) * parts[:, 0] * (1.0 + 1e-12)
+    same = np.max(np.abs(J.T @ (even - p)), initial=0.0) <= 1e-12 * np.max(np.abs(J.T @ p), initial=0.0)
+    return np.asarray(even) if same and np.all(pressing & held) else p
+
+
 def delassus(M: Array, rows: Sequence[Array]) -> Array:
     """W = J M^-1 J^T [1/kg]."""
     J = np.vstack(rows)
@@ -160,13 +173,14 @@ def impact(
         propagation=propagation,
         jammed=[list(near).index(k) for k in jammed],
     )
-    after = u_i + inverse @ solved.impulses
+    impulses = evened(J, solved.impulses, friction, tangents)
+    after = u_i + inverse @ impulses
     x_after = np.concatenate([[t], q, after, p])
     _, _, speeds_after = program.evaluate(x_after)
     records = []
     for i, k in enumerate(near):
         rows = slice(i * (1 + tangents), (i + 1) * (1 + tangents))
-        share, s = solved.impulses[rows], states[k]
+        share, s = impulses[rows], states[k]
         rubbing = share[1:] @ s.directions[1 : 1 + tangents] if tangents else np.zeros(3)
         speed_after = float(solved.velocities[rows][0])
         records.append(
