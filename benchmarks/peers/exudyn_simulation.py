@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import exudyn as exu
@@ -38,17 +38,7 @@ def slider_crank(method: str) -> Iterator[Rung]:
         else exu.DynamicSolverType.TrapezoidalIndex2
     )
     for h in ladder(2e-2, 2e-5, 4):
-        settings = exu.SimulationSettings()
-        settings.timeIntegration.endTime = minimal.DURATION
-        settings.timeIntegration.numberOfSteps = round(minimal.DURATION / h)
-        settings.timeIntegration.verboseMode = 0
-        settings.timeIntegration.newton.useModifiedNewton = True
-        settings.timeIntegration.generalizedAlpha.spectralRadius = 1.0 if method == "trapezoidal" else 0.95
-        settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = True
-        settings.solutionSettings.writeSolutionToFile = False
-        settings.solutionSettings.sensorsWritePeriod = minimal.DURATION
-        settings.displayComputationTime = False
-        settings.linearSolverType = exu.LinearSolverType.EXUdense
+        settings = settings_for(h, method)
 
         def run(settings: Any = settings) -> Any:
             if not system.SolveDynamic(settings, solverType=solver, storeSolver=False, showHints=False):
@@ -63,7 +53,36 @@ def slider_crank(method: str) -> Iterator[Rung]:
         yield Rung(f"step {h:.1e} s", run, state, error)
 
 
-def build() -> tuple[Any, Any]:
+def settings_for(h: float, method: str) -> Any:
+    """Settings of a run with the step h [s]."""
+    settings = exu.SimulationSettings()
+    settings.timeIntegration.endTime = minimal.DURATION
+    settings.timeIntegration.numberOfSteps = round(minimal.DURATION / h)
+    settings.timeIntegration.verboseMode = 0
+    settings.timeIntegration.newton.useModifiedNewton = True
+    settings.timeIntegration.generalizedAlpha.spectralRadius = 1.0 if method == "trapezoidal" else 0.95
+    settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = True
+    settings.solutionSettings.writeSolutionToFile = False
+    settings.solutionSettings.sensorsWritePeriod = minimal.DURATION
+    settings.displayComputationTime = False
+    settings.linearSolverType = exu.LinearSolverType.EXUdense
+    return settings
+
+
+def varied_run(masses: Sequence[float], h: float) -> tuple[float, float]:
+    """Crank angle and rate at the end for other masses, by the trapezoidal rule of index 2: for worker processes."""
+    system, crank = build(masses)
+    solver = exu.DynamicSolverType.TrapezoidalIndex2
+    if not system.SolveDynamic(
+        settings_for(h, "trapezoidal"), solverType=solver, storeSolver=False, showHints=False
+    ):
+        raise ArithmeticError("the solver gave up")
+    angle = system.GetNodeOutput(crank, exu.OutputVariableType.Coordinates)[2]
+    rate = system.GetNodeOutput(crank, exu.OutputVariableType.Coordinates_t)[2]
+    return float(angle + minimal.ANGLE), float(rate)
+
+
+def build(masses: Sequence[float] = minimal.MASSES) -> tuple[Any, Any]:
     """The assembled system and the node of the crank."""
     container = exu.SystemContainer()
     system = container.AddSystem()
@@ -94,14 +113,14 @@ def build() -> tuple[Any, Any]:
         ))  # fmt: skip
         return node, item
 
-    crank, crank_body = body(minimal.MASSES[0], minimal.INERTIAS[0], 0.5 * pin, a, 0.5 * pin_speed, w)
+    crank, crank_body = body(masses[0], minimal.INERTIAS[0], 0.5 * pin, a, 0.5 * pin_speed, w)
     middle_speed = 0.5 * (pin_speed + end_speed)
-    _, rod_body = body(minimal.MASSES[1], minimal.INERTIAS[1], rod_centre, b, middle_speed, wb)
+    _, rod_body = body(masses[1], minimal.INERTIAS[1], rod_centre, b, middle_speed, wb)
     ground = system.AddObject(ObjectGround())
     slider_node = system.AddNode(
         Point2D(referenceCoordinates=[reach, 0.0], initialVelocities=[float(end_speed[0]), 0.0])
     )
-    slider = system.AddObject(MassPoint2D(physicsMass=minimal.MASSES[2], nodeNumber=slider_node))
+    slider = system.AddObject(MassPoint2D(physicsMass=masses[2], nodeNumber=slider_node))
 
     def marker(item: Any, place: list[float]) -> Any:
         return system.AddMarker(MarkerBodyPosition(bodyNumber=item, localPosition=place))

@@ -129,11 +129,11 @@ def tyre_library() -> Any:
     return ctypes.CDLL(str(target))
 
 
-def beginning(model: Any, data: Any) -> tuple[Any, Any]:
+def beginning(model: Any, data: Any, mechanism: Any = None) -> tuple[Any, Any]:
     """Our start state in MuJoCo's coordinates: placements of all bodies, loops closed as ours are."""
     from benchmarks.peers.car_state import placements
 
-    places = placements(start())
+    places = placements(start() if mechanism is None else mechanism)
     mujoco.mj_resetData(model, data)
     for body in range(1, model.nbody):
         name = model.body(body).name

@@ -197,7 +197,7 @@ def test_other_integrators_run_one_by_one() -> None:
     np.testing.assert_allclose(found[names[0]], lanes[names[0]], atol=1e-6)
 
 
-def test_events_run_one_by_one() -> None:
+def test_stopping_events() -> None:
     stop = bc.Event("low", lambda m: m["bob.position.y"] + 0.02, stops=True)
     found = simulate_many(
         swing(), {"mass": [2.0, 2.5, 3.0]}, 1.0, quantities=["bob.position.y"], events=[stop], output=50
@@ -260,7 +260,7 @@ def test_rows_as_mappings() -> None:
 
 
 def test_impacts() -> None:
-    """Systems with contacts run one by one: every instance strikes at its own time."""
+    """Every instance strikes at its own time, and goes on by itself from there."""
     system = slider_crank_with_block()
     rates = np.array([1.0, 1.3, 0.6])
     table = {"main bearing.angle": math.pi / 6.0, "main bearing.angle_rate": rates}
@@ -272,3 +272,97 @@ def test_impacts() -> None:
         expected = one(system, 3.5, row, names, tolerance=1e-10, output=20, integrator="dop853")
         np.testing.assert_allclose(found[names[0]][k], expected[0], rtol=0.0, atol=1e-7)
     assert (np.abs(found[names[0]][:, -1]) > 0.0).any()
+
+
+def oscillator() -> System:
+    system = System("oscillator", gravity=(0.0, 0.0, 0.0))
+    k = system.parameter("stiffness", 100.0)
+    block = system.body("block", mass=1.0)
+    system.prismatic("rail", system.ground, block, axis="x")
+    system.joint_force("spring", "rail", lambda coordinate: -k * coordinate)
+    return system
+
+
+@pytest.mark.parametrize("direction", [-1, 0, 1])
+@pytest.mark.parametrize("integrator", ["dop853", "dormand_prince5"])
+def test_events_are_met_by_those_that_meet_them(direction: int, integrator: str) -> None:
+    """The level 1 is passed by half of the amplitudes, some of them for moments only."""
+
+    def back(state, parameters):
+        return bc.State(state.t, 0.5 * state.q, state.u)
+
+    jump = back if direction else None
+    level = bc.Event("level", lambda m: m["block.position.x"] - 1.0, direction=direction, jump=jump)
+    amplitudes = 1.0 + np.concatenate([np.linspace(-0.5, 0.5, 14), [-1e-4, -1e-6, 1e-6, 1e-4]])
+    table = {"rail.displacement": 0.0, "rail.displacement_rate": 10.0 * amplitudes}
+    options = {"output": 9, "tolerance": 1e-10, "integrator": integrator, "events": [level]}
+    found = simulate_many(oscillator(), table, 0.8, quantities=["block.position.x"], **options)
+    assert found.done.all()
+    for k, amplitude in enumerate(amplitudes):
+        alone = simulate(oscillator(), 0.8, initial={"rail": (0.0, 10.0 * amplitude)}, **options)
+        times = [e.time for e in found.events.get(k, ())]
+        np.testing.assert_allclose(times, [e.time for e in alone.events], atol=1e-8)
+        assert bool(times) == (amplitude > 1.0)
+        if amplitude > 1.0 and direction > -1:
+            assert times[0] == pytest.approx(math.asin(1.0 / amplitude) / 10.0, abs=1e-8)
+        np.testing.assert_allclose(found["block.position.x"][k], alone["block.position.x"], atol=1e-7)
+    # Those far below the level have kept to their lanes.
+    assert found.run.alone < len(amplitudes)
+
+
+def test_bouncing_balls() -> None:
+    """A ball let fall from h strikes after sqrt(2 h / g); those let fall from high up do not strike at all."""
+    system = System("ball", gravity=(0.0, 0.0, -9.81))
+    ball = system.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.0, 0.0, 1.1))
+    system.prismatic("guide", system.ground, ball, at=(0.0, 0.0, 0.0), axis="z")
+    system.contact("floor", ball.sphere(0.1), system.ground.plane(), restitution=0.5)
+    heights = np.linspace(0.2, 5.0, 13)
+    table = {"guide.displacement": heights - 1.0}
+    found = simulate_many(system, table, 0.7, quantities=["ball.position.z", "ball.velocity.z"], output=14)
+    assert found.done.all(), [str(f) for f in found.failures]
+    strikes = np.sqrt(2.0 * heights / 9.81)
+    assert found.run.alone == (strikes < 0.7).sum()
+    assert sorted(found.impacts) == np.flatnonzero(strikes < 0.7).tolist()
+    for k, height in enumerate(heights):
+        if strikes[k] < 0.7:
+            assert found.impacts[k][0].time == pytest.approx(strikes[k], abs=1e-9)
+        alone = simulate(system, 0.7, initial={"guide": height - 1.0}, output=14, integrator="dop853")
+        np.testing.assert_allclose(found["ball.position.z"][k], alone["ball.position.z"], atol=1e-8)
+
+
+def test_threads_do_not_change_impacts() -> None:
+    rates = np.random.default_rng(2).uniform(0.6, 1.4, 14)
+    table = {"main bearing.angle": math.pi / 6.0, "main bearing.angle_rate": rates}
+    mechanism = analyse(slider_crank_with_block())
+    runs = [
+        mechanism.simulate_many(table, 3.5, quantities=["block.velocity.x"], threads=threads, output=7)
+        for threads in (1, 3)
+    ]
+    np.testing.assert_array_equal(runs[0]["block.velocity.x"], runs[1]["block.velocity.x"])
+    assert sorted(runs[0].impacts) == sorted(runs[1].impacts)
+    assert 0 < runs[0].run.alone < 14
+
+
+def test_rows_without_a_start_do_not_move_the_others() -> None:
+    """Lanes are filled by row number: a row that cannot start leaves its lane empty."""
+    mechanism = analyse(swing())
+    table = {"stiffness": np.linspace(30.0, 80.0, 9)}
+    q = np.tile(mechanism.start.q, (9, 1))
+    u = np.zeros((9, mechanism.linkage.speeds))
+    whole = mechanism.simulate_many(table, 0.5, quantities=["bob.velocity"], starts=(q, u), output=4)
+    lost = q.copy()
+    lost[2] = np.nan
+    found = mechanism.simulate_many(table, 0.5, quantities=["bob.velocity"], starts=(lost, u), output=4)
+    assert [f.row for f in found.failures] == [2]
+    np.testing.assert_array_equal(found["bob.velocity"][4:], whole["bob.velocity"][4:])
+    np.testing.assert_allclose(found["bob.velocity"][[0, 1, 3]], whole["bob.velocity"][[0, 1, 3]], atol=1e-7)
+
+
+def test_labelled_arrays() -> None:
+    found = simulate_many(
+        swing(), {"mass": [1.0, 2.0]}, 0.2, quantities=["bob.position", "pivot.angle"], output=2
+    )
+    data = found.to_xarray()
+    assert data["bob.position"].dims[:2] == ("instance", "time")
+    assert data["bob.position"].attrs["units"] == "m"
+    np.testing.assert_array_equal(data["mass"], [1.0, 2.0])

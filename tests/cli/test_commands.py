@@ -17,7 +17,7 @@ from cli.conftest import Call
 
 COMMANDS = (
     *("run", "check", "count", "equilibrium", "linearize", "plot", "report", "view"),
-    *("quantities", "convert", "verify", "examples"),
+    *("quantities", "convert", "verify", "examples", "sweep", "optimise"),
 )
 
 

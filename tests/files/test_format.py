@@ -65,7 +65,14 @@ def test_the_keys_of_flexible_members_are_those_of_the_reader() -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_fit_the_schema_and_can_be_analysed(path: Path) -> None:
     check(path.read_text())
-    freedoms = {"pendulum": 1, "slider_crank": 1, "four_bar": 1, "full_car": 15, "flexible_slider_crank": 5}
+    freedoms = {
+        "pendulum": 1,
+        "slider_crank": 1,
+        "four_bar": 1,
+        "full_car": 15,
+        "flexible_slider_crank": 5,
+        "quarter_car": 2,
+    }
     assert analyse(load(path)).degrees_of_freedom == freedoms[path.stem]
     check(dumps(load(path)))
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.batch.lanes import ACTIVE, FLAG, LANE_ROWS, LANES, ORDER, advance_lanes
+from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
+from bellcrank.impacts.segment import watching
+from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, Traced
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
@@ -58,6 +61,24 @@ def lane_machine(mechanism: Mechanism) -> LaneMachine:
 
 
 @dataclass(frozen=True, eq=False)
+class Watch:
+    """Event functions of four states at once, and the directions in which they count."""
+
+    kernel: Kernel
+    directions: tuple[float, ...]
+
+
+def watched(mechanism: Mechanism, events: Sequence[Event]) -> Watch | None:
+    """What may end the common path of a mechanism: events, and gaps of contacts that close."""
+    pairs = [ContactPair.of(c, mechanism.linkage) for c in mechanism.system.contacts.values()]
+    functions = [*events, *(e for pair in pairs for e in watching(pair))]
+    if not functions:
+        return None
+    program = watch_program(mechanism, mechanism.partition, functions)
+    return Watch(compile_program(program, LANES), tuple(float(e.direction) for e in functions))
+
+
+@dataclass(frozen=True, eq=False)
 class Leaver:
     """A lane that goes on by itself from (t, y); outputs before `output` are done."""
 
@@ -71,7 +92,13 @@ class LaneGroup:
     """The arrays of four runs; used for one group after the other."""
 
     def __init__(
-        self, machine: LaneMachine, method: str, times: Array, parameters: int, options: Options
+        self,
+        machine: LaneMachine,
+        method: str,
+        times: Array,
+        parameters: int,
+        options: Options,
+        watch: Watch | None = None,
     ) -> None:
         self.machine, self.times, self.options = machine, times, options
         integrator = load(method)
@@ -80,7 +107,8 @@ class LaneGroup:
         self.ints, self.reals = np.zeros(at.INTS, np.int64), np.zeros(at.REALS)
         self.x = np.zeros((1 + n + parameters, LANES))
         self.v = np.zeros((integrator.rows, n, LANES))
-        self.g = np.zeros((LANE_ROWS, LANES))
+        self.directions = np.array(() if watch is None else watch.directions)
+        self.g = np.zeros((LANE_ROWS + 6 * len(self.directions), LANES))
         self.corrected = np.zeros((n + 2, LANES))
         self.out_y = np.zeros((len(times), n, LANES))
         self.own = integrator.arrays(n, parameters)
@@ -88,6 +116,8 @@ class LaneGroup:
         self.addresses = np.zeros(at.ADDRESSES, np.int64)
         self.addresses[at.RHS] = machine.rates.address
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
+        self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
+        self.watch = watch
         self.v[at.ATOL] = options.absolute(n)[:, None]
 
     def run(self, t: float, y: Array, p: Array, stopped: Callable[[], bool]) -> tuple[bool, list[Leaver]]:
@@ -141,7 +171,9 @@ class LaneGroup:
         reals[at.RTOL], reals[at.MAX_STEP] = options.rtol, options.max_step
         reals[at.POSITION_TOLERANCE] = options.position_tolerance
         reals[at.THRESHOLD] = options.repartition_threshold
+        ints[at.N_EVENTS] = len(self.directions)
         self.g[:] = 1.0
+        self.g[len(self.g) - len(self.directions) :] = self.directions[:, None]
         self.v[at.Y] = y
         self.x[1 + self.n :] = p
 

@@ -26,6 +26,7 @@ from bellcrank.simulate.layout import (
     PROJECT,
     RHS,
     RTOL,
+    SCANNING,
     T_NEW,
     T_STOP,
     WORK,
@@ -183,7 +184,7 @@ def error_lanes(
 def dense_lanes(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, shape: Ints, table: Floats
 ) -> None:
-    """The polynomial of the step just made."""
+    """The polynomial of the step just made; SCANNING tells that it is there."""
     h = reals[H_STEP]
     hermite(v, h, F_NEW, Y_NEW)
     stages = shape[STAGES] + shape[EXTRAS]
@@ -196,6 +197,21 @@ def dense_lanes(
             for i in range(v.shape[1]):
                 v[DENSE + 3 + k - stages, i] = x[4 + i]
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
+    ints[SCANNING] = 1
+
+
+@part
+def interpolate_lanes(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
+    """States in x at the fraction theta of the step."""
+    n = v.shape[1]
+    for i in range(n):
+        x[4 + i] = 0.0
+    for j in range(ints[DENSE_ROWS] - 1, -1, -1):
+        factor = theta if j % 2 == 0 else 1.0 - theta
+        for i in range(n):
+            x[4 + i] = (x[4 + i] + v[DENSE + j, i]) * factor
+    for i in range(n):
+        x[4 + i] += v[Y, i]
 
 
 @part
@@ -214,23 +230,13 @@ def outputs_lanes(
 ) -> bool:
     """Write the outputs due in the step just made; False where one does not satisfy the constraints."""
     n = v.shape[1]
-    ready = False
     while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T_NEW]:
         k = ints[OUT_NEXT]
         t = out_t[k]
         if t < reals[T_NEW]:
-            if not ready:
+            if ints[SCANNING] == 0:
                 dense_lanes(addresses, ints, reals, x, v, shape, table)
-                ready = True
-            theta = (t - reals[T]) / reals[H_STEP]
-            for i in range(n):
-                x[4 + i] = 0.0
-            for j in range(ints[DENSE_ROWS] - 1, -1, -1):
-                factor = theta if j % 2 == 0 else 1.0 - theta
-                for i in range(n):
-                    x[4 + i] = (x[4 + i] + v[DENSE + j, i]) * factor
-            for i in range(n):
-                x[4 + i] += v[Y, i]
+            interpolate_lanes(ints, x, v, (t - reals[T]) / reals[H_STEP])
             if not project_lanes(addresses, ints, reals, x, corrected, g, t):
                 return False
             for i in range(n):

@@ -3,8 +3,8 @@
 The four share time and step size: a step is as long as the lane with the largest error allows, and stands when
 all lanes accept it. Everything else is the scalar loop (:mod:`bellcrank.simulate.embedded`): the same tables,
 controller, projection and dense output. A lane that cannot go on with the others (its partition decays, its
-loops do not close, its rates are not finite) is flagged and handed to the caller, who lets it go on by itself
-and puts a copy of another lane in its place.
+loops do not close, its rates are not finite, it may meet an event) is flagged and handed to the caller, who lets it go
+on by itself and puts a copy of another lane in its place.
 
 Arrays hold the four lanes of an entry side by side: x = [t x 4, y0 x 4, y1 x 4, ..., p0 x 4, ...].
 """
@@ -30,18 +30,21 @@ from bellcrank.batch.lane_parts import (
     rates_lanes,
     worst_norm,
 )
+from bellcrank.batch.lane_watch import watch_lanes
 from bellcrank.simulate.compiled import Unit, matrix, vector
 from bellcrank.simulate.embedded import BETA, EXPONENT, GROW, NODES, SAFETY, SHRINK, STAGES
 from bellcrank.simulate.layout import (
     ADDRESSES,
     BUDGET,
     ERROR_OLD,
+    EVENTS,
     F_NEW,
     FIXED,
     FRESH,
     INTS,
     LAST_REJECTED,
     MAX_STEPS,
+    N_EVENTS,
     N_OUT,
     OUT_NEXT,
     OWN,
@@ -50,6 +53,7 @@ from bellcrank.simulate.layout import (
     REALS,
     REJECTED,
     ROWS,
+    SCANNING,
     STEPS,
     T_NEW,
     T_STOP,
@@ -92,7 +96,8 @@ def advance_lanes(
 ) -> int:
     """Step until done, a lane is flagged or the budget of steps is spent; returns a Status code.
 
-    REPARTITION: flagged lanes leave at the present time. STEP_UNDERFLOW: likewise, they are in trouble.
+    REPARTITION: flagged lanes leave at the present time, which is that before the step where they may meet an
+    event in it; the others make it again. STEP_UNDERFLOW: likewise, they are in trouble.
     """
     addresses = vector(addresses_at, ADDRESSES)
     ints = vector(ints_at, INTS)
@@ -100,7 +105,7 @@ def advance_lanes(
     n = 4 * ints[N]
     x = vector(x_at, 4 + n)
     v = matrix(v_at, 0, ints[ROWS], n)
-    g = matrix(g_at, 0, LANE_ROWS, 4)
+    g = matrix(g_at, 0, LANE_ROWS + 6 * ints[N_EVENTS], 4)
     corrected = vector(corrected_at, n + 8)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
@@ -123,6 +128,7 @@ def advance_lanes(
             return RUNNING
         ints[BUDGET] -= 1
         h = plan_step(reals)
+        ints[SCANNING] = 0
         for k in range(s):
             combine_lanes(x, v, Y, h, shape, table, k)
             if k < s - 1:
@@ -160,6 +166,8 @@ def advance_lanes(
         ints[STEPS] += 1
         ints[LAST_REJECTED] = 0
         ints[TROUBLE] = 0
+        if addresses[EVENTS] != 0 and watch_lanes(addresses, ints, reals, x, v, g, shape, table):
+            return REPARTITION
         decayed = False
         for lane in range(4):
             g[ERRORS_OF, lane] = g[MARGINS, lane]

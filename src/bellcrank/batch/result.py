@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from bellcrank.errors import unknown_name
 
 if TYPE_CHECKING:
+    from bellcrank.impacts.records import ImpactTable
     from bellcrank.mechanism import Mechanism
+    from bellcrank.result.result import Happening
 
 Array = NDArray[np.float64]
 
@@ -54,7 +56,8 @@ class BatchResult:
     """Quantities of all instances. ``result["slider.velocity.x"]`` has shape (instances, outputs).
 
     table: the columns that were given. time: [s]. done: whether each instance reached its end. failures: those
-    that did not, with their values. Outputs that were not reached are NaN.
+    that did not, with their values. Outputs that were not reached are NaN. events, impacts: by instance, of those that
+    met any.
     """
 
     mechanism: Mechanism
@@ -65,6 +68,8 @@ class BatchResult:
     done: NDArray[np.bool_]
     failures: tuple[Failure, ...]
     run: BatchReport
+    events: Mapping[int, tuple[Happening, ...]] = field(default_factory=dict)
+    impacts: Mapping[int, ImpactTable] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.done)

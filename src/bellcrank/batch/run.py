@@ -17,17 +17,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.batch.group import METHODS, LaneGroup, LaneMachine, lane_machine
+from bellcrank.batch.group import METHODS, LaneGroup, LaneMachine, Watch, lane_machine, watched
 from bellcrank.batch.lanes import LANES
 from bellcrank.batch.readout import Readout, readout
 from bellcrank.batch.result import BatchReport, BatchResult, Failure
 from bellcrank.batch.starts import Starts, assembled_starts, given_starts
 from bellcrank.batch.table import Table, read_table
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
+from bellcrank.impacts.records import ImpactTable
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
-from bellcrank.result.result import Result
+from bellcrank.result.result import Happening, Result
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
 from bellcrank.simulate import layout as at
@@ -68,8 +69,9 @@ def simulate_many(
 
     table: parameters (by name) and start values (``joint.coordinate``, ``joint.coordinate_rate``), one column
     each; see :func:`bellcrank.batch.table.read_table`. quantities: what to keep, by name; nothing else is
-    stored. integrator: 'dop853', 'dormand_prince5' and 'runge_kutta4' run in lanes; with any other, and with
-    events, controllers or contacts, instances run one by one. output: number of equal intervals, or the times.
+    stored. integrator: 'dop853', 'dormand_prince5' and 'runge_kutta4' run in lanes, until an instance meets an event
+    or an impact, from where it goes on by itself; with any other, and with controllers, instances run one by one.
+    output: number of equal intervals, or the times.
     starts: states of all instances (or arrays of positions and speeds) instead of the described start.
     threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics
     processor, with 'dormand_prince5' or 'runge_kutta4', in the given precision; what fails there, runs here.
@@ -88,12 +90,12 @@ def simulate_many(
     options = Options(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
     )
-    lanes = integrator in METHODS and not (events or controllers or mechanism.system.contacts)
+    lanes = integrator in METHODS and not controllers
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
 
-        if not lanes:
+        if not lanes or events or mechanism.system.contacts:
             raise ModelError(
                 "device='gpu' takes no events, controllers or contacts; leave it at 'cpu' for them"
             )
@@ -118,6 +120,7 @@ def simulate_many(
         mechanism, rows, first, times, options, integrator, lanes, machine, readout(mechanism, quantities)
     )
     batch.events, batch.controllers, batch.device = tuple(events), tuple(controllers), on_device
+    batch.watch = watched(mechanism, batch.events) if lanes else None
     start_seconds = time.perf_counter() - began
     return batch.go(threads or _cores(), progress, start_seconds)
 
@@ -152,6 +155,9 @@ class _Batch:
         self.events: tuple[Any, ...] = ()
         self.controllers: tuple[Any, ...] = ()
         self.device: DeviceRun | None = None
+        self.watch: Watch | None = None
+        self.happened: dict[int, tuple[Happening, ...]] = {}
+        self.impacts: dict[int, ImpactTable] = {}
         self.values = np.full((len(table), len(times), reading.width), np.nan)
         self.done = np.zeros(len(table), bool)
         self.failures: dict[int, Failure] = {}
@@ -204,7 +210,16 @@ class _Batch:
         units = dict(zip(r.names, r.units, strict=True))
         values = r.split(self.values)
         return BatchResult(
-            self.mechanism, self.table.columns, self.times, values, units, self.done, failures, report
+            self.mechanism,
+            self.table.columns,
+            self.times,
+            values,
+            units,
+            self.done,
+            failures,
+            report,
+            dict(sorted(self.happened.items())),
+            dict(sorted(self.impacts.items())),
         )
 
     def _fail(self, row: int, t: float, reason: str) -> None:
@@ -224,7 +239,9 @@ class _Batch:
             return len(rows)
         if not hasattr(self.local, "group"):
             parameters = self.table.parameters.shape[1]
-            self.local.group = LaneGroup(self.machine, self.method, self.times, parameters, self.options)
+            self.local.group = LaneGroup(
+                self.machine, self.method, self.times, parameters, self.options, self.watch
+            )
         group: LaneGroup = self.local.group
         y = np.full((len(rows), len(self.times), group.n), np.nan)
         ended = np.zeros(len(rows), bool)
@@ -315,6 +332,10 @@ class _Batch:
             self._fail(row, t, str(error))
             return
         self._count(result.run.steps, result.run.evaluations)
+        if result.events:
+            self.happened[row] = result.events
+        if len(result.impacts):
+            self.impacts[row] = result.impacts
         if len(result):
             read = self.reading.rows(
                 result.time, result.q, result.u, result.du, result.parameters, result.contact_forces

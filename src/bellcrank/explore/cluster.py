@@ -46,7 +46,8 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
         from distributed import as_completed
 
         _check_workers(client)
-        sent = client.scatter(work.portable(), broadcast=True, hash=False)
+        # The work travels with every task: what is handed to workers once dies with them.
+        sent = work.portable()
         waiting = list(reversed(missing))
         numbers: dict[str, int] = {}
 
@@ -59,7 +60,7 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
 
         room = AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
         running = [submit() for _ in range(min(room, len(waiting)))]
-        arriving = as_completed(running)
+        arriving = as_completed(running, loop=client.loop)
         try:
             for future in arriving:
                 number = numbers.pop(future.key)

@@ -7,6 +7,8 @@ names, its model, must lie beside it or below. Numbers may be expressions of num
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
@@ -70,7 +72,9 @@ def _validated(root: Entries) -> StudyFile:
     try:
         return StudyFile.model_validate(_plain(root))
     except ValidationError as error:
-        raise _pointed(root, error.errors()[0]) from error
+        # A key that is misspelt also leaves another one missing; the spelling is the mistake.
+        found = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+        raise _pointed(root, found[0]) from error
 
 
 def _plain(node: Node) -> Any:
@@ -154,26 +158,44 @@ def _built(root: Entries, file: StudyFile, model: System) -> Study:
     }
     if file.max_step is not None:
         given["max_step"] = file.max_step
-    try:
-        variables = {name: _distribution(d.model_dump()) for name, d in file.variables.items()}
-        if file.design is not None:
-            data = file.design.model_dump(exclude_none=True)
-            given["design"] = DESIGNS[data.pop("kind")](**data)
-        measures: dict[str, Any] = {}
-        for name, m in file.measures.items():
+    variables, measures, constraints = {}, {}, {}
+    for name, d in file.variables.items():
+        with _blaming(root, "variables", name):
+            variables[name] = _distribution(d.model_dump())
+    for name, m in file.measures.items():
+        with _blaming(root, "measures", name):
             measures[name] = measure(m) if isinstance(m, str) else Measure(**m.model_dump(exclude_none=True))
-        given["constraints"] = {
-            n: Limit(**c.model_dump(exclude_none=True)) for n, c in file.constraints.items()
-        }
-        if file.minimise and file.maximise:
-            raise root.keys["maximise"].error("a study has one objective: minimise or maximise, not both")
-        given["objective"] = file.minimise or file.maximise
-        given["maximise"] = file.maximise is not None
-        return Study(model, variables, measures, file.duration, **given)
+    for name, c in file.constraints.items():
+        with _blaming(root, "constraints", name):
+            constraints[name] = Limit(**c.model_dump(exclude_none=True))
+    if file.design is not None:
+        data = file.design.model_dump(exclude_none=True)
+        with _blaming(root, "design"):
+            given["design"] = DESIGNS[data.pop("kind")](**data)
+            given["design"].table(variables)
+    if file.minimise and file.maximise:
+        raise root.keys["maximise"].error("a study has one objective: minimise or maximise, not both")
+    given["objective"] = file.minimise or file.maximise
+    given["maximise"] = file.maximise is not None
+    try:
+        return Study(model, variables, measures, file.duration, constraints=constraints, **given)
     except ModelFileError:
         raise
     except ModelError as error:
         raise _blamed(root, error) from error
+
+
+@contextmanager
+def _blaming(root: Entries, *keys: str) -> Iterator[None]:
+    """Errors point to the value under these keys."""
+    node: Node = root
+    for key in keys:
+        assert isinstance(node, Entries)
+        node = node.values[key]
+    try:
+        yield
+    except ModelError as error:
+        raise node.error(str(error)) from error
 
 
 def _distribution(data: dict[str, Any]) -> Distribution:
@@ -194,13 +216,6 @@ def _blamed(root: Entries, error: ModelError) -> ModelFileError:
         for text in _texts(root):
             if text.value == word or text.value.endswith(f" of {word}"):
                 return text.error(message)
-    for section in ("design", "variables", "measures"):
-        if message.startswith(("levels", "runs", "seed", "the design")) and section in root.values:
-            return root.values[section].error(message)
-    for node in _texts(root):
-        kind = message.partition(" distribution")[0]
-        if kind in DISTRIBUTIONS and node.value == kind:
-            return node.error(message)
     return root.error(message)
 
 

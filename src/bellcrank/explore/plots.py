@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 Path = str | PathLike[str] | None
 BROKEN = "#c9ced4"
 """Colour of runs that break a constraint."""
+MOST_LINES = 40
+"""Lines in one picture; beyond them runs are dots."""
 
 
 def plot(outcome: Outcome, kind: str, names: Sequence[str], path: Path = None) -> Any:
@@ -55,12 +57,31 @@ def response(outcome: Outcome, *names: str, path: Path = None) -> Any:
         for column, v in enumerate(variables):
             axis = axes[row, column]
             _curves(axis, outcome, v, m)
-            _finish(
-                axis,
-                _label(outcome, v) if row == len(measures) - 1 else "",
-                _label(outcome, m) if not column else "",
-            )
+            below = _label(outcome, v) if row == len(measures) - 1 else ""
+            _finish(axis, below, "" if column else _label(outcome, m))
+    if len(outcome.variables) == 2:
+        for column, v in enumerate(variables):
+            other = next(n for n in outcome.variables if n != v)
+            _key(figure, axes[:, column], outcome, other)
+    if not outcome.feasible[outcome.done].all():
+        axes[0, 0].plot([], [], ".", color=BROKEN, label="breaks a constraint")
+        axes[0, 0].legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     return _saved(figure, path)
+
+
+def _key(figure: Any, axes: Any, outcome: Outcome, name: str) -> None:
+    """What the colours of the lines mean, where there are lines."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+
+    values = np.unique(outcome[name][outcome.done])
+    if not 1 < len(values) <= MOST_LINES or len(values) == len(outcome):
+        return
+    colours = ListedColormap(_shades(64))
+    shown = ScalarMappable(Normalize(values[0], values[-1]), colours)
+    bar = figure.colorbar(shown, ax=axes[0], location="top", aspect=30, shrink=0.9)
+    bar.set_label(_label(outcome, name), color=INK, fontsize=8)
+    bar.ax.tick_params(colors=INK, labelsize=7.5)
 
 
 def _curves(axis: Any, outcome: Outcome, variable: str, measure: str) -> None:
@@ -69,10 +90,19 @@ def _curves(axis: Any, outcome: Outcome, variable: str, measure: str) -> None:
     others = [outcome[n][outcome.done] for n in outcome.variables if n != variable]
     keys = [tuple(values) for values in zip(*others, strict=True)] if others else [()] * len(x)
     groups = list(dict.fromkeys(keys))
-    together = np.array([groups.index(k) for k in keys]) if len(groups) <= 40 else np.arange(len(x))
-    lines = [g for g in range(len(groups)) if len(groups) <= 40 and (together == g).sum() > 1]
-    shades = _shades(len(lines))
-    for colour, g in zip(shades, lines, strict=True):
+    few = len(groups) <= MOST_LINES
+    groups.sort()
+    together = np.array([groups.index(k) for k in keys]) if few else np.arange(len(x))
+    lines = [g for g in range(len(groups)) if few and (together == g).sum() > 1]
+    if lines and len(others) == 1:
+        # Coloured by the value of the one other variable.
+        at = np.array([groups[g][0] for g in lines])
+        shades = _shades(64)
+        place = 63 * (at - others[0].min()) / (np.ptp(others[0]) or 1.0)
+        colours = [shades[round(float(k))] for k in place]
+    else:
+        colours = _shades(len(lines))
+    for colour, g in zip(colours, lines, strict=True):
         mine = np.flatnonzero(together == g)
         mine = mine[np.argsort(x[mine])]
         axis.plot(x[mine], y[mine], color=colour, linewidth=1.3, zorder=2)
@@ -212,7 +242,7 @@ def _tornado(axis: Any, outcome: Outcome, measure: str) -> None:
             if np.isfinite(value):
                 axis.barh(place, value - middle, left=middle, color=colour, height=0.62, zorder=2)
                 right = value >= middle
-                axis.annotate(f"{end:.4g}", (value, place), (3 if right else -3, 0), textcoords="offset points",
+                axis.annotate(f"{end:.5g}", (value, place), (3 if right else -3, 0), textcoords="offset points",
                               va="center", ha="left" if right else "right", fontsize=7.5, color=INK)  # fmt: skip
         # Levels between the ends may reach farther than these.
         axis.plot([np.nanmin(values), np.nanmax(values)], [place, place], color=INK, linewidth=1.0, zorder=3)

@@ -52,6 +52,26 @@ class GapRate(StateEvent):
         assert self.direction == RATE
 
 
+def watching(pair: ContactPair) -> list[Event]:
+    """What is watched of an open contact."""
+
+    def gap(kin: Kinematics, t: Scalar) -> Scalar:
+        return pair.closest(kin).distance
+
+    def deeper(kin: Kinematics, t: Scalar) -> Scalar:
+        return pair.closest(kin).distance + MISSED
+
+    def rate(kin: Kinematics, t: Scalar) -> Scalar:
+        return along(kin, pair.rows(kin)[1][0])
+
+    name = pair.contact.name
+    return [
+        Gap(name, direction=-1, trace=gap),
+        GapRate(name, direction=RATE, trace=rate),
+        Gap(name, direction=-1, trace=deeper),
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class Next:
     """How a run goes on after a segment; `sampled`: controllers have been called at its time already."""
@@ -91,7 +111,7 @@ class Segment(Run):
         gaps: list[Event] = []
         for pair in contacts.pairs:
             if pair.contact.name not in modes:
-                gaps += self._watching(pair)
+                gaps += watching(pair)
         super().__init__(variant, integrator, (*events, *gaps, *self._more_events()), controllers)
         self.ends: list[tuple[str, str]] = []
         if modes:
@@ -136,25 +156,6 @@ class Segment(Run):
     def _watched_key(self) -> Hashable:
         """What tells apart what else is watched."""
         return ()
-
-    def _watching(self, pair: ContactPair) -> list[Event]:
-        """What is watched of an open contact."""
-
-        def gap(kin: Kinematics, t: Scalar) -> Scalar:
-            return pair.closest(kin).distance
-
-        def deeper(kin: Kinematics, t: Scalar) -> Scalar:
-            return pair.closest(kin).distance + MISSED
-
-        def rate(kin: Kinematics, t: Scalar) -> Scalar:
-            return along(kin, pair.rows(kin)[1][0])
-
-        name = pair.contact.name
-        return [
-            Gap(name, direction=-1, trace=gap),
-            GapRate(name, direction=RATE, trace=rate),
-            Gap(name, direction=-1, trace=deeper),
-        ]
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """As of any run; gaps that are closed at the start may go either way from there."""

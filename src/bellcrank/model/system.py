@@ -16,6 +16,7 @@ from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
+    from bellcrank.batch.result import BatchResult
     from bellcrank.flexible.member import Member
     from bellcrank.mechanism import Mechanism, State
     from bellcrank.result.result import Result
@@ -132,6 +133,12 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods):
         from bellcrank.simulation import simulate
 
         return simulate(self, duration, **options)
+
+    def simulate_many(self, table: Any, duration: float, **options: Any) -> BatchResult:
+        """One run for every row of a table; see :func:`bellcrank.batch.simulate_many`."""
+        from bellcrank.batch import simulate_many
+
+        return simulate_many(self, table, duration, **options)
 
     def equilibrium(self, **options: Any) -> Equilibrium:
         """Where it stays at rest; see :func:`bellcrank.studies.equilibrium.equilibrium`."""

@@ -39,12 +39,17 @@ def full_car_data() -> dict[str, Any]:
     return data
 
 
-def full_car_system(scenario: str | None = None, cuts_as_published: bool = True) -> System:
+def full_car_system(
+    scenario: str | None = None,
+    cuts_as_published: bool = True,
+    springs: Callable[[System, dict[str, Any]], dict[str, Any]] | None = None,
+) -> System:
     """The car in its design position.
 
     scenario: None (flat road, straight steering), "bump" (a bump under the left wheels) or "steer" (the
     rack is moved by 10 mm). cuts_as_published: Cut the eight ball joints the paper cuts; otherwise the
-    cuts are left to the analysis.
+    cuts are left to the analysis. springs: function of the system and the numbers of a spring (name, stiffness,
+    damping, free_length) to those that replace some of them, such as parameters.
     """
     data = full_car_data()
     if scenario is not None and scenario not in data["scenarios"]:
@@ -85,6 +90,8 @@ def car_without_tyres(data: dict[str, Any], cuts_as_published: bool = True) -> t
             f"{a.name} to {b.name}", a, b, at=item["point"], cut=True if cuts_as_published else None
         )
     for item in data["springs"]:
+        if springs is not None:
+            item |= springs(system, item)
         system.spring(
             item["name"],
             bodies[item["body_a"]].point_at(item["point_a"]),
