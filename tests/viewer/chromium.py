@@ -139,7 +139,9 @@ class Page:
     def until(self, expression: str, seconds: float = 30.0) -> Any:
         """Wait until an expression is true; its value."""
         end = time.monotonic() + seconds
-        while not (value := self.value(expression)):
+        # A page that is just being opened has no elements yet, and an expression of them no value.
+        safe = f"(() => {{ try {{ return {expression}; }} catch (e) {{ return null; }} }})()"
+        while not (value := self.value(safe)):
             assert time.monotonic() < end, f"after {seconds} s still not: {expression}"
             time.sleep(0.05)
         return value

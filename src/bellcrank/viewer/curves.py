@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ class Curves:
 
     def __init__(self, server: Any, result: Result, names: Sequence[str] | None) -> None:
         self.server, self.result = server, result
+        # The browser's wishes and the viewer's own thread come at any time.
+        self._lock = threading.RLock()
         self.names = list(default_names(result) if names is None else names)
         self.folder = server.gui.add_folder("Curves")
         with self.folder:
@@ -40,8 +43,9 @@ class Curves:
 
     def choose(self, names: Sequence[str]) -> None:
         """Show other quantities."""
-        self.names = list(dict.fromkeys(names))[-MOST:]
-        self._draw()
+        with self._lock:
+            self.names = list(dict.fromkeys(names))[-MOST:]
+            self._draw()
 
     def _chosen(self) -> None:
         name = self.choice.value
@@ -51,8 +55,9 @@ class Curves:
 
     def take(self, result: Result) -> None:
         """The same quantities of another result of the same mechanism."""
-        self.result = result
-        self._draw()
+        with self._lock:
+            self.result = result
+            self._draw()
 
     def _draw(self) -> None:
         found = panels(self.result, self.names) if self.names and len(self.result) else []
@@ -69,8 +74,9 @@ class Curves:
 
     def show(self, time: float) -> None:
         """Move the marks."""
-        for plot in self.plots:
-            plot.mark(time)
+        with self._lock:
+            for plot in self.plots:
+                plot.mark(time)
 
 
 class _Data:
