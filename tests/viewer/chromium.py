@@ -146,6 +146,37 @@ class Page:
             time.sleep(0.05)
         return value
 
+    def coloured(self, canvas: str) -> int:
+        """How many pixels of a flat canvas are strongly coloured: those of curves."""
+        return int(
+            self.value(
+                f"""(() => {{
+                  const c = document.querySelector({canvas!r});
+                  const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+                  let n = 0;
+                  for (let i = 0; i < d.length; i += 4) {{
+                    const rgb = [d[i], d[i + 1], d[i + 2]];
+                    if (d[i + 3] > 200 && Math.max(...rgb) - Math.min(...rgb) > 80) n++;
+                  }}
+                  return n; }})()"""
+            )
+        )
+
+    def set(self, element: str, value: float) -> None:
+        """Move a slider, given by its id, as a person does."""
+        self.value(
+            f"""(() => {{ const s = document.getElementById({element!r});
+              s.value = {value}; s.dispatchEvent(new Event('input')); }})()"""
+        )
+
+    def middle(self, element: str) -> tuple[float, float]:
+        """Where an element is in the page."""
+        x, y = self.value(
+            f"""(() => {{ const r = document.querySelector({element!r}).getBoundingClientRect();
+              return [r.x + r.width / 2, r.y + r.height / 2]; }})()"""
+        )
+        return float(x), float(y)
+
     def key(self, kind: str, key: str) -> None:
         """ "keyDown" or "keyUp" of a key by its name."""
         self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key)

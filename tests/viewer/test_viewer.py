@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -30,16 +31,21 @@ def _no_thread_is_left() -> Iterator[None]:
 def test_it_listens_on_this_machine_alone(crank: bc.Result) -> None:
     with crank.view() as viewer:
         assert viewer.url.startswith("http://127.0.0.1:")
-        with socket.create_connection(("127.0.0.1", viewer.port), timeout=5):
-            pass
+        assert answers("127.0.0.1", viewer.port)
         own = socket.gethostbyname(socket.gethostname())
-        if not own.startswith("127."):
-            with pytest.raises(OSError), socket.create_connection((own, viewer.port), timeout=2):
-                pass
+        assert own.startswith("127.") or not answers(own, viewer.port)
         assert viewer.url in viewer._repr_html_()
         assert viewer._repr_html_().startswith("<iframe")
-    with pytest.raises(OSError), socket.create_connection(("127.0.0.1", viewer.port), timeout=2):
-        pass
+    assert not answers("127.0.0.1", viewer.port)
+
+
+def answers(host: str, port: int) -> bool:
+    """Whether somebody listens there."""
+    try:
+        with socket.create_connection((host, port), timeout=2):
+            return True
+    except OSError:
+        return False
 
 
 def test_seeking_puts_bodies_where_they_are(crank: bc.Result) -> None:
@@ -143,7 +149,7 @@ def test_contacts_are_followed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bc.Result] = []
     ball_system().simulate(4.0, output=100, watch=seen.append, progress=False)
     assert seen
-    assert all(len(a) <= len(b) for a, b in zip(seen, seen[1:], strict=False))
+    assert all(len(a) <= len(b) for a, b in pairwise(seen))
     assert seen[-1].impacts
 
 
@@ -215,7 +221,7 @@ def test_ranges_of_sliders_hold_the_value() -> None:
 
 
 def test_a_mistyped_quantity_is_told_before_anything_starts(crank: bc.Result) -> None:
-    with pytest.raises(ModelError, match="slider.velocity"):
+    with pytest.raises(ModelError, match=r"slider\.velocity"):
         crank.view(["slidr.velocity.x"])
 
 
