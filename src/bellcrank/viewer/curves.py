@@ -85,10 +85,12 @@ class _Data:
     def __init__(self, time: Array, panel: Panel) -> None:
         keep = np.unique(np.linspace(0, len(time) - 1, min(POINTS, len(time))).astype(int))
         self.time = time[keep].astype(float)
-        self.values = [c.values[keep].astype(float) for c in panel.curves]
         self.names = [c.name for c in panel.curves]
-        self.unit = pretty(panel.unit)
-        self.range = span(panel)
+        low, high = span(panel)
+        power = _power(max(abs(low), abs(high)))
+        self.values = [c.values[keep].astype(float) / 10.0**power for c in panel.curves]
+        self.unit = " ".join(part for part in (f"1e{power}" if power else "", pretty(panel.unit)) if part)
+        self.range = low / 10.0**power, high / 10.0**power
 
     def marked(self, time: float) -> tuple[Array, ...]:
         """The curves, and a line that stands upright at a time and lies at the lower edge everywhere else."""
@@ -99,6 +101,13 @@ class _Data:
         upright = np.full(len(t), low)
         upright[k + 1] = high
         return (t, *curves, upright)
+
+
+def _power(largest: float) -> int:
+    """A power of ten to be taken out of numbers that are too large or too small to read: 3, 6, -3, ..."""
+    if largest == 0.0 or 1e-3 <= largest < 1e5:
+        return 0
+    return int(3 * np.floor(np.log10(largest) / 3))
 
 
 class _Plot:
