@@ -139,10 +139,43 @@ class Page:
     def until(self, expression: str, seconds: float = 30.0) -> Any:
         """Wait until an expression is true; its value."""
         end = time.monotonic() + seconds
-        while not (value := self.value(expression)):
+        # A page that is just being opened has no elements yet, and an expression of them no value.
+        safe = f"(() => {{ try {{ return {expression}; }} catch (e) {{ return null; }} }})()"
+        while not (value := self.value(safe)):
             assert time.monotonic() < end, f"after {seconds} s still not: {expression}"
             time.sleep(0.05)
         return value
+
+    def coloured(self, canvas: str) -> int:
+        """How many pixels of a flat canvas are strongly coloured: those of curves."""
+        return int(
+            self.value(
+                f"""(() => {{
+                  const c = document.querySelector({canvas!r});
+                  const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+                  let n = 0;
+                  for (let i = 0; i < d.length; i += 4) {{
+                    const rgb = [d[i], d[i + 1], d[i + 2]];
+                    if (d[i + 3] > 200 && Math.max(...rgb) - Math.min(...rgb) > 80) n++;
+                  }}
+                  return n; }})()"""
+            )
+        )
+
+    def set(self, element: str, value: float) -> None:
+        """Move a slider, given by its id, as a person does."""
+        self.value(
+            f"""(() => {{ const s = document.getElementById({element!r});
+              s.value = {value}; s.dispatchEvent(new Event('input')); }})()"""
+        )
+
+    def middle(self, element: str) -> tuple[float, float]:
+        """Where an element is in the page."""
+        x, y = self.value(
+            f"""(() => {{ const r = document.querySelector({element!r}).getBoundingClientRect();
+              return [r.x + r.width / 2, r.y + r.height / 2]; }})()"""
+        )
+        return float(x), float(y)
 
     def key(self, kind: str, key: str) -> None:
         """ "keyDown" or "keyUp" of a key by its name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -77,7 +78,7 @@ def _in_browser(
     # The page's thread must not hold a step back for the interpreter's usual 5 ms.
     sys.setswitchinterval(2e-4)
     try:
-        with DriveServer(made, host, port) as server:
+        with suppress(KeyboardInterrupt), DriveServer(made, host, port) as server:
             if as_json:
                 show_json({"url": server.url})
             else:
@@ -94,8 +95,6 @@ def _in_browser(
                 timer.start()
             try:
                 made.run(stop, server.show)
-            except KeyboardInterrupt:
-                pass
             finally:
                 if timer is not None:
                     timer.cancel()

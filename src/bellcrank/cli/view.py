@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +30,8 @@ def view(
         str | None,
         typer.Option(
             "--html",
+            "--out",
+            "-o",
             metavar="FILE",
             help="Write one self-contained page to send instead of opening the viewer.",
         ),
@@ -99,7 +102,11 @@ def _serve(
     from bellcrank.mechanism import Mechanism
     from bellcrank.viewer import Viewer
 
-    with Viewer(found, quantities=quantity or None, magnified=magnified, host=host, port=port) as viewer:
+    # Ctrl-C is how a viewer ends, at any time.
+    with (
+        suppress(KeyboardInterrupt),
+        Viewer(found, quantities=quantity or None, magnified=magnified, host=host, port=port) as viewer,
+    ):
         if as_json:
             show_json({"url": viewer.url})
         else:

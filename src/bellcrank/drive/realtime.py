@@ -34,7 +34,7 @@ class StepFailed(BellcrankError):
 
 
 class Stepper:
-    """Fixed steps of one mechanism; `quantities` are measured by compiled code where asked for."""
+    """Fixed steps of one mechanism; ``measure()`` gives `quantities` in the present state."""
 
     def __init__(
         self, mechanism: Mechanism, start: State, step: float, quantities: Sequence[str] = ()
@@ -42,7 +42,7 @@ class Stepper:
         self.mechanism, self.start, self.step = mechanism, start, step
         self._run = Run(mechanism, METHOD, (), ())
         self._places = {name: i for i, name in enumerate(mechanism.mechanics.parameters)}
-        self._measure, self._slices = _measuring(mechanism, quantities)
+        self.measure = self.measuring(quantities)
         self.reset()
 
     def reset(self) -> None:
@@ -79,11 +79,16 @@ class Stepper:
         """All positions and speeds."""
         return self._run.full_state(self._run.machine, self.time, self._steps.y, self._steps.p)
 
-    def measure(self) -> dict[str, Array]:
-        """The quantities in the present state."""
-        state = self.state()
-        values = self._measure(np.concatenate([[state.t], state.q, state.u, self._steps.p]))
-        return {name: values[place] for name, place in self._slices.items()}
+    def measuring(self, quantities: Sequence[str]) -> Callable[[], dict[str, Array]]:
+        """A function that gives quantities in the present state, by compiled code."""
+        kernel, places = _measuring(self.mechanism, quantities)
+
+        def measure() -> dict[str, Array]:
+            state = self.state()
+            values = kernel(np.concatenate([[state.t], state.q, state.u, self._steps.p]))
+            return {name: values[place] for name, place in places.items()}
+
+        return measure
 
 
 def _measuring(mechanism: Mechanism, names: Sequence[str]) -> tuple[Kernel, dict[str, slice]]:

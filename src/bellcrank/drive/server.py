@@ -79,6 +79,7 @@ class DriveServer:
             process_request=self._asked,
             max_size=LONGEST,
             compression=None,
+            open_timeout=3,
             logger=quiet,
         )
 
@@ -86,6 +87,8 @@ class DriveServer:
         """The page for whoever asks for it by one of this machine's names; the socket for that page alone."""
         from http import HTTPStatus
 
+        # Each connection has a thread of its own, which the end waits for.
+        self._threads = {t for t in self._threads if t.is_alive()} | {threading.current_thread()}
         loopback = self.host in LOOPBACK
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         if loopback and host not in self._hosts:
@@ -120,7 +123,6 @@ class DriveServer:
     def _connected(self, connection: Any) -> None:
         from websockets.exceptions import ConnectionClosed
 
-        self._threads.add(threading.current_thread())
         seen, place = 0, None
         try:
             connection.send(self._shapes)

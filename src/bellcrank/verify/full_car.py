@@ -55,7 +55,7 @@ def full_car_system(
     if scenario is not None and scenario not in data["scenarios"]:
         raise unknown_name("scenario", scenario, data["scenarios"])
     chosen = data["scenarios"][scenario] if scenario else {}
-    system, bodies = car_without_tyres(data, cuts_as_published)
+    system, bodies = car_without_tyres(data, cuts_as_published, springs)
     _add_actuator(system, data["rack_actuator"], chosen.get("steering"))
     road = _road(chosen.get("bump"))
     for item in data["tyres"]:
@@ -74,7 +74,11 @@ def full_car_system(
     return system
 
 
-def car_without_tyres(data: dict[str, Any], cuts_as_published: bool = True) -> tuple[System, dict[int, Body]]:
+def car_without_tyres(
+    data: dict[str, Any],
+    cuts_as_published: bool = True,
+    springs: Callable[[System, dict[str, Any]], dict[str, Any]] | None = None,
+) -> tuple[System, dict[int, Body]]:
     """Bodies, joints and suspension springs of the car; the system, and its bodies by their numbers."""
     system = System("full car", gravity=tuple(data["gravity"]))
     bodies: dict[int, Body] = {0: system.ground}

@@ -13,7 +13,7 @@ from bellcrank.errors import ModelError
 from bellcrank.model.parameters import value
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span, ticks
 from bellcrank.view.pages import counted, fill, floats, policy, script_data, template, text
-from bellcrank.view.scene import Array, Scene, scene
+from bellcrank.view.scene import Scene, scene
 from bellcrank.view.stress import STOPS
 from bellcrank.view.svg import placed, tick_labels
 
@@ -67,6 +67,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
     target, box, follow = camera(drawn)
     masses = [value(b.mass, parameters) for b in bodies.values()]
     anchor = int(np.argmax(masses))
+    most = _largest(drawn)
     duration = float(result.time[-1] - result.time[0])
     seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
     return {
@@ -104,7 +105,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
                 "l": d.lines.tolist(),
                 "c": d.colour,
                 "w": d.width,
-                "s": None if d.stress is None else floats(_shares(d.stress)),
+                "s": None if d.stress is None else floats(d.stress / (most or 1.0)),
             }
             for d in drawn.deforming
         ],
@@ -118,9 +119,11 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         "follow": follow,
         "anchor": anchor,
         "anchor_start": drawn.positions[0, anchor].tolist(),
-        "events": [e.time for e in result.events[:200]],
+        "events": sorted(
+            {*(e.time for e in result.events[:200]), *(i.time for i in list(result.impacts)[:200])}
+        ),
         "stops": STOPS,
-        "stress": _largest(drawn),
+        "stress": f"{most / 1e6:.3g} MPa" if most > 0.0 else "",
         "speeds": SPEEDS,
         "speed": min(SPEEDS, key=lambda s: abs(np.log(max(duration, 1e-9) / s / 8.0)) if s <= 1 else np.inf),
         "ticks": seconds.tolist(),
@@ -129,16 +132,10 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
     }
 
 
-def _largest(drawn: Scene) -> str:
-    """The largest stress in words, empty where there is none."""
+def _largest(drawn: Scene) -> float:
+    """The largest stress in the whole run [Pa], 0 where there is none."""
     found = [float(np.nanmax(d.stress, initial=0.0)) for d in drawn.deforming if d.stress is not None]
-    return f"largest {max(found) / 1e6:.3g} MPa" if found and max(found) > 0.0 else ""
-
-
-def _shares(stress: Array) -> Array:
-    """Stress as shares of the largest in the whole run."""
-    most = float(np.nanmax(np.abs(stress), initial=0.0))
-    return stress / most if most > 0.0 else np.zeros_like(stress)
+    return max(found, default=0.0)
 
 
 def _compact(colours: tuple[str, ...]) -> tuple[str, ...]:

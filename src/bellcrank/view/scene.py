@@ -263,7 +263,7 @@ class _Builder:
             yield wheel(at, self.vector(f.axis), radius, 0.6 * radius, TYRE)
         if wheels:
             return
-        if not len(self.points[name]) and name in self.touching:
+        if name in self.touching and not self._held(name):
             return
         points = _apart(self.points[name], 0.5 * w)
         slides = [
@@ -306,7 +306,7 @@ class _Builder:
             drawn.add((name, id(side.shape)))
             k, turned = self.number[name], self.matrix(side.frame.rotation)
             colour = COLOURS[k % len(COLOURS)] if k != GROUND else GROUND_COLOUR
-            opacity = 0.45 if len(self.points[name]) and k != GROUND else 1.0
+            opacity = 0.45 if k != GROUND and self._held(name) else 1.0
             up = turned.T @ self.up
             found = solid(side.shape, self.vector, self.size, colour, opacity, up)
             if found is not None:
@@ -334,6 +334,11 @@ class _Builder:
                 numbered[ends:].reshape(-1, 3),
                 stress_at(self.result, name, used),
             )
+
+    def _held(self, name: str) -> bool:
+        """Whether joints, or forces at more than one point, give a body a look of its own."""
+        jointed = any(name in (j.a.body.name, j.b.body.name) for j in self.joints)
+        return jointed or len(_apart(self.points[name], 0.5 * self.width)) > 1
 
     def _on(self, joint: Joint, name: str) -> Array:
         return self.vector((joint.a if joint.a.body.name == name else joint.b).position)

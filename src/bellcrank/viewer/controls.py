@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.view.animation import SPEEDS
+from bellcrank.view.stress import colours
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
@@ -40,14 +41,21 @@ class TimeControls:
             self.jump = gui.add_dropdown("impacts", (NOWHERE, *self._jumps), initial_value=NOWHERE)
             self.jump.visible = bool(self._jumps)
             self.status = gui.add_text("run", _words(result), disabled=True)
-        with gui.add_folder("Scene", expand_by_default=False):
+        with gui.add_folder("Scene", expand_by_default=viewer.stage.stress > 0.0):
             self.names = gui.add_checkbox("names", False)
             self.follow = gui.add_checkbox("follow", viewer._travels)
+            self.stress = gui.add_image(_colour_bar(), label="stress")
+            self._show_stress()
         self.slider.on_update(self._moved)
         self.toggle.on_click(lambda _: viewer.pause() if viewer.playing else viewer.play())
         self.jump.on_update(self._jumped)
         self.names.on_update(lambda _: viewer.stage.show_names(self.names.value))
         self.follow.on_update(lambda _: viewer._later(self._redraw))
+
+    def _show_stress(self) -> None:
+        most = self.viewer.stage.stress
+        self.stress.visible = most > 0.0
+        self.stress.label = f"stress, 0 to {most / 1e6:.3g} MPa"
 
     def _redraw(self) -> None:
         self.viewer._drawn = -1
@@ -88,6 +96,7 @@ class TimeControls:
         self.jump.options = (NOWHERE, *self._jumps)
         self.jump.value = NOWHERE
         self.jump.visible = bool(self._jumps)
+        self._show_stress()
 
 
 class ParameterSliders:
@@ -126,6 +135,10 @@ class ParameterSliders:
     def values(self) -> dict[str, float]:
         """As the sliders stand."""
         return {name: float(slider.value) for name, slider in self.sliders.items()}
+
+
+def _colour_bar() -> Any:
+    return np.tile(colours(np.linspace(0.0, 1.0, 256)), (14, 1, 1))
 
 
 def slider_range(value: float) -> tuple[float, float]:

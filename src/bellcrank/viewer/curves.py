@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ class Curves:
 
     def __init__(self, server: Any, result: Result, names: Sequence[str] | None) -> None:
         self.server, self.result = server, result
+        # The browser's wishes and the viewer's own thread come at any time.
+        self._lock = threading.RLock()
         self.names = list(default_names(result) if names is None else names)
         self.folder = server.gui.add_folder("Curves")
         with self.folder:
@@ -40,8 +43,9 @@ class Curves:
 
     def choose(self, names: Sequence[str]) -> None:
         """Show other quantities."""
-        self.names = list(dict.fromkeys(names))[-MOST:]
-        self._draw()
+        with self._lock:
+            self.names = list(dict.fromkeys(names))[-MOST:]
+            self._draw()
 
     def _chosen(self) -> None:
         name = self.choice.value
@@ -51,8 +55,9 @@ class Curves:
 
     def take(self, result: Result) -> None:
         """The same quantities of another result of the same mechanism."""
-        self.result = result
-        self._draw()
+        with self._lock:
+            self.result = result
+            self._draw()
 
     def _draw(self) -> None:
         found = panels(self.result, self.names) if self.names and len(self.result) else []
@@ -69,8 +74,9 @@ class Curves:
 
     def show(self, time: float) -> None:
         """Move the marks."""
-        for plot in self.plots:
-            plot.mark(time)
+        with self._lock:
+            for plot in self.plots:
+                plot.mark(time)
 
 
 class _Data:
@@ -79,10 +85,12 @@ class _Data:
     def __init__(self, time: Array, panel: Panel) -> None:
         keep = np.unique(np.linspace(0, len(time) - 1, min(POINTS, len(time))).astype(int))
         self.time = time[keep].astype(float)
-        self.values = [c.values[keep].astype(float) for c in panel.curves]
         self.names = [c.name for c in panel.curves]
-        self.unit = pretty(panel.unit)
-        self.range = span(panel)
+        low, high = span(panel)
+        power = _power(max(abs(low), abs(high)))
+        self.values = [c.values[keep].astype(float) / 10.0**power for c in panel.curves]
+        self.unit = " ".join(part for part in (f"1e{power}" if power else "", pretty(panel.unit)) if part)
+        self.range = low / 10.0**power, high / 10.0**power
 
     def marked(self, time: float) -> tuple[Array, ...]:
         """The curves, and a line that stands upright at a time and lies at the lower edge everywhere else."""
@@ -93,6 +101,13 @@ class _Data:
         upright = np.full(len(t), low)
         upright[k + 1] = high
         return (t, *curves, upright)
+
+
+def _power(largest: float) -> int:
+    """A power of ten to be taken out of numbers that are too large or too small to read: 3, 6, -3, ..."""
+    if largest == 0.0 or 1e-3 <= largest < 1e5:
+        return 0
+    return int(3 * np.floor(np.log10(largest) / 3))
 
 
 class _Plot:

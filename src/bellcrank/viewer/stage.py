@@ -40,9 +40,16 @@ class Stage:
             api.add_label(f"/stage/body{k}/name", name, visible=names) for k, name in enumerate(scene.bodies)
         ]
         self.springs = self._spring_lines()
-        self.deforming = [_Bent(api, f"/stage/bent{k}", d) for k, d in enumerate(scene.deforming)]
+        most = self.stress
+        self.deforming = [_Bent(api, f"/stage/bent{k}", d, most) for k, d in enumerate(scene.deforming)]
         self.impacts = self._impact_marks()
         self._lights()
+
+    @property
+    def stress(self) -> float:
+        """The largest stress of any flexible body [Pa], 0 where there is none."""
+        known = [d.stress for d in self.scene.deforming if d.stress is not None]
+        return max((float(np.nanmax(s, initial=0.0)) for s in known), default=0.0)
 
     def remove(self) -> None:
         """Take everything away."""
@@ -198,9 +205,8 @@ class Stage:
 class _Bent:
     """A flexible body: thick lines, or a surface in bins of stress colour."""
 
-    def __init__(self, api: Any, path: str, drawn: Deforming) -> None:
+    def __init__(self, api: Any, path: str, drawn: Deforming, most: float) -> None:
         self.drawn = drawn
-        most = 0.0 if drawn.stress is None else float(np.nanmax(drawn.stress, initial=0.0))
         self.most = most or 1.0
         self.surface: list[Any] = []
         if len(drawn.faces):
@@ -231,7 +237,7 @@ class _Bent:
         if not self.surface:
             self.lines.points = points[d.lines]
             if share is not None:
-                self.lines.colors = colours(share[d.lines])
+                self.lines.colors = _linear(colours(share[d.lines]))
             return
         bins = np.zeros(len(d.faces), dtype=int)
         if share is not None:
@@ -245,6 +251,11 @@ class _Bent:
                     points[used].astype(np.float32),
                     numbered.reshape(-1, 3).astype(np.uint32),
                 )
+
+
+def _linear(shades: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Colours of points, which the page takes as linear and shows brighter, so that they come out as meant."""
+    return np.asarray(np.round(255.0 * (shades / 255.0) ** 2.2), dtype=np.uint8)
 
 
 def _by_colour(solid: Solid) -> dict[str, NDArray[np.int64]]:

@@ -58,7 +58,7 @@ class Viewer:
         self._todo: list[Callable[[], None]] = []
         self._stop = threading.Event()
         self._coming: Result | None = None
-        self._running = False
+        self._running = self._busy = False
         self.magnified = magnified
         self.result = result
         self.server = _server(host, port, result.mechanism.system.name)
@@ -145,7 +145,7 @@ class Viewer:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with self._lock:
-                if not self._todo and not self._running and self._coming is None:
+                if not (self._todo or self._busy or self._running or self._coming):
                     return True
             time.sleep(0.01)
         return False
@@ -237,11 +237,11 @@ class Viewer:
         while not self._stop.wait(1.0 / RATE):
             now = time.perf_counter()
             with self._lock:
-                todo, self._todo = self._todo, []
+                todo, self._todo, self._busy = self._todo, [], True
             for what in todo:
                 what()
-            if self._coming is not None and not self._stop.is_set():
-                self._take_coming()
+            self._take_coming()
+            self._busy = False
             if self.playing:
                 self.time += (now - last) * self.controls.speed
                 if self.time >= self._scene.time[-1]:
@@ -291,7 +291,7 @@ class Viewer:
         self.server.scene.set_up_direction(tuple(drawn.up))
         eye.up = tuple(drawn.up)
         eye.look_at = tuple(target)
-        eye.position = tuple(np.asarray(target) + 1.05 * distance * view)
+        eye.position = tuple(np.asarray(target) + 1.15 * distance * view)
         eye.fov = angle
 
 
