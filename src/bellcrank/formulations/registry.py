@@ -41,8 +41,10 @@ def least_operations(formulation: Formulation, linkage: Linkage, constraints: in
 
     In a tree, factorising the mass matrix costs k (k + 1) / 2 products for a speed with k speeds on its way to the
     ground; a quarter of that allows for entries that vanish. Partitioning is then the same thing a second time.
+    Modal coordinates go first at a price of their own.
     """
-    if constraints or formulation is Formulation.RECURSIVE:
+    flexible = any(link.modes for link in linkage.links)
+    if constraints or flexible or formulation is Formulation.RECURSIVE:
         return 0.0
     if formulation is Formulation.PARTITIONING:
         return math.inf

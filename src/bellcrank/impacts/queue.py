@@ -35,11 +35,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """The state at a check, and the gaps [m] there."""
+    """The state at a check, the gaps [m] there, and their rates [m/s]."""
 
     state: State
     p: Array
     gaps: Array
+    speeds: Array
 
 
 class CheckTime(StateEvent):
@@ -84,8 +85,7 @@ class QueueSegment(Segment):
         gaps = [i for i in hits if isinstance(self.events[i], Gap)]
         checks = [i for i in hits if isinstance(self.events[i], CheckTime)]
         if gaps and self.seen is None:
-            names = list(dict.fromkeys(self.events[i].name for i in gaps))
-            self.seen = self.full_state(self.machine, t, y, p), p.copy(), names
+            self._see(t, y, p, {self.events[i].name for i in gaps})
         others = tuple(i for i in hits if i not in gaps and i not in checks)
         change = super()._on_event(t, y, others, p) if others else None
         if checks and change is None:
@@ -94,19 +94,37 @@ class QueueSegment(Segment):
                 return self._strike(*found)
         return change
 
+    def _see(self, t: float, y: Array, p: Array, names: set[str]) -> None:
+        """Note what closes; right after an impact rounding closes gaps that are opening."""
+        state = self.full_state(self.machine, t, y, p)
+        _, speeds = self.contacts.approach(state, p)
+        closing = [
+            n for n, speed in zip(self.contacts.names, speeds, strict=True) if n in names and speed < 0.0
+        ]
+        if closing:
+            self.seen = state, p.copy(), closing
+
     def _due(self, state: State, p: Array) -> tuple[State, Array, list[str]] | None:
         """A check; state, parameters and contacts of the impact since the one before, if there was any."""
         t, before = state.t, self.before
         if before is not None and t <= before.state.t:
             return None
         gaps, speeds = self.contacts.approach(state, p)
-        self.before = Check(state, p.copy(), gaps)
+        self.before = Check(state, p.copy(), gaps, speeds)
         found: dict[str, float] = {}
         for k, name in enumerate(self.contacts.names):
             if name in self.modes:
                 continue
             hit = self.queues[k].check(t, gaps[k], speeds[k])
             inside = gaps[k] <= 0.0 and speeds[k] < 0.0
+            if (
+                hit is not None
+                and before is not None
+                and before.speeds[k] >= 0.0
+                and len(self.queues[k].pairs) == 2
+            ):
+                # Two checks of a body that flew up in between say nothing of when it came down.
+                hit = None
             if inside and before is not None and (self.size == 1 or hit is None):
                 found[name] = t if self.size == 1 else self._seen_at(name, t)
             elif hit is not None:

@@ -153,9 +153,9 @@ def _queue_contents(run: QueueSegment) -> Contents:
     for key, found in (("before", run.before), ("seen", run.seen)):
         if found is None:
             continue
-        state, p, more = (found.state, found.p, found.gaps) if isinstance(found, Check) else found
+        state, p, names = (found.state, found.p, []) if isinstance(found, Check) else found
         arrays |= {f"{key}_q": state.q, f"{key}_u": state.u, f"{key}_p": p}
-        about[key] = {"t": state.t, "more": list(map(float, more)) if key == "before" else list(more)}
+        about[key] = {"t": state.t, "names": list(names)}
     return arrays, about
 
 
@@ -167,10 +167,10 @@ def _restore_queue(run: QueueSegment, arrays: Mapping[str, NDArray[Any]], about:
     for key in ("before", "seen"):
         if key in about:
             q, u, p = (arrays[f"{key}_{part}"] for part in "qup")
-            found[key] = State(float(about[key]["t"]), q, u), p, list(about[key]["more"])
+            found[key] = State(float(about[key]["t"]), q, u), p, list(about[key]["names"])
     if "before" in found:
-        state, p, gaps = found["before"]
-        run.before = Check(state, p, np.array(gaps, dtype=float))
+        state, p, _ = found["before"]
+        run.before = Check(state, p, *run.contacts.approach(state, p))
     if "seen" in found:
         state, p, names = found["seen"]
         run.seen = state, p, [str(name) for name in names]
