@@ -269,6 +269,13 @@ def test_mistakes_are_told(changes, words: str) -> None:
         replace(measured(), **changes)
 
 
+def test_kept_curves_are_bounded() -> None:
+    with pytest.raises(ModelError, match=r"would hold .* GB of curves"):
+        measured(1_000_000, keep=("block.position",)).run()
+    with pytest.raises(ModelError, match="is a System, not Mechanism"):
+        replace(measured(), model=oscillator().mechanism())
+
+
 def test_functions_that_raise_are_reported() -> None:
     def broken(run) -> float:
         raise ZeroDivisionError("oh")

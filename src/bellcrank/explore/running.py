@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 WAVE_SECONDS = 1.5
 """Local batches go in waves of about this length: so much is lost at most when the study is killed."""
+WAVE_NUMBERS = 20_000_000
+"""Outputs of one wave held in memory at most (160 MB)."""
 
 
 class Batches:
@@ -105,7 +107,9 @@ def _computed(study: Study, batches: Batches, missing: list[int], cluster: Any, 
 def _local(study: Study, batches: Batches, missing: list[int], threads: int) -> Iterator[tuple[int, Rows]]:
     """Waves of batches on the cores of this process; a wave ends early for Ctrl-C."""
     work = study.work
-    wave = max(1, -(-4 * threads // batches.size))
+    width = sum(int(np.prod(shape)) for shape in study.shapes.values()) * len(study.time)
+    most = max(1, WAVE_NUMBERS // (width * batches.size))
+    wave = min(most, -(-4 * threads // batches.size))
     position = 0
     while position < len(missing):
         chosen = missing[position : position + wave]
@@ -123,7 +127,7 @@ def _local(study: Study, batches: Batches, missing: list[int], threads: int) -> 
         if not whole:
             return
         if seconds < 0.5 * WAVE_SECONDS:
-            wave *= 2
+            wave = min(most, 2 * wave)
         elif seconds > 2.0 * WAVE_SECONDS:
             wave = max(1, wave // 2)
 

@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 
 LANES = 4
 MOST_BATCH, PARTS = 1024, 64
+MOST_KEPT = 500_000_000
+"""Numbers of kept curves at most (4 GB)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,10 @@ class Study:
     batch: int = 0
 
     def __post_init__(self) -> None:
+        from bellcrank.model.system import System
+
+        if not isinstance(self.model, System):
+            raise ModelError(f"the model of a study is a System, not {type(self.model).__name__}")
         read = {name: measure(m) if isinstance(m, str) else m for name, m in self.measures.items()}
         object.__setattr__(self, "measures", read)
         object.__setattr__(self, "variables", dict(self.variables))
@@ -214,6 +220,13 @@ class Study:
         for name, values in found.items():
             if not np.isfinite(values).all():
                 raise ModelError(f"the design gives variable {name!r} values that are not finite")
+        kept = sum(int(np.prod(self.shapes[name])) for name in self.keep) * len(self.time)
+        rows = len(next(iter(found.values())))
+        if kept * rows > MOST_KEPT:
+            raise ModelError(
+                f"keep= would hold {8e-9 * kept * rows:.3g} GB of curves; keep fewer quantities or outputs, "
+                "or read measures from them"
+            )
         return found
 
     def __len__(self) -> int:
