@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench lint clean browser
 
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
@@ -18,9 +18,17 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The tests in a browser want chromium, which pip does not have; without it they are skipped.
+browser:
+	@command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || \
+		{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null 2>&1 && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || \
+		{ echo "No chromium, and no way to install it from here. On Debian and Ubuntu: apt install chromium"; exit 1; }
+
 bench: $(READY_BENCH)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.run
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.simulation
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.drive
 
 clean:
 	rm -rf $(VENV) build dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -35,8 +43,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
-# drake is one of the peers where a wheel for it exists; without it its rows stay empty.
+# drake and pybullet are peers where wheels for them exist; without one its rows stay empty.
 $(READY_BENCH): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check drake
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: pybullet
 	@touch $@

@@ -7,6 +7,7 @@ Times are minima over repeats, without building and compiling in either code.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -92,11 +93,10 @@ def main() -> None:
     rows = list(cost_of_modes())
     for modes, operations, each in rows:
         print(f"{modes:3} modes  {operations:6} operations  {1e6 * each:9.3f} us")
-    (n0, c0, s0), (n1, c1, s1) = rows[0], rows[-1]
-    span = np.log(n1 / n0)
-    print(
-        f"from {n0} to {n1}: operations as n^{np.log(c1 / c0) / span:.2f}, time as n^{np.log(s1 / s0) / span:.2f}"
-    )
+    for (n0, c0, s0), (n1, c1, s1) in [*itertools.pairwise(rows), (rows[0], rows[-1])]:
+        span = np.log(n1 / n0)
+        ways = np.log(c1 / c0) / span, np.log(s1 / s0) / span
+        print(f"from {n0:2} to {n1:2} modes: operations as n^{ways[0]:.2f}, time as n^{ways[1]:.2f}")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ class Controller:
             raise ModelError(f"controller {self.name!r}: the period must be positive, not {self.period!r}")
 
 
-class _Measured(Mapping[str, Any]):
+class Measured(Mapping[str, Any]):
     """Quantities by name on a traced state."""
 
     def __init__(self, quantities: Quantities, who: str) -> None:
@@ -124,7 +124,7 @@ def watch_program(mechanism: Mechanism, partition: Partition, events: Sequence[E
 def _traced(event: Event, quantities: Quantities) -> Any:
     if isinstance(event, StateEvent):
         return event.trace(quantities.s.kin, quantities.s.t)
-    return event.expression(_Measured(quantities, f"event {event.name!r}"))
+    return event.expression(Measured(quantities, f"event {event.name!r}"))
 
 
 def _scalar(event: Event, value: Any, s: Snapshot) -> Scalar:
@@ -154,7 +154,7 @@ def inputs_of(outputs: Sequence[Scalar]) -> tuple[Expr, ...]:
 def measuring(mechanism: Mechanism, names: Sequence[str]) -> Callable[[State, Array], dict[str, Any]]:
     """A function that measures quantities in a state."""
     s = Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics)
-    measured = _Measured(Quantities(s), "controller")
+    measured = Measured(Quantities(s), "controller")
     outputs: list[Scalar] = []
     places: dict[str, Any] = {}
     for name in names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
@@ -31,12 +31,13 @@ from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.multipliers import multipliers
 from bellcrank.formulations.partition import choose_partition
-from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation
+from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, least_operations
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
+from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
 from bellcrank.program.trace import BudgetExceeded, Graph, Scalar
@@ -76,6 +77,7 @@ class Traced:
     partition: Partition
     equations: Equations
     du: Sequence[Scalar]
+    state_rates: Callable[[Equations], Sequence[Scalar]] = lambda equations: ()
 
     @cached_property
     def rates(self) -> Program:
@@ -83,6 +85,8 @@ class Traced:
         eq = self.equations
         with eq.graph.counting("rates"):
             q_dot = eq.kin.position_rates()
+            changes = self.state_rates(eq)
+            q_dot[len(q_dot) - len(changes) :] = changes
         return Program.of(eq.inputs, [*q_dot, *(self.du[i] for i in self.partition.independent)], "rates")
 
     @cached_property
@@ -231,7 +235,7 @@ class Mechanism:
     @cached_property
     def _elements(self) -> tuple[object, ...]:
         s = self.system
-        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.forces)
+        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.forces, s.states)
         return (*(item for kind in kinds for item in kind.values()), *s.parameters, *s.gravity)
 
     def with_programs_of(self, other: Mechanism) -> Mechanism:
@@ -254,8 +258,11 @@ class Mechanism:
         best: Traced | None = None
         fewest: int | None = None
         for candidate in CANDIDATES:
+            if fewest is not None and least_operations(candidate, self.linkage, self.constraints) > fewest:
+                continue
             try:
-                trial = self._trace(candidate, partition, None if fewest is None else 4 * fewest)
+                # Some nodes of a graph end up unused, never more than half of them.
+                trial = self._trace(candidate, partition, None if fewest is None else 2 * fewest)
             except BudgetExceeded:
                 continue
             total = trial.count().total
@@ -266,13 +273,29 @@ class Mechanism:
         best.equations.graph.budget = None
         return best
 
+    @cached_property
+    def _twins(self) -> dict[str, str]:
+        return twin_inputs(self.linkage)
+
     def _trace(self, formulation: Formulation, partition: Partition, budget: int | None = None) -> Traced:
         graph = Graph(budget)
+        graph.twins = self._twins
         reference = Reference(
             self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values
         )
         equations = Equations.traced(self.mechanics, partition, graph, reference)
-        return Traced(formulation, partition, equations, FORMULATIONS[formulation](equations))
+        du = FORMULATIONS[formulation](equations)
+        return Traced(formulation, partition, equations, du, self._state_rates)
+
+    def _state_rates(self, eq: Equations) -> list[Scalar]:
+        """The rates of the first-order states."""
+        if not self.linkage.states:
+            return []
+        from bellcrank.result.snapshot import Snapshot
+        from bellcrank.result.states import state_rate
+
+        here = Snapshot.on(self.system, self.tree, self.mechanics, eq.kin, eq.t, eq.graph)
+        return [state_rate(here, name) for name in self.linkage.states]
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -387,7 +410,9 @@ def analyse(
     effects = tuple(effect(force, linkage) for force in system.forces.values())
     names = tuple(system.parameters)
     values = _parameter_values(system, parameters or {})
-    spinning = spinning_links(system, linkage, constraints, regrouped(linkage))
+    # The rates of states may look at any rotation.
+    watched = any(state.rate is not None for state in system.states.values())
+    spinning = frozenset() if watched else spinning_links(system, linkage, constraints, regrouped(linkage))
     mechanics = Mechanics(linkage, constraints, effects, names, spinning)
     loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
     drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,19 @@ class Resumption:
     seconds: float
 
 
+class Writer(Protocol):
+    """What a run tells how far it is, and how it ended."""
+
+    def write(self, run: Run, times: Array, progress: Progress) -> None:
+        """At the end of a chunk."""
+
+    def finish(self, result: Result, complete: bool) -> None:
+        """At the end."""
+
+    def close(self) -> None:
+        """Always."""
+
+
 class Recorder:
     """Writes a run into its file at the ends of chunks."""
 
@@ -69,6 +82,7 @@ class Recorder:
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self._file = h5py.File(part, "w", libver="latest")
         storage.create(self._file, self.header)
+        self._lay_out(self._file, stored)
         if stored is not None:
             storage.append(self._file, stored.time, stored.q, stored.u, stored.du, stored.parameters)
             storage.append_events(self._file, self.header, stored.events)
@@ -81,23 +95,39 @@ class Recorder:
         self._file.flush()
         os.replace(part, self.path)
 
+    def _lay_out(self, file: Any, stored: Stored | None) -> None:
+        """Tables besides the usual ones."""
+
+    def due(self, seconds: float) -> bool:
+        """Whether it is time to write."""
+        if seconds - self.written_at < max(SHORTEST, SHARE * seconds):
+            return False
+        self.written_at = seconds
+        return True
+
     def write(self, run: Run, times: Array, progress: Progress) -> None:
         """Bring the file up to date, where it is time to."""
-        if progress.seconds - self.written_at < max(SHORTEST, SHARE * progress.seconds):
+        if not self.due(progress.seconds):
             return
-        self.written_at = progress.seconds
         new = slice(self.outputs, progress.outputs)
         q, u, du, p = run.rows(times[new], progress.y[new], progress.partition[new])
         storage.append(self._file, times[new], q, u, du, p)
         self.outputs = progress.outputs
         storage.append_events(self._file, self.header, run.met[self.events :])
         self.events = len(run.met)
+        self.put(*self.contents(run, times, progress))
+
+    def put(self, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
+        """One more checkpoint, in the slot of the one before the last."""
         self.number += 1
-        payload = self._packed(run, times, progress)
+        payload = storage.packed(arrays, {**about, "number": self.number})
         storage.put_checkpoint(self._file, storage.SLOTS[self.number % 2], payload)
         self.checkpoint = payload
 
-    def _packed(self, run: Run, times: Array, progress: Progress) -> bytes:
+    def contents(
+        self, run: Run, times: Array, progress: Progress
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What a checkpoint holds."""
         point = progress.checkpoint()
         last = times[progress.outputs - 1] if progress.outputs else -np.inf
         kept = max((k for k, (t, _) in enumerate(run.history) if t < last), default=0)
@@ -109,7 +139,6 @@ class Recorder:
             arrays |= {"chosen_t": np.array(state.t), "chosen_q": state.q, "chosen_u": state.u, "chosen_p": p}
         ints = point.arrays["ints"]
         about = {
-            "number": self.number,
             "outputs": progress.outputs,
             "events": self.events,
             "method": point.method,
@@ -124,7 +153,7 @@ class Recorder:
                 "seconds": run.seconds_before + progress.seconds,
             },
         }
-        return storage.packed(arrays, about)
+        return arrays, about
 
     def finish(self, result: Result, complete: bool) -> None:
         """Put the whole result in place; a run that can be gone on with keeps its last checkpoint."""
@@ -140,21 +169,27 @@ class Recorder:
 
 def recorder(run: Run, times: Array, options: Options, path: str | PathLike[str]) -> Recorder:
     """A recorder for a run that is about to start; the model is put into words here, and errors with it."""
+    return Recorder(path, header_of(run, run.events, times, options))
+
+
+def header_of(run: Run, events: Sequence[Event], times: Array, options: Options, **more: Any) -> Header:
+    """What is known of a run that is about to start. events: The user's. more: Settings of its own kind."""
     settings = {
         "integrator": run.integrator,
         "options": _plain(options),
         "controllers": [c.name for c in run.controllers],
+        **more,
     }
     header = Header.of(
         run.mechanism,
         str(run.machine.traced.formulation),
-        event_names=tuple(e.name for e in run.events),
+        event_names=tuple(e.name for e in events),
         settings=settings,
         output_times=times,
     )
     if len(set(header.event_names)) < len(header.event_names):
         raise ModelError("events of a run that is saved need different names")
-    return Recorder(path, header)
+    return header
 
 
 def _plain(options: Options) -> dict[str, Any]:
@@ -173,9 +208,9 @@ def resume(
     """Go on with a run that was started with ``save=path`` and did not come to its end.
 
     The result, and the file, hold the outputs from the very start. They are those of an uninterrupted run to
-    the last bit, on the same machine, with one reservation: controllers that remember something begin with an
-    empty memory. events, controllers: the same as in the first call, because functions are not stored. A
-    finished run is returned as it is.
+    the last bit, on the same machine, with two reservations: controllers that remember something begin with an
+    empty memory, and with contacts they are the same to rounding. events, controllers: the same as in the first
+    call, because functions are not stored. A finished run is returned as it is.
     """
     from bellcrank.simulation import Run
 
@@ -188,13 +223,17 @@ def resume(
     _same("events", [e.name for e in events], header.event_names)
     _same("controllers", [c.name for c in controllers], header.settings["controllers"])
     given: dict[str, Any] = {k: (np.inf if v is None else v) for k, v in header.settings["options"].items()}
+    if "contacts" in header.settings:
+        from bellcrank.impacts.recording import resume_with_contacts
+
+        return resume_with_contacts(path, stored, Options(**given), events, controllers, progress)
     run = Run(header.mechanism(), str(header.settings["integrator"]), events, controllers)
     point: Resumption | None = None
     if stored.checkpoint:
-        stored = _cut(stored)
-        point = _resumption(stored)
+        stored = cut(stored)
+        point = resumption(*storage.unpacked(stored.checkpoint), stored)
     else:
-        stored = _shortened(stored, 0, 0)
+        stored = shortened(stored, 0, 0)
     record = Recorder(path, header)
     record.begin(stored)
     return run.go(header.output_times, Options(**given), progress, record, point)
@@ -208,21 +247,23 @@ def _same(what: str, given: Sequence[str], wanted: Sequence[str]) -> None:
         )
 
 
-def _cut(stored: Stored) -> Stored:
+def cut(stored: Stored) -> Stored:
     """Without what came after the checkpoint; it will be computed again."""
     about = storage.unpacked(stored.checkpoint)[1]
-    return _shortened(stored, int(about["outputs"]), int(about["events"]))
+    return shortened(stored, int(about["outputs"]), int(about["events"]))
 
 
-def _shortened(stored: Stored, outputs: int, events: int) -> Stored:
+def shortened(stored: Stored, outputs: int, events: int) -> Stored:
+    """The first outputs and events of a file."""
     if outputs > len(stored.time) or events > len(stored.events):
         raise ResultFileError("the file lacks outputs that were written before its checkpoint")
     tables = {k: getattr(stored, k)[:outputs] for k in storage.TABLES}
-    return replace(stored, **tables, events=stored.events[:events])
+    forces = None if stored.contact_forces is None else stored.contact_forces[:outputs]
+    return replace(stored, **tables, events=stored.events[:events], contact_forces=forces)
 
 
-def _resumption(stored: Stored) -> Resumption:
-    arrays, about = storage.unpacked(stored.checkpoint)
+def resumption(arrays: dict[str, NDArray[Any]], about: Mapping[str, Any], stored: Stored) -> Resumption:
+    """Where a run goes on, from the contents of its checkpoint and the outputs before it."""
     history_p = arrays.pop("history_p")
     chosen = None
     if "chosen_q" in arrays:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -38,7 +38,8 @@ from bellcrank.simulate.loop import Change, Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.model.system import System
-    from bellcrank.recording import Recorder, Resumption
+    from bellcrank.recording import Resumption, Writer
+    from bellcrank.watching import Watch
 
 Array = NDArray[np.float64]
 
@@ -117,18 +118,22 @@ def simulate(
     queue_size: int = 4,
     propagation: str = "sequential",
     save: str | PathLike[str] | None = None,
+    watch: Callable[[Result], None] | None = None,
 ) -> Result:
     """Run a mechanism for `duration` seconds.
 
     formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
-    :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals, or
-    the times themselves. initial: start values by joint. parameters: values other than the described ones.
-    step: fixed step [s] for the methods that take one. start: state to start from instead of the described
-    one. progress: show a bar (default: on a terminal, after a second). impacts: how
-    impact times are found: "dense" on the dense output of a step, "queue" by the last `queue_size` checks
-    every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or "simultaneous".
+    :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals (an
+    integer), the interval [s] (a number with a point), or the times themselves. initial: start values by joint.
+    parameters: values other than the described ones. step: fixed step [s] for the methods that take one. start:
+    state to start from instead of the described one. progress: show a bar (default: on a terminal, after a
+    second). impacts: how impact times are found: "dense" on the dense output of a step, "queue" by the last
+    `queue_size` checks every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or
+    "simultaneous".
     save: write the outputs into this file as they come; after an interrupt or a crash
-    :func:`bellcrank.resume` goes on from there.
+    :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a second while
+    the run goes on (with contacts: when contacts have changed); :meth:`bellcrank.viewer.Viewer.follow` is such a
+    function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
@@ -150,13 +155,15 @@ def simulate(
         from bellcrank.impacts.run import simulate_with_contacts
         from bellcrank.impacts.timing import Timing
 
-        if save is not None:
-            raise ModelError("save= does not take runs with contacts yet; save the result afterwards")
         timing = Timing.of(impacts, queue_size, max_step, propagation)
         return simulate_with_contacts(
-            mechanism, integrator, times, options, events, controllers, progress, timing
+            mechanism, integrator, times, options, events, controllers, progress, timing, save, watch
         )
     run = Run(mechanism, integrator, events, controllers)
+    if watch is not None:
+        from bellcrank.watching import Watch
+
+        run.watch = Watch(watch)
     record = None
     if save is not None:
         from bellcrank.recording import recorder
@@ -193,6 +200,16 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
         if output < 1:
             raise ModelError(f"output={output!r}: give at least one interval, or the output times")
         return np.linspace(begin, begin + duration, int(output) + 1)
+    if isinstance(output, float | np.floating):
+        if not 0.0 < output <= duration:
+            raise ModelError(
+                f"output={output!r}: the interval must be positive and no longer than {duration:g} s"
+            )
+        times: Array = begin + float(output) * np.arange(
+            int(duration / output * (1.0 + 1e-12)) + 1, dtype=np.float64
+        )
+        end = begin + duration
+        return np.append(times, end) if end - times[-1] > 1e-9 * duration else np.append(times[:-1], end)
     times = np.atleast_1d(np.asarray(output, dtype=float))
     if times.ndim != 1 or not np.isfinite(times).all() or np.any(np.diff(times) <= 0.0):
         raise ModelError("output times must increase and be finite")
@@ -225,6 +242,7 @@ class Run:
         self.met: list[Happening] = []
         self.rows_before: tuple[Array, ...] | None = None
         self.seconds_before = 0.0
+        self.watch: Watch | None = None
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
@@ -247,6 +265,7 @@ class Run:
                 for link in m.linkage.links
                 for i in range(len(link.own_positions))
             ),
+            *(f"state {name}" for name in m.linkage.states),
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
         return Problem(
@@ -278,7 +297,7 @@ class Run:
         times: Array,
         options: Options,
         progress: bool | None,
-        record: Recorder | None = None,
+        record: Writer | None = None,
         resumption: Resumption | None = None,
     ) -> Result:
         """Integrate to the last output time."""
@@ -295,6 +314,8 @@ class Run:
             bar.show(progress)
             if record is not None:
                 record.write(self, times, progress)
+            if self.watch is not None:
+                self.watch.chunk(self, times, progress)
 
         began = time.perf_counter()
         try:

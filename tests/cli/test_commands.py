@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
+from bellcrank.cli.inputs import model
+from bellcrank.viewer import Viewer
 from cli.conftest import Call
 
 COMMANDS = (
     *("run", "check", "count", "equilibrium", "linearize", "plot", "report", "view"),
-    *("quantities", "convert", "verify", "examples", "sweep", "optimise"),
+    *("quantities", "convert", "verify", "examples", "sweep", "optimise", "drive"),
 )
 
 
@@ -201,12 +207,47 @@ def test_pages(call: Call, stored: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     assert call("plot", stored, "slider.velocity.x", "--out", "v.svg").out == "written: v.svg\n"
     assert call("report", stored).out == "written: run_report.html\n"
-    assert call("view", stored, "--no-open", "--json").json == {"out": "run.html"}
+    assert call("view", stored, "--html", "run.html", "--json").json == {"out": "run.html"}
+    assert call("view", "pendulum", "-d", "0.5", "--html", "pendulum.html").out == "written: pendulum.html\n"
     assert opened == []
-    assert call("view", stored, "-q", "slider.velocity.x").status == 0
-    assert opened[0].startswith("file:///")
-    for name in ("v.svg", "run_report.html", "run.html"):
+    for name in ("v.svg", "run_report.html", "run.html", "pendulum.html"):
         assert Path(name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("what", ["result", "model"])
+def test_view_serves_until_it_is_ended(
+    call: Call, stored: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    opened: list[str] = []
+    answers: list[int] = []
+
+    def look(viewer: Viewer) -> None:
+        with urllib.request.urlopen(viewer.url, timeout=10) as page:
+            answers.append(page.status)
+        assert viewer.finished(60)
+        answers.append(len(viewer.result))
+
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    monkeypatch.setattr("bellcrank.viewer.viewer.Viewer.wait", look)
+    words = ("view", stored) if what == "result" else ("view", "pendulum", "-d", "1", "--set", "friction=0.2")
+    answer = call(*words, "--json")
+    assert answer.status == 0
+    assert opened == [answer.json["url"]]
+    assert opened[0].startswith("http://127.0.0.1:")
+    assert answers == [200, 51 if what == "result" else 1001]
+
+
+def test_view_ends_at_ctrl_c(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bellcrank.cli", "view", "pendulum", "--no-browser", "-d", "1"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("view at http://127.0.0.1:")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert "Traceback" not in err + out
 
 
 def test_examples(call: Call) -> None:
@@ -228,6 +269,51 @@ def test_convert(call: Call, stored: Path) -> None:
     assert call("convert", stored, "model.yaml").status == 0
     assert call("check", "model.yaml").status == 0
     assert "--force" in call("convert", "pendulum", "model.yaml").err
+
+
+def test_convert_to_c(call: Call, stored: Path) -> None:
+    from program.c_compiler import library, pointer
+
+    found = call("convert", "pendulum", "pendulum.c", "--json").json
+    assert found["parameters"] == ["rod_mass", "rod_length", "friction"]
+    assert call("convert", stored, "run.c").out.endswith("written: run.c\n")
+    assert "no model" not in call("convert", "pendulum", "pendulum.c").err
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc on this machine")
+    built = library(Path("pendulum.c").resolve())
+    mechanism = model("pendulum").mechanism()
+    x = mechanism.kernel_input() + 0.01
+    n = len(found["states"])
+    rates = np.zeros(n)
+    y, p = np.ascontiguousarray(x[1 : 1 + n]), np.ascontiguousarray(x[1 + n :])
+    built.pendulum_rates(ctypes.c_double(x[0]), pointer(y), pointer(p), pointer(rates))
+    assert rates == pytest.approx(mechanism.kernel(x), rel=1e-13)
+
+
+def test_the_shell_completes_commands_files_and_names(tmp_path: Path) -> None:
+    (tmp_path / "pond.yaml").touch()
+    (tmp_path / "pond.h5").touch()
+    (tmp_path / "notes.txt").touch()
+
+    def offered(line: str) -> set[str]:
+        words = line.split(" ")
+        environment = {
+            **os.environ,
+            "_BELLCRANK_COMPLETE": "complete_bash",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        command = [sys.executable, "-m", "bellcrank.cli"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=True
+        )
+        return set(done.stdout.split())
+
+    assert {"run", "report"} <= offered("bellcrank r")
+    assert offered("bellcrank run p") == {"pond.yaml", "pendulum"}
+    assert offered("bellcrank plot p") == {"pond.h5"}
+    assert offered("bellcrank drive --terrain b") == {"bumps"}
+    assert "--duration" in offered("bellcrank run --d")
 
 
 @pytest.mark.parametrize(
@@ -257,7 +343,12 @@ def test_convert(call: Call, stored: Path) -> None:
         ("linearize pendulum --at equilibirum", "did you mean 'equilibrium'?"),
         ("linearize pendulum --input frction", "did you mean 'friction'?"),
         ("equilibrium pendulum --drivers forzen", "did you mean 'frozen'?"),
-        ("plot nothing.h5", "no such file"),
+        ("plot nothing.h5", "no result file 'nothing.h5'"),
+        ("view pendulm", "did you mean 'pendulum'?"),
+        ("view pendulum -q rod.veloctiy --html x.html", "did you mean 'rod.velocity'?"),
+        ("view pendulum --port 70000", "--port"),
+        ("drive --terrain bump", "did you mean 'bumps'?"),
+        ("convert pendulum model.txt", ".yaml"),
         ("plot {stored} slider.veloctiy.x", "did you mean 'slider.velocity'?"),
         ("run {stored}", "is a result"),
         ("report {model}", "is not a result"),

@@ -130,6 +130,15 @@ WORDS = (
 )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_waits() -> Iterator[None]:
+    """The viewer ends at once instead of waiting for Ctrl-C, and no browser is opened."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bellcrank.viewer.viewer.Viewer.wait", lambda viewer: None)
+        patch.setattr("webbrowser.open", lambda address: True)
+        yield
+
+
 def called(*words: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:

@@ -45,10 +45,34 @@ def test_the_keys_are_those_of_the_reader() -> None:
         assert found == {kind: set(keys) for kind, keys in kinds.items()}
 
 
+def test_the_keys_of_flexible_members_are_those_of_the_reader() -> None:
+    defined = schema()["$defs"]
+    for name, kinds in (
+        ("member", layout.MEMBERS),
+        ("section", layout.SECTIONS),
+        ("modes", layout.MODES),
+        ("member_frame", layout.MEMBER_FRAMES),
+        ("member_damping", layout.DAMPINGS),
+        ("shape", layout.SHAPES),
+    ):
+        found = {
+            item["properties"]["kind"]["const"]: set(item["properties"]) for item in defined[name]["oneOf"]
+        }
+        assert found == {kind: set(keys) for kind, keys in kinds.items()}
+    assert set(defined["material"]["properties"]) == set(layout.MATERIAL)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_fit_the_schema_and_can_be_analysed(path: Path) -> None:
     check(path.read_text())
-    freedoms = {"pendulum": 1, "slider_crank": 1, "four_bar": 1, "full_car": 15, "quarter_car": 2}
+    freedoms = {
+        "pendulum": 1,
+        "slider_crank": 1,
+        "four_bar": 1,
+        "full_car": 15,
+        "flexible_slider_crank": 5,
+        "quarter_car": 2,
+    }
     assert analyse(load(path)).degrees_of_freedom == freedoms[path.stem]
     check(dumps(load(path)))
 

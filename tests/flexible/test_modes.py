@@ -59,6 +59,18 @@ def test_component_modes_approach_the_whole_model_from_above():
     np.testing.assert_allclose(last, whole, rtol=1e-3)
 
 
+def test_the_compliance_of_normal_modes_converges_with_the_third_order():
+    """What n modes of a cantilever miss of its tip compliance is sum 12 / (k L)^4 over the others: n^-3."""
+    bar = beam("bar", 1.0, circle(0.02), STEEL, 80, planar=True)
+    missed = [
+        bar.reduce(NormalModes(along={"y": n}), Clamped("start")).truncation.static_residual["end"][1]
+        for n in (3, 6, 12)
+    ]
+    roots = (np.arange(4, 4000) - 0.5) * np.pi
+    assert missed[0] == pytest.approx(np.sum(12 / roots**4), rel=1e-3)
+    np.testing.assert_allclose(np.log2(np.array(missed[:-1]) / missed[1:]), 3.0, atol=0.1)
+
+
 def test_attachment_modes_remove_the_static_residual():
     plain = bar().reduce(NormalModes(4), Clamped("start"))
     better = bar().reduce(AttachmentModes({"end": "x y z rx"}, 4), Clamped("start"))

@@ -11,7 +11,7 @@ import bellcrank as bc
 from bellcrank.flexible import Clamped, NormalModes, beam, rectangle, solid
 from bellcrank.view import animation
 from bellcrank.view.scene import scene
-from bellcrank.view.svg import mechanism
+from bellcrank.view.svg import mechanism, placed
 from flexible_dynamics.members import ALLOY, LENGTH, rod, slider_crank
 
 
@@ -83,6 +83,25 @@ def test_deformed_shape_passes_through_the_nodes_and_is_magnified() -> None:
     assert cells.shape == (6, 2)
     flat, large = run.deformed("rod", 0.0)[0], run.deformed("rod", 50.0)[0]
     np.testing.assert_allclose(large - flat, 50.0 * (shape - flat), atol=1e-9)
+
+
+def test_springs_are_drawn_between_deformed_points() -> None:
+    system = bc.System("sprung")
+    body = system.flexible_body("rod", rod("clamped", 3))
+    system.revolute("pin", system.ground.point(0, 0, 0), body.node("start"), axis="z")
+    system.spring("hold", system.ground.point(0.5, 0.5, 0.2), body.node("middle"), 1e4, free_length=0.4)
+    run = system.simulate(0.02, output=10)
+    drawn = scene(run)
+    (spring,) = drawn.springs
+    for frame in range(11):
+        _, at = spring.ends(frame)
+        seen = placed(drawn, spring.b, at[None], frame)[0]
+        np.testing.assert_allclose(seen, run["rod.middle.position"][frame], atol=1e-12)
+    member = system.bodies["rod"].member
+    still = member.node("middle").position
+    near, far = (scene(run, magnified=factor).springs[0].ends(7)[1] - still for factor in (1.0, 5.0))
+    assert np.abs(near).max() > 1e-6
+    np.testing.assert_allclose(far, 5.0 * near, rtol=1e-9)
 
 
 def test_pictures_show_the_deformed_shape(tmp_path: Path) -> None:

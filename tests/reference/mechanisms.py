@@ -260,6 +260,22 @@ def coupled(drawing: Drawing) -> None:
     system.coupling("mixture", factors, offset)
 
 
+def coupled_across_cuts(drawing: Drawing) -> None:
+    """A loop with a cut cylindrical joint and a free body, whose coordinates no joint of the tree owns, geared."""
+    names = [drawing.body() for _ in range(4)]
+    pin = drawing.joint("revolute", "ground", names[0])
+    drawing.joint("spherical", names[0], names[1])
+    drawing.joint("universal", names[1], names[2])
+    cut = drawing.joint("cylindrical", names[2], "ground", cut=True)
+    float_ = drawing.joint("free", "ground", names[3])
+    terms = [(pin, "angle"), (cut, "angle"), (cut, "displacement"), (float_, "x"), (float_, "z")]
+    factors = drawing.rng.uniform(0.5, 2.0, len(terms)) * drawing.rng.choice([-1.0, 1.0], len(terms))
+    start = [joint.start_coordinates()[joint.coordinates.index(c)] for joint, c in terms]
+    drawing.system.coupling(
+        "mixture", dict(zip(terms, map(float, factors), strict=True)), float(factors @ start)
+    )
+
+
 def driven(drawing: Drawing) -> None:
     """A five-bar with a driven pin, and a tree with driven coordinates and a driven point."""
     planar(drawing, FIVE_BAR)
@@ -305,6 +321,7 @@ FAMILIES: dict[str, Callable[[Drawing], object]] = {
     "massless crank and slider": lambda d: planar(d, FOUR_BAR, massless=1, sliders=1),
     "massless cross": massless_cross,
     "coupled": coupled,
+    "coupled across cuts": coupled_across_cuts,
     "driven": driven,
     **{f"cut {kind}": (lambda d, kind=kind: spatial_loop(d, cut=kind)) for kind in KINDS if kind != "free"},
 }

@@ -11,9 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bellcrank.errors import UnknownName
+from bellcrank.errors import ModelError, UnknownName
 from bellcrank.simulate import Options, Problem, Sample, SimulationError, Status, integrate
 from bellcrank.simulate.run import Run
+from bellcrank.simulation import output_times
 from simulate.problems import ALL, kernel, oscillator, pendulum_in_the_plane, van_der_pol
 
 TIMES = np.linspace(0.0, 6.0, 61)
@@ -179,3 +180,22 @@ def test_importing_does_not_load_the_compiler():
 
 def test_every_status_has_advice():
     assert all(status.advice for status in Status)
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (4, [0, 0.25, 0.5, 0.75, 1]),
+        (0.25, [0, 0.25, 0.5, 0.75, 1]),
+        (0.4, [0, 0.4, 0.8, 1]),
+        ([0.1, 0.7], [0.1, 0.7]),
+    ],
+)
+def test_output_by_count_interval_or_times(output, expected):
+    np.testing.assert_allclose(output_times(0.0, 1.0, output), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("output", [0, -1, 0.0, -0.5, 2.0, float("nan"), [0.2, 0.1], []])
+def test_output_that_makes_no_sense(output):
+    with pytest.raises(ModelError, match="output"):
+        output_times(0.0, 1.0, output)

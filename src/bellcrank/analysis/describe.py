@@ -22,7 +22,9 @@ def describe_mechanism(mechanism: Mechanism) -> str:
         "",
         "groups",
     ]
-    for n, group in enumerate(mechanism.groups):
+    # Nodes of flexible bodies are links of their own, but nothing is solved there.
+    solved = [g for g in mechanism.groups if any(linkage.links[k].own_speeds for k in g.links)]
+    for n, group in enumerate(solved):
         bodies = list(dict.fromkeys(linkage.links[k].name for k in group.links))
         closed = [mechanism.mechanics.constraints[c].what for c in group.constraints]
         driven = list(dict.fromkeys(linkage.links[k].name for k in group.inputs))

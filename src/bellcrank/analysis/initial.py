@@ -30,7 +30,7 @@ def apply_initial(
     coordinate names to positions or pairs; for ball and free joints also ``position``, ``quaternion``,
     ``velocity`` and ``angular_velocity`` (both of B seen from A, velocity in A's axes, angular velocity in
     B's). For a flexible body, by its own name, a mapping of its modes; modal coordinates and rates that are not
-    given are zero and stay so in the assembly.
+    given are zero and stay so in the assembly. For a state, by its name, its value.
     """
     q, u = q.copy(), u.copy()
     held_q: list[int] = []
@@ -43,8 +43,13 @@ def apply_initial(
         if name in system.bodies and system.bodies[name].member is not None:
             _set_modes(linkage, name, given, q, u)
             continue
+        if name in linkage.states:
+            q[linkage.positions - len(linkage.states) + linkage.states.index(name)] = _pair(
+                name, "value", given
+            )[0]
+            continue
         if name not in system.joints:
-            raise unknown_name("joint", name, [*system.joints, *_flexible(system)])
+            raise unknown_name("joint", name, [*system.joints, *_flexible(system), *linkage.states])
         joint = system.joints[name]
         links = [link for link in linkage.links if link.joint == name]
         if not links:

@@ -16,15 +16,17 @@ import typer
 from bellcrank.cli.check import check
 from bellcrank.cli.convert import convert
 from bellcrank.cli.count import count
+from bellcrank.cli.drive import drive
 from bellcrank.cli.equilibrium import equilibrium
 from bellcrank.cli.examples import examples
 from bellcrank.cli.linearize import linearize
 from bellcrank.cli.optimise import optimise
-from bellcrank.cli.pages import plot, report, view
+from bellcrank.cli.pages import plot, report
 from bellcrank.cli.quantities import quantities
 from bellcrank.cli.run import run
 from bellcrank.cli.sweep import sweep
 from bellcrank.cli.verify import verify
+from bellcrank.cli.view import view
 
 FAILED = 1
 WRONG_INPUT = 2
@@ -40,6 +42,7 @@ for command in (run, check, count, equilibrium, linearize, plot, report, view, q
     app.command()(command)
 app.command()(sweep)
 app.command()(optimise)
+app.command()(drive)
 app.add_typer(examples, name="examples")
 
 

@@ -58,6 +58,9 @@ def findings(m: Mechanism) -> dict[str, Any]:
     linkage, system = m.linkage, m.system
     groups = []
     for group in m.groups:
+        if not any(linkage.links[k].own_speeds for k in group.links):
+            # Nodes of flexible bodies are links of their own, but nothing is solved there.
+            continue
         groups.append(
             {
                 "bodies": list(dict.fromkeys(linkage.links[k].name for k in group.links)),

@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bellcrank.cli import completion
 from bellcrank.cli.output import Json, Table, counted, note, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.files.imported import Imported
+    from bellcrank.model.system import System
 
-SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".yaml", ".yml", ".c")
 
 
 def convert(
     file: Annotated[
-        str, typer.Argument(metavar="IN", help="A model file (YAML, URDF, MJCF), a result, or an example.")
+        str,
+        typer.Argument(
+            metavar="IN",
+            help="A model file (YAML, URDF, MJCF), a result, or an example.",
+            autocompletion=completion.results_and_models,
+        ),
     ],
     out: Annotated[
-        str, typer.Argument(metavar="OUT", help="A model file (.yaml), or - for standard output.")
+        str,
+        typer.Argument(
+            metavar="OUT", help="A model file (.yaml), C source (.c), or - for a model on standard output."
+        ),
     ],
     base: Annotated[
         str, typer.Option("--base", help="URDF: fixed welds the root link to the ground, free lets it float.")
@@ -31,15 +41,17 @@ def convert(
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Convert a model to the native format, and list everything that could not be taken over.
+    """Convert a model to the native format, and list everything that could not be taken over; or compile it to C.
 
-    From a result, its model is taken out.
+    From a result, its model is taken out. C is one self-contained C99 file of the equations of motion, the projection
+    onto the constraints, the start state and the parameters, for hardware in the loop.
 
     \b
     Examples:
       bellcrank convert robot.urdf robot.yaml --base free
       bellcrank convert humanoid.xml humanoid.yaml
       bellcrank convert run.h5 model.yaml
+      bellcrank convert slider_crank.yaml slider_crank.c
     """
     from bellcrank.cli import inputs
     from bellcrank.errors import ModelError, unknown_name
@@ -59,6 +71,9 @@ def convert(
         system = imported.system
     else:
         system = inputs.model(file)
+    if Path(out).suffix.lower() == ".c":
+        _to_c(system, imported, out, as_json)
+        return
     text = dumps(system)
     if out == "-":
         typer.echo(text, nl=False)
@@ -72,6 +87,31 @@ def convert(
         show_json({**(imported.to_json() if imported else {"system": system.name}), "out": out})
         return
     show(*(_tables(imported) if imported else []), f"written: {out}")
+
+
+def _to_c(system: System, imported: Imported | None, out: str, as_json: bool) -> None:
+    """Write the C file and say what is in it."""
+    from bellcrank.export import export_of
+    from bellcrank.program.c_file import c_file
+
+    export = export_of(system.mechanism())
+    Path(out).write_text(c_file(export), encoding="utf-8")
+    if as_json:
+        about = imported.to_json() if imported else {"system": system.name}
+        sizes = {"states": list(export.states), "parameters": list(export.parameters)}
+        operations = len(export.rates.operations)
+        show_json(
+            {**about, **sizes, "operations": operations, "projects": bool(export.projection), "out": out}
+        )
+        return
+    rows = [
+        ("states", str(len(export.states))),
+        ("parameters", str(len(export.parameters))),
+        ("operations of one evaluation", f"{len(export.rates.operations):,}"),
+        ("projection onto the constraints", "yes" if export.projection is not None else "not needed"),
+    ]
+    tables = _tables(imported) if imported else []
+    show(*tables, Table(f"{system.name} as C99", ("", ""), rows), f"written: {out}")
 
 
 def _tables(imported: Imported) -> list[Table | str]:

@@ -7,10 +7,18 @@ from typing import Annotated
 
 import typer
 
+from bellcrank.cli import completion
 from bellcrank.cli.output import Json, Table, show, show_json
 
 examples = typer.Typer()
-Name = Annotated[str, typer.Argument(metavar="NAME", help="An example; 'bellcrank examples' lists them.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="An example; 'bellcrank examples' lists them.",
+        autocompletion=completion.examples,
+    ),
+]
 
 
 @examples.callback(invoke_without_command=True)

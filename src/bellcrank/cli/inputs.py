@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bellcrank.cli import completion
+
 if TYPE_CHECKING:
     from bellcrank.files.imported import Imported
     from bellcrank.model.system import System
@@ -15,9 +17,18 @@ if TYPE_CHECKING:
 
 Model = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A model file (YAML, URDF, MJCF), or the name of an example."),
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file (YAML, URDF, MJCF), or the name of an example.",
+        autocompletion=completion.models,
+    ),
 ]
-ResultFile = Annotated[str, typer.Argument(metavar="RESULT", help="A result file, from bellcrank run --out.")]
+ResultFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="RESULT", help="A result file, from bellcrank run --out.", autocompletion=completion.results
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter; may be repeated."),
@@ -124,6 +135,13 @@ def result(path: str) -> Result:
 
     if Path(path).is_file() and not is_result(path):
         raise ModelError(f"{path} is not a result; make one with 'bellcrank run {path} --out run.h5'")
+    if not Path(path).exists():
+        from bellcrank.files.places import nearest
+
+        folder = Path(path).parent
+        here = [str(p) for p in folder.iterdir() if is_result(str(p))] if folder.is_dir() else []
+        hint = nearest(path, here) or "; make one with 'bellcrank run MODEL --out run.h5'"
+        raise ModelError(f"there is no result file {path!r}{hint}")
     found = load(path)
     if not len(found):
         raise ModelError(f"{path} holds no outputs: its run was stopped before the first")

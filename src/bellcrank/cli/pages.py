@@ -1,4 +1,4 @@
-"""``bellcrank plot``, ``report`` and ``view``: results to look at and to send."""
+"""``bellcrank plot`` and ``report``: results to look at and to send."""
 
 from __future__ import annotations
 
@@ -61,34 +61,6 @@ def report(file: ResultFile, out: Out = None, quantity: Quantity = None, as_json
     target = inputs.writable(out or _beside(file, "_report.html"), (".html", ".htm"))
     inputs.result(file).report(target, quantity or None)
     _written(target, as_json)
-
-
-def view(
-    file: ResultFile,
-    out: Out = None,
-    quantity: Quantity = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Write the page, open no browser.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Write the animation of a result as one self-contained HTML file, and open it in the browser.
-
-    \b
-    Examples:
-      bellcrank view run.h5
-      bellcrank view run.h5 --no-open --out send_me.html -q slider.velocity.x
-    """
-    from bellcrank.cli import inputs
-
-    target = inputs.writable(out or _beside(file, ".html"), (".html", ".htm"))
-    inputs.result(file).html(target, quantity or None)
-    _written(target, as_json)
-    if not no_open:
-        import webbrowser
-
-        if not webbrowser.open(target.resolve().as_uri()):
-            from bellcrank.cli.output import note
-
-            note(f"no browser could be opened; open {target} yourself")
 
 
 def _beside(file: str, ending: str) -> str:

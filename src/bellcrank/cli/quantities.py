@@ -6,12 +6,18 @@ from typing import Annotated
 
 import typer
 
+from bellcrank.cli import completion
 from bellcrank.cli.output import Json, Table, show, show_json
 
 
 def quantities(
     file: Annotated[
-        str, typer.Argument(metavar="MODEL|RESULT", help="A model, an example or a result file.")
+        str,
+        typer.Argument(
+            metavar="MODEL|RESULT",
+            help="A model, an example or a result file.",
+            autocompletion=completion.results_and_models,
+        ),
     ],
     containing: Annotated[str, typer.Option("--containing", help="Only names that hold this text.")] = "",
     as_json: Json = False,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bellcrank.cli import completion
 from bellcrank.cli.inputs import Initial, Model, Quantity, Set
 from bellcrank.cli.output import Json, Table, counted, note, number, seconds, show, show_json
 
@@ -26,10 +27,20 @@ def run(
     ] = 10.0,
     tolerance: Annotated[float, typer.Option("--tolerance", help="Relative local error.")] = 1e-8,
     integrator: Annotated[
-        str, typer.Option("--integrator", help="auto, dop853, radau, ...; a wrong name lists them all.")
+        str,
+        typer.Option(
+            "--integrator",
+            help="auto, dop853, radau, ...; a wrong name lists them all.",
+            autocompletion=completion.integrators,
+        ),
     ] = "auto",
     formulation: Annotated[
-        str, typer.Option("--formulation", help="auto, recursive, independent, ...; auto takes the cheapest.")
+        str,
+        typer.Option(
+            "--formulation",
+            help="auto, recursive, independent, ...; auto takes the cheapest.",
+            autocompletion=completion.formulations,
+        ),
     ] = "auto",
     initial: Initial = None,
     outputs: Annotated[

@@ -1,7 +1,7 @@
 """Contact of convex shapes: closest points, the time of impact, impulses, and lasting contact."""
 
 from bellcrank.contact.closest import Closest, check_pair, closest, has_closed_form
-from bellcrank.contact.friction import Coulomb
+from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.impact import Impact, ImpactError, Propagation, solve_impact
 from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.laws import ForceLaw, kelvin_voigt_damping
@@ -52,6 +52,7 @@ __all__ = [
     "Implicit",
     "JammedContact",
     "Line",
+    "LuGre",
     "Plane",
     "Propagation",
     "Revolution",

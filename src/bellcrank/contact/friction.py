@@ -1,4 +1,4 @@
-"""Friction of a continuous contact: Coulomb's law made smooth around zero slip, with Stribeck's peak."""
+"""Friction of a continuous contact: Coulomb's law made smooth around zero slip with Stribeck's peak, and bristles."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec, dot, scale
-from bellcrank.program.trace import Scalar, function, sqrt
+from bellcrank.mechanics.vectors import Vec, add, dot, scale
+from bellcrank.program.trace import Scalar, compare, function, sqrt, where
+
+TINY = 1e-30
+"""Square of a slip [m^2/s^2] that keeps the root of it smooth."""
 
 
 @dataclass(frozen=True)
@@ -51,4 +54,74 @@ class Coulomb:
         return scale(-(mu * load) / sqrt(s2), slip)
 
 
-__all__ = ["Coulomb"]
+@dataclass(frozen=True)
+class LuGre:
+    """Bristles that bend and slip: friction that holds without creep.
+
+    With the bristles' bend z [m], the slip v [m/s] and the load N [N]:
+
+        z-dot = v - (|v| / g(v)) z,   g(v) = mu(v) / stiffness,
+        F = -N (stiffness z + damping z-dot + viscous v),
+
+    mu(v) = kinetic + (static - kinetic) exp(-(v / stribeck_speed)^2). At rest stiffness z carries the load along the
+    slope, and z-dot = v = 0. Apart, the bristles straighten within `recovery`.
+
+    kinetic, static: Coefficients; static is the kinetic one where missing. stiffness: Of the bristles over the load
+    [1/m]: the body shifts by mu / stiffness before it slips. damping: Of the bristles over the load [s/m]; where
+    missing, 2 sqrt(stiffness / g) with g = 9.81 m/s^2, critical for a body under its own weight. viscous: [s/m].
+    stribeck_speed: [m/s]. recovery: [s].
+
+    Sources: Canudas de Wit, Olsson, Astrom, Lischinsky (1995), equations (1) to (4).
+    Differs in: a vector in the plane of contact instead of one direction; forces in proportion to the load; the damping
+    falls with the slip as exp(-(v / stribeck_speed)^2), so that the model stays passive (Olsson 1996, section 3.4).
+    """
+
+    kinetic: float
+    static: float | None = None
+    stiffness: float = 1e4
+    damping: float | None = None
+    viscous: float = 0.0
+    stribeck_speed: float = 1e-2
+    recovery: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name in ("kinetic", "static", "stiffness", "damping", "viscous", "stribeck_speed", "recovery"):
+            given = getattr(self, name)
+            if given is None and name in ("static", "damping"):
+                continue
+            low = 0.0 if name in ("damping", "viscous") else math.ulp(0.0)
+            if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given < math.inf:
+                raise ModelError(
+                    f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}"
+                )
+        if self.static is not None and self.static < self.kinetic:
+            raise ModelError(
+                f"friction: static {self.static:g} is less than kinetic {self.kinetic:g}; it must not be smaller"
+            )
+
+    def rate(self, bend: Vec, slip: Vec, touching: Scalar) -> Vec:
+        """z-dot [m/s]; touching: Whether the bodies touch, a condition."""
+        s2 = dot(slip, slip)
+        speed = sqrt(s2 + TINY)
+        held = speed * (self.stiffness / self._coefficient(s2))
+        pull = where(touching, held, 1.0 / self.recovery)
+        along = [where(touching, v, 0.0) - pull * z for v, z in zip(slip, bend, strict=True)]
+        return (along[0], along[1], along[2])
+
+    def force(self, bend: Vec, slip: Vec, load: Scalar) -> Vec:
+        """The force [N] on the body that slips with the velocity `slip` [m/s] under the normal force `load` [N]."""
+        s2 = dot(slip, slip)
+        bending = self.rate(bend, slip, compare("lt", 0.0, load))
+        damping = 2.0 * math.sqrt(self.stiffness / 9.81) if self.damping is None else self.damping
+        damped = damping * function("exp", -(s2 / (self.stribeck_speed * self.stribeck_speed)))
+        inner = add(add(scale(self.stiffness, bend), scale(damped, bending)), scale(self.viscous, slip))
+        return scale(-load, inner)
+
+    def _coefficient(self, s2: Scalar) -> Scalar:
+        if self.static is None or self.static <= self.kinetic:
+            return self.kinetic
+        fall = function("exp", -(s2 / (self.stribeck_speed * self.stribeck_speed)))
+        return self.kinetic + (self.static - self.kinetic) * fall
+
+
+__all__ = ["Coulomb", "LuGre"]

@@ -84,6 +84,7 @@ def solve_impact(
     tangents: int = 1,
     law: ImpactLaw | str = ImpactLaw.NEWTON,
     propagation: Propagation | str = Propagation.SEQUENTIAL,
+    jammed: Sequence[int] = (),
 ) -> Impact:
     """The impulses of an impact.
 
@@ -91,8 +92,12 @@ def solve_impact(
     velocities: Relative velocities before, negative normal parts approach [m/s].
     restitution, friction: e in [0, 1] and mu >= 0, one for all or one a contact.
     tangents: Tangential rows a contact: 0 without friction, 1 in the plane, 2 in space.
+    jammed: Contacts that slide and strike without approaching, because no finite force belongs to their sliding
+        (an impact without collision: Lecornu, 1905; Genot and Brogliato, 1999); they strike first.
     """
     problem = _Problem.of(W, velocities, restitution, friction, tangents, ImpactLaw(law))
+    if jammed:
+        return _after_jam(problem, jammed)
     if Propagation(propagation) is Propagation.SEQUENTIAL:
         return _sequence(problem)
     approaching = problem.approaching(np.zeros(len(problem.v)))
@@ -190,11 +195,33 @@ class _Problem:
         )
 
 
-def _sequence(problem: _Problem) -> Impact:
+def _after_jam(problem: _Problem, jammed: Sequence[int]) -> Impact:
+    """The impacts without collision, and whatever they set off."""
     p = np.zeros(len(problem.v))
-    energetic: list[int] = []
+    limited: list[int] = []
     strikes: list[tuple[int, ...]] = []
     slips: list[tuple[str, ...]] = []
+    for i in jammed:
+        rows = problem.index([i])
+        v = (problem.v + problem.W @ p)[rows]
+        v[0] = min(v[0], 0.0)
+        p[rows], energetic, slip = _alone(problem, v, i)
+        limited += [i] if energetic else []
+        strikes.append((i,))
+        slips.append(slip)
+    return _sequence(problem, p, limited, strikes, slips)
+
+
+def _sequence(
+    problem: _Problem,
+    p: Array | None = None,
+    energetic: Sequence[int] = (),
+    strikes: Sequence[tuple[int, ...]] = (),
+    slips: Sequence[tuple[str, ...]] = (),
+) -> Impact:
+    """One strike after another, after those already made."""
+    p = np.zeros(len(problem.v)) if p is None else p
+    energetic, strikes, slips = list(energetic), list(strikes), list(slips)
     for _ in range(STRIKES * problem.contacts):
         waiting = problem.approaching(p)
         if not len(waiting):
@@ -241,7 +268,10 @@ def _alone(problem: _Problem, v: Array, i: int) -> tuple[Array, bool, tuple[str,
     if W[0, 0] <= 1e-14 * max(float(np.max(np.abs(np.diag(problem.W)))), 1e-300):
         raise ImpactError(f"contact {i} approaches but no impulse can move it: the bodies are locked there")
     e, mu = float(problem.e[i]), float(problem.mu[i])
-    p, slips = single_impact(W, v, e, mu, problem.law)
+    try:
+        p, slips = single_impact(W, v, e, mu, problem.law)
+    except ArithmeticError as error:
+        raise ImpactError(f"friction locks contact {i}: no impulse lets it part or slide again") from error
     gained = float(p @ (v + 0.5 * (W @ p)))
     if mu > 0.0 and problem.law is not ImpactLaw.STRONGE and gained > ROUNDING * abs(float(p @ v)):
         p, slips = single_impact(W, v, e, mu, ImpactLaw.STRONGE)

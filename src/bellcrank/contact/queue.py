@@ -11,6 +11,7 @@ that move apart. Here the polynomial runs through all m pairs, the queue is empt
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,6 +27,16 @@ class ImpactQueue:
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+    @property
+    def pairs(self) -> list[tuple[float, float]]:
+        """The pairs in the queue, the oldest first."""
+        return list(self._pairs)
+
+    def restore(self, pairs: Sequence[tuple[float, float]]) -> None:
+        """Put pairs in the place of those in the queue."""
+        self._pairs.clear()
+        self._pairs.extend(pairs)
 
     def clear(self) -> None:
         """Forget the past: call it at an impact, where the distance has a corner."""

@@ -37,7 +37,15 @@ class ContactState(Enum):
 
 
 class JammedContact(BellcrankError, ArithmeticError):
-    """Sliding friction to which no finite force belongs (Painleve's paradox): an impact without collision follows."""
+    """Sliding friction to which no finite force belongs (Painleve's paradox): an impact without collision follows.
+
+    Attributes:
+        contacts: Those whose normal force, with the friction that goes with it, pulls them closer.
+    """
+
+    def __init__(self, message: str, contacts: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.contacts = contacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +112,25 @@ def contact_forces(
     if found is None:
         raise JammedContact(
             "sliding friction jams a contact: no finite force fits (Painleve's paradox); "
-            "solve it as an impact, or use less friction"
+            "solve it as an impact, or use less friction",
+            digging(W, mu, direction),
         )
     return _sorted(found, mu_stick, sliding, direction, rows, a)
+
+
+def digging(W: Array, friction: ArrayLike, slip: Array) -> tuple[int, ...]:
+    """Contacts whose normal force accelerates them inwards: W_nn - mu W_nt . d < 0, d being the direction of slip.
+
+    Painleve (1895); for a uniform rod that slides on one end possible where mu > 4/3, at tan(angle) = 2.
+    """
+    rows = len(W) // len(slip)
+    mu = np.broadcast_to(np.asarray(friction, dtype=float), (len(slip),))
+    found = []
+    for i, d in enumerate(slip):
+        n = i * rows
+        if np.any(d) and W[n, n] - mu[i] * float(W[n, n + 1 : n + rows] @ d) < 0.0:
+            found.append(i)
+    return tuple(found)
 
 
 def _moving(v: Array, rows: int, a: Array) -> NDArray[np.bool_]:
@@ -131,7 +155,7 @@ def _sorted(
     margin = np.zeros(len(mu_stick))
     slip = direction.copy()
     for i in range(len(mu_stick)):
-        if moves[i, 0] > RESTING * size:
+        if moves[i, 0] > max(RESTING, 10.0 * found.miss) * size:
             states.append(ContactState.OPEN)
         elif sliding[i] or moving[i]:
             states.append(ContactState.SLIP)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 VERSION = "1"
 TOP = (
     *("bellcrank", "name", "gravity", "parameters", "definitions"),
-    *("bodies", "joints", "drivers", "couplings", "forces", "contacts"),
+    *("bodies", "joints", "drivers", "couplings", "states", "forces", "contacts"),
 )
 PARAMETER = ("value", "unit")
-BODY = ("mass", "inertia", "center_of_mass", "at", "angle", "quaternion", "rotation")
-FRAME = ("body", "position", "at", "rotation", "name")
+BODY = ("mass", "inertia", "center_of_mass", "at", "angle", "quaternion", "rotation", "flexible")
+FRAME = ("body", "position", "at", "rotation", "name", "node")
 _PLACED = ("kind", "a", "b", "at", "cut")
 JOINTS: Mapping[str, tuple[str, ...]] = {
     "fixed": _PLACED,
@@ -45,8 +45,9 @@ FORCES: Mapping[str, tuple[str, ...]] = {
         *("longitudinal", "lateral", "reference_load", "road"),
     ),
 }
+STATE = ("rate", "measures", "initial", "unit")
 CONTACT = ("a", "b", "restitution", "friction", "law")
-_ON_BODY = ("kind", "body", "position", "rotation")
+_ON_BODY = ("kind", "body", "position", "rotation", "node")
 SHAPES: Mapping[str, tuple[str, ...]] = {
     "sphere": (*_ON_BODY, "radius"),
     "ellipsoid": (*_ON_BODY, "semi_axes"),
@@ -58,6 +59,46 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "ellipse": (*_ON_BODY, "semi_axes"),
     "line": _ON_BODY,
     "implicit": (*_ON_BODY, "function", "size", "name"),
+}
+
+_REDUCED = ("name", "modes", "frame", "damping", "stiffening")
+MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "beam": (
+        *("kind", "length", "section", "material", "elements", "theory", "mass", "planar", "rotary_inertia"),
+        *("start", "points", "check_units", *_REDUCED),
+    ),
+    "solid": (
+        *("kind", "mesh", "material", "interfaces", "order", "rigid", "mass", "scale", "check_units"),
+        *_REDUCED,
+    ),
+    "matrices": ("kind", "mass_matrix", "stiffness_matrix", "positions", "freedoms", "nodes", *_REDUCED),
+    "numbers": ("kind", "data"),
+}
+MATERIAL = ("young", "density", "poisson")
+SECTION_NUMBERS = ("area", "bending_y", "bending_z", "product", "torsion", "shear_y", "shear_z")
+SIZES = ("diameter", "outer", "inner", "height", "width")
+_SHAPED = ("poisson", "offset")
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "general": ("kind", *SECTION_NUMBERS, "offset", "extremes"),
+    "circle": ("kind", "diameter", *_SHAPED),
+    "tube": ("kind", "outer", "inner", *_SHAPED),
+    "rectangle": ("kind", "height", "width", *_SHAPED),
+}
+REGION = ("point", "box", "nodes")
+MODES: Mapping[str, tuple[str, ...]] = {
+    "normal": ("kind", "count", "up_to", "along", "boundary"),
+    "craig_bampton": ("kind", "interface", "count", "directions"),
+    "attachment": ("kind", "loads", "count"),
+}
+MEMBER_FRAMES: Mapping[str, tuple[str, ...]] = {
+    "mean_axes": ("kind",),
+    "clamped": ("kind", "node"),
+    "chord": ("kind", "first", "last"),
+    "supports": ("kind", "held"),
+}
+DAMPINGS: Mapping[str, tuple[str, ...]] = {
+    "ratios": ("kind", "ratios"),
+    "rayleigh": ("kind", "mass_factor", "stiffness_factor"),
 }
 
 SHAPE_ARGUMENTS = ("x", "y", "z")

@@ -4,33 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, word
+from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
-from bellcrank.files.scope import Scope
+from bellcrank.files.scope import Scope, check_name
 from bellcrank.files.shapes import read_shape
 from bellcrank.model import Body, Frame, System
 from bellcrank.model.contacts import LAWS, PlacedShape
 from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Expr, Scalar
 
+if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member
+
 _UNIT = 4 * np.finfo(float).eps
 """A spin axis of unit length up to rounding is taken as it is written; scaling it again would move it."""
 
 
-def read_system(text: str, file: str = "model") -> System:
-    """The system a model file describes; `file` is what errors call it."""
-    return _Reader(parse_document(text, file)).system
+def read_system(
+    text: str, file: str = "model", folder: Path | None = None, stored: Mapping[str, Member] | None = None
+) -> System:
+    """The system a model file describes; `file` is what errors call it.
+
+    folder: Where meshes may lie. stored: Flexible members by body that the text leaves out.
+    """
+    return _Reader(parse_document(text, file), folder, stored).system
 
 
 class _Reader:
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, folder: Path | None, stored: Mapping[str, Member] | None) -> None:
         self.scope = Scope()
+        self.members = MemberReader(self.scope, folder, stored)
         self.top = Fields(self.scope, root, "a model file", layout.TOP)
         self._check_version()
         with self.top.blamed():
@@ -49,6 +60,8 @@ class _Reader:
             self._driver(key, node)
         for key, node in self._section("couplings"):
             self._coupling(key, node)
+        for key, node in self._section("states"):
+            self._state(key, node)
         for key, node in self._section("forces"):
             self._force(key, node)
         for key, node in self._section("contacts"):
@@ -101,17 +114,32 @@ class _Reader:
     def _body(self, key: Text, node: Node) -> None:
         fields = self._fields(key, node, "body", layout.BODY)
         given: dict[str, Any] = {}
-        for name, count in (("center_of_mass", 3), ("at", 3), ("quaternion", 4)):
+        for name, count in (("at", 3), ("quaternion", 4)):
             if name in fields:
                 given[name] = fields.vector(name, (count,))
-        if "inertia" in fields:
-            given["inertia"] = self._inertia(fields)
         if "angle" in fields:
             given["angle"] = fields.number("angle")
         if "rotation" in fields:
             given["rotation"] = fields.matrix("rotation")
+        if "flexible" in fields:
+            self._flexible_body(key, fields, given)
+            return
+        if "center_of_mass" in fields:
+            given["center_of_mass"] = fields.vector("center_of_mass")
+        if "inertia" in fields:
+            given["inertia"] = self._inertia(fields)
         with fields.blamed():
             self.system.body(key.value, fields.number("mass"), **given)
+
+    def _flexible_body(self, key: Text, fields: Fields, given: dict[str, Any]) -> None:
+        for name in ("mass", "inertia", "center_of_mass"):
+            if name in fields:
+                raise fields.get(name).error(
+                    f"{name} of {fields.who} follows from its flexible member; leave it out"
+                )
+        member = self.members.member(key.value, fields.get("flexible"))
+        with fields.blamed():
+            self.system.flexible_body(key.value, member, **given)
 
     def _inertia(self, fields: Fields) -> Any:
         node = fields.get("inertia")
@@ -137,12 +165,22 @@ class _Reader:
         if "at" in given and "position" in given:
             raise node.error(f"{what} is placed twice, by 'at' and by 'position'; leave one of them out")
         with given.blamed():
-            if "at" in given:
-                position: Any = body.point_at(given.vector("at")).position
+            if "node" in given:
+                position: Any = self._node(given, body).position
+            elif "at" in given:
+                position = body.point_at(given.vector("at")).position
             else:
                 position = given.vector("position") if "position" in given else (0.0, 0.0, 0.0)
             turned = {"rotation": given.matrix("rotation")} if "rotation" in given else {}
             return body.frame(position, name=given.optional_word("name") or "", **turned)
+
+    def _node(self, fields: Fields, body: Body) -> Frame:
+        """A node of a flexible body by name."""
+        for key in ("at", "position"):
+            if key in fields:
+                raise fields.get(key).error(f"{fields.who} is placed twice, by 'node' and by {key!r}")
+        with fields.blamed():
+            return body.node(fields.word("node"))
 
     def _joint(self, key: Text, node: Node) -> None:
         kind, fields = self._kind(key, node, "joint", layout.JOINTS)
@@ -216,6 +254,24 @@ class _Reader:
             terms[which] = term.number("factor")
         return terms
 
+    def _state(self, key: Text, node: Node) -> None:
+        fields = self._fields(key, node, "state", layout.STATE)
+        places: dict[str, str] = {}
+        if "measures" in fields:
+            section = entries(fields.get("measures"), f"measures of {fields.who}")
+            for name, text in section.keys.items():
+                check_name(text, self.scope.find(name) is not None)
+                places[name] = word(section.values[name], f"measure {name!r} of {fields.who}")
+        law = fields.function("rate", ("t", *places))
+
+        def rate(m: Mapping[str, Any]) -> Any:
+            return law(t=m["t"], **{name: m[quantity] for name, quantity in places.items()})
+
+        initial = fields.number("initial") if "initial" in fields else 0.0
+        with fields.blamed():
+            made = self.system.state(key.value, rate, initial, fields.optional_word("unit") or "")  # type: ignore[arg-type]
+        self.scope.parameters[key.value] = made
+
     def _force(self, key: Text, node: Node) -> None:
         kind, fields = self._kind(key, node, "force", layout.FORCES)
         with fields.blamed():
@@ -283,7 +339,9 @@ class _Reader:
         )
         body = self._body_named(fields.get("body"), f"body of {fields.who}")
         turned = fields.matrix("rotation") if "rotation" in fields else None
-        at = fields.vector("position") if "position" in fields else (0.0, 0.0, 0.0)
+        at: Any = fields.vector("position") if "position" in fields else (0.0, 0.0, 0.0)
+        if "node" in fields:
+            at = self._node(fields, body).position
         with fields.blamed():
             return body.shape(read_shape(kind, fields), at, turned)
 

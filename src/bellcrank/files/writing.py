@@ -7,9 +7,10 @@ inputs; the expression that comes out is the function, whatever Python it was ma
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
@@ -17,6 +18,7 @@ import yaml
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
+from bellcrank.files.member_writing import Flow, Row, member_entries, node_of
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
@@ -43,26 +45,28 @@ from bellcrank.model import (
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.functions import SHAPES, UserFunction
+from bellcrank.model.states import StateVariable
 from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.trace import Expr, Graph, Scalar
 
-
-class Flow(dict[str, Any]):
-    """A mapping written on one line."""
-
-
-class Row(list[Any]):
-    """A list written on one line."""
+if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member
 
 
-def write_system(system: System) -> str:
-    """The text of a model file that describes `system`."""
-    return _dumped(_Writer(system).document())
+def write_system(
+    system: System, folder: Path | None = None, stored: MutableMapping[str, Member] | None = None
+) -> str:
+    """The text of a model file that describes `system`; see :func:`bellcrank.files.dumps`."""
+    return _dumped(_Writer(system, folder, stored).document())
 
 
 class _Writer:
-    def __init__(self, system: System) -> None:
+    def __init__(
+        self, system: System, folder: Path | None, stored: MutableMapping[str, Member] | None
+    ) -> None:
         self.system = system
+        self.folder = folder
+        self.stored = stored
 
     def document(self) -> dict[str, Any]:
         """Everything as plain mappings, lists, numbers and texts."""
@@ -73,6 +77,9 @@ class _Writer:
             "joints": {name: self._joint(item) for name, item in system.joints.items()},
             "drivers": {name: self._driver(item) for name, item in system.drivers.items()},
             "couplings": {name: self._coupling(item) for name, item in system.couplings.items()},
+            "states": {
+                name: self._state(item) for name, item in system.states.items() if item.rate is not None
+            },
             "forces": {name: self._force(item) for name, item in system.forces.items()},
             "contacts": {name: self._contact(item) for name, item in system.contacts.items()},
         }
@@ -95,7 +102,7 @@ class _Writer:
         def leaf(name: str) -> str:
             if name.startswith("."):
                 return name[1:]
-            if name not in self.system.parameters:
+            if name not in self.system.parameters and name not in self.system.states:
                 raise ModelError(f"an expression uses {name!r}, which is not a parameter of this system")
             bare = is_word(name) and name not in RESERVED and name not in arguments
             return name if bare else quoted(name)
@@ -118,13 +125,11 @@ class _Writer:
 
     def _body(self, body: Body) -> dict[str, Any]:
         if body.member is not None:
-            raise ModelError(
-                f"body {body.name!r} is flexible; model files hold rigid bodies only: "
-                "keep this model as a Python script"
-            )
-        result: dict[str, Any] = {"mass": body.mass, "inertia": _inertia(body)}
-        if not _same(body.center_of_mass, ZERO):
-            result["center_of_mass"] = Row(body.center_of_mass)
+            result: dict[str, Any] = {"flexible": member_entries(body, body.member, self.folder, self.stored)}
+        else:
+            result = {"mass": body.mass, "inertia": _inertia(body)}
+            if not _same(body.center_of_mass, ZERO):
+                result["center_of_mass"] = Row(body.center_of_mass)
         if not _same(body.position, ZERO):
             result["at"] = Row(body.position)
         if not _same(body.rotation, IDENTITY):
@@ -138,7 +143,10 @@ class _Writer:
     def _frame(self, frame: Frame, always: bool = False) -> Any:
         """A frame; its body's name stands for the body's own where not `always` a mapping is needed."""
         result = Flow({"body": frame.body.name})
-        if not _same(frame.position, ZERO):
+        node = node_of(frame)
+        if node:
+            result["node"] = node
+        elif not _same(frame.position, ZERO):
             result["position"] = Row(frame.position)
         if not _same(frame.rotation, IDENTITY):
             result["rotation"] = _rows(frame.rotation)
@@ -166,6 +174,31 @@ class _Writer:
     def _coupling(self, coupling: Coupling) -> dict[str, Any]:
         terms = [Flow(joint=j.name, coordinate=c, factor=factor) for j, c, factor in coupling.terms]
         return {"terms": terms, "offset": coupling.offset}
+
+    def _state(self, state: StateVariable) -> dict[str, Any]:
+        """The rate over words that stand for the quantities it looks at."""
+        assert state.rate is not None
+        rate, seen = state.rate, _Seen(self.system)
+        try:
+            rate(seen)
+        except TypeError as error:
+            raise ModelError(
+                f"state {state.name!r}: its rate looks at a vector; name its components to write it to a file"
+            ) from error
+        names = [name for name in seen.quantities if name != "t"]
+        taken = {*self.system.parameters, *self.system.states}
+        free = (f"m{k}" for k in range(1, 10_000) if f"m{k}" not in taken)
+        words = dict(zip(names, free, strict=False))
+
+        def law(t: Scalar, *values: Scalar) -> Scalar:
+            given = {**dict(zip(names, values, strict=True)), "t": t}
+            return rate(_Seen(self.system, given))  # type: ignore[no-any-return]
+
+        result: dict[str, Any] = {"rate": self._function(law, ("t", *words.values()))}
+        if words:
+            result["measures"] = Flow({word: name for name, word in words.items()})
+        result["initial"] = state.initial
+        return {**result, "unit": state.unit} if state.unit else result
 
     def _force(self, force: Force) -> dict[str, Any]:
         match force:
@@ -220,6 +253,29 @@ class _Writer:
         if force.road is not None:
             result["road"] = self._function(force.road, layout.ROAD_ARGUMENTS)
         return result
+
+
+class _Seen(Mapping[str, Any]):
+    """Quantities by name as a rate asks for them; parameters and states are themselves."""
+
+    def __init__(self, system: System, given: Mapping[str, Scalar] | None = None) -> None:
+        self.system, self.given = system, given
+        self.quantities: dict[str, Scalar] = {}
+        self._trace = Graph()
+
+    def __getitem__(self, name: str) -> Any:
+        graph = self.system.parameters.graph
+        if name in self.system.parameters or name in self.system.states:
+            return graph.input(name)
+        if self.given is not None:
+            return self.given[name]
+        return self.quantities.setdefault(name, self._trace.input(f".{name}"))
+
+    def __iter__(self) -> Any:
+        return iter(self.quantities)
+
+    def __len__(self) -> int:
+        return len(self.quantities)
 
 
 def _on_joint(force: JointForce | TorsionSpring, kind: str) -> dict[str, Any]:

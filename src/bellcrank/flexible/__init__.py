@@ -11,6 +11,7 @@ from bellcrank.flexible.beams import MassModel, Theory, beam
 from bellcrank.flexible.damping import Damping, Ratios, Rayleigh
 from bellcrank.flexible.frames import Chord, Clamped, MeanAxes, MemberFrame
 from bellcrank.flexible.given import given_matrices
+from bellcrank.flexible.interfaces import Box
 from bellcrank.flexible.member import Member, Node
 from bellcrank.flexible.model import ElasticModel
 from bellcrank.flexible.modes import (
@@ -22,7 +23,7 @@ from bellcrank.flexible.modes import (
     Supports,
 )
 from bellcrank.flexible.recovery import Field, equivalent_stress
-from bellcrank.flexible.sections import STEEL, Material, Section, circle, rectangle, taper, tube
+from bellcrank.flexible.sections import STEEL, Material, Section, Tapered, circle, rectangle, taper, tube
 from bellcrank.flexible.shapes import Shape, assumed_shapes, polynomial, sine
 from bellcrank.flexible.solids import solid
 from bellcrank.flexible.truncation import Truncation
@@ -30,6 +31,7 @@ from bellcrank.flexible.truncation import Truncation
 __all__ = [
     "STEEL",
     "AttachmentModes",
+    "Box",
     "Chord",
     "Clamped",
     "CraigBampton",
@@ -50,6 +52,7 @@ __all__ = [
     "Section",
     "Shape",
     "Supports",
+    "Tapered",
     "Theory",
     "Truncation",
     "assumed_shapes",

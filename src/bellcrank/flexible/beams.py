@@ -18,6 +18,7 @@ from bellcrank.flexible.beam_elements import GAUSS, Element, element, element_st
 from bellcrank.flexible.beam_fields import beam_fields
 from bellcrank.flexible.foreshortening import Foreshortening
 from bellcrank.flexible.model import Array, ElasticModel, Integrals, Place, Sparse, distributed_rows
+from bellcrank.flexible.recipe import ModelRecipe
 from bellcrank.flexible.sections import Material, Profile, section_at
 from bellcrank.flexible.stations import LEVI_CIVITA, Stations
 from bellcrank.flexible.units import UNITS
@@ -78,6 +79,19 @@ def beam(
     for Euler-Bernoulli unless told. Twisting always does. points: Further named places, by their distance
     from the beam's start [m]; "start", "end" and "node 1", ... exist anyway.
     """
+    given = {
+        "length": length,
+        "section": section,
+        "material": material,
+        "elements": elements,
+        "theory": theory,
+        "mass": mass,
+        "planar": planar,
+        "rotary_inertia": rotary_inertia,
+        "start": start,
+        "points": dict(points or {}),
+        "check_units": check_units,
+    }
     length = float(length)
     if not (math.isfinite(length) and length > 0):
         raise ModelError(f"length of beam {name!r} must be positive, not {length!r}")
@@ -111,6 +125,7 @@ def beam(
         stiffening=Foreshortening(mesh, places),
         fields=beam_fields(mesh),
         twist_share=inertia.twist_share,
+        recipe=ModelRecipe("beam", given),
     )
 
 

@@ -14,6 +14,7 @@ from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Inertia, Integrals, Place, Sparse
 from bellcrank.flexible.modes import DIRECTIONS
 from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
+from bellcrank.flexible.recipe import ModelRecipe
 from bellcrank.flexible.recovery import SPATIAL
 from bellcrank.flexible.stations import LEVI_CIVITA, Stations
 
@@ -72,6 +73,16 @@ def given_matrices(
         places=places,
         inertia=inertia,
         fields={"displacement": FieldMatrix(x, moved, SPATIAL, "m", none)},
+        recipe=ModelRecipe(
+            "matrices",
+            {
+                "mass_matrix": M,
+                "stiffness_matrix": K,
+                "positions": x,
+                "freedoms": freedoms,
+                "nodes": dict(nodes or {}),
+            },
+        ),
     )
 
 

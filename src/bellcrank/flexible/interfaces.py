@@ -4,6 +4,7 @@ rigid."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,21 @@ from bellcrank.flexible.nodal_inertia import rigid_motions
 
 if TYPE_CHECKING:
     from bellcrank.flexible.solids import SolidBasis
+
+
+@dataclass(frozen=True)
+class Box:
+    """All nodes between two corners [m, axes of the mesh], with the box's share of room for rounding."""
+
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+
+    def __call__(self, x: Array) -> Any:
+        """Which of the places (3, n) lie inside."""
+        low, high = np.array(self.low)[:, None], np.array(self.high)[:, None]
+        room = 1e-6 * max(float(np.ptp(x, axis=1).max()), 1e-300)
+        return ((x >= low - room) & (x <= high + room)).all(axis=0)
+
 
 Region = str | Callable[[Array], Any] | Sequence[float] | Array
 """A boundary name, a function of the coordinates (3, n), a point (x, y, z), or an array of whole node numbers."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.flexible.recipe import MemberRecipe
 from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
 
@@ -54,6 +55,7 @@ class Member:
     stiffness, damping: (n, n). shortening_momentum: int rho Gamma_kl, (n, n, 3).
     shortening_coupling: int rho Gamma_kl s0^T, (n, n, 3, 3). frequencies: Of the modes [Hz].
     fields: What can be recovered from the modal coordinates, by name: displacement, strain, stress...
+    recipe: How the member was made, where a model file can say it; else its numbers are written.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Member:
     frequencies: Array
     truncation: Truncation
     fields: Mapping[str, Field] = field(default_factory=dict)
+    recipe: MemberRecipe | None = None
 
     def node(self, name_or_position: Any) -> Node:
         """The node of this name, or the one at this position [m, member axes]."""
@@ -130,6 +133,7 @@ class Member:
             nodes=nodes,
             shortening_momentum=np.zeros_like(self.shortening_momentum),
             shortening_coupling=np.zeros_like(self.shortening_coupling),
+            recipe=None if self.recipe is None else replace(self.recipe, stiffening=False),
         )
 
     def position(self, node: Any, coordinates: ArrayLike) -> Array:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bellcrank.flexible.held import Held
     from bellcrank.flexible.member import Member
     from bellcrank.flexible.modes import Reduction
+    from bellcrank.flexible.recipe import ModelRecipe
 
 Array = NDArray[np.float64]
 Sparse = Any
@@ -96,6 +97,7 @@ class ElasticModel:
     mass_matrix, stiffness_matrix: (N, N), sparse, symmetric. rigid: The six rigid motions (translations,
     rotations about the origin) in the freedoms, (N, 6); zero columns where the model cannot move so (a planar
     beam). twist_share: How much of a shape's kinetic energy is twist about the axis, for beams.
+    recipe: How the model was made, where a file can say it.
     """
 
     name: str
@@ -110,6 +112,7 @@ class ElasticModel:
     stiffening: Stiffening | None = None
     fields: Mapping[str, FieldMatrix] = field(default_factory=dict)
     twist_share: Callable[[Array], float] | None = None
+    recipe: ModelRecipe | None = None
 
     @property
     def freedoms(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bellcrank.flexible.damping import Damping
@@ -10,6 +12,7 @@ from bellcrank.flexible.held import Held, row_squares
 from bellcrank.flexible.member import Member, Node
 from bellcrank.flexible.model import Array, ElasticModel, Integrals, SecondOrder, distributed_rows
 from bellcrank.flexible.modes import EQUAL, Reduction
+from bellcrank.flexible.recipe import MemberRecipe
 from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
 
@@ -25,6 +28,7 @@ def reduced(
     frame = MeanAxes() if frame is None else frame
     held = Held(model, frame.conditions(model), frame.reference(model))
     squares, shapes = reduction.modes(model, held)
+    shapes = _orthonormal(model, _unmixed(model, held, shapes))
     n = shapes.shape[1]
     second = SecondOrder.none(n)
     if stiffening and model.stiffening is not None:
@@ -32,7 +36,40 @@ def reduced(
     K = np.asarray(shapes.T @ (model.stiffness_matrix @ shapes))
     # Modes of different frequency are orthogonal; what rounding leaves there would cost operations.
     K[np.abs(np.subtract.outer(squares, squares)) > 2 * EQUAL * np.maximum.outer(squares, squares)] = 0.0
-    return member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
+    member = member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
+    if model.recipe is None:
+        return member
+    return replace(member, recipe=MemberRecipe(model.recipe, reduction, frame, damping, stiffening))
+
+
+def _unmixed(model: ElasticModel, held: Held, shapes: Array) -> Array:
+    """Shapes without traces of motions they are not coupled with, such as stretching in a bending mode.
+
+    An eigensolver mixes modes of neighbouring frequency by a little more than rounding. Freedoms that no matrix
+    joins move independently; parts of a shape that carry next to nothing of its mass are such traces.
+    """
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import connected_components
+
+    own = abs(model.mass_matrix) + abs(model.stiffness_matrix)
+    if connected_components(own, directed=False)[0] == 1:
+        return shapes
+    # Conditions of the frame join freedoms, too: they stand in the graph as vertices of their own.
+    B = abs(sp.csr_array(held.conditions))
+    count, labels = connected_components(
+        sp.block_array([[own, B.T], [B, None]], format="csr"), directed=False
+    )
+    labels = labels[: len(shapes)]
+    share = shapes * np.asarray(model.mass_matrix @ shapes)
+    parts = np.array([share[labels == i].sum(axis=0) for i in range(count)])
+    traces = np.abs(parts) < TRACE * share.sum(axis=0)
+    return np.where(traces[labels], 0.0, shapes)
+
+
+def _orthonormal(model: ElasticModel, shapes: Array) -> Array:
+    """Mass-orthonormal shapes, those of an eigensolver without what it leaves at the edge of its accuracy."""
+    mass = np.asarray(shapes.T @ (model.mass_matrix @ shapes))
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(mass), shapes.T).T)
 
 
 def member_of(
@@ -102,6 +139,8 @@ def _nodes(model: ElasticModel, shapes: Array, second: SecondOrder, pairs: Array
 
 
 DUST = 1e-11
+TRACE = 1e-14
+"""Share of a mode's mass below which a part of its shape is left over from other modes."""
 SECOND_DUST = 1e-9
 """Second-order displacements come out of a linear solve and carry more rounding."""
 

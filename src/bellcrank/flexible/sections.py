@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from bellcrank.errors import ModelError
 
@@ -124,11 +125,35 @@ def taper(
 ) -> Callable[[float], Section]:
     """A section whose one size runs linearly from `start` to `end` over `length` [m]: taper(circle, 0.02,
     0.01, 1.0)."""
+    if make is circle:
+        return Tapered("circle", {"diameter": (start, end)}, length)
 
     def at(x: float) -> Section:
         return make(start + (end - start) * x / length)
 
     return at
+
+
+@dataclass(frozen=True, eq=False)
+class Tapered:
+    """A "circle", "tube" or "rectangle" whose sizes run linearly over `length` [m], each from one value to another.
+
+    more: What else the shape is given: poisson, offset.
+    """
+
+    kind: str
+    sizes: Mapping[str, tuple[float, float]]
+    length: float
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, x: float) -> Section:
+        """The section at x [m]."""
+        here = {name: a + (b - a) * x / self.length for name, (a, b) in self.sizes.items()}
+        return SHAPES[self.kind](**here, **self.more)
+
+
+SHAPES: Mapping[str, Callable[..., Section]] = {"circle": circle, "tube": tube, "rectangle": rectangle}
+"""Sections by name."""
 
 
 def section_at(profile: Profile, x: float) -> Section:

@@ -18,6 +18,7 @@ from bellcrank.flexible.interfaces import Region, interface_places, rigid_region
 from bellcrank.flexible.modal_derivatives import ModalDerivatives
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Sparse
 from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
+from bellcrank.flexible.recipe import ModelRecipe
 from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
 from bellcrank.flexible.sections import Material
 from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
@@ -46,7 +47,21 @@ def solid(
     averages that add no stiffness. order: Of the elements, 1 or 2; that of the mesh unless told. scale: Of
     the file's unit in metres.
     """
+    recipe = None
     if isinstance(mesh, str | Path):
+        recipe = ModelRecipe(
+            "solid",
+            {
+                "mesh": Path(mesh),
+                "material": material,
+                "interfaces": dict(interfaces or {}),
+                "order": order,
+                "rigid": rigid,
+                "mass": mass,
+                "scale": scale,
+                "check_units": check_units,
+            },
+        )
         mesh, own = read_mesh(name, mesh, scale)
         order = own if order is None else order
     elif scale != 1.0:
@@ -75,6 +90,7 @@ def solid(
         inertia=inertia,
         stiffening=ModalDerivatives(basis, inertia),
         fields=_fields(basis, spread),
+        recipe=recipe,
     )
 
 

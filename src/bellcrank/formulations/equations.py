@@ -93,7 +93,7 @@ class Equations:
     def traced(mechanics: Mechanics, partition: Partition, graph: Graph, reference: Reference) -> Equations:
         """With fresh inputs t, q, independent speeds and parameters of `graph`."""
         t = graph.input("t.")
-        q = tuple(graph.input(f"q.{i}") for i in range(mechanics.linkage.positions))
+        q = tuple(mechanics.linkage.position_inputs(graph))
         v = {i: graph.input(f"u.{i}") for i in partition.independent}
         inputs = [t, *q, *v.values(), *(graph.input(name) for name in mechanics.parameters)]
         x = [reference.t, *reference.q, *(reference.u[i] for i in v), *reference.parameters]

@@ -1,13 +1,15 @@
 """Generalised coordinate partitioning (paper B, 24 to 37).
 
 M and Q of the whole tree are formed first, then projected: M-bar = M_vv + H^T M_uv + (M_vu + H^T M_uu) H,
-Q-bar = Q_v + H^T Q_u - (M_vu + H^T M_uu) Phi_u^-1 gamma. Equation (33) carries + Phi_u^-1 gamma.
+Q-bar = Q_v + H^T Q_u - (M_vu + H^T M_uu) Phi_u^-1 gamma. Equation (33) carries + Phi_u^-1 gamma. With many modes
+M-bar is not multiplied out but eliminated modes first.
 """
 
 from __future__ import annotations
 
 from bellcrank.formulations.algebra import LDL
 from bellcrank.formulations.equations import Equations
+from bellcrank.formulations.modal import whole_mass
 from bellcrank.program.trace import Scalar
 
 
@@ -47,5 +49,6 @@ def accelerations(eq: Equations) -> list[Scalar]:
                         M_bar[n, m] = M_bar.get((n, m), 0.0) + h * entry
                 Q_bar[n] = Q_bar[n] + h * (Q[u] - bias[u])
     with eq.graph.counting("solve"):
-        du = LDL.of(M_bar, list(reversed(range(len(place))))).solve(Q_bar)
+        modal = whole_mass(eq.kin, eq.loops.columns(), eq.sample)
+        du = (modal or LDL.of(M_bar, list(reversed(range(len(place)))))).solve(Q_bar)
         return eq.loops.accelerations({i: du[n] for i, n in place.items()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
@@ -10,6 +10,7 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.rotations import out, quaternion_rate
+from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Graph, Scalar, function, maximum, minimum, sqrt
@@ -19,8 +20,9 @@ def projection(mechanics: Mechanics, partition: Partition) -> Program:
     """[t, q, u_i, p] to [q corrected, u_i, residual, margin]; quaternions leave with unit length."""
     graph = Graph()
     linkage = mechanics.linkage
+    graph.twins = twin_inputs(linkage)
     t = graph.input("t.")
-    q = [graph.input(f"q.{i}") for i in range(linkage.positions)]
+    q = linkage.position_inputs(graph)
     v = [graph.input(f"u.{i}") for i in partition.independent]
     parameters = [graph.input(name) for name in mechanics.parameters]
     kin = Kinematics(linkage, q, Traced(graph))
@@ -41,10 +43,9 @@ def projection(mechanics: Mechanics, partition: Partition) -> Program:
                 corrected += [a + b for a, b in zip(kin.eta(link), kin.eta_rates(link), strict=True)]
         else:
             corrected.append(here[0] + step[link.u])
-    residual: Scalar = 0.0
-    for g in partition.groups:
-        for e, _ in g.pivots:
-            residual = maximum(residual, function("abs", loops.equations[e].residual))
+    corrected += q[linkage.positions - len(linkage.states) :]
+    gaps = [loops.equations[e].residual for g in partition.groups for e, _ in g.pivots]
+    residual = _extreme(maximum, [function("abs", gap) for gap in gaps], 0.0)
     return Program.of([t, *q, *v, *parameters], [*corrected, *v, residual, _margin(loops)], "projection")
 
 
@@ -56,14 +57,19 @@ def _unit(quaternion: Sequence[Scalar], step: Vec) -> list[Scalar]:
 
 def _margin(loops: Loops) -> Scalar:
     """The smallest pivot against the largest other entry of its row, 1 where nothing competes."""
-    margin: Scalar = 1.0
+    margins: list[Scalar] = [1.0]
     for lu in loops.eliminations:
         pivots = {c for _, c in lu.pivots}
         for row, (_, c) in zip(lu.upper, lu.pivots, strict=True):
-            others = [x for j, x in row.items() if j not in pivots]
+            others = [function("abs", x) for j, x in row.items() if j not in pivots]
             if others:
-                largest: Scalar = 0.0
-                for x in others:
-                    largest = maximum(largest, function("abs", x))
-                margin = minimum(margin, function("abs", row[c]) / (largest + 1e-300))
-    return margin
+                margins.append(function("abs", row[c]) / (_extreme(maximum, others, 0.0) + 1e-300))
+    return _extreme(minimum, margins, 1.0)
+
+
+def _extreme(of_two: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar], of_none: Scalar) -> Scalar:
+    """Of all of them, by twos: none waits for all before it."""
+    while len(values) > 1:
+        left = [of_two(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+        values = [*left, *values[2 * len(left) :]]
+    return values[0] if values else of_none

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from bellcrank.formulations.algebra import LDL
 from bellcrank.formulations.equations import Equations
+from bellcrank.formulations.modal import ModesFirst, modes_first
 from bellcrank.mechanics.articulated import Articulated
 from bellcrank.mechanics.dynamics import (
     Column,
@@ -24,6 +25,7 @@ from bellcrank.mechanics.dynamics import (
     joint_motion,
     modal_product,
     modal_wrench,
+    regrouped,
     sum_of_products,
 )
 from bellcrank.mechanics.dynamics import brought as brought_inertia
@@ -52,7 +54,7 @@ def accelerations(eq: Equations) -> list[Scalar]:
     rhs = eq.reduced_forces()
     nodes = find_nodes(eq.mechanics.linkage, columns)
     with eq.graph.counting("elimination"):
-        steps = _Elimination(eq, columns)
+        steps = _Elimination(eq, columns, nodes)
         for node in reversed(nodes):
             steps.inwards(node, rhs)
     with eq.graph.counting("solve"):
@@ -123,11 +125,13 @@ class _Kept:
 class _Elimination:
     """Articulated inertias and forces on all links while nodes are taken out from the tips inwards."""
 
-    def __init__(self, eq: Equations, columns: Sequence[Column]) -> None:
+    def __init__(self, eq: Equations, columns: Sequence[Column], nodes: Sequence[Node]) -> None:
         self.kin: Kinematics = eq.kin
         self.links = eq.mechanics.linkage.links
         self.columns = columns
-        inertias = [brought_inertia(eq.kin, p) for p in eq.mechanics.inertias]
+        self.sample = eq.sample
+        bent = frozenset(k for node in nodes if self._modes(node) for k in node.links)
+        inertias = [brought_inertia(eq.kin, p) for p in regrouped(eq.mechanics.linkage, bent)]
         for link in self.links:
             if link.shape is not None:
                 inertias[link.index] = inertias[link.index] + deformed(eq.kin, link).inertia()
@@ -145,17 +149,18 @@ class _Elimination:
         M: dict[tuple[int, int], Scalar] = {}
         tau = {c: rhs[c] for c in node.columns}
         at_base: dict[int, Wrench] = {}
+        modal = self._modes_first(node)
         for k in reversed(node.links):
             link = self.links[k]
             here = F_at[place[k]]
             touching = [c for c in node.columns if k in self.columns[c].speeds]
             if link.shape is not None:
-                self._bend(link, node, here, M)
+                self._bend(link, node, here, None if modal else M)
             own = {
                 c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c].speeds[k]))
                 for c in touching
             }
-            self._masses(link, touching, own, here, M, tau)
+            self._masses(link, touching, own, here, None if modal else M, tau)
             if single:
                 break
             inner = at_base if link.parent == node.base else F_at[place[link.parent]]
@@ -163,7 +168,7 @@ class _Elimination:
                 inner[c] = added(inner.get(c, (ZERO, ZERO)), carried(self.kin, k, wrench))
             if link.parent != GROUND:
                 self._push(k, self.inertia[k], self.force.get(k))
-        factors = LDL.of(M, node.columns)
+        factors = modal or LDL.of(M, node.columns)
         y = factors.solve(tau)
         F = F_at[0] if single else at_base
         if node.base == GROUND:
@@ -186,8 +191,19 @@ class _Elimination:
             self.inertia[target] = remaining
             self.force[target] = pull
 
+    def _modes(self, node: Node) -> bool:
+        return any(self.columns[c].modal for c in node.columns)
+
+    def _modes_first(self, node: Node) -> ModesFirst | None:
+        """The node's mass matrix factorised modes first, where it has modes and that is cheaper."""
+        if not self._modes(node):
+            return None
+        inertias = {k: self.inertia[k] for k in node.links}
+        columns = {c: self.columns[c] for c in node.columns}
+        return modes_first(self.kin, node.links, inertias, columns, self.sample)
+
     def _bend(
-        self, link: Link, node: Node, here: dict[int, Wrench], M: dict[tuple[int, int], Scalar]
+        self, link: Link, node: Node, here: dict[int, Wrench], M: dict[tuple[int, int], Scalar] | None
     ) -> None:
         """Modal masses and wrenches of a flexible member (see dynamics.mass_matrix)."""
         member = deformed(self.kin, link)
@@ -196,6 +212,8 @@ class _Elimination:
         }
         for c, own in rates.items():
             here[c] = added(here.get(c, (ZERO, ZERO)), modal_wrench(member, own))
+            if M is None:
+                continue
             for d, other in rates.items():
                 if d <= c:
                     M[c, d] = M.get((c, d), 0.0) + modal_product(member, own, other)
@@ -206,21 +224,23 @@ class _Elimination:
         touching: Sequence[int],
         own: dict[int, Wrench],
         here: dict[int, Wrench],
-        M: dict[tuple[int, int], Scalar],
+        M: dict[tuple[int, int], Scalar] | None,
         tau: dict[int, Scalar],
     ) -> None:
         """Entries of the node's mass matrix and forces that arise at one link (see dynamics.mass_matrix)."""
         k = link.index
+        if k in self.force:
+            felt = joint_forces(self.kin, link, self.force[k])
+            for c in touching:
+                tau[c] = tau[c] - sum_of_products(self.columns[c].speeds[k], felt)
         beyond = {c: joint_forces(self.kin, link, here[c]) for c in touching if c in here}
         for c, wrench in own.items():
             here[c] = added(here.get(c, (ZERO, ZERO)), wrench)
-        if not touching:
+        if not touching or M is None:
             return
         total = {d: joint_forces(self.kin, link, wrench) for d, wrench in here.items()}
         for c in touching:
             b = self.columns[c].speeds[k]
-            if k in self.force:
-                tau[c] = tau[c] - sum_of_products(b, joint_forces(self.kin, link, self.force[k]))
             for d in here:
                 if d in own and d > c:
                     continue
@@ -270,9 +290,11 @@ class _Elimination:
         return into(turns, alpha), into(turns, add(a, cross(alpha, r)))
 
 
-def _solve_wrenches(factors: LDL, F: dict[int, Wrench], columns: Sequence[int]) -> dict[int, Wrench]:
+def _solve_wrenches(
+    factors: LDL | ModesFirst, F: dict[int, Wrench], columns: Sequence[int]
+) -> dict[int, Wrench]:
     """M^-1 F^T, six right-hand sides at once."""
-    if len(columns) == 1:
+    if len(columns) == 1 and isinstance(factors, LDL):
         (c,) = columns
         inverse = factors.inverse[c]
         return {c: (scale(inverse, F[c][0]), scale(inverse, F[c][1]))} if c in F else {}

@@ -17,6 +17,8 @@ import numpy as np
 
 from bellcrank.formulations.algebra import LDL
 from bellcrank.formulations.equations import Equations
+from bellcrank.formulations.modal import whole_mass
+from bellcrank.mechanics.dynamics import tree_columns
 from bellcrank.program.trace import Scalar
 
 
@@ -32,9 +34,11 @@ def solution(eq: Equations) -> tuple[list[Scalar], dict[int, Scalar]]:
     gamma = [eq.loops.gamma[e] for e in eq.kept]
     with eq.graph.counting("reduction"):
         weight = _weight(eq, M, J, n)
+        squares = [(row, weight) for row in J] if weight else []
+        modal = whole_mass(eq.kin, tree_columns(eq.kin), eq.sample, squares)
         if weight:
             _augment(M, J, force, gamma, weight)
-        factors = LDL.of(M, list(reversed(range(n))))
+        factors = LDL.of(M, list(reversed(range(n)))) if modal is None else modal.factors
         W = [_forward(factors, row) for row in J]
         scaled = [{i: entry * factors.inverse[i] for i, entry in column.items()} for column in W]
         y = _forward(factors, dict(enumerate(force)))

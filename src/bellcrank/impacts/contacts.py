@@ -15,8 +15,17 @@ from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.errors import ModelError
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.modes import ContactForces, FreeAccelerations, Gaps, Mode, Modes, variant_of
+from bellcrank.impacts.modes import (
+    SETTING_OFF,
+    ContactForces,
+    FreeAccelerations,
+    Gaps,
+    Mode,
+    Modes,
+    variant_of,
+)
 from bellcrank.impacts.records import ContactChange, ImpactRecord
+from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
@@ -30,8 +39,10 @@ AT_REST = 2e-6
 """A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this when rest is judged by them [m/s]."""
+HOLDING = 1e-9
+"""Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
-"""Slip below this is none [m/s]; sliding in space ends at half of it."""
+"""Slip below this is none [m/s]; more than that with which sliding in space ends or begins."""
 
 
 @dataclass(eq=False)
@@ -46,6 +57,7 @@ class Contacts:
     changes: list[ContactChange] = field(default_factory=list)
     _made: dict[Hashable, object] = field(default_factory=dict)
     _variants: dict[Hashable, Mechanism] = field(default_factory=dict)
+    _shared: dict[Hashable, Sharing | None] = field(default_factory=dict)
 
     @staticmethod
     def of(base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL) -> Contacts:
@@ -89,10 +101,16 @@ class Contacts:
         """Relative accelerations at all contacts without contact forces, in a partition."""
         return self.once(("free", partition), lambda: FreeAccelerations(self.base, partition, self.pairs))
 
-    def forces(self, variant: Mechanism, partition: Partition, modes: Modes) -> ContactForces:
-        """The forces of lasting contacts."""
-        key = ("forces", modes_key(modes), partition)
-        return self.once(key, lambda: ContactForces(variant, partition, self.pairs, modes))
+    def forces(
+        self, variant: Mechanism, partition: Partition, modes: Modes, sharing: Sharing | None
+    ) -> ContactForces:
+        """The forces of lasting contacts that share like this in the variant."""
+        key = ("forces", shared_key(modes, sharing), partition)
+        return self.once(key, lambda: ContactForces(variant, partition, self.pairs, modes, sharing))
+
+    def sharing(self, modes: Modes) -> Sharing | None:
+        """How the contacts share in the variant last asked for with these modes."""
+        return self._shared.get(modes_key(modes))
 
     def variant(self, modes: Modes, state: State, p: Array) -> Mechanism:
         """The mechanism with lasting contacts closed, from `state` on with the parameter values p."""
@@ -100,12 +118,56 @@ class Contacts:
         if not modes:
             return replace(self.base, start=state, parameter_values=values).with_programs_of(self.base)
         base = replace(self.base, parameter_values=values)
-        fresh = variant_of(base, self.pairs, modes, state)
-        known = self._variants.get(modes_key(modes))
+        fresh, sharing = variant_of(base, self.pairs, modes, state)
+        self._shared[modes_key(modes)] = sharing
+        key = shared_key(modes, sharing)
+        known = self._variants.get(key)
         if known is not None and known.kept == fresh.kept:
             fresh = replace(known, start=fresh.start, parameter_values=values).with_programs_of(known)
-        self._variants[modes_key(modes)] = fresh
+        self._variants[key] = fresh
         return fresh
+
+    def shared(self, modes: Modes, state: State, p: Array) -> dict[str, Mode]:
+        """The modes of contacts that share.
+
+        Those are idle that would have to pull though the others can bear it all. Those that stick have weights with
+        which none is past its limit; where there are none, they slip.
+        """
+        plain = {name: replace(mode, idle=False) for name, mode in modes.items()}
+        if len(plain) < 2:
+            return plain
+        shared, idle = plain, frozenset[str]()
+        for _ in range(len(plain)):
+            found, y = self._borne(shared, state, p)
+            if found is None:
+                return plain
+            sharing = found
+            # Friction of contacts that slide depends on who bears, and so does what there is to bear.
+            more = sharing.idling(y)
+            if more == idle:
+                break
+            idle = more
+            shared = {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
+        friction = {pair.contact.name: pair.contact.friction for pair in self.pairs}
+        weights, forces, used = sharing.held(y, friction)
+        for name, rub in forces.items():
+            if used < 1.0 - HOLDING:
+                shared[name] = replace(shared[name], weight=weights[name])
+            elif np.linalg.norm(rub) > 0.0:
+                away = -rub / np.linalg.norm(rub)
+                toward = tuple(float(x) for x in away) if self.tangents == 2 else ()
+                shared[name] = Mode(False, 1.0 if away[0] >= 0.0 else -1.0, name in idle, toward=toward)
+        return shared
+
+    def _borne(self, modes: Modes, state: State, p: Array) -> tuple[Sharing | None, Array]:
+        """How contacts share, and the forces of the kept rows."""
+        variant = self.variant(modes, state, p)
+        sharing = self.sharing(modes)
+        if sharing is None:
+            return None, np.zeros(0)
+        start = variant.start
+        x = np.concatenate([[start.t], start.q, start.u[list(variant.partition.independent)], p])
+        return sharing, self.forces(variant, variant.partition, modes, sharing).kept(x)
 
     def approach(self, state: State, p: Array) -> tuple[Array, Array]:
         """The gaps of all contacts [m], and their rates [m/s]."""
@@ -120,24 +182,29 @@ class Contacts:
         M, states, _ = self.impact_program(partition).evaluate(x)
         return M, states, u_i, partition
 
-    def strike(self, state: State, p: Array, struck: Collection[str] = ()) -> tuple[State, list[str]]:
+    def strike(
+        self, state: State, p: Array, struck: Collection[str] = (), jammed: Collection[str] = ()
+    ) -> tuple[State, list[str]]:
         """The state after all touching contacts have struck, and those of them that stay in touch.
 
         struck: Contacts that touch, whatever their gap says: it was located with an error.
+        jammed: Contacts that slide and strike without approaching.
         """
         _, states, u_i, partition = self._at(state, p)
         names = self.names
-        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING or names[k] in struck]
+        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING or names[k] in {*struck, *jammed}]
+        digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
-            after, record = impact(program, state.t, state.q, u_i, p, near, self.propagation)
+            after, record = impact(program, state.t, state.q, u_i, p, near, self.propagation, digging)
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
             return state, self._staying(near, states, u_i)
         self.records.append(record)
-        for c in record.contacts:
-            self.fastest[c.contact] = max(self.fastest.get(c.contact, 0.0), -c.speed_before)
+        for k in near:
+            approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
+            self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)
         _, states, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
         return State(state.t, state.q, u.copy()), self._staying(near, states, after)
 
@@ -152,12 +219,39 @@ class Contacts:
         return found
 
     def settle(
-        self, names: Sequence[str], state: State, p: Array, stopped: Collection[str] = ()
-    ) -> dict[str, Mode]:
+        self, names: Collection[str], state: State, p: Array, stopped: Collection[str] = ()
+    ) -> tuple[State, dict[str, Mode]]:
         """Modes of contacts that touch at rest: those that press last, sticking where friction can hold them.
+
+        Where sliding friction jams a contact, so that no finite force belongs to it (Painleve's paradox), it strikes
+        without a collision, as a stiff but not rigid body would; the state is that after it.
 
         stopped: Contacts whose slip has just come to rest.
         """
+        for _ in range(1 + len(self.names)):
+            try:
+                return state, self._modes(names, state, p, stopped)
+            except JammedContact as error:
+                wanted = [name for name in self.names if name in names]
+                jammed = [wanted[i] for i in error.contacts]
+                if not jammed:
+                    raise ContactError(state.t, tuple(wanted), f"{error}.") from error
+                state, staying = self.strike(state, p, jammed=jammed)
+                names, stopped = staying, ()
+        why = "friction jams contacts again and again (Painleve's paradox); use less friction."
+        raise ContactError(state.t, tuple(names), why)
+
+    def lasts(self, modes: Modes, state: State, p: Array) -> bool:
+        """Whether these contacts stay as they are, however they share."""
+        try:
+            found = self._modes(list(modes), state, p, ())
+        except JammedContact:
+            return False
+        return found == {name: replace(mode, idle=False, weight=1.0) for name, mode in modes.items()}
+
+    def _modes(
+        self, names: Collection[str], state: State, p: Array, stopped: Collection[str]
+    ) -> dict[str, Mode]:
         wanted = [k for k, name in enumerate(self.names) if name in names]
         if not wanted:
             return {}
@@ -170,17 +264,49 @@ class Contacts:
             if self.names[k] in stopped or np.linalg.norm(slip[i]) <= max(1e-7 * scale, STILL):
                 slip[i] = 0.0
         friction = [self.pairs[k].contact.friction for k in wanted]
-        try:
-            found = contact_forces(W, free, friction, slip, tangents=self.tangents)
-        except JammedContact as error:
-            raise ContactError(state.t, tuple(self.names[k] for k in wanted), f"{error}.") from error
+        found = contact_forces(W, free, friction, slip, tangents=self.tangents)
         modes: dict[str, Mode] = {}
         for i, k in enumerate(wanted):
             if found.states[i] is Lasting.OPEN:
                 continue
             sticking = found.states[i] is Lasting.STICK and friction[i] > 0.0
-            modes[self.names[k]] = Mode(sticking, 1.0 if sticking or found.slip[i][0] >= 0.0 else -1.0)
+            sign = 1.0 if sticking or found.slip[i][0] >= 0.0 else -1.0
+            sets_off = not sticking and self.tangents == 2 and friction[i] > 0.0 and not np.any(slip[i])
+            toward = tuple(float(x) for x in found.slip[i]) if sets_off else ()
+            modes[self.names[k]] = Mode(sticking, sign, toward=toward)
         return modes
+
+    def ready(
+        self, modes: Modes, state: State, p: Array, ahead: State | None = None
+    ) -> tuple[State, dict[str, Mode]]:
+        """State and modes with which a segment begins: slip set off, and shared what is borne.
+
+        ahead: Just after it, where it shows better which of them bear.
+        """
+        state = self.set_off(modes, state, p)
+        seen = state if ahead is None else self.set_off(modes, ahead, p)
+        under_way = {name: replace(mode, toward=()) for name, mode in modes.items()}
+        shared = self.shared(under_way, seen, p)
+        state = self.set_off(shared, state, p)
+        return state, {name: replace(mode, toward=()) for name, mode in shared.items()}
+
+    def set_off(self, modes: Modes, state: State, p: Array) -> State:
+        """The state in which contacts that begin to slide in space have a slip, too small to matter."""
+        if not any(mode.toward for mode in modes.values()):
+            return state
+        M, states, u_i, partition = self._at(state, p)
+        rows, wanted = [], []
+        for k, name in enumerate(self.names):
+            if name in modes:
+                mode = modes[name]
+                held = states[k].rows if mode.sticking or mode.toward else states[k].rows[:1]
+                rows.append(held)
+                wanted += [0.0, *(SETTING_OFF * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
+        J = np.vstack(rows)
+        inverse = np.linalg.solve(M, J.T)
+        u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(wanted), rcond=1e-12)[0]
+        x = np.concatenate([[state.t], state.q, u_i, p])
+        return State(state.t, state.q, self.impact_program(partition).evaluate(x)[2].copy())
 
     def _free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
         free = self.free_accelerations(partition).at(np.concatenate([[state.t], state.q, u_i, p]))
@@ -208,15 +334,22 @@ class Contacts:
             mu = [self.pairs[i].contact.friction for i in others]
             slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
             slip[np.linalg.norm(slip, axis=1) <= STILL] = 0.0
-            a += float(
-                W[0, size:] @ contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1).forces
-            )
-        return 2.0 * v / (-a * (1.0 - e)) if a < 0.0 else 0.0
+            try:
+                held = contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1)
+            except JammedContact:
+                return 0.0
+            a += float(W[0, size:] @ held.forces)
+        return 2.0 * v / (-a * (1.0 - e)) if a < -1e-9 * abs(float(free[0])) else 0.0
 
 
 def modes_key(modes: Modes) -> Hashable:
     """Modes as a key."""
     return tuple(sorted(modes.items(), key=lambda item: item[0]))
+
+
+def shared_key(modes: Modes, sharing: Sharing | None) -> Hashable:
+    """Modes, and how contacts share in them, as a key."""
+    return (modes_key(modes), None if sharing is None else sharing.key)
 
 
 def _check_apart(pair: ContactPair, s: ContactState) -> None:

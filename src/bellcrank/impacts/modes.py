@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from bellcrank.formulations import lagrange
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
-from bellcrank.mechanics.constraints import over_speeds
-from bellcrank.mechanics.contacts import ContactPair, along, rate_at_constant_speeds, sustained
+from bellcrank.impacts.sharing import Sharing, sharing_of
+from bellcrank.mechanics.constraints import Constraint, over_speeds
+from bellcrank.mechanics.contacts import STILL_SQUARED, ContactPair, along, rate_at_constant_speeds, sustained
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.vectors import Vec, add, scale, times
@@ -26,16 +27,26 @@ from bellcrank.program.trace import Expr, Graph, Scalar
 
 Array = NDArray[np.float64]
 
-STOPPED = 1e-9
-"""Sliding in space has come to rest below this [m/s]."""
+STOPPED = 1e-10
+"""Sliding in space is near its end below this [m/s]; the rest of the way is straight."""
+SETTING_OFF = 2e-10
+"""Slip with which sliding in space begins, so that its friction has a direction [m/s]."""
 
 
 @dataclass(frozen=True)
 class Mode:
-    """A lasting contact: sticking, or sliding with the slip's sign (in the plane)."""
+    """A lasting contact: sticking, or sliding with the slip's sign (in the plane).
+
+    idle: Whether it bears nothing, because others bear it all and it would have to pull.
+    weight: Its share of friction while it sticks, where contacts share.
+    toward: Direction over the tangents in which it begins to slide in space; empty where it slides already.
+    """
 
     sticking: bool
     slip: float = 1.0
+    idle: bool = False
+    weight: float = 1.0
+    toward: tuple[float, ...] = field(default=(), compare=False)
 
 
 Modes = Mapping[str, Mode]
@@ -45,22 +56,33 @@ class ContactForces:
     """Forces of lasting contacts in one variant and partition, compiled: for each the normal and tangential ones."""
 
     def __init__(
-        self, variant: Mechanism, partition: Partition, pairs: Sequence[ContactPair], modes: Modes
+        self,
+        variant: Mechanism,
+        partition: Partition,
+        pairs: Sequence[ContactPair],
+        modes: Modes,
+        sharing: Sharing | None = None,
     ) -> None:
         self.pairs = [pair for pair in pairs if pair.contact.name in modes]
-        self.modes = modes
+        self.modes, self.sharing = modes, sharing
         eq = traced_equations(variant, partition)
         self.program = Program.of(eq.inputs, self._outputs(eq), "contact forces")
         self.kernel: Kernel = compile_program(self.program)
 
     def _outputs(self, eq: Equations) -> list[Scalar]:
         outputs: list[Scalar] = []
-        for pair, (forces, slip) in zip(self.pairs, contact_forces(eq, self.pairs, self.modes), strict=True):
+        found, kept = contact_forces(eq, self.pairs, self.modes, self.sharing)
+        for pair, (forces, slip) in zip(self.pairs, found, strict=True):
             whole: Vec = (0.0, 0.0, 0.0)
             for f, direction in zip(forces, pair.directions(pair.closest(eq.kin)), strict=True):
                 whole = add(whole, scale(f, direction))
             outputs += [*forces, *slip, *times(eq.kin.pose(pair.base).R, whole)]
-        return outputs
+        return [*outputs, *kept]
+
+    def kept(self, x: Array) -> Array:
+        """The forces of the kept rows of contacts that share."""
+        assert self.sharing is not None
+        return np.asarray(self.kernel(x)[-len(self.sharing.kept) :])
 
     def at(self, x: Array) -> list[tuple[Array, Array]]:
         """For every lasting contact its forces on b (normal, tangents) and its slip velocity."""
@@ -109,7 +131,7 @@ class Gaps:
     def __init__(self, mechanics: Mechanics, pairs: Sequence[ContactPair]) -> None:
         graph = Graph()
         t = graph.input("t.")
-        q = [graph.input(f"q.{i}") for i in range(mechanics.linkage.positions)]
+        q = mechanics.linkage.position_inputs(graph)
         u = [graph.input(f"u.{i}") for i in range(mechanics.linkage.speeds)]
         parameters = [graph.input(name) for name in mechanics.parameters]
         kin = Kinematics(mechanics.linkage, q, Traced(graph))
@@ -131,57 +153,77 @@ def traced_equations(variant: Mechanism, partition: Partition) -> Equations:
     return Equations.traced(variant.mechanics, partition, Graph(), reference)
 
 
-def contact_forces(
-    eq: Equations, pairs: Sequence[ContactPair], modes: Modes
-) -> list[tuple[list[Scalar], list[Scalar]]]:
-    """For every lasting contact: forces on b along normal and tangents, and the slip velocities."""
-    multipliers = lagrange.solution(eq)[1]
-    first = {}
-    number = 0
-    for c in eq.mechanics.constraints:
+def _first_equations(constraints: Sequence[Constraint]) -> dict[str, int]:
+    """The number of the first equation of every constraint."""
+    first, number = {}, 0
+    for c in constraints:
         first[c.name] = number
         number += c.size
+    return first
+
+
+def contact_forces(
+    eq: Equations, pairs: Sequence[ContactPair], modes: Modes, sharing: Sharing | None = None
+) -> tuple[list[tuple[list[Scalar], list[Scalar]]], list[Scalar]]:
+    """For every lasting contact forces on b along normal and tangents and the slip velocities; kept rows' forces.
+
+    The last only where contacts share.
+    """
+    multipliers = lagrange.solution(eq)[1]
+    first = _first_equations(eq.mechanics.constraints)
+    y: list[Scalar] = []
+    if sharing is not None:
+        y = [-multipliers.get(first[name] + k, 0.0) for name, k in sharing.kept]
+    friction = {} if sharing is None else sharing.friction(y)
     found = []
     for pair in pairs:
         name = pair.contact.name
         mode, start = modes[name], first[name]
         rows = pair.rows(eq.kin)[1]
         slip = [along(eq.kin, e) for e in rows[1:]]
-        normal = -multipliers.get(start, 0.0)
-        if mode.sticking:
-            rub: list[Scalar] = [-multipliers.get(start + 1 + j, 0.0) for j in range(len(rows) - 1)]
+        normal: Scalar = -multipliers.get(start, 0.0)
+        if sharing is not None:
+            normal = 0.0 if mode.idle else sharing.normal(name, y)
+        if mode.sticking and sharing is not None:
+            rub: list[Scalar] = [friction.get((name, 1 + j), 0.0) for j in range(len(rows) - 1)]
+        elif mode.sticking:
+            rub = [-multipliers.get(start + 1 + j, 0.0) for j in range(len(rows) - 1)]
         elif len(slip) == 1:
             rub = [-(pair.contact.friction * mode.slip) * normal]
         else:
-            size = (slip[0] * slip[0] + slip[1] * slip[1] + 1e-24) ** 0.5
+            size = (slip[0] * slip[0] + slip[1] * slip[1] + STILL_SQUARED) ** 0.5
             rub = [-(pair.contact.friction * normal) * (s / size) for s in slip]
         found.append(([normal, *rub], slip))
-    return found
+    return found, y
 
 
-def variant_of(base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, state: State) -> Mechanism:
-    """The mechanism with the contacts in `modes` closed, starting from `state`."""
-    closed = [
-        sustained(base.linkage, pair, modes[pair.contact.name].sticking, modes[pair.contact.name].slip)
-        for pair in pairs
-        if pair.contact.name in modes
-    ]
+def variant_of(
+    base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, state: State
+) -> tuple[Mechanism, Sharing | None]:
+    """The mechanism with the contacts in `modes` closed, starting from `state`, and how they share."""
+    active = {pair.contact.name: pair for pair in pairs if pair.contact.name in modes}
+    closed = [sustained(base.linkage, pair, modes[n].sticking, modes[n].slip) for n, pair in active.items()]
     mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
-    rubbing = any(
-        not modes[pair.contact.name].sticking and pair.contact.friction > 0.0
-        for pair in pairs
-        if pair.contact.name in modes
-    )
+    rubbing = any(not modes[n].sticking and pair.contact.friction > 0.0 for n, pair in active.items())
     named = dict(zip(mechanics.parameters, base.parameter_values, strict=True))
     loops = LoopState(base.linkage, mechanics.constraints, named)
     kept, dropped = independent_equations(loops, state.q, state.t)
     before = set(base.dropped)
     kept = [e for e in kept if e not in before]
+    first = _first_equations(mechanics.constraints)
+    rows = [(c.name, k) for c in closed for k in range(c.size)]
+    numbers = [first[name] + k for name, k in rows]
+    idle = frozenset(n for n, mode in modes.items() if mode.idle)
+    weights = tuple((n, mode.weight) for n, mode in modes.items() if mode.weight != 1.0)
+    sharing = sharing_of(rows, numbers, kept, loops.rows(state.q, state.t).J, idle, weights)
+    if sharing is not None and rubbing:
+        closed = [_sharing_friction(base, active, modes, n, sharing) for n in active]
+        mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
     groups = body_groups_of(base.linkage, mechanics, kept)
     u = close_speeds(
         loops, loops.rows(state.q, state.t), state.u, (), lambda left: "a contact cannot be held"
     )
-    return replace(
+    variant = replace(
         base,
         mechanics=mechanics,
         groups=groups,
@@ -190,16 +232,41 @@ def variant_of(base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, stat
         start=State(state.t, state.q, u),
         formulation=Formulation.LAGRANGE if rubbing else base.formulation,
     )
+    return variant, sharing
 
 
-def watched(eq: Equations, pairs: Sequence[ContactPair], modes: Modes) -> list[tuple[str, str, int, Scalar]]:
-    """What may end the lasting contacts: (contact, what, direction, expression)."""
+def _sharing_friction(
+    base: Mechanism, active: Mapping[str, ContactPair], modes: Modes, name: str, sharing: Sharing
+) -> Constraint:
+    """A lasting contact whose multipliers are felt as friction wherever they are borne."""
+    rubbed = []
+    for number, (contact, _) in enumerate(sharing.kept):
+        if contact == name:
+            borne = [
+                (active[n], modes[n].slip, x) for (n, _), x in sharing.over(number) if not modes[n].sticking
+            ]
+            rubbed.append(borne)
+    rows = [k for contact, k in sharing.kept if contact == name]
+    mode = modes[name]
+    return sustained(
+        base.linkage, active[name], mode.sticking, mode.slip, dict(zip(rows, rubbed, strict=True))
+    )
+
+
+def watched(
+    eq: Equations, pairs: Sequence[ContactPair], modes: Modes, sharing: Sharing | None = None
+) -> list[tuple[str, str, int, Scalar]]:
+    """What may end the lasting contacts, or how they share: (contact, what, direction, expression)."""
     active = [pair for pair in pairs if pair.contact.name in modes]
     found: list[tuple[str, str, int, Scalar]] = []
-    for pair, (forces, slip) in zip(active, contact_forces(eq, active, modes), strict=True):
+    borne, y = contact_forces(eq, active, modes, sharing)
+    for pair, (forces, slip) in zip(active, borne, strict=True):
         name, mode, mu = pair.contact.name, modes[pair.contact.name], pair.contact.friction
-        found.append((name, "release", -1, forces[0]))
-        if mu == 0.0:
+        if mode.idle and sharing is not None:
+            found.append((name, "bear", 1, sharing.normal(name, y)))
+        else:
+            found.append((name, "release", -1, forces[0]))
+        if mu == 0.0 or (mode.idle and mode.sticking):
             continue
         if mode.sticking:
             rub: Scalar = 0.0

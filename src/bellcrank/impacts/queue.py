@@ -138,13 +138,18 @@ class QueueSegment(Segment):
         self.again += trajectory.evaluations
         return self.full_state(self.machine, t, trajectory.y[-1], p)
 
+    def final_outputs(self, times: Array) -> int:
+        """Those up to the last check."""
+        return 0 if self.before is None else int(np.searchsorted(times, self.before.state.t, side="right"))
+
     def _strike(self, state: State, p: Array, names: Sequence[str]) -> Change:
         """Strike, and end the segment: outputs after the impact are computed anew."""
         self.cut = state.t
         self.breaks.append(self.row(state.t, self.machine.pack(state.q, state.u), p))
         try:
             after, staying = self.contacts.strike(state, p, names)
-            self.go_on(after, p, self.contacts.settle(staying, after, p))
+            after, modes = self.contacts.settle(staying, after, p)
+            self.go_on(after, p, modes)
         except ContactError as error:
             self.failure = error
         return Change(None, None, True)

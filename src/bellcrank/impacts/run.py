@@ -9,8 +9,9 @@ change of the set begins a new segment with its own compiled program, kept for t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,21 +20,38 @@ from numpy.typing import NDArray
 from bellcrank.events import Event
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import QueueSegment
-from bellcrank.impacts.records import ContactChange, ImpactTable
-from bellcrank.impacts.segment import Next, Segment
+from bellcrank.impacts.records import ContactChange
+from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
 from bellcrank.mechanism import Mechanism
 from bellcrank.result.result import Result
 from bellcrank.simulate import Options, SimulationError
+from bellcrank.watching import Watch
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
+    from bellcrank.impacts.recording import ContactRecorder, SegmentWriter
 
 Array = NDArray[np.float64]
 
 SEGMENTS = 10_000
 """Changes of contact after which a run is taken to be stuck."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What a run was asked for."""
+
+    mechanism: Mechanism
+    integrator: str
+    times: Array
+    options: Options
+    events: tuple[Event, ...]
+    controllers: tuple[Controller, ...]
+    progress: bool | None
+    timing: Timing
 
 
 def simulate_with_contacts(
@@ -45,54 +63,107 @@ def simulate_with_contacts(
     controllers: Sequence[Controller],
     progress: bool | None,
     timing: Timing | None = None,
+    save: str | PathLike[str] | None = None,
+    watch: Callable[[Result], None] | None = None,
 ) -> Result:
     """Segments until the end, joined into one result; a failing run keeps those before."""
     timing = timing or Timing()
     contacts = Contacts.of(mechanism, timing.propagation)
-    p = np.array(mechanism.parameter_values)
-    state, staying = contacts.strike(mechanism.start, p)
-    modes = contacts.settle(staying, state, p)
+    setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
+    record = None
+    if save is not None:
+        from bellcrank.impacts.recording import ContactRecorder
+
+        record = ContactRecorder.new(save, setup, contacts)
+    watched = Watch(watch) if watch is not None else None
+    return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record, watched=watched)
+
+
+def begin(contacts: Contacts) -> Next:
+    """The start: what touches and approaches strikes, what touches at rest may last."""
+    p = np.array(contacts.base.parameter_values)
+    state, staying = contacts.strike(contacts.base.start, p)
+    state, modes = contacts.settle(staying, state, p)
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
-    following: Next | None = Next(state, p, modes)
-    whole = _Pieces(mechanism, contacts)
-    for _ in range(SEGMENTS):
-        assert following is not None
-        variant = contacts.variant(following.modes, following.state, following.p)
-        samples = [_later(c, mechanism.start.t, following) for c in controllers]
-        run = _segment(contacts, following, variant, integrator, events, samples, timing, options)
-        try:
-            piece = run.go(times[whole.outputs :], options, progress)
-        except SimulationError as error:
-            whole.add(run, error.result)  # type: ignore[attr-defined]
-            error.result = whole.joined()  # type: ignore[attr-defined]
-            _explain(error, run)
-            raise
-        whole.add(run, piece)
-        if run.failure is not None:
-            run.failure.result = whole.joined()
-            raise run.failure
-        following = run.next
-        if following is None or whole.outputs >= len(times):
-            return whole.joined()
-    stuck = ContactError(state.t, contacts.names, f"they changed {SEGMENTS} times; the run does not get on.")
-    stuck.result = whole.joined()
-    raise stuck
+    state, modes = contacts.ready(modes, state, p)
+    return Next(state, p, modes)
 
 
-def _segment(
+def drive(
+    setup: Setup,
     contacts: Contacts,
-    begin: Next,
-    variant: Mechanism,
-    integrator: str,
-    events: Sequence[Event],
-    controllers: Sequence[Controller],
-    timing: Timing,
-    options: Options,
-) -> Segment:
-    if timing.queue_size is None:
-        return Segment(contacts, begin.modes, variant, integrator, events, controllers)
+    whole: Pieces,
+    following: Next,
+    record: ContactRecorder | None = None,
+    standing: Standing | None = None,
+    watched: Watch | None = None,
+) -> Result:
+    """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
+    times = setup.times
+    try:
+        for _ in range(SEGMENTS):
+            run = _segment(setup, contacts, following)
+            if standing is None:
+                whole.open(run)
+            writer = None if record is None else _writer(record, whole, following)
+            try:
+                piece = run.go_from(times[whole.outputs :], setup.options, setup.progress, writer, standing)
+            except SimulationError as error:
+                whole.add(run, error.result)  # type: ignore[attr-defined]
+                error.result = whole.joined()  # type: ignore[attr-defined]
+                _explain(error, run)
+                raise
+            standing = None
+            whole.add(run, piece)
+            if watched is not None and watched.due():
+                watched.tell(whole.joined())
+            if run.failure is not None:
+                run.failure.result = whole.joined()
+                raise run.failure
+            if run.next is None or whole.outputs >= len(times):
+                return _finished(whole, record, None if run.next is None else "done")
+            following = run.next
+            if record is not None:
+                record.between(whole, following)
+        why = f"they changed {SEGMENTS} times; the run does not get on."
+        stuck = ContactError(following.state.t, contacts.names, why)
+        stuck.result = whole.joined()
+        raise stuck
+    except SimulationError as error:
+        if record is not None:
+            record.finish(error.result, complete=False)  # type: ignore[attr-defined]
+        raise
+    except KeyboardInterrupt:
+        # Between two segments; within one the integrator takes it.
+        if not whole.pieces:
+            raise
+        return _finished(whole, record, "interrupted")
+    finally:
+        if record is not None:
+            record.close()
+
+
+def _writer(record: ContactRecorder, whole: Pieces, following: Next) -> SegmentWriter:
+    from bellcrank.impacts.recording import SegmentWriter
+
+    return SegmentWriter(record, whole, following)
+
+
+def _finished(whole: Pieces, record: ContactRecorder | None, status: str | None) -> Result:
+    result = whole.joined(status)
+    if record is not None:
+        record.finish(result, complete=result.run.status in ("done", "event"))
+    return result
+
+
+def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
+    variant = contacts.variant(begin.modes, begin.state, begin.p)
+    controllers = [_later(c, setup.mechanism.start.t, begin) for c in setup.controllers]
+    size = setup.timing.queue_size
+    if size is None:
+        return Segment(contacts, begin.modes, variant, setup.integrator, setup.events, controllers)
     return QueueSegment(
-        contacts, begin.modes, variant, integrator, events, controllers, timing.queue_size, options
+        contacts, begin.modes, variant, setup.integrator, setup.events, controllers, size, setup.options
     )
 
 
@@ -116,59 +187,4 @@ def _explain(error: SimulationError, run: Segment) -> None:
         error.add_note(
             f"contact {rubbing[0]!r} was sliding with friction: where its force grows without bound (Painleve's "
             "paradox) a rigid body has no further motion; use less friction there"
-        )
-
-
-class _Pieces:
-    """The segments so far."""
-
-    def __init__(self, mechanism: Mechanism, contacts: Contacts) -> None:
-        self.mechanism, self.contacts = mechanism, contacts
-        self.pieces: list[Result] = []
-        self.breaks: list[Array] = []
-        self.outputs = 0
-
-    def add(self, run: Segment, piece: Result) -> None:
-        """One more segment; breaks come in pairs, so that of its start belongs to the end of the one before."""
-        if self.pieces:
-            start, p = run.begin, np.array(run.mechanism.parameter_values)
-            first = run.used[0]
-            run.machine, last = first, run.machine
-            self.breaks.append(run.row(start.t, first.pack(start.q, start.u), p))
-            run.machine = last
-        self.breaks += run.breaks
-        self.pieces.append(piece)
-        self.outputs += len(piece)
-
-    def joined(self) -> Result:
-        """One result from the segments."""
-        pieces = self.pieces
-        runs = [piece.run for piece in pieces]
-        whole = replace(
-            runs[-1],
-            steps=sum(r.steps for r in runs),
-            rejected=sum(r.rejected for r in runs),
-            evaluations=sum(r.evaluations for r in runs),
-            seconds=sum(r.seconds for r in runs),
-            repartitions=tuple(t for r in runs for t in r.repartitions),
-            switches=tuple(s for r in runs for s in r.switches),
-        )
-        time, q, u, du, parameters, forces = (
-            np.concatenate([getattr(piece, key) for piece in pieces])
-            for key in ("time", "q", "u", "du", "parameters", "contact_forces")
-        )
-        paired = self.breaks[: len(self.breaks) // 2 * 2]
-        return Result(
-            self.mechanism,
-            time,
-            q,
-            u,
-            du,
-            parameters,
-            whole,
-            tuple(e for piece in pieces for e in piece.events),
-            impacts=ImpactTable(self.contacts.records, self.mechanism),
-            contact_forces=forces,
-            contact_changes=tuple(self.contacts.changes),
-            breaks=np.array(paired) if paired else None,
         )

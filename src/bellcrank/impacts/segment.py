@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.events import Event, StateEvent, watch_program
-from bellcrank.impacts.contacts import TOUCHING, Contacts, modes_key
+from bellcrank.impacts.contacts import TOUCHING, Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
@@ -27,10 +27,16 @@ from bellcrank.simulation import Run
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
-    from bellcrank.simulate import Problem, Trajectory
+    from bellcrank.recording import Resumption, Writer
+    from bellcrank.simulate import Options, Problem, Trajectory
+    from bellcrank.simulate.loop import Progress
 
 Array = NDArray[np.float64]
 
+MOMENTS = (1e-6, 1e-5, 1e-4)
+"""How far ahead it may show which of the contacts that share let go or slip [s]."""
+NEARLY = 1e-7
+"""Longest time from there to the end of slip in space [s]."""
 MISSED = 1e-9
 """A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]."""
 
@@ -76,6 +82,18 @@ class Next:
     sampled: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a segment was that is gone on with.
+
+    forces: Contact forces at its outputs so far [N]. restore: Gives back what else it knew.
+    """
+
+    resumption: Resumption
+    forces: Array
+    restore: Callable[[Segment], None]
+
+
 class Segment(Run):
     """A stretch of a run with the same lasting contacts."""
 
@@ -88,7 +106,7 @@ class Segment(Run):
         events: Sequence[Event],
         controllers: Sequence[Controller],
     ) -> None:
-        self.contacts, self.modes = contacts, modes
+        self.contacts, self.modes, self.sharing = contacts, modes, contacts.sharing(modes)
         self.user_events = tuple(events)
         gaps: list[Event] = []
         for pair in contacts.pairs:
@@ -98,14 +116,38 @@ class Segment(Run):
         self.ends: list[tuple[str, str]] = []
         if modes:
             eq = traced_equations(variant, self.machine.partition)
-            self.ends = [(name, what) for name, what, _, _ in watched(eq, contacts.pairs, modes)]
-            marks = [Event(f"{name}: {what}", _never, direction=-1) for name, what in self.ends]
+            ends = watched(eq, contacts.pairs, modes, self.sharing)
+            self.ends = [(name, what) for name, what, _, _ in ends]
+            marks = [Event(f"{name}: {what}", _never, direction=d) for name, what, d, _ in ends]
             self.events = (*self.events, *marks)
             self._ready_forces()
         self.begin = variant.start
         self.next: Next | None = None
         self.failure: ContactError | None = None
         self.breaks: list[Array] = []
+        self.forces_before: Array | None = None
+
+    def go_from(
+        self,
+        times: Array,
+        options: Options,
+        progress: bool | None,
+        record: Writer | None,
+        standing: Standing | None,
+    ) -> Result:
+        """Integrate to the last output time, from the start or from where the segment stood."""
+        if standing is None:
+            return self.go(times, options, progress, record)
+        self.forces_before = standing.forces
+        standing.restore(self)
+        return self.go(times, options, progress, record, standing.resumption)
+
+    def _take_over(self, resumption: Resumption) -> None:
+        if resumption.chosen is not None:
+            here = replace(self.mechanism, start=resumption.chosen[0])
+            self.machines.mechanism = here.with_programs_of(self.mechanism)
+        super()._take_over(resumption)
+        self._ready_forces()
 
     def _more_events(self) -> list[Event]:
         """What else is watched."""
@@ -123,7 +165,13 @@ class Segment(Run):
         return replace(super().problem(q, u, t, p), standing=standing)
 
     def _event_kernel(self) -> Kernel:
-        key = ("events", modes_key(self.modes), self.machine.partition, self.user_events, self._watched_key())
+        key = (
+            "events",
+            shared_key(self.modes, self.sharing),
+            self.machine.partition,
+            self.user_events,
+            self._watched_key(),
+        )
         return self.contacts.once(key, lambda: compile_program(self._event_program()))
 
     def _event_program(self) -> Program:
@@ -133,7 +181,7 @@ class Segment(Run):
             return program
         eq = traced_equations(self.mechanism, self.machine.partition)
         outputs: list[Scalar] = [eq.graph.bring(e) for e in program.outputs]
-        outputs += [x for _, _, _, x in watched(eq, self.contacts.pairs, self.modes)]
+        outputs += [x for _, _, _, x in watched(eq, self.contacts.pairs, self.modes, self.sharing)]
         return Program.of(eq.inputs, outputs, "events")
 
     def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
@@ -147,7 +195,7 @@ class Segment(Run):
     def _ready_forces(self) -> None:
         """Trace the forces while the state is one in which the partition is good."""
         if self.modes:
-            self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+            self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
 
     def row(self, t: float, y: Array, p: Array) -> Array:
         """[t, q, u, du, parameters, contact forces] at a state of the integrator."""
@@ -162,7 +210,7 @@ class Segment(Run):
         names = self.contacts.names
         found = np.zeros((len(x), 3 * len(names)))
         if self.modes:
-            forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+            forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
             for name, block in forces.in_world(x).items():
                 k = 3 * names.index(name)
                 found[:, k : k + 3] = block
@@ -170,16 +218,40 @@ class Segment(Run):
 
     def _result(self, trajectory: Trajectory, seconds: float) -> Result:
         result = super()._result(trajectory, seconds)
-        forces = np.zeros((len(result), 3 * len(self.contacts.names)))
+        known = 0 if self.forces_before is None else len(self.forces_before)
+        t, y, partition = trajectory.t[known:], trajectory.y[known:], trajectory.partition[known:]
+        forces = self._forces_at(t, y, partition, result.parameters[known:])
+        if self.forces_before is not None:
+            forces = np.vstack([self.forces_before, forces])
+        return replace(result, contact_forces=forces)
+
+    def _forces_at(self, times: Array, y: Array, partition: NDArray[np.int64], parameters: Array) -> Array:
+        """Contact forces at outputs."""
+        forces = np.zeros((len(times), 3 * len(self.contacts.names)))
         last = self.machine
         for number, machine in enumerate(self.used):
-            here = trajectory.partition == number
+            here = partition == number
             if here.any() and self.modes:
                 self.machine = machine
-                x = np.hstack([trajectory.t[here, None], trajectory.y[here], result.parameters[here]])
-                forces[here] = self.contact_forces(x)
+                forces[here] = self.contact_forces(np.hstack([times[here, None], y[here], parameters[here]]))
         self.machine = last
-        return replace(result, contact_forces=forces)
+        return forces
+
+    def rows_from(self, first: int, times: Array, progress: Progress) -> tuple[Array, ...]:
+        """Positions, speeds, their rates, parameters and contact forces at the outputs so far, from one on."""
+        before = (*(self.rows_before or ()), *(() if self.forces_before is None else (self.forces_before,)))
+        known = len(before[0]) if before else 0
+        new = slice(max(first, known), progress.outputs)
+        t, y, partition = times[new], progress.y[new], progress.partition[new].copy()
+        rows = self.rows(t, y, partition)
+        found = (*rows, self._forces_at(t, y, partition, rows[-1]))
+        if first >= known:
+            return found
+        return tuple(np.vstack([old[first:], block]) for old, block in zip(before, found, strict=True))
+
+    def final_outputs(self, times: Array) -> int:
+        """How many of these outputs nothing will take back."""
+        return len(times)
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change | None:
         users = tuple(i for i in hits if i < len(self.user_events))
@@ -211,18 +283,21 @@ class Segment(Run):
         jumped, new_p, stop = change
         p = p if new_p is None else new_p
         state = jumped or self.full_state(self.machine, t, y, p)
+        ahead: State | None = None
         if struck or jumped is not None:
             after, staying = self.contacts.strike(state, p, struck)
             if not staying and not self.modes:
                 packed = self.machine.pack(after.q, after.u)
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
-            modes = self.contacts.settle(staying, after, p)
+            after, modes = self.contacts.settle(staying, after, p)
         elif new_p is not None:
-            after, modes = state, self.contacts.settle(list(self.modes), state, p)
+            after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
-            after, modes = state, self._changed(state, ended, p)
-        self.go_on(after, p, modes)
+            if self._shares(ended):
+                ahead = self._ahead(t, y, p)
+            after, modes = self._changed(state, ended, p, ahead)
+        self.go_on(after, p, modes, ahead)
         if stop:
             self.next = None
         return Change(None, None, True)
@@ -233,48 +308,104 @@ class Segment(Run):
             return False
         state = self.full_state(self.machine, t, y, p)
         try:
-            modes = self.contacts.settle(list(self.modes), state, p)
+            after, modes = self.contacts.settle(list(self.modes), state, p)
         except ContactError as error:
             self.failure = error
             return True
-        if modes == self.modes:
+        if after is state and self.contacts.shared(modes, state, p) == self.modes:
             return False
         before = next((old for when, old in reversed(self.history) if when < t), p)
         self.breaks.append(self.row(t, y, before))
-        self.go_on(state, p, modes)
+        self.go_on(after, p, modes)
         assert self.next is not None
         self.next = replace(self.next, sampled=True)
         return True
 
-    def go_on(self, state: State, p: Array, modes: Mapping[str, Mode]) -> None:
-        """End the segment; the run goes on from here with other lasting contacts."""
+    def go_on(self, state: State, p: Array, modes: Mapping[str, Mode], ahead: State | None = None) -> None:
+        """End the segment; the run goes on from here with other lasting contacts.
+
+        ahead: Just after it: there it shows which of them bear.
+        """
+        state, modes = self.contacts.ready(modes, state, p, ahead)
         log, t = self.contacts.changes, state.t
         for name, mode in modes.items():
             before = self.modes.get(name)
             if before is None:
-                begins = t + self.contacts.bouncing_left(name, modes, state, p)
+                begins = t + self.contacts.bouncing_left(name, set(self.modes) & set(modes), state, p)
                 log.append(ContactChange(begins, name, "rest"))
             elif before.sticking != mode.sticking:
                 log.append(ContactChange(t, name, "stick" if mode.sticking else "slip"))
         log += [ContactChange(t, name, "release") for name in self.modes if name not in modes]
         self.next = Next(state, p.copy(), modes)
 
-    def _changed(self, state: State, ended: Sequence[tuple[str, str]], p: Array) -> dict[str, Mode]:
-        """Modes after contacts let go, slip or stick."""
+    def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
+        """Whether these ends may be of how contacts share, and not of a contact."""
+        return self.sharing is not None and any(what != "stick" for _, what in ended)
+
+    def _at_rest(self, state: State, ended: Sequence[tuple[str, str]], p: Array) -> State:
+        """With the speeds at the end of slip in space: it is watched at a speed that is not quite zero."""
+        stopped = [name for name, what in ended if what == "stick"]
+        if not stopped or self.contacts.tangents == 1:
+            return state
+        forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
+        number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
+        y = self.machine.pack(state.q, state.u)
+        rates = self.machine.rates(np.concatenate([[state.t], y, p]))[: len(y)]
+        slips = [
+            forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy()
+            for dt in (0.0, NEARLY)
+        ]
+        change = (slips[1] - slips[0]) / NEARLY
+        left = -float(slips[0] @ change) / max(float(change @ change), 1e-300)
+        if not 0.0 < left < NEARLY:
+            return state
+        # Positions stay with the clock: what they would gain they gain afterwards.
+        return State(state.t, state.q, self.full_state(self.machine, state.t, y + left * rates, p).u)
+
+    def _ahead(self, t: float, y: Array, p: Array) -> State:
+        """The state a moment later, as the present contacts have it; the first at which something has changed."""
+        rates = self.machine.rates(np.concatenate([[t], y, p]))[: len(y)]
+        for moment in MOMENTS:
+            ahead = self.full_state(self.machine, t + moment, y + moment * rates, p)
+            if not self.contacts.lasts(self.modes, ahead, p):
+                break
+        return ahead
+
+    def _changed(
+        self, state: State, ended: Sequence[tuple[str, str]], p: Array, ahead: State | None = None
+    ) -> tuple[State, dict[str, Mode]]:
+        """State and modes after contacts let go, slip or stick."""
         modes = dict(self.modes)
+        state = self._at_rest(state, ended, p)
+        if ahead is not None:
+            # At the instant itself the forces that vanish do not show whether others take over.
+            after, settled = self.contacts.settle(list(modes), ahead, p)
+            if after is not ahead:
+                return replace(after, t=state.t), settled
+            # Only what lets go is told by the forces alone: how contacts share tells what slips.
+            return state, settled if len(settled) < len(modes) else modes
+        if any(what == "release" and not self.modes[name].sticking for name, what in ended):
+            # The force of a contact that slides also changes its sign where it has grown beyond all bounds.
+            after, settled = self.contacts.settle(list(modes), state, p)
+            if after is not state:
+                return after, settled
         for name, what in ended:
             if what == "release":
                 modes.pop(name, None)
             elif what == "slip":
-                forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes)
+                forces = self.contacts.forces(
+                    self.mechanism, self.machine.partition, self.modes, self.sharing
+                )
                 x = np.concatenate([[state.t], state.q, state.u[list(self.machine.partition.independent)], p])
                 at = {pair.contact.name: f for pair, (f, _) in zip(forces.pairs, forces.at(x), strict=True)}
-                modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0)
+                away = -at[name][1:] / np.linalg.norm(at[name][1:])
+                toward = tuple(float(x) for x in away) if len(away) > 1 else ()
+                modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0, toward=toward)
         stopped = [name for name, what in ended if what == "stick" and name in modes]
         if stopped:
-            settled = self.contacts.settle(list(modes), state, p, stopped)
-            modes |= {name: settled[name] for name in stopped if name in settled}
-        return modes
+            state, settled = self.contacts.settle(list(modes), state, p, stopped)
+            modes |= settled
+        return state, modes
 
 
 def _never(measured: Mapping[str, Scalar]) -> Scalar:

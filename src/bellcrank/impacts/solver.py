@@ -38,7 +38,7 @@ class ImpactProgram:
         self.speeds = mechanics.linkage.speeds
         graph = Graph()
         t = graph.input("t.")
-        q = [graph.input(f"q.{i}") for i in range(mechanics.linkage.positions)]
+        q = mechanics.linkage.position_inputs(graph)
         v = {i: graph.input(f"u.{i}") for i in partition.independent}
         parameters = [graph.input(name) for name in mechanics.parameters]
         kin = Kinematics(mechanics.linkage, q, Traced(graph))
@@ -117,6 +117,19 @@ def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
     return [R[i][0] * v[0] + R[i][1] * v[1] + R[i][2] * v[2] for i in range(3)]
 
 
+def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Array:
+    """Impulses of the least norm that do the same, where they press and stay within friction: else those given.
+
+    Contacts that are one too many, like the feet of a table, share the impulse so.
+    """
+    even = J @ np.linalg.lstsq(J, p, rcond=1e-11)[0]
+    parts = even.reshape(-1, 1 + tangents)
+    pressing = parts[:, 0] >= 0.0
+    held = np.linalg.norm(parts[:, 1:], axis=1) <= np.asarray(friction) * parts[:, 0] * (1.0 + 1e-12)
+    same = np.max(np.abs(J.T @ (even - p)), initial=0.0) <= 1e-12 * np.max(np.abs(J.T @ p), initial=0.0)
+    return np.asarray(even) if same and np.all(pressing & held) else p
+
+
 def delassus(M: Array, rows: Sequence[Array]) -> Array:
     """W = J M^-1 J^T [1/kg]."""
     J = np.vstack(rows)
@@ -131,12 +144,16 @@ def impact(
     p: Array,
     near: Sequence[int],
     propagation: Propagation = Propagation.SEQUENTIAL,
+    jammed: Sequence[int] = (),
 ) -> tuple[Array, ImpactRecord | None]:
-    """Independent speeds after the contacts numbered in `near` have struck, and the record of it."""
+    """Independent speeds after the contacts numbered in `near` have struck, and the record of it.
+
+    jammed: Those of them that slide and strike without approaching.
+    """
     x = np.concatenate([[t], q, u_i, p])
     M, states, before = program.evaluate(x)
     approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
-    if not any(v < 0.0 for v in approach.values()):
+    if not jammed and not any(v < 0.0 for v in approach.values()):
         return u_i, None
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
@@ -154,14 +171,16 @@ def impact(
         tangents=tangents,
         law=contacts[0].law,
         propagation=propagation,
+        jammed=[list(near).index(k) for k in jammed],
     )
-    after = u_i + inverse @ solved.impulses
+    impulses = evened(J, solved.impulses, friction, tangents)
+    after = u_i + inverse @ impulses
     x_after = np.concatenate([[t], q, after, p])
     _, _, speeds_after = program.evaluate(x_after)
     records = []
     for i, k in enumerate(near):
         rows = slice(i * (1 + tangents), (i + 1) * (1 + tangents))
-        share, s = solved.impulses[rows], states[k]
+        share, s = impulses[rows], states[k]
         rubbing = share[1:] @ s.directions[1 : 1 + tangents] if tangents else np.zeros(3)
         speed_after = float(solved.velocities[rows][0])
         records.append(

@@ -28,8 +28,10 @@ from bellcrank.mechanics.vectors import (
     column,
     cross,
     dot,
+    matmul,
     neg,
     scale,
+    settled,
     sub,
     times,
     transposed_times,
@@ -94,11 +96,8 @@ class Constraint:
 
 def marker(placement: Placement, rotation: Mat, position: Vec) -> Marker:
     """A frame of a body as a marker on the body's link."""
-    from bellcrank.mechanics.vectors import matmul
-
-    return Marker(
-        placement.link, matmul(placement.r, rotation), add(placement.p, times(placement.r, position))
-    )
+    p = add(placement.p, times(placement.r, position))
+    return Marker(placement.link, matmul(placement.r, rotation), settled(p, placement.p, position))
 
 
 class Seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,10 @@ from bellcrank.program.trace import Expr, Scalar, compare, sqrt, where
 
 if TYPE_CHECKING:
     from bellcrank.model.contacts import Contact, PlacedShape
+
+
+STILL_SQUARED = 1e-28
+"""Keeps the direction of slip finite at rest [m^2/s^2]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +102,18 @@ def tangents(n: Vec) -> tuple[Vec, Vec]:
     return t, cross(n, t)
 
 
-def sustained(linkage: Linkage, pair: ContactPair, sticking: bool, slip: float = 1.0) -> Constraint:
+def sustained(
+    linkage: Linkage,
+    pair: ContactPair,
+    sticking: bool,
+    slip: float = 1.0,
+    borne: Mapping[int, Sequence[tuple[ContactPair, float, float]]] | None = None,
+) -> Constraint:
     """A lasting contact: gap held at zero; where it sticks, no tangential velocity either.
 
     Where it slides with friction, the force of friction goes with the normal force against the slip: of sign `slip` in
     the plane, along the tangential velocity in space.
+    borne: Where contacts share, for a row the contacts that slide and bear of it: their slip and share.
     """
     count = 1 if not sticking else 2 if pair.planar else 3
     labels = ("gap", "first tangent", "second tangent")[:count]
@@ -110,6 +121,8 @@ def sustained(linkage: Linkage, pair: ContactPair, sticking: bool, slip: float =
 
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
         rows = pair.rows(kin)[1]
+        if borne is not None:
+            return [_shared(kin, row, borne.get(k, ())) for k, row in enumerate(rows[:count])]
         if sticking or mu == 0.0:
             return rows[:count]
         if kin.u is None:
@@ -136,12 +149,27 @@ def sustained(linkage: Linkage, pair: ContactPair, sticking: bool, slip: float =
     )
 
 
+def _shared(
+    kin: Kinematics, equation: Equation, borne: Sequence[tuple[ContactPair, float, float]]
+) -> Equation:
+    """The equation, with the friction of the contacts that bear its force."""
+    if kin.u is None or not borne:
+        return equation
+    row: dict[int, tuple[Scalar, ...]] = {}
+    for pair, slip, share in borne:
+        rubbing = _rubbing(kin, pair.rows(kin)[1][1:], pair.contact.friction, slip)
+        for k, entries in rubbing.items():
+            before = row.get(k, (0.0,) * len(entries))
+            row[k] = tuple(b + share * x for b, x in zip(before, entries, strict=True))
+    return replace(equation, rubbing=row)
+
+
 def _rubbing(kin: Kinematics, tangential: Sequence[Equation], mu: float, slip: float) -> Row:
     """- mu times the direction of slip, as a row."""
     if len(tangential) == 1:
         return {k: tuple(-(mu * slip) * x for x in entries) for k, entries in tangential[0].row.items()}
     first, second = (along(kin, e) for e in tangential)
-    shrink = mu / sqrt(first * first + second * second + 1e-24)
+    shrink = mu / sqrt(first * first + second * second + STILL_SQUARED)
     shares = (first * shrink, second * shrink)
     row: dict[int, tuple[Scalar, ...]] = {}
     for share, e in zip(shares, tangential, strict=True):

@@ -1,4 +1,4 @@
-"""Couplings and drivers as constraint equations (paper B, equation 12)."""
+"""Drivers as constraint equations (paper B, equation 12)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,8 @@ from bellcrank.mechanics.vectors import UNIT, ZERO, Vec, dot, sub
 from bellcrank.program.derive import directional
 from bellcrank.program.trace import Expr, Graph, Scalar, cos, rebuild, sin
 
-
-def coupling(linkage: Linkage, name: str, terms: Sequence[tuple[int, Scalar]], offset: Scalar) -> Constraint:
-    """sum factor q = offset for positions of one-speed links."""
-    links = frozenset(k for k, _ in terms)
-
-    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        residual: Scalar = -kin.number(offset)
-        row: dict[int, tuple[Scalar, ...]] = {}
-        for k, factor in terms:
-            f = kin.number(factor)
-            residual = residual + f * kin.q[linkage.links[k].q]
-            row[k] = (f + row.get(k, (0.0,))[0],)
-        return [Equation(residual, row, GROUND)]
-
-    return Constraint(name, f"coupling {name!r}", 1, GROUND, links, ("sum",), equations, lambda kin, t: [0.0])
+SHIFTS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
+"""Coordinates that are lengths, by the axis of the first frame along which they are measured."""
 
 
 def time_rates(
@@ -91,31 +78,26 @@ def measured_driver(
 
     Angles are closed through sine and cosine, so that they may turn more than once.
     """
-    shifts = {"displacement": 2, "x": 0, "y": 1, "z": 2}
-    if coordinate in shifts:
-        return _shift_driver(linkage, name, a, b, shifts[coordinate], function, coordinate)
+    if coordinate in SHIFTS:
+        return _shift_driver(linkage, name, a, b, SHIFTS[coordinate], function, coordinate)
     base = linkage.common(a.link, b.link)
 
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
         pair = Pair(kin, a, b, base)
         x, v, _ = time_rates(function, t, kin)
-        z, c, s = _turn(pair, coordinate)
+        z, c, s = turn(pair, coordinate)
         row = pair.row(lambda w, _: -dot(w, z), lambda w, _: dot(w, z))
         return [Equation(s * cos(x) - c * sin(x), row, base, v, (z, ZERO))]
 
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        pair = Pair(kin, a, b, base)
-        side = pair.B if coordinate == "angle_b" else pair.A
-        w = sub(kin.motion(b.link, base).w, kin.motion(a.link, base).w)
-        bias = sub(kin.bias(b.link, base).w, kin.bias(a.link, base).w)
-        turning = dot(side.axis_rate(2), w) + dot(side.axis(2), bias)
+        turning = turn_bias(Pair(kin, a, b, base), coordinate)
         return [time_rates(function, t, kin)[2] - turning]
 
     links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
     return Constraint(name, f"driver {name!r}", 1, base, links, (coordinate,), equations, gammas, (a, b))
 
 
-def _turn(pair: Pair, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
+def turn(pair: Pair, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
     """Axis, cosine and sine of an angle between two frames, by the conventions of the joint kinds."""
     A, B = pair.A, pair.B
     if coordinate == "angle_a":
@@ -123,6 +105,15 @@ def _turn(pair: Pair, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
     if coordinate == "angle_b":
         return B.axis(2), -dot(B.axis(0), A.axis(2)), dot(B.axis(1), A.axis(2))
     return A.axis(2), dot(A.axis(0), B.axis(0)), dot(A.axis(1), B.axis(0))
+
+
+def turn_bias(pair: Pair, coordinate: str) -> Scalar:
+    """The second rate of an angle between two frames at constant speeds."""
+    side = pair.B if coordinate == "angle_b" else pair.A
+    kin, a, b, base = pair.kin, pair.a, pair.b, pair.base
+    w = sub(kin.motion(b.link, base).w, kin.motion(a.link, base).w)
+    bias = sub(kin.bias(b.link, base).w, kin.bias(a.link, base).w)
+    return dot(side.axis_rate(2), w) + dot(side.axis(2), bias)
 
 
 def _shift_driver(

@@ -45,8 +45,8 @@ class Column:
         return frozenset(self.speeds) | frozenset(self.modal)
 
 
-def regrouped(linkage: Linkage) -> list[Inertia]:
-    """Link inertias with everything a joint cannot feel moved to its parent.
+def regrouped(linkage: Linkage, keep: frozenset[int] = frozenset()) -> list[Inertia]:
+    """Link inertias with everything a joint cannot feel moved to its parent, except from links to `keep`.
 
     Mass along the axis of a revolute joint, mass in the centre of a ball joint and the second moment of
     a sliding link act as if they belonged to the parent. The motion is the same, the arithmetic less; only
@@ -55,6 +55,8 @@ def regrouped(linkage: Linkage) -> list[Inertia]:
     inertias = [link.inertia for link in linkage.links]
     for link in reversed(linkage.links):
         own = inertias[link.index]
+        if link.index in keep:
+            continue
         if link.kind is LinkKind.REVOLUTE:
             part = axis_part(own)
         elif link.kind is LinkKind.BALL:
@@ -153,11 +155,11 @@ def brought(kin: Kinematics, inertia: Inertia) -> Inertia:
     return Inertia(kin.number(inertia.m), kin.vector(inertia.h), J)  # type: ignore[arg-type]
 
 
-def composites(kin: Kinematics, inertias: Sequence[Inertia]) -> list[Inertia]:
+def composites(kin: Kinematics, inertias: Sequence[Inertia], members: bool = True) -> list[Inertia]:
     """For every link the inertia of itself and all links beyond it, rigidly joined."""
     total = [brought(kin, inertia) for inertia in inertias]
     for link in kin.linkage.links:
-        if link.shape is not None:
+        if members and link.shape is not None:
             total[link.index] = total[link.index] + deformed(kin, link).inertia()
     for link in reversed(kin.linkage.links):
         if link.parent != GROUND:
@@ -175,15 +177,15 @@ class _Forces:
 
 
 def mass_matrix(
-    kin: Kinematics, inertias: Sequence[Inertia], columns: Sequence[Column]
+    kin: Kinematics, inertias: Sequence[Inertia], columns: Sequence[Column], members: bool = True
 ) -> dict[tuple[int, int], Scalar]:
-    """M of the columns, as entries (i, j), i >= j; absent entries are zero.
+    """M of the columns, as entries (i, j), i >= j; absent entries are zero. Flexible `members` may be left out.
 
     With f_k the composite inertia times a column's own joint motion at link k, and F_k the sum of the f
     of link k and all beyond: M_cd = sum_k b_k^c S_k^T F_k^d + b_k^d S_k^T (F_k^c - f_k^c).
     """
     links = kin.linkage.links
-    total = composites(kin, inertias)
+    total = composites(kin, inertias, members)
     forces: list[dict[int, _Forces]] = [{} for _ in links]
     touching: list[list[int]] = [[] for _ in links]
     bending: list[list[int]] = [[] for _ in links]
@@ -196,7 +198,7 @@ def mass_matrix(
     for link in reversed(links):
         k = link.index
         here = forces[k]
-        if bending[k]:
+        if members and bending[k]:
             _bend(deformed(kin, link), {c: columns[c].modal[k] for c in bending[k]}, here, M)
         for c in touching[k]:
             own = total[k].momentum(*joint_motion(kin, link, columns[c].speeds[k]))

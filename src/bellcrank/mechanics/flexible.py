@@ -52,6 +52,15 @@ def combination(weights: Sequence[Scalar], vectors: Sequence[Vec]) -> Vec:
     return total
 
 
+def quadratic(weights: Sequence[Scalar], vectors: Sequence[Sequence[Vec]]) -> Vec:
+    """sum w_k w_l v_kl for v_kl = v_lk: each pair once."""
+    total = ZERO
+    for k, w in enumerate(weights):
+        half = scale(0.5 * w, vectors[k][k])
+        total = add(total, scale(w, add(half, combination(weights[:k], vectors[k][:k]))))
+    return scale(2.0, total)
+
+
 def mat_combination(weights: Sequence[Scalar], matrices: Sequence[Mat]) -> Mat:
     """sum w_k M_k."""
     rows = [combination(weights, [m[i] for m in matrices]) for i in range(3)]
@@ -154,18 +163,7 @@ class Deformed:
         # h = h0 + c eta + 1/2 c2 eta eta; J = J0 + sym(G eta) + GG eta eta + sym(1/2 A eta eta)
         half = [scale(0.5, add(shape.c[k], self.c[k])) for k in n]
         h = add(shape.h0, combination(eta, half))
-        part = mat_combination(
-            eta,
-            [
-                mat_add(
-                    shape.G[k],
-                    mat_combination(
-                        [0.5 * e for e in eta], [mat_add(shape.GG[k][j], shape.A[k][j]) for j in n]
-                    ),
-                )
-                for k in n
-            ],
-        )
+        part = mat_combination([0.5 * e for e in eta], [mat_add(shape.G[k], self.E[k]) for k in n])
         J = mat_add(shape.J0, mat_add(part, transpose(part)))
         six: Symmetric = (J[0][0], J[1][1], J[2][2], J[0][1], J[0][2], J[1][2])
         return Inertia(shape.mass, h, six)
@@ -186,14 +184,13 @@ class Deformed:
         shape, n = self.shape, range(self.shape.modes)
         moment, push = self.inertia().force(a, K)
         relative = combination(rates, self.c)
-        second = combination(rates, [combination(rates, shape.c2[k]) for k in n])
+        second = quadratic(rates, shape.c2)
         push = add(push, add(scale(2.0, cross(w, relative)), add(combination(accelerations, self.c), second)))
         W: Mat = ((0.0, -w[2], w[1]), (w[2], 0.0, -w[0]), (-w[1], w[0], 0.0))
         D = mat_combination([2.0 * r for r in rates], self.E)
         turned = [[dot(W[i], (D[0][j], D[1][j], D[2][j])) for j in range(3)] for i in range(3)]
         Y = mat_add(_mat(turned), mat_combination(accelerations, self.E))
-        bend = [mat_combination(rates, shape.A[k]) for k in n]
-        Y = mat_add(Y, mat_combination(rates, bend))
+        Y = mat_add(Y, _mat([quadratic(rates, [[m[i] for m in row] for row in shape.A]) for i in range(3)]))
         modal: list[Scalar] = []
         for k in n:
             spin = mat_combination(rates, shape.GG[k])
@@ -299,7 +296,7 @@ class NodePose:
         """Rates of the outer frame's motion, in its own axes, while the modal rates stay constant."""
         theta = combination(rates, self.shape.turn)
         slide = combination(rates, self.shift)
-        bent = combination(rates, [combination(rates, row) for row in self.shape.bend])
+        bent = quadratic(rates, self.shape.bend)
         w = scale(self.k, add(theta, cross(self.g, theta)))
         # d/dt of k (theta' + g x theta') at constant theta' is (k'/k) w with k' = -2 k^2 g . g'
         dw = scale(-(self.k * dot(self.g, theta)), w)

@@ -28,6 +28,7 @@ from bellcrank.mechanics.vectors import (
     column,
     cross,
     matmul,
+    numeric,
     times,
     transpose,
     vec,
@@ -58,10 +59,6 @@ class RawLink:
     member: Member | None = None
     G: Mat = UNIT
     s: Vec = ZERO
-
-
-def numeric(*values: Scalar) -> bool:
-    return all(isinstance(v, float | int) for v in values)
 
 
 def flat(m: Mat) -> Iterator[Scalar]:

@@ -363,4 +363,5 @@ class Kinematics:
                 rates += self.eta_rates(link) if link.shape is not None else ()
             else:
                 rates.append(self.speed(link))
-        return rates
+        # What states do is told elsewhere; here they stand still.
+        return rates + [0.0] * len(self.linkage.states)

@@ -16,6 +16,7 @@ from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
+    from bellcrank.program.trace import Expr, Graph
 
 GROUND = -1
 
@@ -115,7 +116,8 @@ class Linkage:
 
     speeds: those of the tree, modal rates included. shadows: speeds of nodes, numbered after them, which follow
     from the modal rates. owners: for each node link the link that owns its modal coordinates. nodes: placements of
-    the nodes of flexible members, by body and node name.
+    the nodes of flexible members, by body and node name. states: first-order states; their values stand behind the
+    positions of the links and count as positions, but no speed belongs to them.
     """
 
     links: tuple[Link, ...]
@@ -128,6 +130,12 @@ class Linkage:
     shadows: int = 0
     owners: Mapping[int, int] = field(default_factory=dict)
     nodes: Mapping[tuple[str, str], Placement] = field(default_factory=dict)
+    states: tuple[str, ...] = ()
+
+    def position_inputs(self, graph: Graph) -> list[Expr]:
+        """Inputs of a trace for all positions; those of states go by their names, as expressions know them."""
+        own = self.positions - len(self.states)
+        return [*(graph.input(f"q.{i}") for i in range(own)), *(graph.input(name) for name in self.states)]
 
     @property
     def all_speeds(self) -> int:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.mechanics.flexible import NodeShape, Shape
-from bellcrank.mechanics.frames import RawLink, choose_frames, exact, flat, numeric
+from bellcrank.mechanics.frames import RawLink, choose_frames, exact, flat
 from bellcrank.mechanics.inertia import NOTHING, from_body
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind, Placement, QuaternionMap, node_position
 from bellcrank.mechanics.rotations import (
@@ -34,6 +34,8 @@ from bellcrank.mechanics.vectors import (
     mat,
     matmul,
     neg,
+    numeric,
+    settled,
     sub,
     times,
     transpose,
@@ -212,7 +214,7 @@ def _build(
         else:
             G, s = raws[number].G, raws[number].s
             placements[name] = Placement(
-                number, exact(matmul(transpose(G), R)), transposed_times(G, sub(p, s))
+                number, exact(matmul(transpose(G), R)), settled(transposed_times(G, sub(p, s)), p, s)
             )
     own = [NOTHING] * len(raws)
     for body in system.bodies.values():
@@ -228,22 +230,24 @@ def _build(
     for k, raw in enumerate(raws):
         G_p, s_p = (raws[raw.parent].G, raws[raw.parent].s) if raw.parent >= 0 else (UNIT, ZERO)
         T = exact(matmul(transpose(G_p), raw.R))
-        r = transposed_times(G_p, sub(raw.r, s_p))
+        r = settled(transposed_times(G_p, sub(raw.r, s_p)), raw.r, s_p)
         turns: tuple[Turn, ...] = ()
         offset, axis = 0.0, ZERO
         first_u = u
         if raw.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
             turns, offset = _turns_and_offset(T, raw.G)
-            r = add(r, times(T, raw.s))
+            r = settled(add(r, times(T, raw.s)), r, raw.s)
         elif raw.kind is LinkKind.PRISMATIC:
             axis = column(T, 2)
-            r = add(r, times(T, raw.s))
+            r = settled(add(r, times(T, raw.s)), r, raw.s)
         elif raw.kind is LinkKind.BALL:
             maps[k] = QuaternionMap(T, raw.G, raw.reverse)
         elif raw.kind is LinkKind.FREE:
             maps[k] = QuaternionMap(T, raw.G, raw.reverse)
             on_parent = Placement(raw.parent, T, r)
-            on_link = Placement(k, exact(transpose(raw.G)), neg(transposed_times(raw.G, raw.s)))
+            on_link = Placement(
+                k, exact(transpose(raw.G)), settled(neg(transposed_times(raw.G, raw.s)), raw.s)
+            )
             free_frames[k] = (on_parent, on_link)
         else:
             turns = constant_turns(T)
@@ -281,7 +285,17 @@ def _build(
         for key, k in nodes.found.items()
     }
     return Linkage(
-        tuple(links), placements, q, u, vec(system.gravity), maps, free_frames, shadows, owners, at_nodes
+        tuple(links),
+        placements,
+        q + len(system.states),
+        u,
+        vec(system.gravity),
+        maps,
+        free_frames,
+        shadows,
+        owners,
+        at_nodes,
+        tuple(system.states),
     )
 
 

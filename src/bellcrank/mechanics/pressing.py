@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest
+from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.hertz import curvature, stiffness
 from bellcrank.contact.laws import normal_force, unclipped_force
 from bellcrank.mechanics.constraints import Marker
@@ -33,7 +34,7 @@ from bellcrank.mechanics.vectors import (
     times,
     transposed_times,
 )
-from bellcrank.program.trace import Scalar, maximum, power
+from bellcrank.program.trace import Scalar, compare, maximum, power
 
 if TYPE_CHECKING:
     from bellcrank.model.forces import ContactForce
@@ -130,7 +131,40 @@ class Pressing:
     @cached_property
     def friction(self) -> Vec:
         """Force of friction on b [N]."""
-        return ZERO if self.force.friction is None else self.force.friction.force(self.slip, self.load)
+        law = self.force.friction
+        if law is None:
+            return ZERO
+        if isinstance(law, Coulomb):
+            return law.force(self.slip, self.load)
+        return law.force(self.bend, self.slip, self.load)
+
+    @cached_property
+    def bend(self) -> Vec:
+        """How far bristles are bent, in the plane of contact [m]."""
+        z, n = self._kept, self.closest.normal
+        return sub(z, scale(dot(n, z), n))
+
+    @property
+    def _kept(self) -> Vec:
+        assert self.force.bend is not None
+        return self.kin.vector(self.force.bend)
+
+    @cached_property
+    def bending(self) -> Vec:
+        """The rate of the bend as it is kept, in the axes of the common link [m/s].
+
+        It turns with the mean of both bodies, so that friction goes along with a turning table; what then sticks out
+        of the plane of contact straightens.
+        """
+        law, n, z = self.force.friction, self.closest.normal, self._kept
+        assert isinstance(law, LuGre)
+        rate = law.rate(self.bend, self.slip, compare("lt", 0.0, self.load))
+        spins = [
+            ZERO if m.link == self.pair.base else self.kin.motion(m.link, self.pair.base).w
+            for m in (self.pair.a, self.pair.b)
+        ]
+        turned = cross(scale(0.5, add(*spins)), z)
+        return add(add(rate, turned), scale(-dot(n, z) / law.recovery, n))
 
     @property
     def on_b(self) -> Vec:

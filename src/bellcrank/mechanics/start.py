@@ -35,6 +35,7 @@ def start_positions(system: System, linkage: Linkage, parameters: Mapping[str, f
             joint = system.joints[link.joint]
             coordinates = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))
             q[link.q] = coordinates[link.coordinates[0]]
+    q[linkage.positions - len(linkage.states) :] = [system.states[name].initial for name in linkage.states]
     return q
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -12,6 +13,23 @@ Mat: TypeAlias = tuple[Vec, Vec, Vec]
 
 ZERO: Vec = (0.0, 0.0, 0.0)
 UNIT: Mat = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def numeric(*values: Scalar) -> bool:
+    """Whether all of them are plain numbers."""
+    return all(isinstance(v, float | int) for v in values)
+
+
+def settled(total: Vec, *parts: Vec) -> Vec:
+    """A sum of turned `parts` with its rounding taken out: what is nothing beside the parts becomes zero.
+
+    A world point brought into a body's axes leaves remainders of some 1e-17 m, and each of them would cost the
+    machine code a product in every evaluation.
+    """
+    largest = max((abs(x) for part in parts for x in part if isinstance(x, float | int)), default=0.0)
+    nothing = 4.0 * sys.float_info.epsilon * largest
+    x, y, z = (0.0 if isinstance(x, float | int) and abs(x) <= nothing else x for x in total)
+    return x, y, z
 
 
 def add(a: Vec, b: Vec) -> Vec:

@@ -10,10 +10,11 @@ from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.frames import Frame
 from bellcrank.model.registry import Registry
+from bellcrank.model.states import StateMethods
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
-    from bellcrank.contact.friction import Coulomb
+    from bellcrank.contact.friction import Coulomb, LuGre
     from bellcrank.contact.shapes import Shape
     from bellcrank.model.forces import ContactForce
 
@@ -53,7 +54,7 @@ class Contact:
     law: str
 
 
-class ContactMethods(Registry):
+class ContactMethods(StateMethods, Registry):
     """Contacts between shapes on bodies."""
 
     contacts: dict[str, Contact]
@@ -64,7 +65,7 @@ class ContactMethods(Registry):
         a: PlacedShape,
         b: PlacedShape,
         restitution: float = 1.0,
-        friction: float | Coulomb = 0.0,
+        friction: float | Coulomb | LuGre = 0.0,
         law: str | None = None,
         *,
         treatment: str | Treatment = Treatment.IMPULSIVE,
@@ -76,7 +77,7 @@ class ContactMethods(Registry):
         Speed of parting over speed of approach, 0 to 1. friction: Coulomb's coefficient, also during impacts.
         treatment: "impulsive", with law one of newton (the default), poisson, stronge; or "continuous", with law a
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
-        :class:`~bellcrank.contact.friction.Coulomb`, and what
+        :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
         approach_speed.
         """
@@ -96,10 +97,12 @@ class ContactMethods(Registry):
         check_pair(a.shape, b.shape)
         chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
         if chosen is Treatment.CONTINUOUS:
-            from bellcrank.model.pressing import contact_force
+            from bellcrank.model.pressing import bristles, contact_force
 
             force = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
             self.forces[name] = force
+            for state in bristles(force):
+                self._add_state(state)
             return force
         if any(isinstance(side.shape, Sampled) for side in (a, b)):
             raise ModelError(

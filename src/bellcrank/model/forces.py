@@ -13,7 +13,7 @@ from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
-    from bellcrank.contact.friction import Coulomb
+    from bellcrank.contact.friction import Coulomb, LuGre
     from bellcrank.contact.laws import ForceLaw
     from bellcrank.model.contacts import Contact
 
@@ -156,7 +156,8 @@ class ContactForce:
     a, b: Frames of the shapes. contact: The pair. law: Of the normal force. stiffness: K of F = K d^exponent
     [N/m^exponent], or None where `modulus`, E* [Pa], and the local curvatures give it. factor: a of the law.
     damping: Of Kelvin and Voigt's law [N s/m]. approach_speed: The parameter that holds the speed of the last touch
-    [m/s]. friction: Law of friction, None without.
+    [m/s]. friction: Law of friction, None without. bend: The states that hold how far bristles are bent, in the axes of
+    the bodies' common link [m]; None for friction without memory.
     """
 
     name: str
@@ -170,7 +171,8 @@ class ContactForce:
     factor: float
     damping: Scalar
     approach_speed: Scalar
-    friction: Coulomb | None = None
+    friction: Coulomb | LuGre | None = None
+    bend: tuple[Scalar, Scalar, Scalar] | None = None
 
 
 Force: TypeAlias = (

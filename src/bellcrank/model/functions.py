@@ -97,7 +97,7 @@ class UserFunction:
         result = self(**given)
         for item in result if self.count else (result,):
             for used in names_in(item):
-                if not used.startswith(prefix) and used not in parameters:
+                if not used.startswith(prefix) and used not in parameters and used not in parameters.states:
                     raise ModelError(
                         f"the function of {self.who} uses {used!r}, which is not a parameter of this system"
                     )

@@ -19,11 +19,15 @@ class Parameter:
 
 
 class ParameterTable(dict[str, Parameter]):
-    """The parameters of one system by name, with the graph their expressions live in."""
+    """The parameters of one system by name, with the graph their expressions live in.
+
+    states: names of first-order states, which forces may use beside the parameters.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.graph = ParameterGraph()
+        self.states: set[str] = set()
 
     def value(self, number: Scalar) -> float:
         """The number that `number` is with the present parameter values."""

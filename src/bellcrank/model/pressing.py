@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from bellcrank.contact.friction import Coulomb
+from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.gather import input_names, numbers
 from bellcrank.contact.hertz import effective_modulus
 from bellcrank.contact.laws import FACTORS, ForceLaw
@@ -18,7 +19,12 @@ from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.parameters import Parameter, ParameterTable
+from bellcrank.model.states import StateVariable
 from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.mechanics.kinematics import Kinematics
+    from bellcrank.mechanics.links import Linkage
 
 
 def contact_force(
@@ -27,7 +33,7 @@ def contact_force(
     a: PlacedShape,
     b: PlacedShape,
     restitution: float,
-    friction: float | Coulomb,
+    friction: float | Coulomb | LuGre,
     law: str | None,
     *,
     stiffness: Any = None,
@@ -85,7 +91,25 @@ def contact_force(
     a, b = (_local(parameters, f"{name} {letter}", side) for letter, side in (("a", a), ("b", b)))
     pair = Contact(name, a, b, restitution, 0.0, chosen.value)
     rubbing = _friction(who, friction)
-    return ContactForce(name, a.frame, b.frame, pair, chosen, k, modulus, n, factor, d, v0, rubbing)
+    bend: tuple[Scalar, Scalar, Scalar] | None = None
+    if isinstance(rubbing, LuGre):
+        x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
+        bend = x, y, z
+    return ContactForce(name, a.frame, b.frame, pair, chosen, k, modulus, n, factor, d, v0, rubbing, bend)
+
+
+def bristles(force: ContactForce) -> list[StateVariable]:
+    """The states of a contact whose friction has a memory."""
+    if force.bend is None:
+        return []
+
+    def trace(axis: int, linkage: Linkage, kin: Kinematics, t: Scalar) -> Scalar:
+        from bellcrank.mechanics.pressing import Pressing
+
+        return Pressing.of(force, linkage, kin).bending[axis]
+
+    names = [f"{force.name} bend {axis}" for axis in "xyz"]
+    return [StateVariable(name, None, 0.0, "m", partial(trace, k)) for k, name in enumerate(names)]
 
 
 def _check_law(who: str, law: ForceLaw, e: float, damping: Any, exponent: float | None) -> None:
@@ -157,11 +181,11 @@ def _check_curved(who: str, a: Shape, b: Shape) -> None:
         )
 
 
-def _friction(who: str, given: float | Coulomb) -> Coulomb | None:
-    if isinstance(given, Coulomb):
+def _friction(who: str, given: float | Coulomb | LuGre) -> Coulomb | LuGre | None:
+    if isinstance(given, Coulomb | LuGre):
         return given
     mu = checks.plain_number(
-        f"friction of {who}", given, "friction is a plain number or contact.Coulomb(...)"
+        f"friction of {who}", given, "friction is a plain number, contact.Coulomb(...) or contact.LuGre(...)"
     )
     if mu < 0.0:
         raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")

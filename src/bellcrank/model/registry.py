@@ -12,8 +12,9 @@ from bellcrank.model.forces import Force
 from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Joint
 from bellcrank.model.parameters import Parameter, ParameterTable
+from bellcrank.model.states import StateVariable
 
-Named: TypeAlias = Body | Joint | Driver | Coupling | Force | Parameter
+Named: TypeAlias = Body | Joint | Driver | Coupling | Force | Parameter | StateVariable
 
 
 class Registry:
@@ -29,6 +30,7 @@ class Registry:
         self.couplings: dict[str, Coupling] = {}
         self.forces: dict[str, Force] = {}
         self.contacts: dict[str, Any] = {}
+        self.states: dict[str, StateVariable] = {}
 
     def _kinds(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (
@@ -39,6 +41,7 @@ class Registry:
             ("force", self.forces),
             ("contact", self.contacts),
             ("parameter", self.parameters),
+            ("state", self.states),
         )
 
     def _new_name(self, kind: str, name: Any) -> str:

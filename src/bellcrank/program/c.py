@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bellcrank.program.program import Program
-from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, Step, schedule
+from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
+from bellcrank.program.step import Step
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _FUSED = {
@@ -125,6 +126,7 @@ class StepText:
             elif first:
                 self.lines.append(f"{store(slot)} = {self.ref(o)};")
         for step in piece.steps:
+            assert isinstance(step, Step), "C is written one value at a time"
             self.step(step)
             for o in step.outs:
                 if o < 0:

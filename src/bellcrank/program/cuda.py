@@ -11,7 +11,8 @@ from typing import Literal, TypeAlias
 from bellcrank.program import cuda_device as text
 from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText
 from bellcrank.program.program import Program
-from bellcrank.program.schedule import Schedule, Step, schedule
+from bellcrank.program.schedule import Schedule, schedule
+from bellcrank.program.step import Step
 
 Precision: TypeAlias = Literal["double", "single"]
 DIALECTS = {
@@ -60,7 +61,7 @@ def few_live(plan: Schedule) -> Schedule:
     Where several free as many, the natural order decides, which already holds few values alive.
     """
     assert len(plan.pieces) == 1
-    steps = plan.pieces[0].steps
+    steps = plan.single()
     if len(steps) > LONGEST_ORDERED:
         return plan
     maker = {o: k for k, s in enumerate(steps) for o in s.outs if o >= 0}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import hashlib
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import bellcrank
 from bellcrank.program import cache
 from bellcrank.program.llvm import emit
 from bellcrank.program.program import Program
@@ -78,16 +82,16 @@ def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE
     Neither changes the bits of the result.
     """
     begin = time.perf_counter()
-    text = emit(program, lanes, limit)
     level = LEVEL if len(program.operations) <= LARGE else 0
     with _lock:
         binding = _start()
         machine = _machine(level)
-        key = cache.key(text, str(level), machine.triple, _cpu(), _features(), _version())
+        made_by = (_emitter(), str((lanes, limit, level)), machine.triple, _cpu(), _features(), _version())
+        key = cache.key(program.text(), *made_by)
         code = cache.load(key)
         found = code is not None
         if code is None:
-            module = binding.parse_assembly(text)
+            module = binding.parse_assembly(emit(program, lanes, limit))
             module.verify()
             module.triple = machine.triple
             module.data_layout = str(machine.target_data)
@@ -117,6 +121,16 @@ def _start() -> Any:
         binding.initialize_native_asmprinter()
         _started = True
     return binding
+
+
+@functools.cache
+def _emitter() -> str:
+    """What the code between a program and its machine code is, to the letter: other code, other entries."""
+    digest = hashlib.sha256()
+    for name in ("schedule", "pairs", "step", "llvm", "writer", "elementary"):
+        source = Path(__file__).with_name(f"{name}.py")
+        digest.update(source.read_bytes() if source.exists() else bellcrank.__version__.encode())
+    return digest.hexdigest()
 
 
 def _version() -> str:

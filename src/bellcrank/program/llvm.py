@@ -1,8 +1,8 @@
 """A program as LLVM IR text: ``void kernel(const double *x, double *y)``, for one state or four in lanes.
 
-The text depends on nothing but the program: equal programs give equal text, which is what the machine code
-cache goes by. Sums and products are fused where :mod:`schedule` says so and nowhere else, so that the bits do
-not depend on optimisation level, lanes or the size of pieces. What a NaN does is said in :mod:`steps`.
+The text depends on nothing but the program: equal programs give equal text. Sums and products are fused where
+:mod:`schedule` says so and nowhere else, so that the bits do not depend on optimisation level, lanes or the size of
+pieces. What a NaN does is said in :mod:`writer`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from __future__ import annotations
 from bellcrank.program.elementary import COPY, SEARCH, many_lanes_text, many_text, sincos_text
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
-from bellcrank.program.steps import StepWriter
+from bellcrank.program.step import Pair
+from bellcrank.program.writer import StepWriter
 
 LARGEST_FRAME = 64 * 1024
 """Workspaces and buffers above this size [bytes] come from the heap, not from the stack of the caller."""
 
 TOGETHER = 8
 """Sines evaluated at once: one register of 512 bits or two of 256, whose latencies overlap."""
+
+WIDEST_PAIRED = 4
+"""Most lanes with which twins share registers: four by two doubles are the widest register there is."""
 
 
 def emit(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> str:
@@ -27,7 +31,7 @@ def emit(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> str:
     """
     if lanes not in (1, 2, 4, 8):
         raise ValueError(f"lanes must be 1, 2, 4 or 8, not {lanes}")
-    plan = schedule(program, max(1, TOGETHER // lanes), limit)
+    plan = schedule(program, max(1, TOGETHER // lanes), limit, pairs=lanes <= WIDEST_PAIRED)
     return _Module(plan, lanes).text()
 
 
@@ -60,8 +64,8 @@ class _Module(StepWriter):
             helpers += [sincos_text(w) for w in sorted(self.widths | {1})]
         tables = [
             "!0 = !{}",
-            f"@constants = private unnamed_addr constant [{len(self.constants)} x double] "
-            f"[{', '.join('double ' + v for v in self.constants)}], align 64",
+            f"@constants = private unnamed_addr constant [{len(self.table)} x double] "
+            f"[{', '.join('double ' + v for v in self.table)}], align 64",
         ]
         tables += [
             f"{name} = private unnamed_addr constant [{len(values)} x double] "
@@ -84,6 +88,9 @@ class _Module(StepWriter):
                     self.store(self.ref(o), "%y", slot)
         truths, outputs, saves = self.plan.truths, self.outputs, piece.saves
         for step in piece.steps:
+            if isinstance(step, Pair):
+                self._pair(step, saves)
+                continue
             self.step(step)
             for o in step.outs:
                 if o < 0:
@@ -94,6 +101,16 @@ class _Module(StepWriter):
                 for slot in outputs.get(o, ()):
                     self.store(self.ref(o), "%y", slot)
         self.lines.append("  ret void\n}")
+
+    def _pair(self, pair: Pair, saves: dict[int, int]) -> None:
+        first = pair.outs[0]
+        self.pair(pair)
+        if first in saves:
+            address = self._address("%w", saves[first])
+            self.lines.append(f"  store {self.W} %p{first}, ptr {address}, align 8")
+        for o in pair.outs:
+            for slot in self.outputs.get(o, ()):
+                self.store(self.ref(o), "%y", slot)
 
     def _workspace(self, size: int, name: str) -> bool:
         """Reserve `size` doubles; True when they come from the heap and must be freed."""

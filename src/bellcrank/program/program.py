@@ -52,3 +52,21 @@ class Program:
             elif node.id not in known:
                 raise ValueError(f"program {self.name!r} uses {node!r}, which is not among its inputs")
         return tuple(sorted(live, key=lambda e: e.id))
+
+    @cached_property
+    def twins(self) -> dict[int, int]:
+        """Places of inputs that play the same part in two alike halves."""
+        if self.graph is None or not self.graph.twins:
+            return {}
+        places = {e.args[0]: k for k, e in enumerate(self.inputs)}
+        return {k: places[t] for n, k in places.items() if (t := self.graph.twins.get(n)) in places}
+
+    def text(self) -> str:
+        """Everything machine code depends on, in letters: equal programs, equal text, whatever the names."""
+        number = {e.id: k for k, e in enumerate((*self.inputs, *self.operations))}
+        # Constants are told apart from numbers of values by their type, -0.0 from 0.0 by their sign.
+        told = [
+            (e.op, *[number[a.id] if isinstance(a, Expr) else (a,) for a in e.args]) for e in self.operations
+        ]
+        outputs = [number[e.id] if isinstance(e, Expr) else (float(e),) for e in self.outputs]
+        return repr((len(self.inputs), told, outputs, sorted(self.twins.items())))

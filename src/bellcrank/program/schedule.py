@@ -1,17 +1,18 @@
 """From a program to a list of machine steps: fusing, ordering, cutting into pieces.
 
 Everything that decides the bits of the result is decided here, once, before any text is written: which
-products are fused into a following sum, which sines are evaluated together. The emitters below only spell
-it out, so that one state, four lanes and any size of pieces give the same bits.
+products are fused into a following sum, which sines are evaluated together, which steps share a register. The
+emitters below only spell it out, so that one state, four lanes and any size of pieces give the same bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
 
+from bellcrank.program.pairs import paired
 from bellcrank.program.program import Program
+from bellcrank.program.step import Pair, Step
 from bellcrank.program.trace import TRUTH_OPS, Expr
 
 STEPS_A_PIECE = 320
@@ -19,40 +20,41 @@ STEPS_A_PIECE = 320
 tenth faster with 300 to 500 than with 1500, and slower again below 150."""
 
 
-class Step(NamedTuple):
-    """One operation on numbered values: `args` are value numbers (int), constants (float) or tables (tuple).
-
-    `op` is an operation of the tracer, or ``fma`` (a*b + c), ``fms`` (a*b - c), ``fnma`` (c - a*b), or
-    ``sincos``, whose `outs` are the sines and cosines (-1 where not needed) of its arguments in turn.
-    """
-
-    op: str
-    outs: tuple[int, ...]
-    args: tuple[Any, ...]
-
-
 @dataclass(frozen=True)
 class Piece:
     """Steps of one function; `loads` and `saves`: the workspace slots of values from and for others."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Pair, ...]
     loads: dict[int, int]
     saves: dict[int, int]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The pieces of a program. Values 0 ... n_in-1 are the inputs; `outputs` are values or constants."""
+    """The pieces of a program. Values 0 ... n_in-1 are the inputs; `outputs` are values or constants.
+
+    `pairs`: by each value that shares a register, the pair it belongs to; its two values have neighbouring slots.
+    """
 
     n_in: int
     outputs: tuple[int | float, ...]
     pieces: tuple[Piece, ...]
     slots: int
     truths: frozenset[int]
+    pairs: dict[int, Pair] = field(default_factory=dict)
+
+    def single(self) -> list[Step]:
+        """The steps of all pieces of a schedule without pairs."""
+        return [step for piece in self.pieces for step in piece.steps if isinstance(step, Step)]
 
 
-def schedule(program: Program, together: int = 8, limit: int = STEPS_A_PIECE) -> Schedule:
-    """Order the operations of `program`, at most `together` sines at once, at most `limit` steps a piece."""
+def schedule(
+    program: Program, together: int = 8, limit: int = STEPS_A_PIECE, pairs: bool = False
+) -> Schedule:
+    """Order the operations of `program`, at most `together` sines at once, at most `limit` steps a piece.
+
+    pairs: whether the steps of twins are to share registers.
+    """
     number = {e.id: k for k, e in enumerate(program.inputs)}
     n_in = len(program.inputs)
     for k, e in enumerate(program.operations):
@@ -61,8 +63,12 @@ def schedule(program: Program, together: int = 8, limit: int = STEPS_A_PIECE) ->
     steps = _fused(_numbered(program.operations, number), outputs)
     truths = frozenset(s.outs[0] for s in steps if s.op in TRUTH_OPS)
     steps = _sines_together(steps, together)
-    pieces, slots = _cut(steps, n_in, limit)
-    return Schedule(n_in, outputs, pieces, slots, truths)
+    units: list[Step | Pair] = [*steps]
+    if pairs and program.twins:
+        units = paired(steps, program.twins, outputs)
+    shared = {o: unit for unit in units if isinstance(unit, Pair) for o in unit.outs}
+    pieces, slots = _cut(units, n_in, limit)
+    return Schedule(n_in, outputs, pieces, slots, truths, shared)
 
 
 def _numbered(operations: Sequence[Expr], number: dict[int, int]) -> list[Step]:
@@ -88,17 +94,13 @@ def _fused(steps: list[Step], outputs: Sequence[int | float]) -> list[Step]:
     for step in steps:
         if step.op == "add" or step.op == "sub":
             a, b = step.args
-            product = single.get(b) if type(b) is int else None
-            if product is not None:
-                op = "fma" if step.op == "add" else "fnma"
-                gone.add(b)
-                result.append(Step(op, step.outs, (*product.args, a)))
-                continue
-            product = single.get(a) if type(a) is int else None
-            if product is not None:
-                op = "fma" if step.op == "add" else "fms"
-                gone.add(a)
-                result.append(Step(op, step.outs, (*product.args, b)))
+            products = [(v, k) for k, v in enumerate((a, b)) if type(v) is int and v in single]
+            if products:
+                # The later one: twins are made in the same order, whatever their signs.
+                product, k = max(products)
+                gone.add(product)
+                op = "fma" if step.op == "add" else "fnma" if k == 1 else "fms"
+                result.append(Step(op, step.outs, (*single[product].args, (b, a)[k])))
                 continue
         result.append(step)
     return [s for s in result if not (s.op == "mul" and s.outs[0] in gone)]
@@ -158,38 +160,50 @@ def _sines_together(steps: list[Step], together: int) -> list[Step]:
     return order
 
 
-def _cut(steps: list[Step], n_in: int, limit: int) -> tuple[tuple[Piece, ...], int]:
-    """Cut into pieces and give each value that crosses a cut a slot, reused after its last use."""
-    runs = [steps[k : k + limit] for k in range(0, len(steps), limit)] or [[]]
+def _cut(units: list[Step | Pair], n_in: int, limit: int) -> tuple[tuple[Piece, ...], int]:
+    """Cut into pieces and give each value that crosses a cut a slot, reused after its last use.
+
+    Both values of a pair cross where one does, into neighbouring slots.
+    """
+    runs = [units[k : k + limit] for k in range(0, len(units), limit)] or [[]]
     home: dict[int, int] = {}
     last: dict[int, int] = {}
     needs: list[list[int]] = []
     for k, run in enumerate(runs):
         foreign: dict[int, None] = {}
-        for step in run:
-            for a in step.args:
-                if type(a) is int and a >= n_in and home.get(a, k) != k:
+        for unit in run:
+            for a in unit.reads():
+                if a >= n_in and home.get(a, k) != k:
                     foreign[a] = None
                     last[a] = k
-            for o in step.outs:
+            for o in unit.outs:
                 home[o] = k
         needs.append(list(foreign))
     slot: dict[int, int] = {}
-    free: list[int] = []
+    free: dict[int, list[int]] = {1: [], 2: []}
+    ends: list[list[tuple[int, int]]] = [[] for _ in runs]
     slots = 0
     pieces: list[Piece] = []
     for k, run in enumerate(runs):
         loads = {v: slot[v] for v in needs[k]}
         # A slot freed here is reused from the next piece on: within a piece, reads may follow writes.
         saves: dict[int, int] = {}
-        for step in run:
-            for o in step.outs:
-                if last.get(o, k) > k:
-                    if free:
-                        saves[o] = slot[o] = free.pop()
-                    else:
-                        saves[o] = slot[o] = slots
-                        slots += 1
+        for unit in run:
+            together = [unit.outs] if isinstance(unit, Pair) else [(o,) for o in unit.outs]
+            for outs in together:
+                end = max(last.get(o, k) for o in outs)
+                if end == k:
+                    continue
+                width = len(outs)
+                if free[width]:
+                    place = free[width].pop()
+                else:
+                    place = slots
+                    slots += width
+                ends[end].append((width, place))
+                for o in outs:
+                    saves[o] = slot[o] = place + outs.index(o)
         pieces.append(Piece(tuple(run), loads, saves))
-        free.extend(slot[v] for v in needs[k] if last[v] == k)
+        for width, place in ends[k]:
+            free[width].append(place)
     return tuple(pieces), slots

@@ -46,13 +46,15 @@ class BudgetExceeded(Exception):
 class Graph:
     """The nodes of one or more programs; equal operations are one node."""
 
-    __slots__ = ("_by_key", "budget", "nodes", "stage")
+    __slots__ = ("_by_key", "budget", "nodes", "stage", "twins")
 
     def __init__(self, budget: int | None = None) -> None:
         """budget: the most nodes to make before :class:`BudgetExceeded` is raised."""
         self.budget = budget
         self.nodes: list[Expr] = []
         self.stage = ""
+        self.twins: dict[str, str] = {}
+        """Names of inputs that play the same part in two alike halves, each way; a hint, never a promise."""
         self._by_key: dict[tuple[object, ...], Expr] = {}
 
     def input(self, name: str) -> Expr:

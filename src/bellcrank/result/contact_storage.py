@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,18 @@ STRUCK = 1 + 1 + 3 + 3 + 1 + 3 + 2
 def contact_arrays(result: Result) -> tuple[dict[str, Array], dict[str, Any]]:
     """Arrays and names of everything contacts did."""
     names = list(result.mechanism.system.contacts)
-    impacts = list(result.impacts)
+    arrays, about = impact_arrays(names, list(result.impacts), result.contact_changes)
+    if result.contact_forces is not None:
+        arrays["forces"] = result.contact_forces
+    if result.breaks is not None:
+        arrays["breaks"] = result.breaks
+    return arrays, about
+
+
+def impact_arrays(
+    names: Sequence[str], impacts: Sequence[ImpactRecord], changes: Sequence[ContactChange]
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Arrays and names of impacts and of changes of lasting contacts."""
     arrays = {key: np.array([getattr(i, key) for i in impacts], dtype=float) for key in IMPACT}
     arrays["numbers"] = np.array([[float(getattr(i, key)) for key in NUMBERS] for i in impacts])
     rows = [
@@ -43,12 +54,8 @@ def contact_arrays(result: Result) -> tuple[dict[str, Array], dict[str, Any]]:
         for c in impact.contacts
     ]
     arrays["struck"] = np.array(rows, dtype=float).reshape(-1, STRUCK)
-    if result.contact_forces is not None:
-        arrays["forces"] = result.contact_forces
-    if result.breaks is not None:
-        arrays["breaks"] = result.breaks
-    changes = [[c.time, c.contact, c.what] for c in result.contact_changes]
-    return arrays, {"names": names, "changes": changes}
+    listed = [[c.time, c.contact, c.what] for c in changes]
+    return arrays, {"names": list(names), "changes": listed}
 
 
 def contact_fields(
@@ -80,3 +87,22 @@ def contact_fields(
         "contact_changes": changes,
         "breaks": arrays.get("breaks"),
     }
+
+
+PREFIX = "contacts_"
+"""Of arrays of contacts among those of a checkpoint."""
+
+
+def unfinished_fields(
+    arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], mechanism: Mechanism, forces: Array
+) -> dict[str, Any]:
+    """The fields of the result of a run that has not ended, as far as its checkpoint knows them."""
+    fields: dict[str, Any] = {"contact_forces": forces, "impacts": ImpactTable((), mechanism)}
+    if "contacts" in about:
+        mine = {k.removeprefix(PREFIX): a for k, a in arrays.items() if k.startswith(PREFIX)}
+        fields |= contact_fields(mine, about["contacts"], mechanism, len(forces))
+        fields["contact_forces"] = forces
+        breaks = fields["breaks"]
+        if breaks is not None:
+            fields["breaks"] = breaks[: len(breaks) // 2 * 2] if len(breaks) > 1 else None
+    return fields

@@ -109,10 +109,11 @@ def deformed(result: Result, body: str, magnified: float = 1.0) -> tuple[Array, 
 
 
 def edges_of(cells: Integers) -> Integers:
-    """Edges between points, (m, 2), of lines, tetrahedra or hexahedra, each once."""
+    """Edges between points, (m, 2), of lines, triangles, tetrahedra or hexahedra, each once."""
     corners = cells.shape[1] if cells.ndim == 2 else 0
     pairs = {
         2: [(0, 1)],
+        3: [(0, 1), (1, 2), (0, 2)],
         4: [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)],
         # scikit-fem's hexahedron: the corners that differ in one coordinate.
         8: [(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (2, 4), (2, 6), (3, 5), (3, 6), (4, 7), (5, 7), (6, 7)],

@@ -27,6 +27,7 @@ from bellcrank.result import energy
 from bellcrank.result.deformation import node_rows
 from bellcrank.result.reactions import Reactions
 from bellcrank.result.snapshot import Snapshot, total
+from bellcrank.result.states import state_rate
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
@@ -79,8 +80,19 @@ class Quantities:
             found.update({f"{name}.{key}": q for key, q in self._force(force).items()})
         for name in self.s.system.contacts:
             found.update({f"{name}.{key}": q for key, q in self._contact(name).items()})
+        for name in self.s.system.states:
+            found.update(self._state(name))
         found.update(self._whole())
         return found
+
+    def _state(self, name: str) -> dict[str, Traceable]:
+        """A first-order state and its rate."""
+        s, unit = self.s, self.s.system.states[name].unit
+        value = s.q[s.linkage.positions - len(s.linkage.states) + s.linkage.states.index(name)]
+        return {
+            name: Traceable(lambda: [value], (), unit),
+            f"{name}.rate": Traceable(lambda: [state_rate(s, name)], (), f"{unit or '1'}/s"),
+        }
 
     def find(self, name: str) -> tuple[Traceable, tuple[int, ...] | None]:
         """A quantity and the components asked for (None: all)."""

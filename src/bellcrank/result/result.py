@@ -21,6 +21,7 @@ from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
+    from bellcrank.viewer import Viewer
 
 Array = NDArray[np.float64]
 
@@ -248,6 +249,15 @@ class Result:
         from bellcrank.view.animation import html
 
         html(self, path, quantities, magnified)
+
+    def view(self, quantities: Sequence[str] | None = None, **options: Any) -> Viewer:
+        """Open the web viewer on this result; see :class:`bellcrank.viewer.Viewer` for the options.
+
+        Returns the viewer, which a notebook shows in place; elsewhere open its ``url``, and ``close`` it in the end.
+        """
+        from bellcrank.viewer import Viewer
+
+        return Viewer(self, quantities=quantities, **options)
 
     def report(self, path: Any, quantities: Sequence[str] | None = None) -> None:
         """Write a report of the run, ready to print, as one self-contained HTML file."""

@@ -83,18 +83,36 @@ class Snapshot:
         self.linkage = mechanics.linkage
         self.graph = Graph()
         graph = self.graph
-        equations = sum(c.size for c in mechanics.constraints)
         self.t = graph.input("t.")
-        self.q = [graph.input(f"q.{i}") for i in range(self.linkage.positions)]
+        self.q = self.linkage.position_inputs(graph)
         self.u = [graph.input(f"u.{i}") for i in range(self.linkage.speeds)]
-        self.du = [graph.input(f"du.{i}") for i in range(self.linkage.speeds)]
-        self.mu = [graph.input(f"mu.{i}") for i in range(equations)]
+        self._unknown_inputs()
         self.parameters = [graph.input(name) for name in mechanics.parameters]
-        names = [f"contact {name}.{axis}" for name in system.contacts for axis in "xyz"]
-        self.contact_inputs = [graph.input(name) for name in names]
         self.kin = Kinematics(self.linkage, self.q, Traced(graph))
         self.kin.set_speeds(self.u)
         self.gravity = self.kin.vector(self.linkage.gravity)
+
+    @classmethod
+    def on(
+        cls, system: System, tree: Tree, mechanics: Mechanics, kin: Kinematics, t: Expr, graph: Graph
+    ) -> Snapshot:
+        """Within a trace at hand, for quantities that need no accelerations."""
+        s = cls.__new__(cls)
+        s.system, s.mechanism_tree, s.mechanics, s.linkage = system, tree, mechanics, mechanics.linkage
+        s.graph, s.t, s.kin = graph, t, kin
+        s.q, s.u = list(kin.q), list(kin.u or ())  # type: ignore[arg-type]
+        s.parameters = [graph.input(name) for name in mechanics.parameters]
+        s._unknown_inputs()
+        s.gravity = kin.vector(mechanics.linkage.gravity)
+        return s
+
+    def _unknown_inputs(self) -> None:
+        """What follows from the motion: accelerations, multipliers, forces of contacts."""
+        graph, equations = self.graph, sum(c.size for c in self.mechanics.constraints)
+        self.du = [graph.input(f"du.{i}") for i in range(self.linkage.speeds)]
+        self.mu = [graph.input(f"mu.{i}") for i in range(equations)]
+        names = [f"contact {name}.{axis}" for name in self.system.contacts for axis in "xyz"]
+        self.contact_inputs = [graph.input(name) for name in names]
 
     @property
     def inputs(self) -> list[Expr]:

@@ -29,12 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bellcrank
-from bellcrank.errors import AssemblyError, BellcrankError, ModelError
-from bellcrank.result.contact_storage import contact_arrays, contact_fields
+from bellcrank.errors import AssemblyError, BellcrankError
+from bellcrank.result.contact_storage import contact_arrays, contact_fields, unfinished_fields
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.unclosed import closed, is_unclosed
 
 if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member
     from bellcrank.mechanism import Mechanism
     from bellcrank.model.system import System
 
@@ -43,7 +44,10 @@ Array = NDArray[np.float64]
 FORMAT = "bellcrank result"
 VERSION = 1
 MAX_TEXT = 64 * 2**20
+MAX_MEMBERS = 2**30
 TABLES = ("time", "q", "u", "du", "parameters")
+FORCES = "contact_forces"
+"""The table of contact forces of a run that writes as it goes."""
 SLOTS = ("checkpoint_0", "checkpoint_1")
 ATTEMPTS = 5
 """How often a file that is being written is looked at until a whole one is seen."""
@@ -59,7 +63,7 @@ class Header:
 
     start: q and u at the start time. parameters: values at the start. kept: numbers of the constraint
     equations in use. settings: what was asked for, for a run to be gone on with. event_names: of the events
-    that are watched.
+    that are watched. members: the numbers of flexible members.
     """
 
     model: str
@@ -72,6 +76,7 @@ class Header:
     event_names: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     output_times: Array = field(default_factory=lambda: np.zeros(0))
+    members: bytes = b""
 
     @property
     def widths(self) -> tuple[int | None, ...]:
@@ -82,23 +87,32 @@ class Header:
     def of(cls, mechanism: Mechanism, formulation: str, **more: Any) -> Header:
         """The header of a run of a mechanism."""
         from bellcrank.files import dumps
+        from bellcrank.flexible.packing import packed_members
 
-        flexible = [name for name, body in mechanism.system.bodies.items() if body.member is not None]
-        if flexible:
-            raise ModelError(
-                f"body {flexible[0]!r} is flexible; model files cannot hold it yet, so this run cannot be saved"
-            )
         start = mechanism.start
         values = np.array(mechanism.parameter_values, dtype=float)
-        model = dumps(mechanism.system)
-        return cls(model, formulation, start.t, start.q, start.u, values, mechanism.kept, **more)
+        members: dict[str, Member] = {}
+        model = dumps(mechanism.system, stored=members)
+        kept = mechanism.kept
+        return cls(
+            model,
+            formulation,
+            start.t,
+            start.q,
+            start.u,
+            values,
+            kept,
+            members=packed_members(members),
+            **more,
+        )
 
     def mechanism(self) -> Mechanism:
         """The mechanism of the run, with its start."""
         from bellcrank.files import loads
+        from bellcrank.flexible.packing import unpacked_members
         from bellcrank.mechanism import State
 
-        system = loads(self.model)
+        system = loads(self.model, stored=unpacked_members(self.members))
         start = State(self.t, self.q, self.u)
         names = list(system.parameters)
         if len(names) != len(self.parameters):
@@ -202,6 +216,8 @@ def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -
     text = header.model.encode()
     file.attrs["model_sha256"] = hashlib.sha256(text).hexdigest()
     _put_bytes(file, "model", text)
+    if header.members:
+        _put_bytes(file, "members", header.members)
     about = {
         "formulation": header.formulation,
         "t": header.t,
@@ -214,15 +230,15 @@ def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -
     file["start_q"], file["start_u"], file["start_parameters"] = header.q, header.u, header.parameters
     _put(file, "output_times", header.output_times)
     for name, width in zip(TABLES, header.widths, strict=True):
-        _table(file, name, width)
+        add_table(file, name, width)
     file["time"].attrs["unit"] = "s"
-    _table(file, "event_time", None)
-    _table(file, "event_index", None)
+    add_table(file, "event_time", None)
+    add_table(file, "event_index", None)
     for slot in SLOTS:
         file.create_dataset(slot, shape=(0,), maxshape=(None,), chunks=(1 << 14,), dtype="u1")
 
 
-def _table(file: Any, name: str, width: int | None) -> None:
+def add_table(file: Any, name: str, width: int | None) -> None:
     """A dataset that grows row by row, in chunks of about 64 KiB; one without columns keeps one of zeros."""
     columns = () if width is None else (max(width, 1),)
     rows = max(16, 8192 // (width or 1))
@@ -250,10 +266,11 @@ def _put_bytes(file: Any, name: str, data: bytes) -> None:
 def append(file: Any, *columns: Array) -> None:
     """Add outputs: time, q, u, du, parameters. Time comes last, so a row with a time is complete."""
     for name, rows in reversed(list(zip(TABLES, columns, strict=True))):
-        _extend(file[name], rows)
+        extend(file[name], rows)
 
 
-def _extend(dataset: Any, rows: Array) -> None:
+def extend(dataset: Any, rows: Array) -> None:
+    """Add rows to a table."""
     first = dataset.shape[0]
     if len(rows):
         dataset.resize(first + len(rows), axis=0)
@@ -265,8 +282,8 @@ def _extend(dataset: Any, rows: Array) -> None:
 def append_events(file: Any, header: Header, events: Sequence[Happening]) -> None:
     """Add events that were met."""
     places = {name: k for k, name in enumerate(header.event_names)}
-    _extend(file["event_index"], np.array([places[e.name] for e in events], dtype=float))
-    _extend(file["event_time"], np.array([e.time for e in events]))
+    extend(file["event_index"], np.array([places[e.name] for e in events], dtype=float))
+    extend(file["event_time"], np.array([e.time for e in events]))
 
 
 def put_checkpoint(file: Any, slot: str, payload: bytes) -> None:
@@ -309,13 +326,19 @@ class Stored:
     report: RunReport | None
     checkpoint: bytes
     contacts: bytes = b""
+    contact_forces: Array | None = None
 
     def result(self) -> Result:
         """The result, as far as it goes."""
         report = self.report or self._unfinished()
         tables = (self.time, self.q, self.u, self.du, self.parameters)
         mechanism = self.header.mechanism()
-        more = contact_fields(*unpacked(self.contacts), mechanism, len(self.time)) if self.contacts else {}
+        more: dict[str, Any] = {}
+        if self.contacts:
+            more = contact_fields(*unpacked(self.contacts), mechanism, len(self.time))
+        elif self.contact_forces is not None:
+            known = unpacked(self.checkpoint) if self.checkpoint else ({}, {})
+            more = unfinished_fields(*known, mechanism, self.contact_forces)
         return Result(mechanism, *tables, report, self.events, **more)
 
     def _unfinished(self) -> RunReport:
@@ -399,6 +422,7 @@ def _read(file: Any, name: str) -> Stored:
         tuple(map(str, about["event_names"])),
         dict(about["settings"]),
         _array(file, "output_times"),
+        _bytes(file, "members", MAX_MEMBERS) if "members" in file else b"",
     )
     tables = _tables(file, header.widths)
     report = about["report"] and RunReport(
@@ -410,7 +434,8 @@ def _read(file: Any, name: str) -> Stored:
     )
     t, q, u, du, p = tables
     contacts = _bytes(file, "contacts") if "contacts" in file else b""
-    return Stored(header, t, q, u, du, p, _events(file, header), report, _checkpoint(file), contacts)
+    forces = np.asarray(_dataset(file, FORCES)[: len(t)], dtype=float) if FORCES in file else None
+    return Stored(header, t, q, u, du, p, _events(file, header), report, _checkpoint(file), contacts, forces)
 
 
 def _tables(file: Any, widths: Sequence[int | None]) -> list[Array]:
@@ -461,9 +486,9 @@ def _array(file: Any, name: str) -> Array:
     return np.asarray(_dataset(file, name)[...], dtype=float).reshape(-1)
 
 
-def _bytes(file: Any, name: str) -> bytes:
+def _bytes(file: Any, name: str, most: int = MAX_TEXT) -> bytes:
     dataset = _dataset(file, name)
-    if dataset.dtype != np.uint8 or dataset.size > MAX_TEXT:
+    if dataset.dtype != np.uint8 or dataset.size > most:
         raise ResultFileError(f"{name!r} of the file is not a text, or is too long")
     return np.asarray(dataset[...]).tobytes()
 

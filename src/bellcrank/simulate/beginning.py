@@ -1,108 +1,157 @@
-"""Beginning a run, or beginning anew after the state or the parameters were changed from outside.
-
-This happens between steps, so it is left to the interpreter: what is not compiled need not be waited for.
-"""
+"""Beginning a run, or beginning anew after the state or the parameters were changed from outside."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate import layout as at
-from bellcrank.simulate.status import Status
+from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.layout import (
+    ADDRESSES,
+    ATOL,
+    ERROR_OLD,
+    EVENT_ROWS,
+    EVENTS,
+    FACTORS_VALID,
+    FRESH,
+    H_OLD,
+    HISTORY,
+    HIT,
+    INDEX,
+    INTS,
+    JACOBIAN_AGE,
+    LAST_REJECTED,
+    MAX_STEP,
+    N_EVENTS,
+    N_OUT,
+    NONSTIFF_COUNT,
+    ORDER,
+    OUT_NEXT,
+    REALS,
+    ROWS,
+    RTOL,
+    SCANNING,
+    SIGN,
+    STIFF_COUNT,
+    T_STOP,
+    TROUBLE,
+    VALUE,
+    WORK,
+    F,
+    H,
+    N,
+    T,
+    Y,
+)
+from bellcrank.simulate.steps import CONSTRAINTS, NOT_FINITE, RUNNING
+from bellcrank.simulate.vectors import load, project, rates, store
+from bellcrank.simulate.vocabulary import call_at
 
-if TYPE_CHECKING:
-    from bellcrank.simulate.run import Run
-
-
-def begin(run: Run) -> Status:
-    """Project the state, take its rates, arm the events, write outputs due now; the step size is kept."""
-    ints, reals, v = run.ints, run.reals, run.v
-    n = run.problem.n
-    _load(run, reals[at.T], v[at.Y])
-    if not _project(run):
-        ints[at.INDEX] = -1
-        return Status.CONSTRAINTS
-    v[at.Y] = run.x[1 : 1 + n]
-    run.call(run.addresses[at.RHS], v[at.F])
-    ints[at.EVALUATIONS] += 1
-    if not (np.isfinite(v[at.F]).all() and np.isfinite(v[at.Y]).all()):
-        ints[at.INDEX] = np.flatnonzero(~np.isfinite(v[at.F]) | ~np.isfinite(v[at.Y]))[0]
-        return Status.NOT_FINITE
-    if ints[at.N_EVENTS]:
-        # An event just hit stands at zero up to rounding: its side is left open (0) until it moves away.
-        run.call(run.addresses[at.EVENTS], run.g[at.VALUE])
-        run.g[at.SIGN] = np.where(run.g[at.HIT] != 0.0, 0.0, np.sign(run.g[at.VALUE]))
-    while ints[at.OUT_NEXT] < ints[at.N_OUT] and run.out_t[ints[at.OUT_NEXT]] <= reals[at.T]:
-        run.out_y[ints[at.OUT_NEXT]] = v[at.Y]
-        ints[at.OUT_NEXT] += 1
-    if reals[at.H] <= 0.0:
-        reals[at.H] = _first_step(run)
-    reals[at.ERROR_OLD] = 1e-4
-    reals[at.H_OLD] = 0.0
-    ints[_CLEARED] = 0
-    return Status.RUNNING
-
-
-_CLEARED = [
-    at.FRESH,
-    at.SCANNING,
-    at.LAST_REJECTED,
-    at.TROUBLE,
-    at.STIFF_COUNT,
-    at.NONSTIFF_COUNT,
-    at.JACOBIAN_AGE,
-    at.FACTORS_VALID,
-    at.HISTORY,
-]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def _load(run: Run, t: float, y: NDArray[np.float64]) -> None:
-    run.x[0] = t
-    run.x[1 : 1 + run.problem.n] = y
+@part
+def size(reals: Floats, v: Floats, row: int, other: int) -> float:
+    """Root mean square of v[row] - v[other] over the tolerance at the present state; of v[row] where other < 0."""
+    n = v.shape[1]
+    total = 0.0
+    for i in range(n):
+        ratio = v[row, i]
+        if other >= 0:
+            ratio -= v[other, i]
+        ratio = ratio / (v[ATOL, i] + reals[RTOL] * abs(v[Y, i]))
+        total += ratio * ratio
+    return math.sqrt(total / n)
 
 
-def _project(run: Run) -> bool:
-    if not run.addresses[at.PROJECT]:
-        return True
-    n = run.problem.n
-    for _ in range(run.ints[at.CORRECTIONS]):
-        run.call(run.addresses[at.PROJECT], run.corrected)
-        run.x[1 : 1 + n] = run.corrected[:n]
-        run.reals[at.MARGIN] = run.corrected[n + 1]
-        if run.corrected[n] <= run.reals[at.POSITION_TOLERANCE]:
-            return True
-    return False
-
-
-def _first_step(run: Run) -> float:
+@part
+def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats) -> float:
     """A step size to begin with.
 
     Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.4: an explicit Euler step tells
     the second derivative.
     """
-    v, reals = run.v, run.reals
-    y, f = v[at.Y], v[at.F]
-    scale = v[at.ATOL] + reals[at.RTOL] * np.abs(y)
-
-    def size(z: NDArray[np.float64]) -> float:
-        ratio = z / scale
-        return math.sqrt(float(np.add.reduce(ratio * ratio)) / len(ratio))
-
-    d0, d1 = size(y), size(f)
-    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-    h = min(h, float(reals[at.T_STOP] - reals[at.T]), float(reals[at.MAX_STEP])) or 1e-6
-    _load(run, reals[at.T] + h, y + h * f)
-    run.call(run.addresses[at.RHS], v[at.WORK])
-    run.ints[at.EVALUATIONS] += 1
-    d2 = size(v[at.WORK] - f) / h
-    if not np.isfinite(d2):
+    d0 = size(reals, v, Y, -1)
+    d1 = size(reals, v, F, -1)
+    h = 1e-6
+    if d0 >= 1e-5 and d1 >= 1e-5:
+        h = 0.01 * d0 / d1
+    h = min(h, min(reals[T_STOP] - reals[T], reals[MAX_STEP]))
+    if h == 0.0:
+        h = 1e-6
+    x[0] = reals[T] + h
+    for i in range(v.shape[1]):
+        x[1 + i] = v[Y, i] + h * v[F, i]
+    rates(addresses, ints, x, v, WORK)
+    d2 = size(reals, v, WORK, F) / h
+    if not math.isfinite(d2):
         return 1e-3 * h
     steepest = max(d1, d2)
-    longer = (
-        max(1e-6, 1e-3 * h) if steepest <= 1e-15 else (0.01 / steepest) ** (1.0 / (run.integrator.order + 1))
-    )
-    return float(min(100.0 * h, longer))
+    longer = max(1e-6, 1e-3 * h)
+    if steepest > 1e-15:
+        longer = (0.01 / steepest) ** (1.0 / (ints[ORDER] + 1.0))
+    return min(100.0 * h, longer)
+
+
+@Unit
+def begin(
+    addresses_at: Any,
+    ints_at: Any,
+    reals_at: Any,
+    x_at: Any,
+    v_at: Any,
+    g_at: Any,
+    corrected_at: Any,
+    out_t_at: Any,
+    out_y_at: Any,
+    own_ints_at: Any,
+    own_reals_at: Any,
+) -> int:
+    """Project the state, take its rates, arm the events, write outputs due now; the step size is kept."""
+    addresses = vector(addresses_at, ADDRESSES)
+    ints = vector(ints_at, INTS)
+    reals = vector(reals_at, REALS)
+    n = ints[N]
+    x = vector(x_at, 1 + n)
+    v = matrix(v_at, 0, ints[ROWS], n)
+    g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
+    corrected = vector(corrected_at, n + 2)
+    out_t = vector(out_t_at, ints[N_OUT])
+    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
+    load(x, reals[T], v, Y)
+    if not project(addresses, ints, reals, x, corrected):
+        ints[INDEX] = -1
+        return CONSTRAINTS
+    store(x, v, Y)
+    rates(addresses, ints, x, v, F)
+    for i in range(n):
+        if not (math.isfinite(v[F, i]) and math.isfinite(v[Y, i])):
+            ints[INDEX] = i
+            return NOT_FINITE
+    if ints[N_EVENTS] > 0:
+        # An event just hit stands at zero up to rounding: its side is left open (0) until it moves away.
+        call_at(addresses[EVENTS], x, 0, g, VALUE * ints[N_EVENTS])
+        for k in range(ints[N_EVENTS]):
+            g[SIGN, k] = 0.0 if g[HIT, k] != 0.0 else np.sign(g[VALUE, k])
+    while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T]:
+        for i in range(n):
+            out_y[ints[OUT_NEXT], i] = v[Y, i]
+        ints[OUT_NEXT] += 1
+    if reals[H] <= 0.0:
+        reals[H] = first_step(addresses, ints, reals, x, v)
+    reals[ERROR_OLD] = 1e-4
+    reals[H_OLD] = 0.0
+    ints[FRESH] = 0
+    ints[SCANNING] = 0
+    ints[LAST_REJECTED] = 0
+    ints[TROUBLE] = 0
+    ints[STIFF_COUNT] = 0
+    ints[NONSTIFF_COUNT] = 0
+    ints[JACOBIAN_AGE] = 0
+    ints[FACTORS_VALID] = 0
+    ints[HISTORY] = 0
+    return RUNNING

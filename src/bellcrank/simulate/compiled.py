@@ -45,9 +45,13 @@ class Unit:
 
     def __call__(self, *arrays: NDArray[Any]) -> int:
         """Run it; other Python threads go on meanwhile."""
-        code = self._code or self._compiled()
         # Ten times quicker than a.ctypes.data, which shows in short runs.
-        return int(code[1](*[a.__array_interface__["data"][0] for a in arrays]))
+        return self.at(tuple([a.__array_interface__["data"][0] for a in arrays]))
+
+    def at(self, pointers: tuple[int, ...]) -> int:
+        """Run it on arrays given by their addresses; other Python threads go on meanwhile."""
+        code = self._code or self._compiled()
+        return int(code[1](*pointers))
 
     def _compiled(self) -> tuple[int, Callable[..., int], Any]:
         """Address, function and owner of the machine code."""

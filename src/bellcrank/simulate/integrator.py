@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.simulate.compiled import Unit
+
 
 @dataclass(frozen=True, eq=False)
 class Integrator:
@@ -27,4 +29,4 @@ class Integrator:
     rows: int
     adaptive: bool
     arrays: Callable[[int, int], tuple[NDArray[np.int64], NDArray[np.float64]]]
-    advance: Callable[..., int]
+    advance: Unit

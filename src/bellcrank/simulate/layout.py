@@ -58,7 +58,8 @@ HEAD: Final = 25  # newest entry of the ring of past steps
 ROWS: Final = 26  # rows of v
 OWN_INTS: Final = 27  # lengths of the method's own arrays
 OWN_REALS: Final = 28
-INTS: Final = 29
+ORDER: Final = 29  # of the method
+INTS: Final = 30
 
 # reals
 T: Final = 0

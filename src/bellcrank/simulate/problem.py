@@ -149,6 +149,8 @@ class Options:
 
     def absolute(self, n: int) -> NDArray[np.float64]:
         """The absolute tolerance of each of n state entries."""
+        if isinstance(self.atol, float):
+            return np.full(n, max(self.atol, 1e-300))
         atol: ArrayLike = self.atol
         values = np.asarray(atol, dtype=np.float64)
         if values.ndim and values.shape != (n,):

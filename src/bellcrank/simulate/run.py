@@ -2,26 +2,65 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.beginning import begin
+from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options, Problem
 from bellcrank.simulate.status import Status
 
 Floats = NDArray[np.float64]
 
-_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-
 IMPLICIT = frozenset({"radau", "generalised_alpha"})
 """Methods that need derivatives of the rates."""
+
+
+class _Plan(NamedTuple):
+    """Where the arrays of a run lie in its memory, and what is in there before anything is known of the run."""
+
+    filled: Floats
+    parts: tuple[slice, ...]
+    offsets: tuple[int, ...]
+
+
+@lru_cache(maxsize=64)
+def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan:
+    own_ints, own_reals = integrator.arrays(n, parameters)
+    sizes = (
+        at.ADDRESSES,
+        at.INTS,
+        at.REALS,
+        1 + n + parameters,
+        integrator.rows * n,
+        at.EVENT_ROWS * events,
+        n + 2,
+        len(own_ints),
+        len(own_reals),
+    )
+    places = [0]
+    for size in sizes:
+        # Every array begins where a register can be loaded at once.
+        places.append((places[-1] + size + 7) & ~7)
+    filled = np.zeros(places[-1])
+    parts = tuple(slice(place, place + size) for place, size in zip(places, sizes, strict=False))
+    whole = filled.view(np.int64)
+    whole[parts[7]] = own_ints
+    filled[parts[8]] = own_reals
+    ints = whole[parts[1]]
+    ints[_OF_METHOD] = integrator.rows, len(own_ints), len(own_reals), integrator.order
+    ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
+    return _Plan(filled, parts, tuple(8 * place for place in places[:-1]))
+
+
+_OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
 
 
 class Run:
@@ -39,26 +78,15 @@ class Run:
         if not self.integrator.adaptive and options.fixed_step == 0.0:
             raise ValueError(f"the method {method!r} does not choose its step size: give fixed_step")
         n = problem.n
-        self.ints = np.zeros(at.INTS, np.int64)
-        self.reals = np.zeros(at.REALS)
-        self.x = np.zeros(1 + n + len(problem.p))
-        self.v = np.zeros((self.integrator.rows, n))
-        self.g = np.zeros((at.EVENT_ROWS, problem.n_events))
-        self.corrected = np.zeros(n + 2)
         self.out_t = np.ascontiguousarray(output_times, dtype=np.float64)
         self.out_y = np.zeros((len(self.out_t), n))
-        self.addresses = np.zeros(at.ADDRESSES, np.int64)
-        self._take_own_arrays()
+        self._allocate()
 
-        self.ints[at.N] = n
-        self.ints[at.N_EVENTS] = problem.n_events
         self.ints[at.N_OUT] = len(self.out_t)
-        self.ints[at.FRESH] = 1
         self.ints[at.MAX_STEPS] = options.max_steps
         self.ints[at.FIXED] = int(options.fixed_step > 0.0)
         self.ints[at.CORRECTIONS] = options.corrections
         self.ints[at.WATCH_STIFFNESS] = int(method == "auto")
-        self.ints[at.INDEX] = -1
         self.reals[at.T] = problem.t0
         self.reals[at.T_NEW] = problem.t0
         self.reals[at.T_STOP] = end
@@ -72,17 +100,29 @@ class Run:
         self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
         self.v[at.ATOL] = options.absolute(n)
         self.v[at.Y] = problem.y0
-        self.g[at.DIRECTION] = problem.directions
-        self.g[at.HIT, list(problem.standing)] = 1.0
+        if problem.n_events:
+            self.g[at.DIRECTION] = problem.directions
+            self.g[at.HIT, list(problem.standing)] = 1.0
         self.x[1 + n :] = problem.p
         self._take_addresses()
 
-    def _take_own_arrays(self) -> None:
-        ints, reals = self.integrator.arrays(self.problem.n, len(self.problem.p))
-        self.own = ints.copy(), reals.copy()
-        self.ints[at.ROWS] = len(self.v)
-        self.ints[at.OWN_INTS] = len(ints)
-        self.ints[at.OWN_REALS] = len(reals)
+    def _allocate(self) -> None:
+        """All arrays but the outputs, side by side in one piece of memory, whose address is asked for once."""
+        problem = self.problem
+        plan = _plan(self.integrator, problem.n, problem.n_events, len(problem.p))
+        memory = plan.filled.copy()
+        whole = memory.view(np.int64)
+        part = plan.parts
+        self.addresses, self.ints, self.reals = whole[part[0]], whole[part[1]], memory[part[2]]
+        self.x = memory[part[3]]
+        self.v = memory[part[4]].reshape(-1, problem.n)
+        self.g = memory[part[5]].reshape(at.EVENT_ROWS, problem.n_events)
+        self.corrected = memory[part[6]]
+        self.own = whole[part[7]], memory[part[8]]
+        base = memory.__array_interface__["data"][0]
+        near = [base + offset for offset in plan.offsets]
+        outputs = [a.__array_interface__["data"][0] for a in (self.out_t, self.out_y)]
+        self._pointers = (*near[:7], *outputs, *near[7:])
 
     def _take_addresses(self) -> None:
         p = self.problem
@@ -98,28 +138,11 @@ class Run:
     def advance(self, steps: int) -> Status:
         """Make up to that many steps."""
         if self.ints[at.FRESH]:
-            status = begin(self)
+            status = Status(begin.at(self._pointers))
             if status is not Status.RUNNING:
                 return status
         self.ints[at.BUDGET] = steps
-        return Status(
-            self.integrator.advance(
-                self.addresses,
-                self.ints,
-                self.reals,
-                self.x,
-                self.v,
-                self.g,
-                self.corrected,
-                self.out_t,
-                self.out_y,
-                *self.own,
-            )
-        )
-
-    def call(self, address: int, y: Floats) -> None:
-        """y = the kernel's answer to the present x."""
-        _KERNEL(int(address))(self.x.__array_interface__["data"][0], y.__array_interface__["data"][0])
+        return Status(self.integrator.advance.at(self._pointers))
 
     @property
     def t(self) -> float:
@@ -163,12 +186,17 @@ class Run:
 
     def change_method(self, name: str) -> None:
         """Go on with another method from the present time."""
+        before = {name: getattr(self, name) for name in (*_ARRAYS, "addresses")}
         self.integrator = load(name)
+        self._allocate()
+        of_method = self.ints[_OF_METHOD]
+        for array, values in before.items():
+            if array == "v":
+                self.v[: at.OWN] = values[: at.OWN]
+            else:
+                np.copyto(getattr(self, array), values)
+        self.ints[_OF_METHOD] = of_method
         self._take_addresses()
-        rows = np.zeros((self.integrator.rows, self.problem.n))
-        rows[: at.OWN] = self.v[: at.OWN]
-        self.v = rows
-        self._take_own_arrays()
         self.restart(self.t, self.y.copy())
 
     def snapshot(self, outputs: bool = True) -> dict[str, NDArray[Any]]:

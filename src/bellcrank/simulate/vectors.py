@@ -69,18 +69,24 @@ def project(addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Fl
     """Newton corrections of the state in x until the constraints hold; False where they do not.
 
     The kernel gives the residual before its correction, so the last call confirms the one before it. Its
-    correction is taken all the same, it costs nothing and normalises the quaternions.
+    correction is taken all the same, it costs nothing and normalises the quaternions. What a correction leaves
+    is of second order: where the product of the move with the residual, and with itself, is far below the
+    tolerance, nothing is left to confirm.
     """
     if addresses[PROJECT] == 0:
         return True
     n = ints[N]
     for _ in range(ints[CORRECTIONS]):
         call(addresses[PROJECT], x, corrected)
+        move = 0.0
         for i in range(n):
+            move = max(move, abs(corrected[i] - x[1 + i]))
             x[1 + i] = corrected[i]
         reals[RESIDUAL] = corrected[n]
         reals[MARGIN] = corrected[n + 1]
         if corrected[n] <= reals[POSITION_TOLERANCE]:
+            return True
+        if move * max(move, corrected[n]) <= 0.1 * reals[POSITION_TOLERANCE]:
             return True
         if not math.isfinite(corrected[n]):
             return False

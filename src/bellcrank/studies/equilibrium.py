@@ -120,11 +120,13 @@ def equilibrium(
     default the search goes downhill. initial, parameters, start: as for a run.
     """
     from bellcrank.errors import ModelError
+    from bellcrank.result.states import refuse_states
     from bellcrank.simulation import prepared
 
     if drivers not in ("frozen", "moving"):
         raise ModelError(f"drivers are 'frozen' or 'moving', not {drivers!r}")
     mechanism = prepared(system, "auto", initial, parameters)
+    refuse_states(mechanism, "equilibrium")
     if start is not None:
         mechanism = replace(mechanism, start=start)
     mechanism = at_time(mechanism, mechanism.start.t if t is None else t, still=drivers == "frozen")

@@ -62,10 +62,12 @@ def inverse_dynamics(
     output, initial, parameters: as for a run. actuators: with a Result, the coordinates that make the effort
     (default: the independent ones).
     """
+    from bellcrank.result.states import refuse_states
     from bellcrank.simulation import output_times, prepared
 
     if isinstance(motion, Result):
         mechanism = prepared(system, "auto", initial, parameters)
+        refuse_states(mechanism, "inverse_dynamics")
         return _of_result(mechanism, motion, actuators)
     if actuators is not None:
         raise ModelError(

@@ -56,9 +56,11 @@ def kinematics(
     output: number of equal intervals, or the times themselves. initial: start values by joint, where the
     mechanism can be assembled in several ways. parameters: values other than the described ones.
     """
+    from bellcrank.result.states import refuse_states
     from bellcrank.simulation import output_times, prepared
 
     mechanism = prepared(system, "auto", initial, parameters)
+    refuse_states(mechanism, "kinematics")
     if start is not None:
         mechanism = replace(mechanism, start=start)
     if mechanism.degrees_of_freedom:
@@ -86,7 +88,7 @@ class _Continuation:
         m, graph = self.mechanism, Graph()
         linkage, kept = m.linkage, m.kept
         t = graph.input("t.")
-        q = [graph.input(f"q.{i}") for i in range(linkage.positions)]
+        q = linkage.position_inputs(graph)
         u = [graph.input(f"u.{i}") for i in range(linkage.speeds)]
         p = [graph.input(name) for name in m.mechanics.parameters]
         kin = Kinematics(linkage, q, Traced(graph))

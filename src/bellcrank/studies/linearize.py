@@ -201,10 +201,12 @@ def linearize(
 
     inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
     """
+    from bellcrank.result.states import refuse_states
     from bellcrank.simulation import prepared
     from bellcrank.studies.equilibrium import Equilibrium
 
     mechanism = prepared(system, "auto", initial, parameters)
+    refuse_states(mechanism, "linearize")
     if isinstance(state, Equilibrium):
         # Its own mechanism has the drivers as they were when it was found, and its parameters.
         mechanism, state = state.result.mechanism, state.state

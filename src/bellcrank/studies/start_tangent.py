@@ -142,7 +142,7 @@ class _Terms:
         self.m = m
         graph = Graph()
         t = graph.input("t.")
-        q = [graph.input(f"q.{i}") for i in range(m.linkage.positions)]
+        q = m.linkage.position_inputs(graph)
         p = [graph.input(name) for name in m.mechanics.parameters]
         everything = Partition((), tuple(range(m.linkage.speeds)))
         loops = Loops(Kinematics(m.linkage, q, Traced(graph)), m.mechanics.constraints, everything, t)

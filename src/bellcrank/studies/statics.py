@@ -115,7 +115,7 @@ def static_forces(mechanism: Mechanism, partition: Partition) -> Program:
     """
     graph, mechanics = Graph(), mechanism.mechanics
     t = graph.input("t.")
-    q = tuple(graph.input(f"q.{i}") for i in range(mechanics.linkage.positions))
+    q = tuple(mechanics.linkage.position_inputs(graph))
     still: dict[int, Scalar] = dict.fromkeys(partition.independent, 0.0)
     equations = Equations(mechanics, partition, graph, t, q, still, lambda values: [0.0] * len(values))
     forces = equations.forces(equations.bias)

@@ -40,6 +40,7 @@ def position_map(linkage: Linkage, q: Array) -> Array:
             continue
         plain_q[link.q : link.q + link.kind.positions] = False
         plain_u[link.u : link.u + link.kind.speeds] = False
+    plain_q[linkage.positions - len(linkage.states) :] = False
     # All others are coordinates whose rate is a speed; both are numbered in the same order.
     G[np.flatnonzero(plain_q), np.flatnonzero(plain_u)] = 1.0
     return G

@@ -55,6 +55,31 @@ def full_car_system(
     if scenario is not None and scenario not in data["scenarios"]:
         raise unknown_name("scenario", scenario, data["scenarios"])
     chosen = data["scenarios"][scenario] if scenario else {}
+    system, bodies = car_without_tyres(data, cuts_as_published, springs)
+    _add_actuator(system, data["rack_actuator"], chosen.get("steering"))
+    road = _road(chosen.get("bump"))
+    for item in data["tyres"]:
+        system.ground_spring(
+            f"{item['name']}_tyre",
+            bodies[item["body"]],
+            axis="y",
+            radius=item["radius"],
+            stiffness=item["stiffness"],
+            damping=item["damping"],
+            longitudinal=item["c_long"],
+            lateral=item["c_lat"],
+            reference_load=item["N_ref"],
+            road=road,
+        )
+    return system
+
+
+def car_without_tyres(
+    data: dict[str, Any],
+    cuts_as_published: bool = True,
+    springs: Callable[[System, dict[str, Any]], dict[str, Any]] | None = None,
+) -> tuple[System, dict[int, Body]]:
+    """Bodies, joints and suspension springs of the car; the system, and its bodies by their numbers."""
     system = System("full car", gravity=tuple(data["gravity"]))
     bodies: dict[int, Body] = {0: system.ground}
     for item in data["bodies"]:
@@ -79,22 +104,7 @@ def full_car_system(
             damping=item["damping"],
             free_length=item["free_length"],
         )
-    _add_actuator(system, data["rack_actuator"], chosen.get("steering"))
-    road = _road(chosen.get("bump"))
-    for item in data["tyres"]:
-        system.ground_spring(
-            f"{item['name']}_tyre",
-            bodies[item["body"]],
-            axis="y",
-            radius=item["radius"],
-            stiffness=item["stiffness"],
-            damping=item["damping"],
-            longitudinal=item["c_long"],
-            lateral=item["c_lat"],
-            reference_load=item["N_ref"],
-            road=road,
-        )
-    return system
+    return system, bodies
 
 
 def _add_joint(system: System, item: dict[str, Any], bodies: dict[int, Body]) -> None:

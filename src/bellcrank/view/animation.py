@@ -14,6 +14,7 @@ from bellcrank.model.parameters import value
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span, ticks
 from bellcrank.view.pages import counted, fill, floats, policy, script_data, template, text
 from bellcrank.view.scene import Scene, scene
+from bellcrank.view.stress import STOPS
 from bellcrank.view.svg import placed, tick_labels
 
 if TYPE_CHECKING:
@@ -63,9 +64,10 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
     bodies = result.mechanism.system.bodies
     parameters = dict(zip(result.mechanism.system.parameters, result.parameters[0].tolist(), strict=True))
     poses = np.concatenate([drawn.positions, drawn.quaternions], axis=2)
-    target, box, follow = _camera(drawn)
+    target, box, follow = camera(drawn)
     masses = [value(b.mass, parameters) for b in bodies.values()]
     anchor = int(np.argmax(masses))
+    most = _largest(drawn)
     duration = float(result.time[-1] - result.time[0])
     seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
     return {
@@ -85,7 +87,15 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
             for body, s in drawn.solids
         ],
         "springs": [
-            {"a": s.a, "pa": s.at_a.tolist(), "b": s.b, "pb": s.at_b.tolist(), "plain": s.plain}
+            {
+                "a": s.a,
+                "pa": s.at_a.tolist(),
+                "b": s.b,
+                "pb": s.at_b.tolist(),
+                "plain": s.plain,
+                "ma": None if s.moving_a is None else floats(s.moving_a),
+                "mb": None if s.moving_b is None else floats(s.moving_b),
+            }
             for s in drawn.springs
         ],
         "deforming": [
@@ -95,6 +105,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
                 "l": d.lines.tolist(),
                 "c": d.colour,
                 "w": d.width,
+                "s": None if d.stress is None else floats(d.stress / (most or 1.0)),
             }
             for d in drawn.deforming
         ],
@@ -108,13 +119,23 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         "follow": follow,
         "anchor": anchor,
         "anchor_start": drawn.positions[0, anchor].tolist(),
-        "events": [e.time for e in result.events[:200]],
+        "events": sorted(
+            {*(e.time for e in result.events[:200]), *(i.time for i in list(result.impacts)[:200])}
+        ),
+        "stops": STOPS,
+        "stress": f"{most / 1e6:.3g} MPa" if most > 0.0 else "",
         "speeds": SPEEDS,
         "speed": min(SPEEDS, key=lambda s: abs(np.log(max(duration, 1e-9) / s / 8.0)) if s <= 1 else np.inf),
         "ticks": seconds.tolist(),
         "labels": tick_labels(seconds)[0],
         "panels": [_panel(p) for p in curves],
     }
+
+
+def _largest(drawn: Scene) -> float:
+    """The largest stress in the whole run [Pa], 0 where there is none."""
+    found = [float(np.nanmax(d.stress, initial=0.0)) for d in drawn.deforming if d.stress is not None]
+    return max(found, default=0.0)
 
 
 def _compact(colours: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,7 +160,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _camera(drawn: Scene) -> tuple[list[float], list[float], bool]:
+def camera(drawn: Scene) -> tuple[list[float], list[float], bool]:
     """Where to look, width and height to be seen [m], and whether to follow a mechanism that travels."""
     right = np.cross(drawn.up, drawn.view)
     right /= np.linalg.norm(right)

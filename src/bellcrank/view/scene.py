@@ -17,6 +17,8 @@ from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
+from bellcrank.view.stress import outer_faces, stress_at
+from bellcrank.view.touching import solid
 
 if TYPE_CHECKING:
     from bellcrank.model.bodies import Body
@@ -36,24 +38,39 @@ MOST_LINES = 800
 
 @dataclass(frozen=True, eq=False)
 class SpringLine:
-    """A spring between two points, each of a body (its number, -1 for the ground) in body axes [m]."""
+    """A spring between two points, each of a body (its number, -1 for the ground) in body axes [m].
+
+    moving_a, moving_b: Where the point is over the frames, (n, 3) [m], on a flexible body that deforms.
+    """
 
     a: int
     at_a: Array
     b: int
     at_b: Array
     plain: bool
+    moving_a: Array | None = None
+    moving_b: Array | None = None
+
+    def ends(self, frame: int) -> tuple[Array, Array]:
+        """Both points in one frame, in the axes of their bodies."""
+        a = self.at_a if self.moving_a is None else self.moving_a[frame]
+        return a, self.at_b if self.moving_b is None else self.moving_b[frame]
 
 
 @dataclass(frozen=True, eq=False)
 class Deforming:
-    """A flexible body: points in world axes (n, p, 3) [m] over the frames, joined by lines, (m, 2), of a width [m]."""
+    """A flexible body: points in world axes (n, p, 3) [m] over the frames, joined by lines, (m, 2), of a width [m].
+
+    faces: Triangles of the outside, (f, 3), none for beams. stress: [Pa], (n, p), or None where it is not known.
+    """
 
     body: int
     points: Array
     lines: NDArray[np.int64]
     colour: str
     width: float
+    faces: NDArray[np.int64]
+    stress: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +128,11 @@ class _Builder:
         tables = self.result.compute([f"{b}.{what}" for b in self.names for what in ("position", "rotation")])
         self.positions = np.stack([np.asarray(x) for x in tables[::2]], axis=1)
         self.rotations = np.stack([np.asarray(x) for x in tables[1::2]], axis=1)
+        self.contacts = [*self.system.contacts.values()]
+        self.contacts += [
+            f.contact for f in self.system.forces.values() if isinstance(f, described.ContactForce)
+        ]
+        self.touching = {side.frame.body.name for c in self.contacts for side in (c.a, c.b)}
         self.points = {name: self._points(name) for name in (*self.names, self.system.ground.name)}
         self.size = self._size()
         self.width = self.size * float(np.clip(0.05 / np.sqrt(len(self.names)), 0.008, 0.022))
@@ -124,6 +146,7 @@ class _Builder:
         ]
         for joint in self.joints:
             solids += list(self._joint(joint))
+        solids += list(self._touching())
         solids += [(GROUND, s) for s in self._road()]
         return Scene(
             self.names,
@@ -170,11 +193,16 @@ class _Builder:
         rows = [self._world(n, self.points[n]) for n in self.names]
         rows += [self._world(n, self.vector(b.center_of_mass)[None]) for n, b in self.system.bodies.items()]
         rows.append(self.points[self.system.ground.name])
+        sides = [side for c in self.contacts for side in (c.a, c.b)]
+        rows += [self._world(s.frame.body.name, self.vector(s.frame.position)[None]) for s in sides]
         every = np.vstack(rows)
         extent = float(np.linalg.norm(np.ptp(every, axis=0)))
         wheels = [value(f.radius, self.parameters) for f in self._wheels()]
         bodies = [float(np.linalg.norm(self._bulk(b))) for b in self.system.bodies.values()]
-        return max([extent, *(2 * r for r in wheels), 0.2 * max(bodies, default=0.0)]) or 1.0
+        wheels += [value(s.shape.bounding_radius(), self.parameters) for s in sides]
+        return (
+            max([extent, *(2 * r for r in wheels if np.isfinite(r)), 0.2 * max(bodies, default=0.0)]) or 1.0
+        )
 
     def _wheels(self) -> list[described.GroundSpring]:
         return [f for f in self.system.forces.values() if isinstance(f, described.GroundSpring)]
@@ -235,6 +263,8 @@ class _Builder:
             yield wheel(at, self.vector(f.axis), radius, 0.6 * radius, TYRE)
         if wheels:
             return
+        if name in self.touching and not self._held(name):
+            return
         points = _apart(self.points[name], 0.5 * w)
         slides = [
             j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)
@@ -266,25 +296,58 @@ class _Builder:
             if len(points) == 1:
                 yield box(self._on(slides[0], name), self.matrix(own.rotation), (2 * w, 2 * w, 3 * w), colour)
 
+    def _touching(self) -> Iterator[tuple[int, Solid]]:
+        """The shapes of contacts, those of bodies that look like something already see-through."""
+        drawn: set[tuple[str, int]] = set()
+        for side in (side for c in self.contacts for side in (c.a, c.b)):
+            name = side.frame.body.name
+            if (name, id(side.shape)) in drawn:
+                continue
+            drawn.add((name, id(side.shape)))
+            k, turned = self.number[name], self.matrix(side.frame.rotation)
+            colour = COLOURS[k % len(COLOURS)] if k != GROUND else GROUND_COLOUR
+            opacity = 0.45 if k != GROUND and self._held(name) else 1.0
+            up = turned.T @ self.up
+            found = solid(side.shape, self.vector, self.size, colour, opacity, up)
+            if found is not None:
+                corners = found.corners @ turned.T + self.vector(side.frame.position)
+                yield k, replace(found, corners=corners)
+
     def _deforming(self) -> Iterator[Deforming]:
         for name, body in self.system.bodies.items():
             if body.member is None:
                 continue
             points, cells = deformed(self.result, name, self.magnified)
-            lines = edges_of(cells)
+            faces = outer_faces(cells)
+            lines = edges_of(faces if len(faces) else cells)
             if len(lines) > MOST_LINES:
                 lines = lines[np.linspace(0, len(lines) - 1, MOST_LINES).astype(int)]
-            used, numbered = np.unique(lines, return_inverse=True)
+            used, numbered = np.unique(np.concatenate([lines.ravel(), faces.ravel()]), return_inverse=True)
             width = self.width if cells.shape[1:] == (2,) else 0.1 * self.width
-            k = self.number[name]
-            yield Deforming(k, points[:, used], numbered.reshape(-1, 2), COLOURS[k % len(COLOURS)], width)
+            k, ends = self.number[name], lines.size
+            yield Deforming(
+                k,
+                points[:, used],
+                numbered[:ends].reshape(-1, 2),
+                COLOURS[k % len(COLOURS)],
+                width,
+                numbered[ends:].reshape(-1, 3),
+                stress_at(self.result, name, used),
+            )
+
+    def _held(self, name: str) -> bool:
+        """Whether joints, or forces at more than one point, give a body a look of its own."""
+        jointed = any(name in (j.a.body.name, j.b.body.name) for j in self.joints)
+        return jointed or len(_apart(self.points[name], 0.5 * self.width)) > 1
 
     def _on(self, joint: Joint, name: str) -> Array:
         return self.vector((joint.a if joint.a.body.name == name else joint.b).position)
 
     def _joint(self, joint: Joint) -> Iterator[tuple[int, Solid]]:
         w, a, b = self.width, joint.a, joint.b
-        carrier = b if self.number[b.body.name] != GROUND else a
+        # A rigid body carries the mark where there is one: nodes of flexible ones move against their axes.
+        firm = [f for f in (b, a) if self.number[f.body.name] != GROUND and f.body.member is None]
+        carrier = firm[0] if firm else b if self.number[b.body.name] != GROUND else a
         k, at = self.number[carrier.body.name], self.vector(carrier.position)
         axis = self.matrix(carrier.rotation)[:, 2]
         match joint.kind:
@@ -358,7 +421,18 @@ class _Builder:
             if isinstance(f, described.Spring | described.LineForce | described.Bushing):
                 a, b = self.number[f.a.body.name], self.number[f.b.body.name]
                 plain = isinstance(f, described.Bushing)
-                yield SpringLine(a, self.vector(f.a.position), b, self.vector(f.b.position), plain)
+                at_a, at_b = self.vector(f.a.position), self.vector(f.b.position)
+                yield SpringLine(a, at_a, b, at_b, plain, self._moving(f.a), self._moving(f.b))
+
+    def _moving(self, frame: Frame) -> Array | None:
+        """A node of a flexible body in its axes over the frames, its deformation magnified."""
+        member = frame.body.member
+        if member is None:
+            return None
+        node = member.node(self.vector(frame.position))
+        eta = self.result[f"{frame.body.name}.modes"].to_numpy()
+        moved = member.position(node, eta) - node.position
+        return np.asarray(node.position + self.magnified * moved)
 
 
 def _height(road: Any, x: float, y: float) -> float:

@@ -155,8 +155,8 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
         )
         drawn.append((True, float(corners[:, 2].mean()), line))
     for spring in scene.springs:
-        a = placed(scene, spring.a, spring.at_a[None], frame)[0]
-        b = placed(scene, spring.b, spring.at_b[None], frame)[0]
+        at_a, at_b = spring.ends(frame)
+        a, b = placed(scene, spring.a, at_a[None], frame)[0], placed(scene, spring.b, at_b[None], frame)[0]
         path = coil(a, b, 0.012 * scene.size, spring.plain)
         seen = np.column_stack([path @ right, path @ above, path @ eye])
         text = " ".join(f"{u:.1f},{v:.1f}" for u, v in place(seen))

@@ -62,7 +62,13 @@ function placed(frame, x, y, z) {
 }
 const rgb = c => [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16));
 const shade = (c, f, o) => `rgba(${Math.round(c[0] * f)},${Math.round(c[1] * f)},${Math.round(c[2] * f)},${o})`;
-const deforming = data.deforming.map(d => ({ ...d, p: floats(d.p), c: rgb(d.c) }));
+const deforming = data.deforming.map(d => ({ ...d, p: floats(d.p), c: rgb(d.c), s: d.s && floats(d.s) }));
+const stops = data.stops.map(rgb);
+function stressed(share) {
+  const at = Math.min(1, Math.max(0, share)) * (stops.length - 1), k = Math.min(Math.floor(at), stops.length - 2);
+  return [0, 1, 2].map(i => mix(stops[k][i], stops[k + 1][i], at - k));
+}
+const springs = data.springs.map(s => ({ ...s, ma: s.ma && floats(s.ma), mb: s.mb && floats(s.mb) }));
 const solids = data.solids.map(s => ({ ...s, v: floats(s.v), c: s.c.map(rgb) }));
 
 function coil(a, b) {
@@ -117,17 +123,18 @@ function drawScene() {
     });
     for (const [i, j] of s.e) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: shade(s.c[0], 1, 0.9), width: 1 });
   }
-  const [first, next, share] = between(t);
+  const [first, next, share] = between(t), stress = (d, i) => mix(d.s[first * d.n + i], d.s[next * d.n + i], share);
   for (const d of deforming) {
     const seen = [];
     for (let i = 0; i < d.n; i++) {
       const a = 3 * (first * d.n + i), b = 3 * (next * d.n + i);
       seen.push(see([0, 1, 2].map(k => mix(d.p[a + k], d.p[b + k], share))));
     }
-    for (const [i, j] of d.l) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: shade(d.c, 0.9, 1), width: Math.max(0.5, scale * d.w), round: true });
+    for (const [i, j] of d.l) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: d.s ? shade(stressed(0.5 * (stress(d, i) + stress(d, j))), 1, 1) : shade(d.c, 0.9, 1), width: Math.max(0.5, scale * d.w), round: true });
   }
-  for (const s of data.springs) {
-    const a = placed(frames[s.a], ...s.pa), b = placed(frames[s.b], ...s.pb);
+  const held = (at, moving) => moving ? [0, 1, 2].map(k => mix(moving[3 * first + k], moving[3 * next + k], share)) : at;
+  for (const s of springs) {
+    const a = placed(frames[s.a], ...held(s.pa, s.ma)), b = placed(frames[s.b], ...held(s.pb, s.mb));
     const path = (s.plain ? [a, b] : coil(a, b)).map(see), parts = s.plain ? 1 : 6, per = (path.length - 1) / parts;
     for (let k = 0; k < parts; k++) {
       const points = path.slice(Math.floor(k * per), Math.floor((k + 1) * per) + 1);
@@ -144,6 +151,7 @@ function drawScene() {
     if (item.stroke) { g.strokeStyle = item.stroke; g.lineWidth = item.width || 0.7; g.stroke(); }
   }
   drawAxes(right, above, W, H);
+  if (data.stress) drawScale();
   if (el("labels").checked) {
     g.font = "12px system-ui, sans-serif"; g.textAlign = "center"; g.lineWidth = 3;
     data.bodies.forEach((body, k) => {
@@ -152,6 +160,13 @@ function drawScene() {
       g.fillStyle = "#24292f"; g.fillText(body.name, p[0], p[1] - 8);
     });
   }
+}
+function drawScale() {
+  const bar = g.createLinearGradient(16, 0, 136, 0);
+  stops.forEach((c, i) => bar.addColorStop(i / (stops.length - 1), shade(c, 1, 1)));
+  g.fillStyle = bar; g.fillRect(16, 14, 120, 8);
+  g.font = "11px system-ui, sans-serif"; g.textAlign = "left"; g.fillStyle = "#57606a";
+  g.fillText("stress: 0 to " + data.stress, 16, 36);
 }
 function drawAxes(right, above, W, H) {
   const x0 = W - 44, y0 = H - 40;

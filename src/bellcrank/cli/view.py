@@ -1,0 +1,122 @@
+"""``bellcrank view``: results and models in the browser, or as one page to send."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bellcrank.cli import completion
+from bellcrank.cli.inputs import Quantity, Set
+from bellcrank.cli.output import Json, note, show, show_json
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.result.result import Result
+
+
+def view(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="RESULT|MODEL",
+            help="A result file, a model file, or an example.",
+            autocompletion=completion.results_and_models,
+        ),
+    ],
+    page: Annotated[
+        str | None,
+        typer.Option(
+            "--html",
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write one self-contained page to send instead of opening the viewer.",
+        ),
+    ] = None,
+    quantity: Quantity = None,
+    duration: Annotated[
+        float, typer.Option("--duration", "-d", help="Of a model: how long to simulate, in seconds.")
+    ] = 10.0,
+    set_: Set = None,
+    magnified: Annotated[
+        float, typer.Option("--magnified", help="Factor on the deformation of flexible bodies.")
+    ] = 1.0,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen at; the default is this machine alone.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port of the viewer; 0 takes a free one.")] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", "--no-open", help="Open no browser; Ctrl-C ends the viewer.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Look at a result in the web viewer: scene, time, curves, impacts; sliders run a model again at once.
+
+    A model is simulated first, and followed while it runs. --html writes an animation to send by mail instead.
+
+    \b
+    Examples:
+      bellcrank view run.h5
+      bellcrank view slider_crank.yaml --duration 5
+      bellcrank view run.h5 --html send_me.html -q slider.velocity.x
+    """
+    from bellcrank.cli import inputs
+    from bellcrank.errors import ModelError
+
+    if not 0 <= port <= 65535:
+        raise ModelError(f"--port is a number from 0 to 65535, not {port}")
+    target = None if page is None else inputs.writable(page, (".html", ".htm"))
+    if inputs.is_result(file):
+        if set_:
+            raise ModelError("--set belongs to a model; a result has run already")
+        found: Result | Mechanism = inputs.result(file)
+    else:
+        system = inputs.model(file)
+        found = system.mechanism(parameters=inputs.parameters(set_, system))
+    if target is not None:
+        from bellcrank.mechanism import Mechanism
+
+        result = found.simulate(duration) if isinstance(found, Mechanism) else found
+        result.html(target, quantity or None, magnified)
+        if as_json:
+            show_json({"out": str(target)})
+        else:
+            show(f"written: {target}")
+        return
+    _serve(found, quantity, duration, magnified, host, port, not no_browser, as_json)
+
+
+def _serve(
+    found: Result | Mechanism,
+    quantity: list[str] | None,
+    duration: float,
+    magnified: float,
+    host: str,
+    port: int,
+    browser: bool,
+    as_json: bool,
+) -> None:
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.viewer import Viewer
+
+    # Ctrl-C is how a viewer ends, at any time.
+    with (
+        suppress(KeyboardInterrupt),
+        Viewer(found, quantities=quantity or None, magnified=magnified, host=host, port=port) as viewer,
+    ):
+        if as_json:
+            show_json({"url": viewer.url})
+        else:
+            show(f"view at {viewer.url} (Ctrl-C ends)")
+        sys.stdout.flush()
+        if isinstance(found, Mechanism):
+            viewer.run(duration)
+        if browser:
+            import webbrowser
+
+            if not webbrowser.open(viewer.url):
+                note(f"no browser could be opened; open {viewer.url} yourself")
+        viewer.wait()

@@ -1,0 +1,1 @@
+"""A driver in the loop: the full car in real time, with fixed steps, on a terrain with bumps."""

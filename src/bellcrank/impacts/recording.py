@@ -1,0 +1,269 @@
+"""Runs with contacts that write as they go, and going on with one: impacts, lasting contacts and queues come along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.impact import Propagation
+from bellcrank.impacts.contacts import Contacts
+from bellcrank.impacts.modes import Mode
+from bellcrank.impacts.pieces import Pieces
+from bellcrank.impacts.queue import Check, QueueSegment
+from bellcrank.impacts.segment import Next, Segment, Standing
+from bellcrank.impacts.timing import Timing
+from bellcrank.mechanism import State
+from bellcrank.recording import Recorder, cut, header_of, resumption, shortened
+from bellcrank.result import storage
+from bellcrank.result.contact_storage import PREFIX, contact_fields, impact_arrays
+from bellcrank.result.result import Happening, Result, RunReport
+from bellcrank.result.storage import Header, ResultFileError, Stored
+from bellcrank.simulate import Options
+from bellcrank.simulate.loop import Progress
+
+if TYPE_CHECKING:
+    from bellcrank.events import Controller, Event
+    from bellcrank.impacts.run import Setup
+    from bellcrank.simulation import Run
+
+Array = NDArray[np.float64]
+Contents = tuple[dict[str, NDArray[Any]], dict[str, Any]]
+
+ROWS = ("q", "u", "du", "parameters", "contact_forces")
+COUNTED = ("steps", "rejected", "evaluations", "seconds")
+
+
+class ContactRecorder(Recorder):
+    """Writes a run with contacts into its file, within segments and between them."""
+
+    def __init__(self, path: str | PathLike[str], header: Header, contacts: Contacts) -> None:
+        super().__init__(path, header)
+        self.contacts = contacts
+
+    @staticmethod
+    def new(path: str | PathLike[str], setup: Setup, contacts: Contacts) -> ContactRecorder:
+        """For a run that is about to start."""
+        from bellcrank.simulation import Run
+
+        timing = {"queue_size": setup.timing.queue_size, "propagation": setup.timing.propagation.value}
+        plain = Run(setup.mechanism, setup.integrator, (), setup.controllers)
+        header = header_of(plain, setup.events, setup.times, setup.options, contacts=timing)
+        record = ContactRecorder(path, header, contacts)
+        record.begin()
+        return record
+
+    def _lay_out(self, file: Any, stored: Stored | None) -> None:
+        storage.add_table(file, storage.FORCES, 3 * len(self.contacts.names))
+        if stored is not None and stored.contact_forces is not None:
+            storage.extend(file[storage.FORCES], stored.contact_forces)
+
+    def add(self, times: Array, rows: Sequence[Array], happened: Sequence[Happening]) -> None:
+        """Outputs after those the file has, and all events so far."""
+        q, u, du, p, forces = rows
+        storage.extend(self._file[storage.FORCES], forces)
+        storage.append(self._file, times, q, u, du, p)
+        storage.append_events(self._file, self.header, happened[self.events :])
+        self.outputs += len(times)
+        self.events = len(happened)
+
+    def add_segments(self, whole: Pieces) -> None:
+        """The outputs of segments that have come to their end."""
+        if whole.outputs > self.outputs:
+            before = whole.joined()
+            new = [np.asarray(getattr(before, key))[self.outputs :] for key in ("time", *ROWS)]
+            self.add(new[0], new[1:], before.events)
+
+    def between(self, whole: Pieces, following: Next) -> None:
+        """Between two segments."""
+        report = whole.report()
+        if self.due(report.seconds):
+            self.add_segments(whole)
+            counted = {key: getattr(report, key) for key in COUNTED}
+            self.put(*self.known(({}, {"counted": counted}), whole, following, []))
+
+    def known(self, contents: Contents, whole: Pieces, following: Next, breaks: Sequence[Array]) -> Contents:
+        """A checkpoint's contents with what contacts did so far, and how the present segment began."""
+        arrays, about = contents
+        contacts, report = self.contacts, whole.report() if whole.pieces else None
+        mine, told = impact_arrays(contacts.names, contacts.records, contacts.changes)
+        rows = [*whole.breaks, *breaks]
+        if rows:
+            mine["breaks"] = np.array(rows)
+        state = following.state
+        mine |= {"begin_q": state.q, "begin_u": state.u, "begin_p": following.p}
+        told |= {
+            "begin_t": state.t,
+            "modes": {name: asdict(mode) for name, mode in following.modes.items()},
+            "sampled": following.sampled,
+            "fastest": contacts.fastest,
+            "first": whole.outputs,
+            "first_event": len(whole.events),
+            "earlier": None if report is None else asdict(report),
+        }
+        whole_about = {**about, "contacts": told, "outputs": self.outputs, "events": self.events}
+        return arrays | {PREFIX + key: a for key, a in mine.items()}, whole_about
+
+
+class SegmentWriter:
+    """Writes within one segment."""
+
+    def __init__(self, record: ContactRecorder, whole: Pieces, following: Next) -> None:
+        self.record, self.whole, self.following = record, whole, following
+        self.earlier = whole.report() if whole.pieces else None
+
+    def write(self, run: Run, times: Array, progress: Progress) -> None:
+        """Bring the file up to date, where it is time to."""
+        assert isinstance(run, Segment)
+        record, whole = self.record, self.whole
+        passed = 0.0 if self.earlier is None else self.earlier.seconds
+        if not record.due(passed + run.seconds_before + progress.seconds):
+            return
+        record.add_segments(whole)
+        first = record.outputs - whole.outputs
+        rows = run.rows_from(first, times, progress)
+        # Outputs that an impact found late would take back wait in the checkpoint.
+        final = max(run.final_outputs(times[: progress.outputs]), first)
+        record.add(times[first:final], [block[: final - first] for block in rows], (*whole.events, *run.met))
+        arrays, about = record.contents(run, times, progress)
+        if self.earlier is not None:
+            for key in COUNTED:
+                about["counted"][key] += getattr(self.earlier, key)
+        arrays |= {f"pending_{key}": block[final - first :] for key, block in zip(ROWS, rows, strict=True)}
+        if isinstance(run, QueueSegment):
+            queued, about["queue"] = _queue_contents(run)
+            arrays |= queued
+        record.put(*record.known((arrays, about), whole, self.following, run.breaks))
+
+    def finish(self, result: Result, complete: bool) -> None:
+        """The run goes on after the segment."""
+
+    def close(self) -> None:
+        """The file stays open for the next segment."""
+
+
+def _queue_contents(run: QueueSegment) -> Contents:
+    """Queues, the check before, and what the dense output has seen since."""
+    arrays: dict[str, NDArray[Any]] = {}
+    about: dict[str, Any] = {"again": run.again, "pairs": [queue.pairs for queue in run.queues]}
+    for key, found in (("before", run.before), ("seen", run.seen)):
+        if found is None:
+            continue
+        state, p, more = (found.state, found.p, found.gaps) if isinstance(found, Check) else found
+        arrays |= {f"{key}_q": state.q, f"{key}_u": state.u, f"{key}_p": p}
+        about[key] = {"t": state.t, "more": list(map(float, more)) if key == "before" else list(more)}
+    return arrays, about
+
+
+def _restore_queue(run: QueueSegment, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
+    run.again = int(about["again"])
+    for queue, pairs in zip(run.queues, about["pairs"], strict=True):
+        queue.restore([(float(t), float(d)) for t, d in pairs])
+    found: dict[str, tuple[State, Array, list[Any]]] = {}
+    for key in ("before", "seen"):
+        if key in about:
+            q, u, p = (arrays[f"{key}_{part}"] for part in "qup")
+            found[key] = State(float(about[key]["t"]), q, u), p, list(about[key]["more"])
+    if "before" in found:
+        state, p, gaps = found["before"]
+        run.before = Check(state, p, np.array(gaps, dtype=float))
+    if "seen" in found:
+        state, p, names = found["seen"]
+        run.seen = state, p, [str(name) for name in names]
+
+
+def resume_with_contacts(
+    path: str | PathLike[str],
+    stored: Stored,
+    options: Options,
+    events: Sequence[Event],
+    controllers: Sequence[Controller],
+    progress: bool | None,
+) -> Result:
+    """Go on with a run with contacts."""
+    from bellcrank.impacts.run import Setup, begin, drive
+
+    header = stored.header
+    settings = header.settings["contacts"]
+    size = settings["queue_size"]
+    timing = Timing(None if size is None else int(size), Propagation(str(settings["propagation"])))
+    mechanism, integrator = header.mechanism(), str(header.settings["integrator"])
+    times = header.output_times
+    setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
+    contacts = Contacts.of(mechanism, timing.propagation)
+    record = ContactRecorder(path, header, contacts)
+    if not stored.checkpoint:
+        record.begin(shortened(stored, 0, 0))
+        return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record)
+    stored = cut(_with_forces(stored, len(contacts.names)))
+    record.begin(stored)
+    arrays, about = storage.unpacked(stored.checkpoint)
+    told = about["contacts"]
+    mine = {k.removeprefix(PREFIX): arrays.pop(k) for k in list(arrays) if k.startswith(PREFIX)}
+    first = int(told["first"])
+    fields = contact_fields(mine, told, mechanism, len(stored.time))
+    contacts.records, contacts.changes = list(fields["impacts"]), list(fields["contact_changes"])
+    contacts.fastest = {str(name): float(v) for name, v in told["fastest"].items()}
+    state = State(float(told["begin_t"]), mine["begin_q"], mine["begin_u"])
+    modes = {str(name): Mode(**mode) for name, mode in told["modes"].items()}
+    following = Next(state, mine["begin_p"], modes, bool(told["sampled"]))
+    whole = Pieces(mechanism, contacts)
+    whole.breaks = [] if fields["breaks"] is None else list(fields["breaks"])
+    met = int(told["first_event"])
+    if told["earlier"] is not None:
+        whole.take(_earlier(stored, mechanism, told["earlier"], first, met))
+    if "history_p" not in arrays:
+        return drive(setup, contacts, whole, following, record)
+    pending = [arrays.pop(f"pending_{key}") for key in ROWS]
+    assert stored.contact_forces is not None
+    written = (stored.q, stored.u, stored.du, stored.parameters, stored.contact_forces)
+    rows = [np.vstack([block[first:], more]) for block, more in zip(written, pending, strict=True)]
+
+    queued = {k: arrays.pop(k) for k in list(arrays) if k.startswith(("before_", "seen_"))}
+
+    def restore(run: Segment) -> None:
+        if isinstance(run, QueueSegment):
+            _restore_queue(run, queued, about["queue"])
+
+    q, u, du, p, forces = rows
+    happened = stored.events[met:]
+    here = replace(stored, time=times[first : first + len(q)], q=q, u=u, du=du, parameters=p, events=happened)
+    standing = Standing(resumption(arrays, about, here), forces, restore)
+    return drive(setup, contacts, whole, following, record, standing)
+
+
+def _with_forces(stored: Stored, contacts: int) -> Stored:
+    """With the contact forces in their table, also where the run came to an end of some kind."""
+    if stored.contact_forces is not None:
+        return stored
+    forces = storage.unpacked(stored.contacts)[0].get("forces") if stored.contacts else None
+    if forces is None or forces.shape != (len(stored.time), 3 * contacts):
+        raise ResultFileError("the contact forces of the file do not fit its outputs")
+    return replace(stored, contact_forces=np.asarray(forces, dtype=float))
+
+
+def _earlier(stored: Stored, mechanism: Any, report: Mapping[str, Any], first: int, met: int) -> Result:
+    """What the segments before the present one left."""
+    run = RunReport(
+        **{
+            **report,
+            "repartitions": tuple(report["repartitions"]),
+            "switches": tuple((float(t), str(m)) for t, m in report["switches"]),
+        }
+    )
+    assert stored.contact_forces is not None
+    return Result(
+        mechanism,
+        stored.time[:first],
+        stored.q[:first],
+        stored.u[:first],
+        stored.du[:first],
+        stored.parameters[:first],
+        run,
+        stored.events[:met],
+        contact_forces=stored.contact_forces[:first],
+    )

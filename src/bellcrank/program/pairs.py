@@ -1,0 +1,364 @@
+"""Two halves of a mechanism in the two lanes of one register.
+
+Left and right of a car, the legs of a walker, the arms of a linkage: their steps are the same on other numbers.
+Given which inputs are each other's `twins`, the twin of a step is looked for among the users of its operands'
+twins; what depends on no twin input (the body between the legs) may serve both. Mirror images differ in signs,
+so steps match up to signs, and lane 1 may hold the negative of its value where that makes both lanes one
+instruction. Nothing here changes a bit of the result: every lane does the operations it did before, on the same
+numbers up to exact changes of sign.
+
+No pair waits for itself: twins lie equally deep in the program, so pairs can be ordered by depth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bellcrank.program.step import Both, Pair, Step
+
+DEEPEST = 8
+"""How far two values that depend on no twin are compared before they count as different."""
+
+_FAMILY = {"sub": "add", "fnma": "fma", "fms": "fma"}
+_SIGNS = {"sub": (1, -1), "fnma": (-1, 1, 1), "fms": (1, 1, -1)}
+_PAIRED = frozenset({"mul", "div", "add", "fma", "sqrt"})
+_COMMUTE = frozenset({"mul", "add", "fma"})
+
+
+class _Form(NamedTuple):
+    """A step up to signs: what is done on which values, and the sign each of them has there."""
+
+    family: str
+    out: int
+    args: tuple[Any, ...]
+    signs: tuple[int, ...]
+
+    def swapped(self) -> _Form:
+        """The same with its first two operands exchanged."""
+        (a, b, *rest), (p, r, *signs) = self.args, self.signs
+        return self._replace(args=(b, a, *rest), signs=(r, p, *signs))
+
+
+Match = tuple[_Form, _Form]
+
+
+def paired(
+    steps: Sequence[Step], twins: Mapping[int, int], outputs: Iterable[int | float]
+) -> list[Step | Pair]:
+    """The same steps with twins joined, in an order in which everything is made before it is used."""
+    search = _Search(steps, twins)
+    matches = search.matches()
+    if not matches:
+        return list(steps)
+    return _needed(_settled(_Joining(steps, matches).ordered()), outputs)
+
+
+class _Search:
+    """Which step is whose twin."""
+
+    def __init__(self, steps: Sequence[Step], twins: Mapping[int, int]) -> None:
+        self.steps = steps
+        self.twin = dict(twins)
+        self.positive: dict[int, tuple[int, int]] = {}
+        """By the negative of a value: that value, and the sign between them."""
+        self.forms: dict[int, _Form] = {}
+        self.users: dict[tuple[int, str], list[_Form]] = defaultdict(list)
+        self.sided: set[int] = set(twins)
+        """Values that depend on an input with a twin."""
+        self.sines: dict[tuple[int, int], int] = {}
+        for step in steps:
+            if step.op == "neg" and type(step.args[0]) is int:
+                base, sign = self.positive.get(step.args[0], (step.args[0], 1))
+                self.positive[step.outs[0]] = base, -sign
+            elif step.op == "sincos":
+                self._note_sines(step)
+            else:
+                self._note(step)
+
+    def _note(self, step: Step) -> None:
+        signs = list(_SIGNS.get(step.op, (1,) * len(step.args)))
+        args = list(step.args)
+        for k, a in enumerate(args):
+            if type(a) is int and a in self.positive:
+                args[k], sign = self.positive[a]
+                signs[k] *= sign
+        out = step.outs[0]
+        form = _Form(_FAMILY.get(step.op, step.op), out, tuple(args), tuple(signs))
+        self.forms[out] = form
+        values = {a for a in args if type(a) is int}
+        if not self.sided.isdisjoint(values):
+            self.sided.add(out)
+        for a in values:
+            self.users[a, form.family].append(form)
+
+    def _note_sines(self, step: Step) -> None:
+        for n, a in enumerate(step.args):
+            for k in (0, 1):
+                out = step.outs[2 * n + k]
+                if out >= 0:
+                    self.sines[a, k] = out
+                    if a in self.sided:
+                        self.sided.add(out)
+
+    def matches(self) -> dict[int, Match]:
+        """By each value of a pair: both forms, their operands in the same order."""
+        found: dict[int, Match] = {}
+        for step in self.steps:
+            if step.op == "sincos":
+                self._join_sines(step)
+                continue
+            form = self.forms.get(step.outs[0])
+            if form is not None and form.out in self.sided and form.out not in self.twin:
+                self._match(form, found)
+        return found
+
+    def _join_sines(self, step: Step) -> None:
+        for a in step.args:
+            for k in (0, 1):
+                out, other = self.sines.get((a, k)), self.sines.get((self.twin.get(a, -1), k))
+                if out is not None and other is not None:
+                    self.twin[out], self.twin[other] = other, out
+
+    def _match(self, form: _Form, found: dict[int, Match]) -> None:
+        sided = [a for a in form.args if type(a) is int and a in self.sided]
+        if any(a not in self.twin for a in sided):
+            return
+        users = min((self.users[self.twin[a], form.family] for a in sided), key=len)
+        candidates = [other for other in users if other.out != form.out and other.out not in self.twin]
+        # Mirror images have the same dimensions up to signs, other steps on the same values have others.
+        for other in sorted(candidates, key=lambda other: _apart(form, other)):
+            trial: dict[int, Match] = {}
+            if self._fits(form, other, trial, 0):
+                for one, two in trial.values():
+                    self.twin[one.out], self.twin[two.out] = two.out, one.out
+                    if one.family in _PAIRED:
+                        found[one.out] = found[two.out] = one, two
+                return
+
+    def _fits(self, one: _Form, two: _Form, trial: dict[int, Match], depth: int) -> bool:
+        """Whether the operands of two forms are twins in some order; `trial` takes what was found on the way."""
+        if len(one.args) != len(two.args):
+            return False
+        for other in (two, two.swapped()) if one.family in _COMMUTE else (two,):
+            made = dict(trial)
+            if all(self._twins(a, b, made, depth) for a, b in zip(one.args, other.args, strict=True)):
+                trial.update(made)
+                trial[one.out] = one, other
+                return True
+        return False
+
+    def _twins(self, a: Any, b: Any, trial: dict[int, Match], depth: int) -> bool:
+        if type(a) is not int or type(b) is not int:
+            return type(a) is not int and type(b) is not int
+        if a == b:
+            return a not in self.sided
+        if a in self.twin:
+            return self.twin[a] == b
+        if a in trial:
+            return trial[a][1].out == b
+        if a in self.sided or b in self.sided or b in self.twin or depth == DEEPEST:
+            return False
+        if b in trial or any(b == two.out or a == two.out for _, two in trial.values()):
+            return False
+        one, two = self.forms.get(a), self.forms.get(b)
+        if one is None or two is None or one.family != two.family:
+            return False
+        return self._fits(one, two, trial, depth + 1)
+
+
+class _Joint(NamedTuple):
+    """Two forms in one register, before the signs of the second lane are settled."""
+
+    one: _Form
+    two: _Form
+
+    @property
+    def outs(self) -> tuple[int, int]:
+        return self.one.out, self.two.out
+
+    def operands(self) -> list[tuple[Any, Any, int]]:
+        """Of both lanes, and the sign between them."""
+        signs = (a * b for a, b in zip(self.one.signs, self.two.signs, strict=True))
+        return list(zip(self.one.args, self.two.args, signs, strict=True))
+
+
+class _Joining:
+    """Puts pairs in the place of their first member."""
+
+    def __init__(self, steps: Sequence[Step], matches: Mapping[int, Match]) -> None:
+        self.steps = steps
+        self.matches = matches
+        self.second: set[int] = set()
+
+    def ordered(self) -> list[Step | _Joint]:
+        """Natural order, with what a second member needs pulled to the place of the first."""
+        makers = {o: s for s in self.steps for o in s.outs if o >= 0}
+        order: list[Step | _Joint] = []
+        made: set[int] = set()
+        for root in self.steps:
+            pending = [root]
+            while pending:
+                step = pending[-1]
+                if all(o in made for o in step.outs if o >= 0):
+                    pending.pop()
+                    continue
+                match = self.matches.get(step.outs[0])
+                needs = (
+                    step.reads() if match is None else [a for f in match for a in f.args if type(a) is int]
+                )
+                missing = [makers[a] for a in needs if a in makers and a not in made]
+                if missing:
+                    pending.extend(reversed(missing))
+                    continue
+                pending.pop()
+                unit = step if match is None else self._joint(*match)
+                order.append(unit)
+                made.update(unit.outs)
+        return order
+
+    def _joint(self, one: _Form, two: _Form) -> _Joint:
+        """The side whose operands lie in first lanes comes first."""
+        crossed = [
+            a in self.second for a, b in zip(one.args, two.args, strict=True) if type(a) is int and a != b
+        ]
+        joint = _Joint(two, one) if crossed and crossed[0] else _Joint(one, two)
+        self.second.add(joint.two.out)
+        return joint
+
+
+class _Signs:
+    """The signs with which second lanes hold their values, chosen so that few have to be changed on the way.
+
+    Each is a sum modulo two of unknowns, kept as the bits of an integer, bit 0 for the constant: one unknown for
+    every operand that is put together from single values, which may enter either way. A sum whose terms must
+    agree is an equation between them; those that contradict the ones before are left to a change of sign.
+    """
+
+    def __init__(self, joints: Sequence[_Joint]) -> None:
+        self.beside = {joint.one.out: joint.two.out for joint in joints}
+        self.unknowns: dict[tuple[int, int], int] = {}
+        self.held: dict[int, int] = {}
+        """By the value of a second lane: the sum that tells its sign."""
+        self.rows: dict[int, int] = {}
+        """Equations by the unknown they tell, free of each other's."""
+        for joint in joints:
+            self.held[joint.two.out] = self._state(joint)
+
+    def _state(self, joint: _Joint) -> int:
+        operands = joint.operands()
+        sums = [(self._operand(a, b) if type(a) is int else 0) ^ (sign < 0) for a, b, sign in operands]
+        free = [type(a) is not int for a, _, _ in operands]
+        family = joint.one.family
+        if family in ("mul", "div"):
+            return sums[0] ^ sums[1]
+        if family == "sqrt":
+            self._demand(sums[0])
+            return 0
+        if family == "fma":
+            sums, free = [sums[0] ^ sums[1], sums[2]], [free[0] or free[1], free[2]]
+        if free[0]:
+            return sums[1]
+        if not free[1]:
+            self._demand(sums[0] ^ sums[1])
+        return sums[0]
+
+    def _operand(self, a: int, b: int) -> int:
+        if self.beside.get(a) == b:
+            return self.held[b]
+        return 2 << self.unknowns.setdefault((a, b), len(self.unknowns))
+
+    def _demand(self, total: int) -> None:
+        """That a sum vanish."""
+        for pivot, row in self.rows.items():
+            if total >> pivot & 1:
+                total ^= row
+        if total <= 1:
+            return
+        pivot = total.bit_length() - 1
+        for other, row in self.rows.items():
+            if row >> pivot & 1:
+                self.rows[other] = row ^ total
+        self.rows[pivot] = total
+
+    def negated(self) -> set[tuple[int, int]]:
+        """The operands put together from single values whose second lane enters negated."""
+        places = {1 + k: pair for pair, k in self.unknowns.items()}
+        return {places[pivot] for pivot, row in self.rows.items() if row & 1}
+
+
+def _settled(order: Sequence[Step | _Joint]) -> list[Step | Pair]:
+    """The pairs with their signs."""
+    joints = [unit for unit in order if isinstance(unit, _Joint)]
+    signs = _Signs(joints)
+    negated = signs.negated()
+    negative: set[int] = set()
+    units: list[Step | Pair] = []
+    for unit in order:
+        if isinstance(unit, Step):
+            units.append(unit)
+            continue
+        args: list[Both] = []
+        change: list[int] = []
+        for a, b, sign in unit.operands():
+            turned = (a, b) in negated
+            together = type(a) is int and signs.beside.get(a) == b
+            args.append(Both(a, b, turned))
+            change.append(-sign if turned or (together and b in negative) else sign)
+        is_negative = _agreed(unit.one.family, args, change) < 0
+        if is_negative:
+            negative.add(unit.two.out)
+        units.append(Pair(unit.one.family, unit.outs, tuple(args), unit.one.signs, is_negative))
+    return units
+
+
+def _agreed(family: str, args: list[Both], change: list[int]) -> int:
+    """The sign of lane 1 after the operation; where terms disagree, one of them is negated first.
+
+    A constant is negated for nothing.
+    """
+    if family == "sqrt":
+        if change[0] < 0:
+            args[0] = _turned(args[0])
+        return 1
+    if family in ("mul", "div"):
+        return change[0] * change[1]
+    terms = [(0,), (1,)] if family == "add" else [(0, 1), (2,)]
+    first, second = (math.prod(change[k] for k in term) for term in terms)
+    if first == second:
+        return first
+    for term, sign in ((terms[0], second), (terms[1], first)):
+        for k in term:
+            if type(args[k].first) is not int:
+                args[k] = _turned(args[k])
+                return sign
+    last = terms[1][0]
+    args[last] = _turned(args[last])
+    return first
+
+
+def _turned(both: Both) -> Both:
+    return both._replace(negated=not both.negated)
+
+
+def _apart(one: _Form, two: _Form) -> float:
+    """How far the constants of two forms are apart, up to signs."""
+    left, right = (sorted(abs(a) for a in form.args if type(a) is float) for form in (one, two))
+    if len(left) != len(right):
+        return math.inf
+    return sum(abs(a - b) / (a + b) for a, b in zip(left, right, strict=True) if a != b)
+
+
+def _needed(order: list[Step | Pair], outputs: Iterable[int | float]) -> list[Step | Pair]:
+    """Without the negatives that only pairs used: these carry the sign themselves."""
+    read = {o for o in outputs if type(o) is int}
+    kept: list[Step | Pair] = []
+    for unit in reversed(order):
+        if unit.op == "neg" and unit.outs[0] not in read:
+            continue
+        read.update(unit.reads())
+        kept.append(unit)
+    kept.reverse()
+    return kept

@@ -1,0 +1,47 @@
+"""One operation of a schedule, on numbered values."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Step(NamedTuple):
+    """One operation on numbered values: `args` are value numbers (int), constants (float) or tables (tuple).
+
+    `op` is an operation of the tracer, or ``fma`` (a*b + c), ``fms`` (a*b - c), ``fnma`` (c - a*b), or
+    ``sincos``, whose `outs` are the sines and cosines (-1 where not needed) of its arguments in turn.
+    """
+
+    op: str
+    outs: tuple[int, ...]
+    args: tuple[Any, ...]
+
+    def reads(self) -> list[int]:
+        """The numbers of the values it reads."""
+        return [a for a in self.args if type(a) is int]
+
+
+class Both(NamedTuple):
+    """An operand of a pair: a value or constant for each lane; `negated` where lane 1 enters with its sign changed."""
+
+    first: int | float
+    second: int | float
+    negated: bool = False
+
+
+class Pair(NamedTuple):
+    """Two steps in the two lanes of a register.
+
+    `op` is one of ``mul div add fma sqrt``, done on the `args` with the signs `signs` in both lanes. `outs` are the
+    values of lane 0 and lane 1; where `negative`, lane 1 holds the negative of its value.
+    """
+
+    op: str
+    outs: tuple[int, int]
+    args: tuple[Both, ...]
+    signs: tuple[int, ...]
+    negative: bool
+
+    def reads(self) -> list[int]:
+        """The numbers of the values it reads."""
+        return [a for both in self.args for a in both[:2] if type(a) is int]

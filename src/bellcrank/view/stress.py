@@ -1,0 +1,67 @@
+"""Stress of flexible bodies at the points they are drawn by, colours for it, and their outer faces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.flexible.recovery import SYMMETRIC, equivalent_stress
+from bellcrank.result.deformation import node_rows
+
+if TYPE_CHECKING:
+    from bellcrank.result.result import Result
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+STOPS = ("#2c7bb6", "#6fb8d2", "#d8e6a8", "#fdae61", "#d7191c")
+"""From no stress to the largest."""
+_TETRAHEDRON = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+_HEXAHEDRON = ((0, 2, 6, 3), (1, 4, 7, 5), (0, 1, 5, 3), (2, 4, 7, 6), (0, 1, 4, 2), (3, 5, 7, 6))
+"""scikit-fem's: corner 0, those that differ in one coordinate (1, 2, 3), in two (4, 5, 6), in three (7)."""
+
+
+def stress_at(result: Result, body: str, points: Integers) -> Array | None:
+    """Stress [Pa] over time, (k, points), at points of the displacement field by number; None without such a field.
+
+    Of beams the largest magnitude over the section, of solids that of von Mises.
+    """
+    member = result.mechanism.system.bodies[body].member
+    if member is None or "stress" not in member.fields or "displacement" not in member.fields:
+        return None
+    field = member.fields["stress"]
+    places = np.asarray(member.fields["displacement"].points)
+    eta = result[f"{body}.modes"].to_numpy()
+    values = np.zeros((len(eta), len(points)))
+    for k, point in enumerate(points):
+        rows, _ = node_rows(field, places[point])
+        found = eta @ rows.T
+        if field.components == SYMMETRIC and found.shape[1] == len(SYMMETRIC):
+            values[:, k] = equivalent_stress(found)
+        else:
+            values[:, k] = np.abs(found).max(axis=1)
+    return values
+
+
+def colours(share: Array) -> NDArray[np.uint8]:
+    """Colours (..., 3) for shares 0 to 1 of the largest stress."""
+    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in STOPS], dtype=float)
+    at = np.clip(np.nan_to_num(share), 0.0, 1.0) * (len(STOPS) - 1)
+    mixed = np.stack([np.interp(at, np.arange(len(STOPS)), stops[:, i]) for i in range(3)], axis=-1)
+    return np.asarray(np.round(mixed), dtype=np.uint8)
+
+
+def outer_faces(cells: Integers) -> Integers:
+    """Triangles (m, 3) on the outside of tetrahedra or hexahedra; none for other cells."""
+    corners = cells.shape[1] if cells.ndim == 2 else 0
+    sides = {4: _TETRAHEDRON, 8: _HEXAHEDRON}.get(corners)
+    if sides is None:
+        return np.zeros((0, 3), dtype=np.int64)
+    faces = np.concatenate([cells[:, list(side)] for side in sides])
+    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    outside = faces[first[count == 1]]
+    if outside.shape[1] == 4:
+        outside = np.concatenate([outside[:, [0, 1, 2]], outside[:, [0, 2, 3]]])
+    return np.asarray(outside, dtype=np.int64)

@@ -1,0 +1,80 @@
+"""Shapes that contacts are made of, as solids to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.errors import BellcrankError
+from bellcrank.view.shapes import Solid, hull, plate
+
+Array = NDArray[np.float64]
+Vector = Callable[[Sequence[Any]], Array]
+
+PLANE_COLOUR = "#c9d1da"
+NORMALS = 240
+"""Directions in which the outline of a shape is looked up."""
+
+
+def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float, up: Array) -> Solid | None:
+    """A shape in its own frame, or None where it has no outline to draw.
+
+    vector: Puts parameter values into three numbers of the model. size: Of the mechanism [m], for shapes without an
+    end. up: The upward direction in the shape's frame.
+    """
+    if isinstance(shape, HalfPlane):
+        edge = np.array(
+            [(-size, 0, -0.1 * size), (size, 0, -0.1 * size), (size, 0, 0.1 * size), (-size, 0, 0.1 * size)]
+        )
+        return Solid(edge, ((0, 1, 2, 3),), (PLANE_COLOUR,), 1.0, ground=abs(up[1]) > 0.5)
+    if isinstance(shape, Plane):
+        return _tiles(size, abs(float(up[2])) > 0.5)
+    points = _outline(shape, vector)
+    if points is None or len(points) < 3:
+        return None
+    if shape.planar:
+        return plate(points, np.array([0.0, 0.0, 1.0]), 0.02 * size, colour)
+    drawn = hull(points, colour, opacity)
+    return Solid(drawn.corners, drawn.faces, (colour,), opacity)
+
+
+def _tiles(size: float, ground: bool) -> Solid:
+    """A plane as tiles around the origin of its frame."""
+    n = 12
+    lines = np.linspace(-1.2 * size, 1.2 * size, n + 1)
+    corners = np.array([(x, y, 0.0) for x in lines for y in lines])
+    faces = tuple(
+        (i * (n + 1) + j, (i + 1) * (n + 1) + j, (i + 1) * (n + 1) + j + 1, i * (n + 1) + j + 1)
+        for i in range(n)
+        for j in range(n)
+    )
+    return Solid(corners, faces, ("#eef1f4",), 1.0, ground=ground)
+
+
+def _outline(shape: Shape, vector: Vector) -> Array | None:
+    """Points of the surface."""
+    given = getattr(shape, "points", None)
+    if isinstance(given, np.ndarray):
+        return np.asarray(given, dtype=float)
+    try:
+        if not shape.closed_support:
+            return np.array([vector(p) for p in shape.samples()])
+        found = [vector(shape.support(n).point) for n in _normals(shape.planar)]
+        # Where a whole side has one normal, its ends are touched by normals a little to either side.
+        return np.array(found)
+    except BellcrankError:
+        return None
+
+
+def _normals(planar: bool) -> list[tuple[float, float, float]]:
+    if planar:
+        angles = 2 * np.pi * np.arange(48) / 48
+        return [(float(np.cos(a)), float(np.sin(a)), 0.0) for a in angles]
+    k = np.arange(NORMALS) + 0.5
+    z, turn = 1 - 2 * k / NORMALS, np.pi * (1 + np.sqrt(5)) * k
+    r = np.sqrt(1 - z * z)
+    return list(zip((r * np.cos(turn)).tolist(), (r * np.sin(turn)).tolist(), z.tolist(), strict=True))

@@ -1,0 +1,164 @@
+"""Runs with contacts that write as they go: interrupted or killed, they go on as if nothing had been."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank import recording, simulation
+from bellcrank.files import dumps, loads
+from bellcrank.result.storage import ResultFileError
+from bellcrank.verify.slider_crank_impact import slider_crank_with_block
+from impacts.models import TIGHT, ball, disc
+
+THROWN = {"plane": {"x": (0.0, 2.0), "y": (0.4, 0.0), "angle": (0.0, 30.0)}}
+
+
+def pushed_ball() -> bc.System:
+    system = ball(0.5)
+    push = system.parameter("push", 0.0, "N")
+    system.applied_force("hand", system.bodies["ball"].origin, lambda t: (0.0, 0.0, push + 0.0 * t))
+    return system
+
+
+def bouncing_disc() -> bc.System:
+    """Bounces, rubs and rolls."""
+    return disc(0.3, 0.012, mass=2.0, restitution=0.6)
+
+
+RUNS: dict[str, tuple[Callable[[], bc.System], dict[str, Any], dict[str, Any]]] = {
+    "bounce, rub and roll": (bouncing_disc, {"initial": THROWN}, {}),
+    "queue": (lambda: ball(0.7), {"impacts": "queue", "max_step": 0.02, "queue_size": 4}, {}),
+    "loop": (slider_crank_with_block, {"initial": {"main bearing": (np.pi / 6.0, 1.0)}}, {}),
+    "events and controllers": (
+        pushed_ball,
+        {},
+        {
+            "events": [bc.Event("press", lambda m: m["t"] - 0.1, parameters={"push": -5.0})],
+            "controllers": [
+                bc.Controller("knob", 0.3, [], lambda t, m: {"push": 30.0 if t > 2.35 else -1.0})
+            ],
+        },
+    ),
+}
+
+
+@pytest.fixture
+def interrupting(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Runs write at every turn of the interpreter; the answer interrupts the next run at its n-th writing."""
+    monkeypatch.setattr(simulation, "Options", partial(simulation.Options, chunk_seconds=1e-9))
+    monkeypatch.setattr(recording, "SHORTEST", 0.0)
+    monkeypatch.setattr(recording, "SHARE", 0.0)
+    put = recording.Recorder.put
+
+    def interrupt_at(number: int) -> None:
+        def counting(self: recording.Recorder, *args: Any) -> None:
+            put(self, *args)
+            if self.number == number:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(recording.Recorder, "put", counting)
+
+    return interrupt_at
+
+
+def check_same(a: bc.Result, b: bc.Result) -> None:
+    """The same run, to rounding: constraints of lasting contacts may be traced at another state."""
+    assert np.array_equal(a.time, b.time)
+    for name in ("q", "u", "du", "parameters", "contact_forces"):
+        x, y = np.asarray(getattr(a, name)), np.asarray(getattr(b, name))
+        assert np.abs(x - y).max(initial=0.0) <= 1e-9 * max(1.0, np.abs(y).max(initial=0.0)), name
+    assert [c.contact for r in a.impacts for c in r.contacts] == [
+        c.contact for r in b.impacts for c in r.contacts
+    ]
+    assert a.impacts.times == pytest.approx(b.impacts.times, rel=1e-10)
+    assert a.impacts.energy_lost == pytest.approx(b.impacts.energy_lost, rel=1e-10)
+    assert [(c.contact, c.what) for c in a.contact_changes] == [
+        (c.contact, c.what) for c in b.contact_changes
+    ]
+    assert [c.time for c in a.contact_changes] == pytest.approx([c.time for c in b.contact_changes], rel=1e-9)
+    assert [e.name for e in a.events] == [e.name for e in b.events]
+    assert [len(x) for x in (a.breaks, b.breaks) if x is not None] == [
+        len(x) for x in (b.breaks, a.breaks) if x is not None
+    ]
+    assert a.run.steps == b.run.steps
+    assert a.ledger.relative_residual == pytest.approx(b.ledger.relative_residual, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_an_interrupted_run_goes_on(kind: str, interrupting: Callable[[int], None], tmp_path: Path) -> None:
+    make, options, given = RUNS[kind]
+    options = {"output": 300, "progress": False, "max_step": 0.02, **TIGHT, **options, **given}
+    whole = make().simulate(3.0, **options)
+    path, left = tmp_path / "run.h5", 0
+    for number in (1, 7, 40, 90, 10**6):
+        interrupting(number)
+        part = bc.resume(path, **given) if path.exists() else make().simulate(3.0, save=path, **options)
+        back = bc.load_result(path)
+        assert back.run.status == part.run.status
+        assert np.array_equal(back.time, part.time)
+        assert str(back.impacts) == str(part.impacts)
+        assert back.contact_changes == part.contact_changes
+        assert np.array_equal(back.contact_forces, part.contact_forces)
+        if part.run.status == "interrupted":
+            left += 1
+            assert len(part) < len(whole)
+    assert left >= 2
+    assert part.run.status == "done"
+    check_same(part, whole)
+    check_same(bc.resume(path, **given), whole)
+
+
+LONG_RUN = """
+import sys
+sys.path.insert(0, {folder!r})
+from bellcrank.files import loads
+system = loads(open({model!r}).read())
+system.simulate(20.0, integrator="dop853", max_step=2e-5, output=2000, progress=False, save={path!r})
+"""
+
+
+def test_a_killed_run_leaves_its_impacts_and_goes_on(tmp_path: Path) -> None:
+    path, model = tmp_path / "run.h5", tmp_path / "model.yaml"
+    model.write_text(dumps(ball(0.9)))
+    script = LONG_RUN.format(folder=str(Path(bc.__file__).parents[1]), model=str(model), path=str(path))
+    process = subprocess.Popen([sys.executable, "-c", script])
+    while process.poll() is None and (not path.exists() or not len(bc.load_result(path).impacts)):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "the run was over before it could be killed"
+    part = bc.load_result(path)
+    assert part.run.status == "unfinished"
+    assert part.contact_forces is not None
+    assert len(part.contact_forces) == len(part)
+    whole = loads(model.read_text()).simulate(20.0, integrator="dop853", max_step=2e-5, output=2000)
+    check_same(bc.resume(path, progress=False), whole)
+
+
+def test_a_file_whose_contacts_do_not_fit_is_refused(
+    interrupting: Callable[[int], None], tmp_path: Path
+) -> None:
+    from bellcrank.result import storage
+
+    path = tmp_path / "run.h5"
+    interrupting(5)
+    ball(0.5).simulate(3.0, save=path, output=100, progress=False, **TIGHT)
+    arrays, about = storage.unpacked(storage.read(path).checkpoint)
+    about["contacts"]["names"] = ["another"]
+    import h5py
+
+    with h5py.File(path, "r+") as file:
+        storage.put_checkpoint(file, storage.SLOTS[0], storage.packed(arrays, about))
+        storage.put_checkpoint(file, storage.SLOTS[1], b"")
+    with pytest.raises((ValueError, ResultFileError), match="do not fit"):
+        bc.resume(path)

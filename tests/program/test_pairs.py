@@ -1,0 +1,114 @@
+"""Twins in one register: the same bits as without, and as many joined as there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bellcrank.mechanism import analyse
+from bellcrank.model import System
+from bellcrank.program.kernel import compile_program
+from bellcrank.program.program import Program
+from bellcrank.program.schedule import schedule
+from bellcrank.program.step import Pair
+from bellcrank.program.trace import Graph, cos, maximum, sin, sqrt, where
+
+
+def halves(signs, constants, shared_first=True):
+    """The same formulas on two sides of a body, mirrored by signs, added up in the middle."""
+    graph = Graph()
+    body = [graph.input(f"b.{k}") for k in range(3)]
+    sides = [[graph.input(f"{side}.{k}") for k in range(3)] for side in "lr"]
+    graph.twins = {f"l.{k}": f"r.{k}" for k in range(3)} | {f"r.{k}": f"l.{k}" for k in range(3)}
+    results = []
+    for side, sign, c in zip(sides, signs, constants, strict=True):
+        x, y, z = side
+        shared = body[0] * c + body[1] if shared_first else body[0] - sign * body[1] * c
+        a = sin(x) * shared + sign * c * cos(y)
+        b = a * a - sign * (z * shared - x * body[2])
+        d = sqrt(b * b + 1.0) / (a * a + 2.0)
+        e = where(z > 0.0, d * a, maximum(b, a + z))
+        results.append((a, -b, d * sign - e, e * (b - sign * c)))
+    total = [left + right for left, right in zip(*results, strict=True)]
+    return graph, Program.of([*body, *sides[0], *sides[1]], [*results[0], *results[1], *total])
+
+
+def pairs_of(program):
+    return [u for piece in schedule(program, pairs=True).pieces for u in piece.steps if isinstance(u, Pair)]
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (1, -1), (-1, 1)])
+@pytest.mark.parametrize("limit", [7, 320])
+@pytest.mark.parametrize("shared_first", [True, False])
+def test_bits_are_those_of_single_steps(signs, limit, shared_first):
+    graph, program = halves(signs, (0.3, -1.7), shared_first)
+    X = np.random.default_rng(2).normal(size=(40, 9))
+    joined = compile_program(program, limit=limit)
+    assert len(pairs_of(program)) > 8
+    graph.twins = {}
+    apart = compile_program(Program.of(program.inputs, program.outputs), limit=limit)
+    np.testing.assert_array_equal(joined.many(X), apart.many(X))
+    np.testing.assert_array_equal(joined.many(X), compile_program(program, lanes=4).many(X))
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_a_wrong_hint_does_no_harm(data):
+    """Twins are a hint: any matching of inputs gives the same bits."""
+    graph, program = halves((1, -1), (0.5, 2.5))
+    names = [e.args[0] for e in program.inputs]
+    shuffled = data.draw(st.permutations(names))
+    expected = compile_program(program, lanes=4)
+    graph.twins = {
+        a: b for p, q in zip(shuffled[::2], shuffled[1::2], strict=False) for a, b in ((p, q), (q, p))
+    }
+    other = compile_program(Program.of(program.inputs, program.outputs), limit=20)
+    X = np.random.default_rng(3).normal(size=(8, 9))
+    np.testing.assert_array_equal(other.many(X), expected.many(X))
+
+
+def test_signs_of_zero_and_lost_numbers_survive():
+    _, program = halves((1, -1), (0.5, 2.5))
+    kernel, lanes = compile_program(program), compile_program(program, lanes=4)
+    X = np.zeros((6, 9))
+    X[1] = -0.0
+    X[2, 4] = np.nan
+    X[3, 7] = np.inf
+    X[4, 0] = np.nan
+    X[5, 3:] = -1e300
+    np.testing.assert_array_equal(kernel.many(X), lanes.many(X))
+    np.testing.assert_array_equal(np.isnan(kernel.many(X)), np.isnan(lanes.many(X)))
+
+
+def walker(legs):
+    """A body with legs of two joints each, closed by nothing."""
+    system = System("walker")
+    body = system.body("body", 10.0, (0.1, 0.2, 0.3))
+    system.free("float", system.ground, body)
+    for k in range(legs):
+        x, y = 0.1 * (1 + k // 2), 0.2 if k % 2 else -0.2
+        thigh = system.body(f"thigh {k}", 1.0, (0.01, 0.01, 0.001), (0, 0, -0.1), at=(x, y, 0))
+        shin = system.body(f"shin {k}", 0.5, (0.01, 0.01, 0.001), (0, 0, -0.1), at=(x, y, -0.3))
+        system.revolute(f"hip {k}", body, thigh, at=(x, y, 0), axis=(0, 1, 0))
+        system.revolute(f"knee {k}", thigh, shin, at=(x, y, -0.3), axis=(0, 1, 0))
+    return system
+
+
+@pytest.mark.parametrize(("legs", "share"), [(1, 0.0), (2, 0.5), (3, 0.3), (4, 0.5)])
+def test_legs_of_a_walker_are_found(legs, share):
+    program = analyse(walker(legs)).traced().accelerations
+    single = sum(len(piece.steps) for piece in schedule(program).pieces)
+    assert 2 * len(pairs_of(program)) >= share * single
+    if legs == 1:
+        assert not program.twins
+
+
+def test_text_tells_programs_apart():
+    graph, program = halves((1, -1), (0.5, 2.5))
+    with_twins = program.text()
+    graph.twins = {}
+    assert Program.of(program.inputs, program.outputs).text() != with_twins
+    assert halves((1, -1), (0.5, 2.5))[1].text() == with_twins
+    assert halves((1, -1), (0.5, 2.5000000000000004))[1].text() != with_twins

@@ -1,0 +1,117 @@
+"""First-order states: against SciPy in every integrator, by name in results, files, batches and sensitivities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from bellcrank.errors import ModelError
+from bellcrank.events import Event
+from bellcrank.files import dumps, loads
+from bellcrank.model import System
+from bellcrank.result.storage import load
+
+TAU = 0.1
+
+
+def lagging() -> System:
+    """A slider pushed by a force that lags behind its command, with integral feedback."""
+    system = System("lag", gravity=(0.0, 0.0, 0.0))
+    slider = system.body("slider", mass=2.0)
+    system.prismatic("rail", system.ground, slider, axis="x")
+    system.parameter("tau", TAU, "s")
+    push = system.state(
+        "push", lambda m: (np.sin(3.0 * m["t"]) - m["push"]) / m["tau"], initial=0.3, unit="N"
+    )
+    total = system.state("total", lambda m: m["slider.position.x"], unit="m s")
+    system.joint_force("motor", "rail", lambda coordinate, rate, t: push - 4.0 * total)
+    return system
+
+
+def reference(end: float = 2.0, tau: float = TAU) -> np.ndarray:
+    """x, v, push, total by SciPy."""
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        return [y[1], (y[2] - 4.0 * y[3]) / 2.0, (np.sin(3.0 * t) - y[2]) / tau, y[0]]
+
+    return np.asarray(solve_ivp(rates, (0.0, end), [0.0, 0.0, 0.3, 0.0], rtol=1e-12, atol=1e-13).y[:, -1])
+
+
+@pytest.mark.parametrize(
+    "integrator", ["dop853", "dormand_prince5", "radau", "milne_hamming", "generalised_alpha", "runge_kutta4"]
+)
+def test_states_follow_their_equations_in_every_integrator(integrator: str) -> None:
+    step = {"step": 1e-3} if integrator == "runge_kutta4" else {}
+    run = lagging().simulate(2.0, integrator=integrator, tolerance=1e-9, **step)
+    found = [run[name][-1] for name in ("slider.position.x", "slider.velocity.x", "push", "total")]
+    bound = 2e-6 if integrator == "generalised_alpha" else 2e-9
+    assert found == pytest.approx(reference(), abs=bound)
+    assert run["push.rate"][-1] == pytest.approx((np.sin(6.0) - float(run["push"][-1])) / TAU, abs=1e-12)
+
+
+def test_start_value_of_a_run_and_of_the_model() -> None:
+    system = lagging()
+    assert system.simulate(0.1)["push"][0] == 0.3
+    assert system.simulate(0.1, initial={"push": -2.0})["push"][0] == -2.0
+
+
+def test_states_in_events_files_and_saved_results(tmp_path: Path) -> None:
+    system = lagging()
+    again = loads(dumps(system))
+    assert dumps(again) == dumps(system)
+    event = Event("strong", lambda m: m["push"] - 0.9, direction=1, stops=True)
+    run = again.simulate(2.0, events=[event], tolerance=1e-9)
+    assert run["push"][-1] < 0.9
+    end = run.events[0].time
+    assert reference(end)[2] == pytest.approx(0.9, abs=1e-7)
+    run.save(tmp_path / "run.h5")
+    assert np.array_equal(load(tmp_path / "run.h5")["total"], run["total"])
+
+
+def test_states_in_batches_and_sensitivities() -> None:
+    mechanism = lagging().mechanism()
+    many = mechanism.simulate_many({"tau": [0.1, 0.2]}, 2.0, quantities=["push"], tolerance=1e-9)
+    assert many["push"][:, -1] == pytest.approx([reference()[2], reference(tau=0.2)[2]], abs=1e-8)
+    found = mechanism.sensitivity(2.0, outputs=["slider.position.x", "push"], by=["tau"])
+    change = (reference(tau=TAU + 1e-4) - reference(tau=TAU - 1e-4)) / 2e-4
+    assert found.end["slider.position.x", "tau"] == pytest.approx(change[0], abs=1e-5)
+    assert found.end["push", "tau"] == pytest.approx(change[2], abs=1e-5)
+
+
+def test_state_measures_what_loops_make_of_the_speeds() -> None:
+    """The integral of a dependent velocity is the position."""
+    system = System("loop")
+    crank = system.body("crank", mass=1.0, inertia=(0.1,) * 3, at=(0.5, 0.0, 0.0))
+    rod = system.body("rod", mass=1.0, inertia=(0.1,) * 3, at=(2.0, 0.0, 0.0))
+    slider = system.body("slider", mass=1.0, at=(3.0, 0.0, 0.0))
+    system.revolute("bearing", system.ground, crank, at=(0.0, 0.0, 0.0), axis="y")
+    system.revolute("pin", crank, rod, at=(1.0, 0.0, 0.0), axis="y")
+    system.revolute("wrist", rod, slider, at=(3.0, 0.0, 0.0), axis="y")
+    system.prismatic("guide", system.ground, slider, axis="x")
+    system.state("travel", lambda m: m["slider.velocity.x"], unit="m")
+    run = system.simulate(1.0, initial={"bearing": (0.3, 2.0)}, tolerance=1e-10)
+    moved = run["slider.position.x"] - run["slider.position.x"][0]
+    assert run["travel"] == pytest.approx(moved, abs=1e-8)
+
+
+def test_mistakes_are_named() -> None:
+    system = lagging()
+    with pytest.raises(ModelError, match="already a state named 'push'"):
+        system.state("push", lambda m: 0.0)
+    with pytest.raises(ModelError, match="rate must be a function"):
+        system.state("wrong", 3.0)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="plain number"):
+        system.state("wrong", lambda m: 0.0, initial=system.parameter("k", 1.0))  # type: ignore[arg-type]
+    system.state("lost", lambda m: m["slidr.position.x"])
+    with pytest.raises(ModelError, match="slidr"):
+        system.simulate(0.1)
+    needy = lagging()
+    needy.state("felt", lambda m: m["slider.acceleration.x"])
+    with pytest.raises(ModelError, match="needs accelerations"):
+        needy.simulate(0.1)
+    for study in (lagging().linearize, lagging().equilibrium):
+        with pytest.raises(ModelError, match="does not follow first-order states, here 'push'"):
+            study()
