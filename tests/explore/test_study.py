@@ -272,6 +272,7 @@ def test_mistakes_are_told(changes, words: str) -> None:
 def test_kept_curves_are_bounded() -> None:
     with pytest.raises(ModelError, match=r"would hold .* GB of curves"):
         measured(1_000_000, keep=("block.position",)).run()
+    assert measured(5000, output=10_000, batch=4000).batch_size == 1996
     with pytest.raises(ModelError, match="is a System, not Mechanism"):
         replace(measured(), model=oscillator().mechanism())
 

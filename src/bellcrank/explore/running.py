@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bellcrank.batch.progress import Bar
 from bellcrank.explore.outcome import Outcome
 from bellcrank.explore.store import Store
+from bellcrank.explore.study import MOST_OUTPUTS
 from bellcrank.explore.work import Rows
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ Array = NDArray[np.float64]
 
 WAVE_SECONDS = 1.5
 """Local batches go in waves of about this length: so much is lost at most when the study is killed."""
-WAVE_NUMBERS = 20_000_000
-"""Outputs of one wave held in memory at most (160 MB)."""
 
 
 class Batches:
@@ -107,8 +106,7 @@ def _computed(study: Study, batches: Batches, missing: list[int], cluster: Any, 
 def _local(study: Study, batches: Batches, missing: list[int], threads: int) -> Iterator[tuple[int, Rows]]:
     """Waves of batches on the cores of this process; a wave ends early for Ctrl-C."""
     work = study.work
-    width = sum(int(np.prod(shape)) for shape in study.shapes.values()) * len(study.time)
-    most = max(1, WAVE_NUMBERS // (width * batches.size))
+    most = max(1, MOST_OUTPUTS // (study.width * batches.size))
     wave = min(most, -(-4 * threads // batches.size))
     position = 0
     while position < len(missing):

@@ -32,6 +32,8 @@ LANES = 4
 MOST_BATCH, PARTS = 1024, 64
 MOST_KEPT = 500_000_000
 """Numbers of kept curves at most (4 GB)."""
+MOST_OUTPUTS = 20_000_000
+"""Numbers that the runs of a batch, or of several at once, put out at most (160 MB)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,9 +236,14 @@ class Study:
 
     @property
     def batch_size(self) -> int:
-        """Runs in one part of the work: whole groups of lanes, some sixty parts in all."""
+        """Runs in one part of the work: whole groups of lanes, some sixty parts in all, within bounded memory."""
         wanted = self.batch or min(MOST_BATCH, max(2 * LANES, len(self) // PARTS))
-        return LANES * -(-wanted // LANES)
+        return LANES * max(1, min(-(-wanted // LANES), MOST_OUTPUTS // (LANES * self.width)))
+
+    @property
+    def width(self) -> int:
+        """Numbers that one run puts out."""
+        return len(self.time) * sum(int(np.prod(shape)) for shape in self.shapes.values())
 
     def definition(self, design: bool = True) -> dict[str, Any]:
         """All that the numbers depend on, plainly; without the design where points are chosen otherwise."""

@@ -11,7 +11,7 @@ import numpy as np
 from bellcrank.errors import ModelError, TracedBranch, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.parameters import ParameterTable, names_in
-from bellcrank.program.trace import TRUTH_OPS, Expr, Graph, Scalar
+from bellcrank.program.trace import TRUTH_OPS, BudgetExceeded, Expr, Graph, Scalar
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 SHAPES: dict[str, tuple[int, ...]] = {
@@ -60,7 +60,8 @@ class UserFunction:
             )
         except TracedBranch as error:
             raise TracedBranch(f"{self.who}: {error}") from error
-        except ModelError:
+        except (ModelError, BudgetExceeded):
+            # The second is not the function's: this way of writing the equations has grown too long.
             raise
         except Exception as error:
             raise ModelError(
