@@ -287,6 +287,22 @@ def test_functions_that_raise_are_reported() -> None:
     assert "mass =" in outcome.failures[0].reason
 
 
+def test_a_model_without_a_file_stays_here() -> None:
+    """A flexible rod that cannot be written as a model file: its study runs in this process, not on a cluster."""
+    from bellcrank.verify.flexible_slider_crank import mechanism, rod
+
+    system = mechanism(rod(4))
+    load = system.parameter("load", 0.0, "N")
+    system.joint_force("push", "guide", lambda coordinate: load + 0.0 * coordinate)
+    study = Study(
+        system, {"load": Uniform(-1.0, 1.0)}, {"effort": "max of push.effort"}, 0.01, design=Grid(3), output=4
+    )
+    np.testing.assert_allclose(study.run()["effort"], [-1.0, 0.0, 1.0], atol=1e-12)
+    if study.text is None:
+        with pytest.raises(ModelError, match="cannot travel to a cluster"):
+            study.work.portable()
+
+
 def test_normal_draws_have_their_moments() -> None:
     """The end of the cart is linear in its forces: mean and deviation follow in closed form."""
     study = Study(
