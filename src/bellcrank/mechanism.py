@@ -261,8 +261,8 @@ class Mechanism:
             if fewest is not None and least_operations(candidate, self.linkage, self.constraints) > fewest:
                 continue
             try:
-                # Some nodes of a graph end up unused, never more than half of them.
-                trial = self._trace(candidate, partition, None if fewest is None else 2 * fewest)
+                # Some nodes of a graph end up unused, hardly ever more than half of them.
+                trial = self._trace(candidate, partition, None if fewest is None else 2 * fewest + 1000)
             except BudgetExceeded:
                 continue
             total = trial.count().total

@@ -261,3 +261,21 @@ def test_mistakes():
         solve_impact(np.eye(3), [-1.0, 0.0], 0.5)
     with pytest.raises(ImpactError, match="locked"):
         solve_impact(np.zeros((2, 2)), [-1.0, 0.0], 0.5)
+
+
+def test_parting_that_friction_turns_round_is_compressed_again():
+    """Slip that still turns pulls the bodies together once more before the work of restitution is done."""
+    W = np.array(
+        [
+            [1.3237744272221077, -1.278766781389707, -1.114407033623491],
+            [-1.278766781389707, 3.2453403172722077, 0.388054671796774],
+            [-1.114407033623491, 0.388054671796774, 2.065633452421476],
+        ]
+    )
+    v = np.array([-1.286304808684493, 3.4392003907421937, -0.6233030058954336])
+    mu = 1.38232733
+    found = solve_impact(W, v, 0.42529823, mu, tangents=2, law="stronge")
+    assert found.impulses[0] > 0.0
+    assert np.linalg.norm(found.impulses[1:]) <= mu * found.impulses[0] * (1.0 + 1e-12)
+    assert found.velocities[0] >= 0.0
+    assert found.impulses @ (0.5 * (v + found.velocities)) < 0.0

@@ -25,7 +25,7 @@ PUBLISHED = {
     ForceLaw.HUNT_CROSSLEY: {0.1: 0.5158, 0.3: 0.5813, 0.5: 0.6630, 0.7: 0.7680, 0.9: 0.9090},
     ForceLaw.FLORES: {0.1: 0.0694, 0.3: 0.2562, 0.5: 0.4704, 0.7: 0.6832, 0.9: 0.8939},
 }
-"""Delivered against asked (NOTES-C)."""
+"""Delivered against asked (paper C)."""
 
 
 @pytest.mark.parametrize("law", PUBLISHED)

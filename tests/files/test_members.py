@@ -37,7 +37,7 @@ from bellcrank.flexible import (
     solid,
     taper,
 )
-from bellcrank.result.storage import load_result
+from bellcrank.result.storage import _pose, load_result
 from bellcrank.verify import flexible_slider_crank as paper
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -314,6 +314,16 @@ def test_results_with_flexible_bodies_are_saved_and_loaded(tmp_path: Path) -> No
         for quantity in ("end.position", "end.stress", "strain_energy"):
             np.testing.assert_array_equal(again[f"{name}.{quantity}"], run[f"{name}.{quantity}"])
         np.testing.assert_array_equal(again.field(name, "stress"), run.field(name, "stress"))
+
+
+def test_the_start_of_a_saved_run_can_be_found_again() -> None:
+    """What `initial` would say of a start, for runs whose model is drawn elsewhere, holds the modes too."""
+    system = load(EXAMPLE)
+    mechanism = system.mechanism(initial={"rod": {"mode 1": 1e-3, "mode 3": -2e-4}})
+    pose = _pose(system, {}, mechanism.start)
+    assert pose["rod"]["mode 1"] == pytest.approx(1e-3)
+    again = system.mechanism(initial=pose)
+    np.testing.assert_allclose(again.start.q, mechanism.start.q, atol=1e-12)
 
 
 def test_a_region_the_mesh_does_not_have_is_named(tmp_path: Path) -> None:

@@ -247,6 +247,13 @@ def test_errors_name_what_is_wrong():
         assumed_shapes("bar", L, SECTION, STEEL, [sine("y", 1, L), sine("y", 1, L)])
 
 
+def test_given_matrices_in_millimetres_are_refused():
+    bar = beam("bar", 0.8, circle(0.02), STEEL, 3)
+    x = np.column_stack([np.linspace(0, 800.0, 4), np.zeros((4, 2))])
+    with pytest.raises(ModelError, match="'bar' is 800 m large: lengths are in metres"):
+        given_matrices("bar", bar.mass_matrix, bar.stiffness_matrix, x, "x y z rx ry rz")
+
+
 def test_given_matrices_that_cannot_be_a_free_body_are_refused():
     model = bar(4, planar=True)
     x = np.column_stack([np.linspace(0, L, 5), np.zeros((5, 2))])
@@ -254,7 +261,7 @@ def test_given_matrices_that_cannot_be_a_free_body_are_refused():
     with pytest.raises(ModelError, match="make 10"):
         given_matrices("g", M, K, x, "x y")
     with pytest.raises(ModelError, match="resists the rigid motion rz"):
-        given_matrices("g", M, K, 1000 * x, "x y rz")
+        given_matrices("g", M, K, 10 * x, "x y rz")
     grounded = K.toarray()
     grounded[0, 0] *= 2
     with pytest.raises(ModelError, match="resists the rigid motion x"):

@@ -72,6 +72,6 @@ def test_modes_first_agrees_with_elimination_of_the_whole_matrix(
     found = system.mechanism()
     for formulation, dense in whole.items():
         traced = found.traced(formulation)
-        assert count(traced.accelerations).total < count(dense.accelerations).total, formulation
+        assert count(traced.accelerations).total <= count(dense.accelerations).total, formulation
         one, other = (solved(way, state, found.parameter_values).du for way in (traced, dense))
         assert difference(one, other) < AGREEMENT, formulation

@@ -65,11 +65,13 @@ class _Process:
         rate = self.W @ direction
         left = until
         while not self.done and left > 0.0:
+            self.compress_again(float(rate[0]))
             if self.compressed is None:
                 stop = -self.v[0] / rate[0] if rate[0] > 0.0 else math.inf
             else:
                 stop = self._to_end(float(rate[0]))
-            step = min(stop, left)
+            again = self._to_compression(float(rate[0]))
+            step = min(stop, left, again)
             if not math.isfinite(step):
                 raise ArithmeticError(
                     "an impact with friction does not end: its matrix W is not positive definite"
@@ -80,6 +82,19 @@ class _Process:
             left -= step
             if step == stop:
                 self.turn()
+            elif step == again:
+                self.v[0] = 0.0
+
+    def compress_again(self, rate: float = 0.0) -> None:
+        """Friction may turn the parting round before the energetic law is fulfilled: compression goes on."""
+        closing = self.v[0] < 0.0 or (self.v[0] == 0.0 and rate < 0.0)
+        if self.law is ImpactLaw.STRONGE and self.compressed is not None and closing:
+            self.compressed = None
+
+    def _to_compression(self, rate: float) -> float:
+        """More normal impulse until that happens, at constant rate dv_n/dp."""
+        parting = self.law is ImpactLaw.STRONGE and self.compressed is not None and rate < 0.0
+        return -float(self.v[0]) / rate if parting else math.inf
 
     def turn(self) -> None:
         """At greatest compression, or at the end."""
@@ -201,6 +216,7 @@ def _spatial_slip(process: _Process, mu: float) -> None:
         else:
             y = trial
             _take(process, y)
+            process.compress_again()
             h *= min(4.0, 0.9 * max(error / TOLERANCE, 1e-4) ** -0.2)
         if process.done:
             return

@@ -71,7 +71,16 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
         *("kind", "mesh", "material", "interfaces", "order", "rigid", "mass", "scale", "check_units"),
         *_REDUCED,
     ),
-    "matrices": ("kind", "mass_matrix", "stiffness_matrix", "positions", "freedoms", "nodes", *_REDUCED),
+    "matrices": (
+        "kind",
+        "mass_matrix",
+        "stiffness_matrix",
+        "positions",
+        "freedoms",
+        "nodes",
+        "check_units",
+        *_REDUCED,
+    ),
     "numbers": ("kind", "data"),
 }
 MATERIAL = ("young", "density", "poisson")

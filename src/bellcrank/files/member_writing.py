@@ -156,7 +156,7 @@ def _matrices(given: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     result["freedoms"] = given["freedoms"]
     if given["nodes"]:
         result["nodes"] = Flow({str(name): int(k) for name, k in given["nodes"].items()})
-    return result
+    return result | _unchecked(given)
 
 
 def _section(section: Any, length: float) -> Flow:

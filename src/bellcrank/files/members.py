@@ -218,6 +218,8 @@ class MemberReader:
             more["nodes"] = self._mapping(
                 fields, "nodes", lambda node, what: self._count(node, what, count - 1, least=0)
             )
+        if fields.truth("check_units") is not None:
+            more["check_units"] = fields.truth("check_units")
         M, K = (self._matrix(fields, key) for key in ("mass_matrix", "stiffness_matrix"))
         return given_matrices(body, M, K, positions, **more)
 

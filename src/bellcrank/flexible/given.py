@@ -17,6 +17,7 @@ from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
 from bellcrank.flexible.recipe import ModelRecipe
 from bellcrank.flexible.recovery import SPATIAL
 from bellcrank.flexible.stations import LEVI_CIVITA, Stations
+from bellcrank.flexible.units import check_size
 
 
 def given_matrices(
@@ -26,6 +27,7 @@ def given_matrices(
     positions: ArrayLike,
     freedoms: str = "x y z",
     nodes: Mapping[str, int] | None = None,
+    check_units: bool = True,
 ) -> ElasticModel:
     """A body given by its matrices, not yet reduced, and without second-order displacements: these matrices
     do not know them.
@@ -41,6 +43,8 @@ def given_matrices(
     x = np.asarray(positions, dtype=float)
     if x.ndim != 2 or x.shape[1] != 3:
         raise ModelError(f"positions of the nodes of {name!r} must be (nodes, 3), not {x.shape}")
+    if check_units and len(x) > 1:
+        check_size(name, float(np.linalg.norm(np.ptp(x, axis=0))))
     order = freedoms.split()
     for word in order:
         if word not in DIRECTIONS:
@@ -81,6 +85,7 @@ def given_matrices(
                 "positions": x,
                 "freedoms": freedoms,
                 "nodes": dict(nodes or {}),
+                "check_units": check_units,
             },
         ),
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Box:
-    """All nodes between two corners [m, axes of the mesh], with the box's share of room for rounding."""
+    """All nodes between two corners [m, axes of the mesh]; a millionth of the body's size is allowed for rounding."""
 
     low: tuple[float, float, float]
     high: tuple[float, float, float]

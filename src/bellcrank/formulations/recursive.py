@@ -195,8 +195,12 @@ class _Elimination:
         return any(self.columns[c].modal for c in node.columns)
 
     def _modes_first(self, node: Node) -> ModesFirst | None:
-        """The node's mass matrix factorised modes first, where it has modes and that is cheaper."""
-        if not self._modes(node):
+        """The node's mass matrix factorised modes first, where it has modes and that is cheaper.
+
+        Only on the ground: what a node leaves to a moving base is a small difference of large inertias, which
+        needs wrenches and masses that were rounded alike.
+        """
+        if not self._modes(node) or node.base != GROUND:
             return None
         inertias = {k: self.inertia[k] for k in node.links}
         columns = {c: self.columns[c] for c in node.columns}

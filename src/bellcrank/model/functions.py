@@ -61,7 +61,6 @@ class UserFunction:
         except TracedBranch as error:
             raise TracedBranch(f"{self.who}: {error}") from error
         except (ModelError, BudgetExceeded):
-            # The second is not the function's: this way of writing the equations has grown too long.
             raise
         except Exception as error:
             raise ModelError(

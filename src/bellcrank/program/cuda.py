@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias
 
 from bellcrank.program import cuda_device as text
 from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText
+from bellcrank.program.order import few_live
 from bellcrank.program.program import Program
-from bellcrank.program.schedule import Schedule, schedule
+from bellcrank.program.schedule import Piece, Schedule, schedule
 from bellcrank.program.step import Step
 
 Precision: TypeAlias = Literal["double", "single"]
@@ -21,8 +22,6 @@ DIALECTS = {
 }
 BLOCK = {"double": 128, "single": 128}
 """Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""
-LONGEST_ORDERED = 30_000
-"""Longer programs stay in natural order: the search takes time with the square of their length."""
 _REPLACED = {"div": "bc_div({}, {})", "sqrt": "bc_sqrt({})"}
 
 
@@ -55,35 +54,10 @@ class Problem:
     parameters: int
 
 
-def few_live(plan: Schedule) -> Schedule:
-    """The same steps in the order of fewest live values: of those ready, the one that frees most comes next.
-
-    Where several free as many, the natural order decides, which already holds few values alive.
-    """
-    assert len(plan.pieces) == 1
-    steps = plan.single()
-    if len(steps) > LONGEST_ORDERED:
-        return plan
-    maker = {o: k for k, s in enumerate(steps) for o in s.outs if o >= 0}
-    needs = [sorted({maker[a] for a in s.args if type(a) is int and a in maker}) for s in steps]
-    users: list[list[int]] = [[] for _ in steps]
-    for k, made in enumerate(needs):
-        for m in made:
-            users[m].append(k)
-    left, waiting = [len(u) for u in users], [len(d) for d in needs]
-    ready = [k for k, count in enumerate(waiting) if count == 0]
-    order: list[Step] = []
-    while ready:
-        k = min(ready, key=lambda i: (bool(users[i]) - sum(left[m] == 1 for m in needs[i]), i))
-        ready.remove(k)
-        order.append(steps[k])
-        for m in needs[k]:
-            left[m] -= 1
-        for u in users[k]:
-            waiting[u] -= 1
-            if waiting[u] == 0:
-                ready.append(u)
-    piece = type(plan.pieces[0])(tuple(order), {}, {})
+def _ordered(program: Program) -> Schedule:
+    """All steps in one piece, in the order of fewest live values."""
+    plan = schedule(program, 1, 10**9)
+    piece = Piece(tuple(few_live(plan.single())), {}, {})
     return Schedule(plan.n_in, plan.outputs, (piece,), 0, plan.truths)
 
 
@@ -122,7 +96,7 @@ def _function(
 ) -> list[str]:
     """A program as a device function of (t, y, p, out) on anything with brackets."""
     dialect = DIALECTS[precision]
-    plan = few_live(schedule(program, 1, 10**9))
+    plan = _ordered(program)
     writer = _DeviceText(plan, dialect, f"{name}_")
 
     def load(k: int) -> str:
@@ -161,4 +135,4 @@ def _dormand_prince5(dialect: Dialect) -> str:
     )
 
 
-__all__ = ["BLOCK", "Precision", "Problem", "evaluation", "few_live", "integration"]
+__all__ = ["BLOCK", "Precision", "Problem", "evaluation", "integration"]

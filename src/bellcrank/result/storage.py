@@ -158,6 +158,10 @@ def _pose(system: System, values: Mapping[str, float], start: Any) -> dict[str, 
             x = to_joint(linkage, link, here, values)
             place = {"position": x[:3]} if link.kind is LinkKind.FREE else {}
             pose[link.joint] = {**place, "quaternion": x[-4:]}
+        elif link.kind is LinkKind.NODE:
+            if link.shape is not None:
+                eta = start.q[link.eta_q : link.eta_q + link.modes]
+                pose[link.name] = {f"mode {k + 1}": float(x) for k, x in enumerate(eta)}
         else:
             pose.setdefault(link.joint, {})[link.coordinates[0]] = float(here[0])
     return pose
