@@ -330,6 +330,20 @@ def test_bouncing_balls() -> None:
         np.testing.assert_allclose(found["ball.position.z"][k], alone["ball.position.z"], atol=1e-8)
 
 
+def test_the_queue_method_in_a_batch() -> None:
+    system = slider_crank_with_block()
+    rates = np.array([1.0, 1.3])
+    table = {"main bearing.angle": math.pi / 6.0, "main bearing.angle_rate": rates}
+    options = {"output": 5, "impacts": "queue", "max_step": 0.01}
+    found = simulate_many(system, table, 3.5, quantities=["block.velocity.x"], **options)
+    for k, rate in enumerate(rates):
+        row = {"main bearing.angle": math.pi / 6.0, "main bearing.angle_rate": float(rate)}
+        expected = one(system, 3.5, row, ["block.velocity.x"], integrator="dop853", **options)
+        np.testing.assert_allclose(found["block.velocity.x"][k], expected[0], atol=1e-12)
+    with pytest.raises(ModelError, match="max_step"):
+        simulate_many(system, table, 3.5, quantities=["block.velocity.x"], impacts="queue")
+
+
 def test_threads_do_not_change_impacts() -> None:
     rates = np.random.default_rng(2).uniform(0.6, 1.4, 14)
     table = {"main bearing.angle": math.pi / 6.0, "main bearing.angle_rate": rates}

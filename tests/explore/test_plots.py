@@ -44,7 +44,8 @@ def test_responses_and_surfaces(study, tmp_path: Path) -> None:
 
 def test_scatter_and_convergence(study, tmp_path: Path) -> None:
     outcome = replace(study, design=LatinHypercube(40)).run()
-    assert {"stiffness [N/m]", "load [N]"} <= texts(outcome.plot("scatter", path=tmp_path / "scatter.png"))
+    assert {"stiffness [N/m]", "load [N]", "travel [m]"} <= texts(outcome.plot("scatter"))
+    outcome.plot("scatter", "damping", "comfort", path=tmp_path / "scatter.png")
     shown = texts(outcome.plot("convergence", path=tmp_path / "convergence.png"))
     assert {"runs", "comfort [m/s²]"} <= shown
     shown = texts(outcome.plot("surface", "travel", path=tmp_path / "scattered.png"))

@@ -269,6 +269,14 @@ def test_mistakes_are_told(changes, words: str) -> None:
         replace(measured(), **changes)
 
 
+def test_kept_curves_are_bounded() -> None:
+    with pytest.raises(ModelError, match=r"would hold .* GB of curves"):
+        measured(1_000_000, keep=("block.position",)).run()
+    assert measured(5000, output=10_000, batch=4000).batch_size == 1996
+    with pytest.raises(ModelError, match="is a System, not Mechanism"):
+        replace(measured(), model=oscillator().mechanism())
+
+
 def test_functions_that_raise_are_reported() -> None:
     def broken(run) -> float:
         raise ZeroDivisionError("oh")
@@ -277,6 +285,22 @@ def test_functions_that_raise_are_reported() -> None:
     assert not outcome.done.any()
     assert "ZeroDivisionError: oh" in outcome.failures[0].reason
     assert "mass =" in outcome.failures[0].reason
+
+
+def test_a_model_without_a_file_stays_here() -> None:
+    """A flexible rod that cannot be written as a model file: its study runs in this process, not on a cluster."""
+    from bellcrank.verify.flexible_slider_crank import mechanism, rod
+
+    system = mechanism(rod(4))
+    load = system.parameter("load", 0.0, "N")
+    system.joint_force("push", "guide", lambda coordinate: load + 0.0 * coordinate)
+    study = Study(
+        system, {"load": Uniform(-1.0, 1.0)}, {"effort": "max of push.effort"}, 0.01, design=Grid(3), output=4
+    )
+    np.testing.assert_allclose(study.run()["effort"], [-1.0, 0.0, 1.0], atol=1e-12)
+    if study.text is None:
+        with pytest.raises(ModelError, match="cannot travel to a cluster"):
+            study.work.portable()
 
 
 def test_normal_draws_have_their_moments() -> None:

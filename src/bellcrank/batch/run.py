@@ -25,6 +25,7 @@ from bellcrank.batch.starts import Starts, assembled_starts, given_starts
 from bellcrank.batch.table import Table, read_table
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.impacts.records import ImpactTable
+from bellcrank.impacts.timing import Timing
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
@@ -60,6 +61,9 @@ def simulate_many(
     controllers: Sequence[Any] = (),
     step: float = 0.0,
     max_step: float = np.inf,
+    impacts: str = "dense",
+    queue_size: int = 4,
+    propagation: str = "sequential",
     threads: int | None = None,
     device: str = "cpu",
     precision: Precision = "double",
@@ -90,7 +94,9 @@ def simulate_many(
     options = Options(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
     )
-    lanes = integrator in METHODS and not controllers
+    timing = Timing.of(impacts, queue_size, max_step, propagation)
+    # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.
+    lanes = integrator in METHODS and not controllers and timing.queue_size is None
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
@@ -120,6 +126,7 @@ def simulate_many(
         mechanism, rows, first, times, options, integrator, lanes, machine, readout(mechanism, quantities)
     )
     batch.events, batch.controllers, batch.device = tuple(events), tuple(controllers), on_device
+    batch.timing = timing
     batch.watch = watched(mechanism, batch.events) if lanes else None
     start_seconds = time.perf_counter() - began
     return batch.go(threads or _cores(), progress, start_seconds)
@@ -156,6 +163,7 @@ class _Batch:
         self.controllers: tuple[Any, ...] = ()
         self.device: DeviceRun | None = None
         self.watch: Watch | None = None
+        self.timing = Timing()
         self.happened: dict[int, tuple[Happening, ...]] = {}
         self.impacts: dict[int, ImpactTable] = {}
         self.values = np.full((len(table), len(times), reading.width), np.nan)
@@ -347,7 +355,7 @@ class _Batch:
             from bellcrank.impacts.run import simulate_with_contacts
 
             return simulate_with_contacts(
-                own, self.method, times, self.options, self.events, self.controllers, False
+                own, self.method, times, self.options, self.events, self.controllers, False, self.timing
             )
         # Another partition's programs are traced and compiled by whoever needs them first; the others wait.
         with self.compiling:

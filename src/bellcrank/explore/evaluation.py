@@ -21,6 +21,7 @@ from bellcrank.explore.objectives import Measure
 from bellcrank.explore.running import Batches, cores
 from bellcrank.explore.work import Rows
 from bellcrank.simulate import SimulationError
+from bellcrank.touch import refuse_continuous
 
 if TYPE_CHECKING:
     from bellcrank.explore.store import Store
@@ -81,6 +82,7 @@ class Evaluator:
         for name in self.names:
             if name not in study.mechanism.mechanics.parameters:
                 raise ModelError(f"variable {name!r} is a start value; gradients go by parameters only")
+        refuse_continuous(study.mechanism, "a gradient")
         if study.events or study.mechanism.system.contacts:
             raise ModelError(
                 "gradients do not follow events and impacts; use method='nelder-mead', 'cobyqa' or "

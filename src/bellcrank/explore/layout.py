@@ -13,7 +13,7 @@ from bellcrank.explore.optimise import WITH_GRADIENTS, WITHOUT_GRADIENTS
 from bellcrank.simulate import METHODS
 
 MOST_RUNS = 10_000_000
-MOST_OUTPUTS = 1_000_000
+MOST_OUTPUTS = 100_000
 
 
 def _number(given: Any) -> Any:

@@ -7,6 +7,7 @@ their limits, so that one tolerance suits all.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -176,15 +177,18 @@ class _Search:
         if constraints:
             more["constraints"] = constraints
         minimize: Any = optimize.minimize
-        return minimize(
-            self._value,
-            begin,
-            method=_NAMES.get(method, method),
-            bounds=bounds,
-            tol=tolerance,
-            options=options,
-            **more,
-        )
+        with warnings.catch_warnings():
+            # What trust-constr says where a measure is linear in the variables.
+            warnings.filterwarnings("ignore", message="delta_grad == 0.0")
+            return minimize(
+                self._value,
+                begin,
+                method=_NAMES.get(method, method),
+                bounds=bounds,
+                tol=tolerance,
+                options=options,
+                **more,
+            )
 
     def _first(self) -> dict[str, float]:
         given = self.settings["begin"]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bellcrank.batch.progress import Bar
 from bellcrank.explore.outcome import Outcome
 from bellcrank.explore.store import Store
+from bellcrank.explore.study import MOST_OUTPUTS
 from bellcrank.explore.work import Rows
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def _computed(study: Study, batches: Batches, missing: list[int], cluster: Any, 
 def _local(study: Study, batches: Batches, missing: list[int], threads: int) -> Iterator[tuple[int, Rows]]:
     """Waves of batches on the cores of this process; a wave ends early for Ctrl-C."""
     work = study.work
-    wave = max(1, -(-4 * threads // batches.size))
+    most = max(1, MOST_OUTPUTS // (study.width * batches.size))
+    wave = min(most, -(-4 * threads // batches.size))
     position = 0
     while position < len(missing):
         chosen = missing[position : position + wave]
@@ -123,7 +125,7 @@ def _local(study: Study, batches: Batches, missing: list[int], threads: int) -> 
         if not whole:
             return
         if seconds < 0.5 * WAVE_SECONDS:
-            wave *= 2
+            wave = min(most, 2 * wave)
         elif seconds > 2.0 * WAVE_SECONDS:
             wave = max(1, wave // 2)
 

@@ -30,6 +30,10 @@ Array = NDArray[np.float64]
 
 LANES = 4
 MOST_BATCH, PARTS = 1024, 64
+MOST_KEPT = 500_000_000
+"""Numbers of kept curves at most (4 GB)."""
+MOST_OUTPUTS = 20_000_000
+"""Numbers that the runs of a batch, or of several at once, put out at most (160 MB)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,10 @@ class Study:
     batch: int = 0
 
     def __post_init__(self) -> None:
+        from bellcrank.model.system import System
+
+        if not isinstance(self.model, System):
+            raise ModelError(f"the model of a study is a System, not {type(self.model).__name__}")
         read = {name: measure(m) if isinstance(m, str) else m for name, m in self.measures.items()}
         object.__setattr__(self, "measures", read)
         object.__setattr__(self, "variables", dict(self.variables))
@@ -214,6 +222,13 @@ class Study:
         for name, values in found.items():
             if not np.isfinite(values).all():
                 raise ModelError(f"the design gives variable {name!r} values that are not finite")
+        kept = sum(int(np.prod(self.shapes[name])) for name in self.keep) * len(self.time)
+        rows = len(next(iter(found.values())))
+        if kept * rows > MOST_KEPT:
+            raise ModelError(
+                f"keep= would hold {8e-9 * kept * rows:.3g} GB of curves; keep fewer quantities or outputs, "
+                "or read measures from them"
+            )
         return found
 
     def __len__(self) -> int:
@@ -221,9 +236,14 @@ class Study:
 
     @property
     def batch_size(self) -> int:
-        """Runs in one part of the work: whole groups of lanes, some sixty parts in all."""
+        """Runs in one part of the work: whole groups of lanes, some sixty parts in all, within bounded memory."""
         wanted = self.batch or min(MOST_BATCH, max(2 * LANES, len(self) // PARTS))
-        return LANES * -(-wanted // LANES)
+        return LANES * max(1, min(-(-wanted // LANES), MOST_OUTPUTS // (LANES * self.width)))
+
+    @property
+    def width(self) -> int:
+        """Numbers that one run puts out."""
+        return len(self.time) * sum(int(np.prod(shape)) for shape in self.shapes.values())
 
     def definition(self, design: bool = True) -> dict[str, Any]:
         """All that the numbers depend on, plainly; without the design where points are chosen otherwise."""

@@ -95,14 +95,16 @@ class Work:
 
     def mechanism(self) -> Mechanism:
         """The analysed model, once a process."""
+        # A system that has no text is known by itself: equal equations may carry other names.
+        key = self.fingerprint, id(self.system)
         with _preparing:
-            if self.fingerprint not in _prepared:
+            if key not in _prepared:
                 from bellcrank.mechanism import analyse
 
                 while len(_prepared) >= MOST_PREPARED:
                     _prepared.pop(next(iter(_prepared)))
-                _prepared[self.fingerprint] = analyse(self.model())
-            return _prepared[self.fingerprint]
+                _prepared[key] = analyse(self.model())
+            return _prepared[key]
 
     def model(self) -> System:
         """The model, from its text where there is one."""
@@ -210,7 +212,7 @@ def _known(result: BatchResult, k: int) -> int:
 
 MOST_PREPARED = 8
 """Models a process keeps compiled."""
-_prepared: dict[str, Mechanism] = {}
+_prepared: dict[tuple[str, int], Mechanism] = {}
 _preparing = threading.RLock()
 
 __all__ = ["Rows", "Work"]
