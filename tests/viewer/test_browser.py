@@ -73,8 +73,17 @@ def test_html_file_shows_stress(browser: Browser, bent: bc.Result, tmp_path: Pat
         only_this_machine(page)
 
 
+def test_names_stay_names_in_the_html_file(browser: Browser, evil: bc.Result, tmp_path: Path) -> None:
+    evil.html(tmp_path / "evil.html")
+    with browser.page(f"file://{tmp_path}/evil.html") as page:
+        page.until("document.documentElement.dataset.ready === '1'")
+        assert page.value("document.title") == evil.mechanism.system.name
+        assert page.value("document.querySelectorAll('img').length") == 0
+        only_this_machine(page)
+
+
 def test_viewer(browser: Browser, ball: bc.Result) -> None:
-    with ball.view(["ball.position.z"]) as viewer, browser.page(viewer.url, 900, 560) as page:
+    with ball.view(["ball.position.z"], browser=False) as viewer, browser.page(viewer.url, 900, 560) as page:
         viewer.seek(0.3)
         page.until(
             "document.querySelectorAll('canvas').length > 1 && !!document.querySelector('.uplot canvas')"
@@ -101,7 +110,7 @@ def test_viewer(browser: Browser, ball: bc.Result) -> None:
 
 
 def test_names_stay_names_in_the_viewer(browser: Browser, evil: bc.Result) -> None:
-    with evil.view() as viewer, browser.page(viewer.url, 640, 400) as page:
+    with evil.view(browser=False) as viewer, browser.page(viewer.url, 640, 400) as page:
         viewer.stage.show_names(True)
         page.until("!!document.querySelector('.uplot canvas')")
         time.sleep(0.5)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.model.forces import ContactForce
+from bellcrank.program.trace import Expr
 from bellcrank.view.animation import SPEEDS
 from bellcrank.view.stress import colours
 
@@ -106,7 +108,12 @@ class ParameterSliders:
         self.viewer = viewer
         mechanism = viewer.result.mechanism
         self.sliders: dict[str, Any] = {}
-        hidden = {f"{name}" for name in mechanism.system.parameters if name.startswith("_")}
+        # What a contact remembers of its last touch is a parameter to the program, not to a person.
+        hidden = {
+            str(f.approach_speed.args[0])
+            for f in mechanism.system.forces.values()
+            if isinstance(f, ContactForce) and isinstance(f.approach_speed, Expr)
+        }
         values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
         values = {name: value for name, value in values.items() if name not in hidden}
         if not values:
