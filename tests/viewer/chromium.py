@@ -88,7 +88,8 @@ class Page:
     def __init__(self, socket: str, width: int, height: int) -> None:
         from websockets.sync.client import connect
 
-        self._socket = connect(socket, max_size=None, compression=None)
+        self._open = contextlib.ExitStack()
+        self._socket = self._open.enter_context(connect(socket, max_size=None, compression=None))
         self._number = 0
         self.requests: list[str] = []
         self.complaints: list[str] = []
@@ -198,4 +199,4 @@ class Page:
         """Close it."""
         with contextlib.suppress(Exception):
             self._call("Page.close")
-        self._socket.close()
+        self._open.close()

@@ -39,7 +39,7 @@ def keep(page: Page, name: str) -> None:
 
 def viewed(browser: Browser, result: bc.Result, name: str, at: float, **options: object) -> None:
     """The viewer at a time, without its remark on drawing without a graphics card."""
-    with result.view(**options) as viewer, browser.page(viewer.url, WIDE, HIGH) as page:  # type: ignore[arg-type]
+    with result.view(browser=False, **options) as viewer, browser.page(viewer.url, WIDE, HIGH) as page:  # type: ignore[arg-type]
         page.until("!!document.querySelector('.uplot canvas')")
         time.sleep(4.0)
         page.value("document.querySelectorAll('.mantine-Notification-closeButton').forEach(b => b.click())")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -29,7 +30,7 @@ def _no_thread_is_left() -> Iterator[None]:
 
 
 def test_it_listens_on_this_machine_alone(crank: bc.Result) -> None:
-    with crank.view() as viewer:
+    with crank.view(browser=False) as viewer:
         assert viewer.url.startswith("http://127.0.0.1:")
         assert answers("127.0.0.1", viewer.port)
         own = socket.gethostbyname(socket.gethostname())
@@ -49,7 +50,7 @@ def answers(host: str, port: int) -> bool:
 
 
 def test_seeking_puts_bodies_where_they_are(crank: bc.Result) -> None:
-    with crank.view() as viewer:
+    with crank.view(browser=False) as viewer:
         for time in (0.0, 0.7, 2.0):
             viewer.seek(time)
             viewer._show()
@@ -61,7 +62,7 @@ def test_seeking_puts_bodies_where_they_are(crank: bc.Result) -> None:
 
 
 def test_playing_moves_the_time_and_stops_at_the_end(crank: bc.Result) -> None:
-    with crank.view() as viewer:
+    with crank.view(browser=False) as viewer:
         viewer.controls.speeds.value = "10 x"
         viewer.play()
         for _ in range(200):
@@ -100,7 +101,7 @@ def test_loops_are_closed_again_where_a_length_changes() -> None:
 
 
 def test_sliders_run_again_and_curves_follow(ball: bc.Result) -> None:
-    with ball.view(["ball.position.z"]) as viewer:
+    with ball.view(["ball.position.z"], browser=False) as viewer:
         assert set(viewer.parameters.sliders) == {"weight"}
         viewer.run_again({"weight": 2.0})
         assert viewer.finished(30)
@@ -157,7 +158,7 @@ def test_impacts_can_be_jumped_to(ball: bc.Result) -> None:
     found = jumps(ball)
     assert next(iter(found)).startswith("1: 0.428")
     assert "floor" in next(iter(found))
-    with ball.view() as viewer:
+    with ball.view(browser=False) as viewer:
         viewer.seek(found[next(iter(found))] + 0.01)
         viewer._show()
         time, mark = viewer.stage.impacts[0]
@@ -189,7 +190,7 @@ def test_stress_of_a_bent_rod_is_that_of_its_sections(bent: bc.Result) -> None:
     places = member.fields["displacement"].points
     row = int(np.argmin(np.linalg.norm(places - member.node("middle").position, axis=1)))
     assert drawn.stress[:, row] == pytest.approx(middle, rel=1e-9)
-    with bent.view() as viewer:
+    with bent.view(browser=False) as viewer:
         viewer.seek(float(bent.time[60]))
         viewer._show()
         assert viewer.stage.deforming[0].lines.points == pytest.approx(
@@ -213,6 +214,52 @@ def test_outer_faces_close_a_body() -> None:
     assert all(edges.count(e) == 2 for e in edges)
 
 
+def test_of_many_wishes_the_newest_counts(ball: bc.Result) -> None:
+    with ball.view(browser=False) as viewer:
+        for weight in np.linspace(1.0, 5.0, 40):
+            viewer.run_again({"weight": float(weight)})
+        assert viewer.finished(60)
+        assert float(viewer.result.parameters[0, 0]) == 5.0
+
+
+def test_closing_ends_a_long_run_of_its_own() -> None:
+    system = bc.System("pendulum", gravity=(0, 0, -9.81))
+    rod = system.body("rod", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0))
+    system.revolute("pivot", system.ground, rod, at=(0, 0, 0), axis="y")
+    with Viewer(system) as viewer:
+        viewer.run(1e9, output=20_000)
+        for _ in range(500):
+            if viewer.running:
+                break
+            threading.Event().wait(0.01)
+        assert viewer.running
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 20.0
+    assert viewer._runner is not None
+    assert not viewer._runner.is_alive()
+
+
+def test_a_browser_is_opened_outside_of_notebooks(crank: bc.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    with crank.view() as viewer:
+        assert opened == [viewer.url]
+    monkeypatch.setattr("bellcrank.viewer.viewer.in_notebook", lambda: True)
+    with crank.view():
+        assert len(opened) == 1
+
+
+def test_what_a_contact_remembers_has_no_slider() -> None:
+    system = bc.System("ball")
+    ball = system.body("ball", mass=1.0, inertia=(0.004, 0.004, 0.004), at=(0, 0, 0.2))
+    system.free("fall", system.ground, ball)
+    floor = system.ground.plane()
+    system.contact("floor", floor, ball.sphere(0.1), restitution=0.7, treatment="continuous", stiffness=1e6)
+    with Viewer(system) as viewer:
+        assert viewer.result.mechanism.system.parameters
+        assert viewer.parameters.sliders == {}
+
+
 def test_ranges_of_sliders_hold_the_value() -> None:
     for value in (3.0, -2.0, 0.0, 1e-12, 1e9):
         low, high = slider_range(value)
@@ -222,7 +269,7 @@ def test_ranges_of_sliders_hold_the_value() -> None:
 
 def test_a_mistyped_quantity_is_told_before_anything_starts(crank: bc.Result) -> None:
     with pytest.raises(ModelError, match=r"slider\.velocity"):
-        crank.view(["slidr.velocity.x"])
+        crank.view(["slidr.velocity.x"], browser=False)
 
 
 def test_the_start_alone_can_be_looked_at(crank: bc.Result) -> None:

@@ -114,9 +114,6 @@ def _serve(
         sys.stdout.flush()
         if isinstance(found, Mechanism):
             viewer.run(duration)
-        if browser:
-            import webbrowser
-
-            if not webbrowser.open(viewer.url):
-                note(f"no browser could be opened; open {viewer.url} yourself")
+        if browser and not viewer.open(True):
+            note(f"no browser could be opened; open {viewer.url} yourself")
         viewer.wait()

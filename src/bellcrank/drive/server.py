@@ -65,7 +65,13 @@ class DriveServer:
         except ImportError as error:
             raise ModelError("the page of a drive needs websockets: pip install 'bellcrank[view]'") from error
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        bound = socket.create_server((self.host, port), family=family)
+        try:
+            bound = socket.create_server((self.host, port), family=family)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise ModelError(
+                f"cannot listen at {self.host}:{port}: {why}; another --port may be free, 0 finds one"
+            ) from error
         number = bound.getsockname()[1]
         shown = [self.host, *LOOPBACK] if self.host in LOOPBACK else [self.host]
         self._hosts = tuple(f"[{h}]:{number}" if ":" in h else f"{h}:{number}" for h in dict.fromkeys(shown))

@@ -250,14 +250,19 @@ class Result:
 
         html(self, path, quantities, magnified)
 
-    def view(self, quantities: Sequence[str] | None = None, **options: Any) -> Viewer:
+    def view(
+        self, quantities: Sequence[str] | None = None, *, browser: bool | None = None, **options: Any
+    ) -> Viewer:
         """Open the web viewer on this result; see :class:`bellcrank.viewer.Viewer` for the options.
 
-        Returns the viewer, which a notebook shows in place; elsewhere open its ``url``, and ``close`` it in the end.
+        Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
+        to open one (default: outside of notebooks).
         """
         from bellcrank.viewer import Viewer
 
-        return Viewer(self, quantities=quantities, **options)
+        viewer = Viewer(self, quantities=quantities, **options)
+        viewer.open(browser)
+        return viewer
 
     def report(self, path: Any, quantities: Sequence[str] | None = None) -> None:
         """Write a report of the run, ready to print, as one self-contained HTML file."""

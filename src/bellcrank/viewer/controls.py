@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.model.forces import ContactForce
+from bellcrank.program.trace import Expr
 from bellcrank.view.animation import SPEEDS
-from bellcrank.view.stress import colours
+from bellcrank.view.stress import STOPS
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
@@ -18,6 +20,10 @@ MARKS = 40
 JUMPS = 200
 """Of them to be chosen from a list."""
 NOWHERE = "(jump to)"
+COLOUR_BAR = (
+    '<div style="height:12px;margin:0 1em 0.5em;border-radius:3px;'
+    f'background:linear-gradient(to right,{",".join(STOPS)})"></div>'
+)
 SPAN = 2.0
 """A slider goes from zero to so many times a parameter's value, or to its negative."""
 
@@ -44,7 +50,10 @@ class TimeControls:
         with gui.add_folder("Scene", expand_by_default=viewer.stage.stress > 0.0):
             self.names = gui.add_checkbox("names", False)
             self.follow = gui.add_checkbox("follow", viewer._travels)
-            self.stress = gui.add_image(_colour_bar(), label="stress")
+            stressed = viewer.stage.stress > 0.0
+            self.stress = gui.add_text("stress", "", disabled=True, visible=stressed)
+            if stressed:
+                gui.add_html(COLOUR_BAR)
             self._show_stress()
         self.slider.on_update(self._moved)
         self.toggle.on_click(lambda _: viewer.pause() if viewer.playing else viewer.play())
@@ -53,9 +62,7 @@ class TimeControls:
         self.follow.on_update(lambda _: viewer._later(self._redraw))
 
     def _show_stress(self) -> None:
-        most = self.viewer.stage.stress
-        self.stress.visible = most > 0.0
-        self.stress.label = f"stress, 0 to {most / 1e6:.3g} MPa"
+        self.stress.value = f"0 to {self.viewer.stage.stress / 1e6:.3g} MPa"
 
     def _redraw(self) -> None:
         self.viewer._drawn = -1
@@ -106,7 +113,12 @@ class ParameterSliders:
         self.viewer = viewer
         mechanism = viewer.result.mechanism
         self.sliders: dict[str, Any] = {}
-        hidden = {f"{name}" for name in mechanism.system.parameters if name.startswith("_")}
+        # What a contact remembers of its last touch is a parameter to the program, not to a person.
+        hidden = {
+            str(f.approach_speed.args[0])
+            for f in mechanism.system.forces.values()
+            if isinstance(f, ContactForce) and isinstance(f.approach_speed, Expr)
+        }
         values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
         values = {name: value for name, value in values.items() if name not in hidden}
         if not values:
@@ -135,10 +147,6 @@ class ParameterSliders:
     def values(self) -> dict[str, float]:
         """As the sliders stand."""
         return {name: float(slider.value) for name, slider in self.sliders.items()}
-
-
-def _colour_bar() -> Any:
-    return np.tile(colours(np.linspace(0.0, 1.0, 256)), (14, 1, 1))
 
 
 def slider_range(value: float) -> tuple[float, float]:

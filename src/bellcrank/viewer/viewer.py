@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ from bellcrank.mechanism import Mechanism
 from bellcrank.model.system import System
 from bellcrank.result.result import Result
 from bellcrank.view.animation import camera
-from bellcrank.view.scene import Scene, scene
+from bellcrank.view.scene import Scene, scene, thinned
 from bellcrank.viewer.again import again, at_start
 from bellcrank.viewer.controls import ParameterSliders, TimeControls
 from bellcrank.viewer.curves import Curves
@@ -59,13 +60,15 @@ class Viewer:
         self._stop = threading.Event()
         self._coming: Result | None = None
         self._running = self._busy = False
+        self._wanted: Callable[[], Result] | None = None
+        self._runner: threading.Thread | None = None
         self.magnified = magnified
         self.result = result
         self.server = _server(host, port, result.mechanism.system.name)
         self.host = host
         self.time = float(result.time[0])
         self.playing = False
-        self._drawn = -1
+        self._drawn = self._marked = -1
         try:
             self._scene = scene(result, FRAMES, magnified)
             self._camera(self._scene)
@@ -90,6 +93,14 @@ class Viewer:
         """Where to look."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
+
+    def open(self, browser: bool | None = None) -> bool:
+        """Open a browser here, where None outside of notebooks only; whether one was opened."""
+        if browser if browser is not None else not in_notebook():
+            import webbrowser
+
+            return webbrowser.open(self.url)
+        return False
 
     @property
     def running(self) -> bool:
@@ -126,13 +137,11 @@ class Viewer:
     def run(self, duration: float, **options: Any) -> None:
         """Simulate the mechanism for `duration` seconds and follow it; options as for ``simulate``."""
         mechanism = self.result.mechanism
-        self._start(lambda: mechanism.simulate(duration, watch=self.follow, progress=False, **options))
+        self._want(lambda: mechanism.simulate(duration, watch=self._followed, progress=False, **options))
 
     def run_again(self, values: dict[str, float]) -> None:
-        """Run the present result once more with other parameter values; a run that is not begun yet waits its turn."""
-        self._later(
-            lambda: self._start(lambda: again(self.result, values, watch=self.follow, progress=False))
-        )
+        """Run the present result once more with other parameter values; of several wishes the newest counts."""
+        self._want(lambda: again(self.result, values, watch=self._followed, progress=False))
 
     def wait(self) -> None:
         """Until Ctrl-C or ``close``."""
@@ -145,7 +154,8 @@ class Viewer:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with self._lock:
-                if not (self._todo or self._busy or self._running or self._coming):
+                waiting = self._todo or self._wanted or self._coming
+                if not (waiting or self._busy or self._running):
                     return True
             time.sleep(0.01)
         return False
@@ -156,9 +166,8 @@ class Viewer:
             return
         self._stop.set()
         self._thread.join(timeout=10.0)
-        run = getattr(self, "_runner", None)
-        if run is not None:
-            run.join(timeout=60.0)
+        if self._runner is not None:
+            self._runner.join(timeout=60.0)
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
         self.server._thread_executor.shutdown(wait=True)
@@ -180,12 +189,22 @@ class Viewer:
         with self._lock:
             self._todo.append(what)
 
-    def _start(self, simulate: Callable[[], Result]) -> None:
-        if self._running:
-            # The newest wish counts; it is taken up when the present run has ended.
-            self._later(lambda: self._start(simulate))
-            return
-        self._running = True
+    def _want(self, simulate: Callable[[], Result]) -> None:
+        with self._lock:
+            self._wanted = simulate
+
+    def _followed(self, result: Result) -> None:
+        """Follow a run of the viewer's own, which ends with it."""
+        if self._stop.is_set():
+            raise _Ended
+        self.follow(result)
+
+    def _start(self) -> None:
+        with self._lock:
+            simulate, self._wanted = self._wanted, None
+            if simulate is None:
+                return
+            self._running = True
         self.controls.tell("running ...")
 
         def go() -> None:
@@ -221,6 +240,8 @@ class Viewer:
             result, self._coming = self._coming, None
         if result is None or len(result) < 1:
             return
+        # Of a run that goes on, no more is worked out than is shown.
+        result = thinned(result, FRAMES)
         drawn = scene(result, FRAMES, self.magnified)
         with self._lock:
             self._scene = drawn
@@ -240,6 +261,8 @@ class Viewer:
                 todo, self._todo, self._busy = self._todo, [], True
             for what in todo:
                 what()
+            if not self._running:
+                self._start()
             self._take_coming()
             self._busy = False
             if self.playing:
@@ -255,17 +278,16 @@ class Viewer:
         with self._lock:
             times = self._scene.time
             frame = int(np.clip(np.searchsorted(times, self.time + 1e-12) - 1, 0, len(times) - 1))
-            if frame == self._drawn:
-                return
-            self._drawn = frame
-            self.stage.show(frame)
-            self.stage.root.position = -self._shift(frame)
-        self.controls.show(self.time)
-        if curves:
+            moved, self._drawn = frame != self._drawn, frame
+            if moved:
+                self._marked = -1
+                self.stage.show(frame)
+                self.stage.root.position = -self._shift(frame)
+        if moved:
+            self.controls.show(self.time)
+        if curves and self._marked != frame:
+            self._marked = frame
             self.curves.show(self.time)
-        else:
-            # The marks are moved with the next frame that has time for them.
-            self._drawn = -1 if not self.playing else frame
 
     def _shift(self, frame: int) -> Any:
         """How far the heaviest body has travelled, where the eye goes along with it."""
@@ -325,6 +347,12 @@ def _server(host: str, port: int, name: str) -> Any:
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(59, 117, 175))
     server.gui.main_panel.dock_right()
     return server
+
+
+def in_notebook() -> bool:
+    """Whether this runs in the kernel of a notebook, which shows a viewer in place."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 def free_port(host: str) -> int:
