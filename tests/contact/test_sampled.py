@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,8 +12,11 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Plane, Sampled, Sphere, check_pair
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.gather import SampledPair
-from bellcrank.contact.shapes import Ellipsoid
+from bellcrank.contact.meshes import cleaned
+from bellcrank.contact.sampled import MOST
+from bellcrank.contact.search import SampledPair
+from bellcrank.contact.shapes import Circle, Cylinder, Ellipsoid
+from bellcrank.contact.tree import PLANE, Search, Tree
 from bellcrank.errors import ModelError
 from bellcrank.model import System
 
@@ -161,8 +165,15 @@ def test_sampled_surface_needs_the_continuous_treatment() -> None:
         system.contact(
             "floor", system.ground.plane(), ball.shape(sampled_sphere(100)), treatment="continuous", young=1e9
         )
-    with pytest.raises(ModelError, match="meets spheres, planes"):
-        check_pair(sampled_sphere(100), Ellipsoid(1.0, 2.0, 3.0))
+    check_pair(sampled_sphere(100), Ellipsoid(1.0, 2.0, 3.0))
+    with pytest.raises(ModelError, match="sharp rims"):
+        check_pair(sampled_sphere(100), Cylinder(1.0, 2.0))
+    with pytest.raises(ModelError, match="planar"):
+        check_pair(sampled_sphere(100), Circle(1.0))
+    with pytest.raises(ModelError, match="points= belongs to sampled"):
+        system.contact(
+            "two", system.ground.plane(), ball.sphere(0.1), treatment="continuous", stiffness=1e6, points=2
+        )
 
 
 def test_samples_that_make_no_sense_are_refused() -> None:
@@ -221,3 +232,43 @@ def test_mesh_files(kind: str, tmp_path: Path) -> None:
     (tmp_path / "empty.stl").write_text("no mesh")
     with pytest.raises(ModelError, match="holds no triangles"):
         Sampled.from_file(tmp_path / "empty.stl")
+
+
+def test_a_million_triangles_are_taken_in_bounded_time() -> None:
+    """A surface of a million triangles, open at its poles: cleaned, and searched."""
+    rows, columns = 500, 1000
+    polar = np.linspace(0.0, np.pi, rows + 2)[1:-1]
+    turn = np.linspace(0.0, 2.0 * np.pi, columns, endpoint=False)
+    a, b = np.meshgrid(polar, turn, indexing="ij")
+    points = np.stack([np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), np.cos(a)], axis=2).reshape(-1, 3)
+    k = np.arange((rows - 1) * columns)
+    right = k + 1 - columns * ((k + 1) % columns == 0)
+    faces = np.concatenate(
+        [np.stack([k, k + columns, right], 1), np.stack([right, k + columns, right + columns], 1)]
+    )
+    assert len(faces) > 0.99e6
+    began = time.perf_counter()
+    cleaned_points, normals, notes = cleaned(points, faces)
+    assert time.perf_counter() - began < 300.0
+    assert any("open" in note for note in notes)
+    outward = np.einsum("ij,ij->i", cleaned_points, normals)
+    assert (outward > 0.0).all() or (outward < 0.0).all()
+    tree = Tree.over(cleaned_points, normals)
+    _, height = Search(tree).lowest(PLANE, np.array([0.0, 1.0, 0.0, -1.5]))
+    assert height == pytest.approx(float((cleaned_points[:, 1] + 1.5).min()), abs=1e-13)
+
+
+def test_too_many_samples_are_refused_before_any_work() -> None:
+    many = np.broadcast_to(np.zeros(3), (MOST + 1, 3))
+    with pytest.raises(ModelError, match="at most"):
+        Sampled(many, many)
+
+
+def test_point_clouds_take_normals_as_given() -> None:
+    """Any order, normals of any length; coplanar clouds are flat."""
+    random = np.random.default_rng(0)
+    order = random.permutation(800)
+    p = on_sphere(800)[order]
+    ball = Sampled(p, p * random.uniform(0.5, 2.0, size=(800, 1)))
+    pair = SampledPair(ball, Plane())
+    assert pair(np.eye(3), np.array([0.0, 0.0, -1.05]))[0] == pytest.approx(0.05, abs=1e-4)

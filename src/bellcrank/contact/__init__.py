@@ -1,11 +1,13 @@
-"""Contact of convex shapes: closest points, the time of impact, impulses, and lasting contact."""
+"""Contact of shapes: closest points, the time of impact, impulses, and lasting contact."""
 
+from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.closest import Closest, check_pair, closest, has_closed_form
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.impact import Impact, ImpactError, Propagation, solve_impact
 from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.laws import ForceLaw, kelvin_voigt_damping
 from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_numeric, closest_program
+from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.queue import ImpactQueue
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.routh import ImpactLaw
@@ -32,6 +34,7 @@ from bellcrank.contact.sustained import (
 )
 
 __all__ = [
+    "BezierGrid",
     "Capsule",
     "Circle",
     "Closest",
@@ -53,6 +56,7 @@ __all__ = [
     "JammedContact",
     "Line",
     "LuGre",
+    "Parametric",
     "Plane",
     "Propagation",
     "Revolution",

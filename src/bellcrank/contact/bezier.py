@@ -2,8 +2,8 @@
 
 Park, Shin, Sohn, Yoo (2003), section 2.1, equations (1) to (3): 3 x 3 samples of a structured grid, evaluated by de
 Casteljau's algorithm. As published it does not pass through the samples: on a sphere of radius R it lies
-R (h1^2 + h2^2) / 4 inside, h being the angles between samples, and has half the curvature. It is kept to compare with;
-contacts use :class:`~bellcrank.contact.sampled.Sampled`.
+R (h1^2 + h2^2) / 4 inside, h being the angles between samples, and has half the curvature; where the closest sample
+changes, the surface jumps by a part of that. :class:`~bellcrank.contact.sampled.Sampled` passes through the samples.
 
 Differs in: (1) is read with a sum for its second "=" sign, and the first sum up to n.
 """
@@ -11,48 +11,82 @@ Differs in: (1) is read with a sum for its second "=" sign, and the first sum up
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.patches import Patched, foot_on, patch_at
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
 
-STEPS = 20
-"""Newton steps for the foot of a point on a patch."""
-
-
-def de_casteljau(control: Array, t: float) -> tuple[Array, Array]:
-    """Point and derivative of the Bezier curve with the control points (number, ...) at t (3)."""
-    row = control
-    while len(row) > 2:
-        row = (1.0 - t) * row[:-1] + t * row[1:]
-    return (1.0 - t) * row[0] + t * row[1], (len(control) - 1) * (row[1] - row[0])
-
-
-def patch_at(control: Array, u: float, v: float) -> tuple[Array, Array, Array]:
-    """Point of a patch with control points (3, 3, 3) and its derivatives by u and v (1, 2)."""
-    along, across = de_casteljau(control, u)
-    point, by_v = de_casteljau(along, v)
-    return point, de_casteljau(across, v)[0], by_v
+REACH = 0.3
+"""How far from its middle, in parameters, a patch is used; half way to the next sample would be 0.25."""
 
 
 @dataclass(frozen=True, eq=False)
-class BezierGrid:
+class BezierGrid(Patched):
     """A structured grid of points (rows, columns, 3), covered by the patches of paper C.
 
-    around: Whether the columns close to a ring.
+    around: Whether the columns close to a ring. inside: A point all normals point away from [m]; without it they are
+    rows x columns, right-handed.
     """
 
+    settled: ClassVar[float] = 1.0
     grid: Array
     around: bool = False
+    inside: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.grid.ndim != 3 or self.grid.shape[2] != 3 or min(self.grid.shape[:2]) < 3:
+        grid = np.ascontiguousarray(self.grid, dtype=np.float64)
+        if grid.ndim != 3 or grid.shape[2] != 3 or min(grid.shape[:2]) < 3:
             raise ModelError(
-                f"a grid of samples has the shape (rows, columns, 3), at least 3 x 3, not {self.grid.shape}"
+                f"a grid of samples has the shape (rows, columns, 3), at least 3 x 3, not {grid.shape}"
             )
+        if not np.isfinite(grid).all():
+            raise ModelError("a grid of samples holds points that are not numbers; leave them out")
+        object.__setattr__(self, "grid", grid)
+
+    @property
+    def degrees(self) -> tuple[int, int]:  # type: ignore[override]
+        """Quadratic both ways."""
+        return 2, 2
+
+    @cached_property
+    def points(self) -> Array:  # type: ignore[override]
+        """The samples."""
+        return self.grid.reshape(-1, 3)
+
+    @cached_property
+    def _crossed(self) -> Array:
+        g = np.concatenate([self.grid[:, -1:], self.grid, self.grid[:, :1]], axis=1)
+        across = np.gradient(g, axis=1)[:, 1:-1] if self.around else np.gradient(self.grid, axis=1)
+        n = np.cross(np.gradient(self.grid, axis=0), across).reshape(-1, 3)
+        return np.asarray(n / np.maximum(np.linalg.norm(n, axis=1)[:, None], 1e-300))
+
+    @cached_property
+    def sign(self) -> float:  # type: ignore[override]
+        """Whether rows x columns points outwards."""
+        if self.inside is None:
+            return 1.0
+        away = np.einsum("ij,ij->i", self.points - np.asarray(self.inside), self._crossed)
+        if (away > 0.0).any() and (away < 0.0).any():
+            raise ModelError("the grid does not turn the same side to `inside` everywhere; leave inside= out")
+        return 1.0 if away[0] > 0.0 else -1.0
+
+    @cached_property
+    def normals(self) -> Array:  # type: ignore[override]
+        """Of the samples, outward, by differences."""
+        return self.sign * self._crossed
+
+    @cached_property
+    def spacing(self) -> float:  # type: ignore[override]
+        """The middle distance of neighbours that are not the same point [m]."""
+        rows, columns = (np.linalg.norm(np.diff(self.grid, axis=k), axis=2) for k in (0, 1))
+        every = np.concatenate([rows.ravel(), columns.ravel()])
+        return float(np.median(every[every > 1e-9 * every.max()]))
 
     def block(self, row: int, column: int) -> Array:
         """The 3 x 3 samples around one; at a rim the nearest whole block."""
@@ -63,21 +97,31 @@ class BezierGrid:
         )
         return self.grid[np.ix_(rows, columns % number)]
 
+    def candidates(self, x: Array) -> list[tuple[Array, float, float, Array]]:
+        """The block around the closest sample alone."""
+        k = int(self.nearest_points.query(x)[1])
+        row, column = divmod(k, self.grid.shape[1])
+        rows, columns = self.grid.shape[:2]
+        low, high = 0.5 - REACH, 0.5 + REACH
+        limits = np.array(
+            [
+                -BEYOND_RIM if row <= 1 else low,
+                BEYOND_RIM if row >= rows - 2 else high,
+                -BEYOND_RIM if column <= 1 and not self.around else low,
+                BEYOND_RIM if column >= columns - 2 and not self.around else high,
+            ]
+        )
+        return [(self.block(row, column), 0.5, 0.5, limits)]
+
     def nearest(self, x: Array) -> tuple[Array, Array]:
         """The point nearest to x on the patch around the closest sample, and the unit normal there."""
-        square = ((self.grid - x) ** 2).sum(axis=2)
-        row, column = np.unravel_index(int(square.argmin()), square.shape)
-        control = self.block(int(row), int(column))
-        u = v = 0.5
-        for _ in range(STEPS):
-            p, a, b = patch_at(control, u, v)
-            # Gauss and Newton: the patch bends little over one block.
-            M = np.array([[a @ a, a @ b], [a @ b, b @ b]])
-            du, dv = np.linalg.solve(M, [a @ (x - p), b @ (x - p)])
-            u, v = float(np.clip(u + du, 0.0, 1.0)), float(np.clip(v + dv, 0.0, 1.0))
-        p, a, b = patch_at(control, u, v)
-        n = np.cross(a, b)
+        control = self.candidates(x)[0][0]
+        p, a, b, *_ = patch_at(control, *foot_on(control, x, 0.5, 0.5))
+        n = self.sign * np.cross(a, b)
         return p, n / np.linalg.norm(n)
 
 
-__all__ = ["BezierGrid", "de_casteljau", "patch_at"]
+BEYOND_RIM = 1.0
+"""Limit of a parameter at a rim, behind which no further patch follows."""
+
+__all__ = ["BezierGrid"]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from bellcrank.contact.local import Local, meet
+from bellcrank.contact.local import meet
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import TINY, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
+from bellcrank.contact.source import Around
 from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import (
     Mat,
@@ -34,9 +35,9 @@ Rule: TypeAlias = Callable[[Shape, Shape, Mat, Vec], Points]
 
 def rule(a: Shape, b: Shape) -> Rule | None:
     """The closed form of this pair in this order, if there is one; from sampled surfaces, their own search."""
-    if isinstance(a, Local):
+    if isinstance(a, Around) and not (isinstance(b, Around) and b.leads):
         return _sampled
-    if isinstance(b, Local):
+    if isinstance(a, Around) or isinstance(b, Around):
         return None
     if isinstance(a, Plane):
         return _flat_below
@@ -144,4 +145,4 @@ def _revolution_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
 
 
 def _sampled(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
-    return meet(cast("Local", a), b, R, c)
+    return meet(cast("Around", a), b, R, c)

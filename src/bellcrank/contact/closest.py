@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import Points, facing, rule
-from bellcrank.contact.local import Local, meets
+from bellcrank.contact.local import meets
+from bellcrank.contact.partners import why_not
 from bellcrank.contact.revolution import Revolution
-from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape, Sphere
+from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import (
     Gap,
     PointGap,
@@ -117,8 +118,11 @@ def check_pair(a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} and {type(b).__name__}"
     if isinstance(a, Plane) and isinstance(b, Plane):
         raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
-    if any(isinstance(s, Sampled | Local) for s in (a, b)) and not (meets(a) and meets(b)):
-        raise ModelError(f"{names}: a sampled surface meets spheres, planes and sampled surfaces so far")
+    if any(isinstance(s, Source | Around) for s in (a, b)):
+        for shape in (a, b):
+            if not meets(shape):
+                raise ModelError(f"{names}: {why_not(shape)}")
+        return
     if any(isinstance(s, Revolution) for s in (a, b)) and not any(isinstance(s, Sphere) for s in (a, b)):
         raise ModelError(f"{names}: a solid of revolution may not be convex and meets spheres only so far")
     if a.planar != b.planar:

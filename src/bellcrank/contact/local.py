@@ -1,7 +1,7 @@
 """A sampled surface around a contact point, in a straight-line program, and how two surfaces meet there.
 
 A program cannot search a tree. So the samples around the contact point are inputs of it, gathered from outside by
-:mod:`bellcrank.contact.gather` whenever the point has moved by a margin; Newton's method does the rest. Weights vanish
+:mod:`bellcrank.contact.search` whenever the point has moved by a margin; Newton's method does the rest. Weights vanish
 beyond their radius, so gathering anew changes nothing: the gap stays one smooth function of the poses, and there is
 no tick.
 
@@ -13,60 +13,37 @@ quadrics, so it converges by a factor of the order of the spacing over the radiu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.shapes import TINY, Plane, Shape, Sphere, Support
-from bellcrank.contact.steps import frame, solved_2x2
+from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
+from bellcrank.contact.sampled import ENTRIES, Sampled
+from bellcrank.contact.shapes import TINY, Shape
+from bellcrank.contact.source import Around, Source
+from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Mat, Vec, add, dot, scale, sub, times, transposed_times
-from bellcrank.program.trace import Expr, Graph, Scalar, maximum, minimum, sqrt
+from bellcrank.mechanics.vectors import Mat, Vec, add, dot, neg, scale, sub, times, transposed_times, vec
+from bellcrank.program.trace import Expr, Scalar, compare, logical, maximum, minimum, sqrt, where
 
 STEPS = 6
 """Newton steps."""
 NEAR = 1e-10
 """Square of a distance over the radius of its weight that counts as on the sample."""
+AWAY = 10.0
+"""Gap of a contact that is none, over the spacing."""
 FAR = 1e-12
 """Weight of the nearest quadric where no other weight reaches."""
 
-Symmetric = tuple[Scalar, Scalar, Scalar]
-
 
 @dataclass(frozen=True, eq=False)
-class Local(Shape):
-    """A sampled surface with the samples around a point as inputs.
-
-    source: The whole surface. start: The last contact point. rows: One for each sample, see
-    :meth:`~bellcrank.contact.sampled.Sampled.around`. turn: +1 and -1 in turn, changed when samples are gathered.
-    """
+class Local(Around):
+    """A sampled surface with the samples around a point as inputs."""
 
     source: Sampled
-    start: Vec
-    rows: tuple[tuple[Scalar, ...], ...]
-    turn: Scalar = 1.0
-    closed_support: ClassVar[bool] = False
-
-    @staticmethod
-    def of(source: Sampled, inputs: Sequence[Scalar], turn: Scalar = 1.0) -> Local:
-        """From the numbers of :func:`bellcrank.contact.gather.numbers` as inputs."""
-        from bellcrank.contact.sampled import ENTRIES
-
-        rows = tuple(tuple(inputs[k : k + ENTRIES]) for k in range(3, len(inputs), ENTRIES))
-        return Local(source, (inputs[0], inputs[1], inputs[2]), rows, turn)
-
-    def brought(self, graph: Graph) -> Local:
-        """The same with its inputs in the graph of a trace, once instead of at every operation."""
-        x, y, z = (graph.bring(v) for v in self.start)
-        rows = tuple(tuple(graph.bring(v) for v in row) for row in self.rows)
-        return Local(self.source, (x, y, z), rows, self.turn)
 
     @property
-    def bend(self) -> tuple[Vec, Vec, Vec]:
-        """K = -H of the nearest sample."""
-        xx, yy, zz, xy, xz, yz = self.rows[0][6:12]
-        return (-xx, -xy, -xz), (-xy, -yy, -yz), (-xz, -yz, -zz)
+    def rows(self) -> list[tuple[Scalar, ...]]:
+        """One for each sample, the nearest first."""
+        return [self.inputs[k : k + ENTRIES] for k in range(0, len(self.inputs), ENTRIES)]
 
     def slope(self, x: Vec) -> tuple[Scalar, Vec]:
         """f and its gradient."""
@@ -99,73 +76,68 @@ class Local(Shape):
         f = value / total
         return f, scale(1.0 / total, sub(value_slope, scale(f, total_slope)))
 
-    def implicit(self, s: Vec) -> Scalar:
-        return self.slope(s)[0]
+    def pulled(self, x: Vec) -> tuple[Vec, Vec]:
+        return _onto(x, *self.slope(x))
 
-    def support(self, n: Vec) -> Support:
-        return self.source.support(n)
+    def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
+        """Of the nearest sample: K = -H."""
+        xx, yy, zz, xy, xz, yz = self.inputs[6:12]
+        K = (-xx, -xy, -xz), (-xy, -yy, -yz), (-xz, -yz, -zz)
+        K1, K2 = times(K, e1), times(K, e2)
+        return dot(e1, K1), dot(e1, K2), dot(e2, K2)
 
-    def bounding_radius(self) -> Scalar:
-        return self.source.bounding_radius()
+    def room(self, x: Vec) -> Scalar:
+        way = sub(x, self.start)
+        return 1.0 - dot(way, way) / self.source.margin**2
 
 
 def meets(other: Shape) -> bool:
-    """Whether a sampled surface can meet this shape."""
-    return isinstance(other, Sampled | Local | Plane) or type(other) is Sphere
+    """Whether a surface of data can meet this shape."""
+    return isinstance(other, Source | Around) or smooth_partner(other)
 
 
-def _slope(shape: Shape, x: Vec) -> tuple[Scalar, Vec]:
-    if isinstance(shape, Local):
-        return shape.slope(x)
-    if isinstance(shape, Plane):
-        return x[2], (0.0, 0.0, 1.0)
-    assert isinstance(shape, Sphere)
-    length = sqrt(maximum(dot(x, x), TINY))
-    return length - shape.radius, scale(1.0 / length, x)
-
-
-def _bend(shape: Shape, e1: Vec, e2: Vec) -> Symmetric:
-    """Curvature along two tangents, in the shape's own axes."""
-    if isinstance(shape, Local):
-        K = shape.bend
-        K1, K2 = times(K, e1), times(K, e2)
-        return dot(e1, K1), dot(e1, K2), dot(e2, K2)
-    if isinstance(shape, Plane):
-        return 0.0, 0.0, 0.0
-    assert isinstance(shape, Sphere)
-    return 1.0 / shape.radius, 0.0, 1.0 / shape.radius
-
-
-def _start(shape: Shape, a: Local, R: Mat, c: Vec) -> Vec:
-    """A point of b near the contact, in b's frame."""
-    if isinstance(shape, Local):
-        return shape.start
-    return transposed_times(R, sub(a.start, c))
-
-
-def _pulled(shape: Shape, x: Vec) -> tuple[Vec, Vec]:
-    """The point pulled onto the surface, and the normal where it was."""
-    f, g = _slope(shape, x)
+def _onto(x: Vec, f: Scalar, g: Vec) -> tuple[Vec, Vec]:
+    """A Newton step onto f = 0 along the slope g, and the unit normal."""
     inverse = 1.0 / sqrt(maximum(dot(g, g), TINY))
     n = scale(inverse, g)
     return sub(x, scale(f * inverse, n)), n
 
 
-def meet(a: Local, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
-    """Normal and closest points of a sampled surface and another shape, in the frame of a."""
+def _pulled(shape: Shape, x: Vec) -> tuple[Vec, Vec]:
+    """The point pulled onto the surface, and the normal where it was."""
+    return shape.pulled(x) if isinstance(shape, Around) else _onto(x, *slope(shape, x))
+
+
+def _bend(shape: Shape, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
+    return shape.bend(x, e1, e2) if isinstance(shape, Around) else bend(shape, x, e1, e2)
+
+
+def _start(shape: Shape, a: Around, R: Mat, c: Vec) -> Vec:
+    """A point of b near the contact, in b's frame."""
+    if isinstance(shape, Around):
+        return shape.start
+    return transposed_times(R, sub(a.start, c))
+
+
+def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
+    """Normal and closest points of a surface of data and another shape, in the frame of a.
+
+    Where a's contact point is held, at a corner or on a flat side, b's is the foot of it and the normal is b's.
+    """
     if not meets(b):
-        raise ModelError(
-            f"a sampled surface meets spheres, planes and sampled surfaces, not {type(b).__name__}"
-        )
+        raise ModelError(f"{type(a.source).__name__} and {type(b).__name__}: {why_not(b)}")
     graph = next((v.graph for v in (*c, *R[0], *R[1], *R[2]) if isinstance(v, Expr)), None)
     if graph is not None:
-        a, b = a.brought(graph), b.brought(graph) if isinstance(b, Local) else b
+        a, b = a.brought(graph), b.brought(graph) if isinstance(b, Around) else b
     longest = a.source.spacing
-    if isinstance(b, Local):
+    if isinstance(b, Around):
         longest = min(longest, b.source.spacing)
+    free, held = compare("lt", 1.5, a.hold[0]), compare("lt", a.hold[0], 0.5)
+    along = (a.hold[1], a.hold[2], a.hold[3])
     x, y = a.start, _start(b, a, R, c)
     for _ in range(STEPS):
         x, n = _pulled(a, x)
+        x = vec(chosen(held, a.start, x))
         y, m = _pulled(b, y)
         n_b = times(R, m)
         r = sub(add(c, times(R, y)), x)
@@ -173,28 +145,41 @@ def meet(a: Local, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         e1, e2 = frame(n)
         r1, r2 = dot(e1, r), dot(e2, r)
         s1, s2 = dot(e1, n_b), dot(e2, n_b)
-        a11, a12, a22 = _bend(a, e1, e2)
-        b11, b12, b22 = _bend(b, transposed_times(R, e1), transposed_times(R, e2))
+        a11, a12, a22 = _bend(a, x, e1, e2)
+        b11, b12, b22 = _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
         p11, p12 = b11 * a11 + b12 * a12, b11 * a12 + b12 * a22
         p21, p22 = b12 * a11 + b22 * a12, b12 * a12 + b22 * a22
-        t1, t2 = solved_2x2(
-            a11 + b11 + d * p11,
-            a12 + b12 + d * p12,
-            a12 + b12 + d * p21,
-            a22 + b22 + d * p22,
-            b11 * r1 + b12 * r2 - s1,
-            b12 * r1 + b22 * r2 - s2,
-        )
+        A11, A12 = a11 + b11 + d * p11, a12 + b12 + d * p12
+        A21, A22 = a12 + b12 + d * p21, a22 + b22 + d * p22
+        w1, w2 = b11 * r1 + b12 * r2 - s1, b12 * r1 + b22 * r2 - s2
+        t1, t2 = solved_2x2(A11, A12, A21, A22, w1, w2)
+        f1, f2 = dot(along, e1), dot(along, e2)
+        stiff = f1 * (A11 * f1 + A12 * f2) + f2 * (A21 * f1 + A22 * f2)
+        single = -(f1 * s1 + f2 * s2) / where(compare("lt", TINY, stiff), stiff, 1.0)
+        t1 = where(free, t1, where(held, 0.0, single * f1))
+        t2 = where(free, t2, where(held, 0.0, single * f2))
         # Far steps leave the samples that are known here.
         part = minimum(1.0, longest / sqrt(maximum(t1 * t1 + t2 * t2, TINY)))
         t1, t2 = part * t1, part * t2
-        x = add(x, add(scale(t1, e1), scale(t2, e2)))
+        step = add(scale(t1, e1), scale(t2, e2))
+        x = add(x, step)
         k1, k2 = t1 + d * (a11 * t1 + a12 * t2) - r1, t2 + d * (a12 * t1 + a22 * t2) - r2
-        y = add(y, transposed_times(R, add(scale(k1, e1), scale(k2, e2))))
+        move = add(scale(k1, e1), scale(k2, e2))
+        after = sub(step, r)
+        move = vec(chosen(free, move, sub(after, scale(dot(after, n_b), n_b))))
+        y = add(y, transposed_times(R, move))
     x, _ = _pulled(a, x)
     x, n = _pulled(a, x)
-    y, _ = _pulled(b, y)
-    return n, x, add(c, times(R, y))
+    y, m = _pulled(b, y)
+    n_b, z = times(R, m), add(c, times(R, y))
+    x = vec(chosen(held, a.start, x))
+    # Far from the pieces that are known the step of an integrator may reach, but finds nothing there; events call for
+    # other pieces before. No contact is one some spacings away.
+    none = logical("or", compare("lt", a.hold[0], -0.5), compare("lt", a.room(x), a.far))
+    if isinstance(b, Around):
+        none = logical("or", none, compare("lt", b.room(y), b.far))
+    x = vec(chosen(none, add(z, scale(AWAY * longest, n_b)), x))
+    return vec(chosen(free, n, neg(n_b))), x, z
 
 
 __all__ = ["Local", "meet", "meets"]

@@ -86,13 +86,15 @@ def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[
 def _check_sides(f: NDArray[np.int64]) -> bool:
     """Whether the mesh is closed; raise where neighbours disagree about the outside or three triangles meet."""
     directed = np.concatenate([f[:, (0, 1)], f[:, (1, 2)], f[:, (2, 0)]])
-    _, count = np.unique(directed, axis=0, return_counts=True)
+    number = int(f.max()) + 1
+    _, count = np.unique(directed[:, 0] * number + directed[:, 1], return_counts=True)
     if (count > 1).any():
         raise ModelError(
             f"{int((count > 1).sum())} edges of the mesh have triangles that disagree about the outside, or more than "
             "two triangles; orient it first (trimesh.repair.fix_normals)"
         )
-    _, count = np.unique(np.sort(directed, axis=1), axis=0, return_counts=True)
+    low, high = directed.min(axis=1), directed.max(axis=1)
+    _, count = np.unique(low * number + high, return_counts=True)
     return bool((count == 2).all())
 
 

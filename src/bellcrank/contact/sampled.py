@@ -14,18 +14,22 @@ Differs in: paper C takes the samples around the closest one as control points o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.shapes import Shape, Support
+from bellcrank.contact.source import Source
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.contact.local import Local
 
 Array = NDArray[np.float64]
 
@@ -35,31 +39,38 @@ REACH = 1.35
 """Radius of a sample's weight over the distance of its sixth neighbour."""
 MARGIN = 0.25
 """How far, over that distance, the contact point may move before samples are gathered anew."""
-CROWDED = 32
+CROWDED = 48
 """Most samples around a contact point that a program takes in."""
+MOST = 2_000_000
+"""Samples of a surface at most: they are fitted at a few microseconds and half a kilobyte each."""
+SHARP = 0.6
+"""Angle between the normals of neighbours [rad] beyond which a sample counts as one of an edge."""
+RIM = 1.0
+"""Distance of a contact point from the nearest sample, over the radius of its weight, beyond which the surface ends."""
 ENTRIES = 13
 """Numbers a sample hands to a program: position, normal, six of H, radius of its weight."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled(Shape):
+class Sampled(Source):
     """A surface through samples, convex or not.
 
     points: [m], (number, 3). normals: Outward, (number, 3). notes: What was repaired. A surface that is not closed
-    ends where its samples do.
+    ends where its samples do; sharp edges are rounded over about the distance of the samples.
     """
 
     points: Array
     normals: Array
     notes: tuple[str, ...] = field(default=())
-    by_points: ClassVar[bool] = True
-    closed_support: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
         _check(points, normals)
         object.__setattr__(self, "points", points)
-        object.__setattr__(self, "normals", normals / np.linalg.norm(normals, axis=1)[:, None])
+        size = np.linalg.norm(normals, axis=1)[:, None]
+        # Unit normals stay what they are to the last bit.
+        unit = np.where(np.abs(size - 1.0) < 4e-16, normals, normals / size)
+        object.__setattr__(self, "normals", unit)
         if self.capacity > CROWDED:
             raise ModelError(
                 f"sampled surface: up to {self.capacity} samples lie around one point, far closer together one way "
@@ -100,21 +111,27 @@ class Sampled(Shape):
         return Sampled.from_mesh(*read(path))
 
     @cached_property
-    def tree(self) -> Any:
-        """The bounding-volume tree over the samples."""
-        from scipy.spatial import cKDTree
-
-        return cKDTree(self.points)
-
-    @cached_property
     def _fitted(self) -> tuple[Array, Array, Array]:
         """Distance of the sixth neighbour, corrected normals (number, 3) and H (number, 3, 3)."""
         count = min(NEIGHBOURS, len(self.points) - 1)
-        far, near = self.tree.query(self.points, count + 1)
+        far, near = self.nearest_points.query(self.points, count + 1, workers=-1)
+        self.__dict__["neighbours"] = near[:, 1:9].copy()
         n, H = self.normals, np.zeros((len(self.points), 3, 3))
         for _ in range(2):
             n, H = _fit(self.points, n, near[:, 1:])
         return far[:, 6], n, H
+
+    @cached_property
+    def neighbours(self) -> NDArray[np.int64]:
+        """The nearest eight samples of each."""
+        _ = self._fitted
+        return np.asarray(self.__dict__["neighbours"])
+
+    @cached_property
+    def sharp(self) -> NDArray[np.bool_]:
+        """Samples on edges and corners: the normals around them differ by more than a smooth surface lets expect."""
+        dots = np.einsum("ik,ijk->ij", self.normals, self.normals[self.neighbours])
+        return np.asarray(dots.min(axis=1) < np.cos(SHARP))
 
     @cached_property
     def reach(self) -> Array:
@@ -134,13 +151,19 @@ class Sampled(Shape):
     @cached_property
     def capacity(self) -> int:
         """The most samples whose weight reaches into the margin around any point of the surface, and a few to spare."""
-        counts = self.tree.query_ball_point(self.points, self.reach + self.margin, return_length=True)
+        counts = self.nearest_points.query_ball_point(
+            self.points, self.reach + self.margin, return_length=True
+        )
         return int(np.max(counts)) + 4
 
-    def around(self, x: Array) -> Array:
-        """What a program needs of the samples around x: (capacity, ENTRIES), the nearest first."""
+    @property
+    def entries(self) -> int:
+        return self.capacity * ENTRIES
+
+    def piece(self, x: Array) -> tuple[Array, Array, bool]:
+        """x, and for each sample around it, the nearest first, its ENTRIES."""
         number = len(self.points)
-        _, near = self.tree.query(x, min(self.capacity, number))
+        far, near = self.nearest_points.query(x, min(self.capacity, number))
         table = np.zeros((self.capacity, ENTRIES))
         _, n, H = self._fitted
         k = len(near)
@@ -148,21 +171,21 @@ class Sampled(Shape):
         table[:k, 6:12] = H[near][:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
         table[:k, 12] = self.reach[near]
         table[k:, 0:3], table[k:, 12] = table[0, 0:3] + 1e6 * self.spacing, self.spacing
-        return table
+        return x, table.ravel(), bool(far[0] <= RIM * self.reach[near[0]])
 
-    def implicit(self, s: Vec) -> Scalar:
-        raise ModelError(
-            "a sampled surface is known around a contact only; bellcrank.contact.gather searches it"
-        )
+    def local(self, start: Vec, inputs: Sequence[Scalar], turn: Scalar) -> Local:
+        from bellcrank.contact.local import Local
 
-    def support(self, n: Vec) -> Support:
-        raise ModelError("a sampled surface may not be convex, so it has no support points")
+        return Local(self, start, tuple(inputs), turn)
 
-    def bounding_radius(self) -> Scalar:
-        return float(np.linalg.norm(self.points, axis=1).max())
+    def bends(self, k: int) -> Array:
+        return np.asarray(-self._fitted[2][k])
 
-    def samples(self) -> tuple[Vec, ...]:
-        return tuple((float(x), float(y), float(z)) for x, y, z in self.points)
+    @cached_property
+    def bulge(self) -> float:
+        # Corners stick out themselves.
+        bent = np.abs(self._fitted[2]).max(axis=(1, 2))[~self.sharp]
+        return float(np.quantile(bent * self._fitted[0][~self.sharp] ** 2, 0.99)) if len(bent) else 0.0
 
 
 def _check(points: Array, normals: Array) -> None:
@@ -170,6 +193,8 @@ def _check(points: Array, normals: Array) -> None:
         raise ModelError(
             f"samples are points and normals of shape (number, 3), not {points.shape} and {normals.shape}"
         )
+    if len(points) > MOST:
+        raise ModelError(f"a sampled surface takes at most {MOST} samples, not {len(points)}; thin it out")
     if len(points) < 12:
         raise ModelError(f"a sampled surface needs at least 12 samples, not {len(points)}")
     for name, rows in (("point", points), ("normal", normals)):

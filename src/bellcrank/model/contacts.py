@@ -79,10 +79,10 @@ class ContactMethods(StateMethods, Registry):
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
-        approach_speed.
+        approach_speed; points, the most at which a sampled surface touches at a time.
         """
         from bellcrank.contact.closest import check_pair
-        from bellcrank.contact.sampled import Sampled
+        from bellcrank.contact.source import Source
 
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
@@ -99,12 +99,13 @@ class ContactMethods(StateMethods, Registry):
         if chosen is Treatment.CONTINUOUS:
             from bellcrank.model.pressing import bristles, contact_force
 
-            force = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
-            self.forces[name] = force
-            for state in bristles(force):
-                self._add_state(state)
-            return force
-        if any(isinstance(side.shape, Sampled) for side in (a, b)):
+            made = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
+            for force in made:
+                self.forces[force.name if len(made) == 1 else self._new_name("contact", force.name)] = force
+                for state in bristles(force):
+                    self._add_state(state)
+            return made[0]
+        if any(isinstance(side.shape, Source) for side in (a, b)):
             raise ModelError(
                 f"{who}: a sampled surface presses, it does not strike; add treatment='continuous'"
             )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Joint
@@ -156,8 +156,10 @@ class ContactForce:
     a, b: Frames of the shapes. contact: The pair. law: Of the normal force. stiffness: K of F = K d^exponent
     [N/m^exponent], or None where `modulus`, E* [Pa], and the local curvatures give it. factor: a of the law.
     damping: Of Kelvin and Voigt's law [N s/m]. approach_speed: The parameter that holds the speed of the last touch
-    [m/s]. friction: Law of friction, None without. bend: The states that hold how far bristles are bent, in the axes of
-    the bodies' common link [m]; None for friction without memory.
+    [m/s]. friction: Law of friction, None without. group: What the user called the contact, of which this is one of so
+    many `points`. bend: The states that hold how far bristles are bent, in the axes of
+    the bodies' common link [m]; None for friction without memory. given: Young's modulus, Poisson's
+    ratio and the first approach speed as the user said them.
     """
 
     name: str
@@ -172,7 +174,10 @@ class ContactForce:
     damping: Scalar
     approach_speed: Scalar
     friction: Coulomb | LuGre | None = None
+    group: str = ""
+    points: int = 1
     bend: tuple[Scalar, Scalar, Scalar] | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 Force: TypeAlias = (

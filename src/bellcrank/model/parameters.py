@@ -11,11 +11,15 @@ from bellcrank.program.trace import Expr, ParameterGraph, Scalar, rebuild
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that stays an input of the compiled program: `value` in `unit`."""
+    """A number that stays an input of the compiled program: `value` in `unit`.
+
+    internal: Kept by the package itself (what contacts remember during a run); stands behind those of the user.
+    """
 
     name: str
     value: float
     unit: str = ""
+    internal: bool = False
 
 
 class ParameterTable(dict[str, Parameter]):
@@ -28,6 +32,18 @@ class ParameterTable(dict[str, Parameter]):
         super().__init__()
         self.graph = ParameterGraph()
         self.states: set[str] = set()
+
+    def add(self, parameter: Parameter) -> Expr:
+        """A new parameter, those of the user before the internal ones, whenever they are made."""
+        self[parameter.name] = parameter
+        if not parameter.internal:
+            for name in [name for name, other in self.items() if other.internal]:
+                self[name] = self.pop(name)
+        return self.graph.input(parameter.name)
+
+    def own(self) -> list[str]:
+        """The names of the user's parameters."""
+        return [name for name, parameter in self.items() if not parameter.internal]
 
     def value(self, number: Scalar) -> float:
         """The number that `number` is with the present parameter values."""

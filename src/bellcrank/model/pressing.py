@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
-from bellcrank.contact.gather import input_names, numbers
 from bellcrank.contact.hertz import effective_modulus
 from bellcrank.contact.laws import FACTORS, ForceLaw
-from bellcrank.contact.local import Local
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
+from bellcrank.contact.search import held
 from bellcrank.contact.shapes import Plane, Shape
+from bellcrank.contact.source import Source, input_names, leader, local_of
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
@@ -42,14 +42,17 @@ def contact_force(
     young: Any = None,
     poisson: Any = 0.3,
     approach_speed: float = 1.0,
-) -> ContactForce:
-    """The force between two shapes that overlap.
+    points: int = 1,
+) -> list[ContactForce]:
+    """The forces between two shapes that overlap, one for each point at which they may touch.
 
     stiffness: K of F = K d^exponent [N/m^exponent]; or young: Young's modulus [Pa], one number for both bodies or
     one each, infinite for a rigid one, with poisson: Poisson's ratio likewise; then K follows the local curvatures
-    (Hertz, elliptic contact). exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping: Of Kelvin and Voigt's
-    law [N s/m], which knows no restitution. approach_speed: Of the touch [m/s], used until a run meets the first; it
-    is kept in the parameter "<name> approach speed".
+    (Hertz, elliptic contact). points: At how many points at most a sampled surface touches at a time; each presses with
+    the whole stiffness. Of several points the forces are called "<name> 1", "<name> 2" and so on. exponent: 1.5
+    where missing, 1 for Kelvin and Voigt. damping: Of Kelvin and Voigt's law [N s/m], which knows no restitution.
+    approach_speed: Of the touch [m/s], used until a run meets the first; it is kept in the parameter
+    "<name> approach speed".
     """
     who = f"contact {name!r}"
     chosen = ForceLaw(
@@ -65,12 +68,12 @@ def contact_force(
         raise ModelError(f"exponent of {who} is {n:g}; it must be at least 1")
     if (stiffness is None) == (young is None):
         raise ModelError(f"{who} needs one of stiffness= and young=, not both or neither")
-    k: Scalar | None = None
-    modulus = 0.0
+    k_given: Scalar | None = None
+    modulus, material = 0.0, dict[str, Any]()
     if young is None:
-        k = checks.positive(f"stiffness of {who}", stiffness, parameters)
+        k_given = checks.positive(f"stiffness of {who}", stiffness, parameters)
     else:
-        modulus = _modulus(who, young, poisson)
+        modulus, material = _modulus(who, young, poisson)
         _check_curved(who, a.shape, b.shape)
         if n != 1.5:
             raise ModelError(
@@ -84,18 +87,63 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    if factor:
-        parameter = Parameter(f"{name} approach speed", speed, "m/s")
-        parameters[parameter.name] = parameter
-        v0 = parameters.graph.input(parameter.name)
-    a, b = (_local(parameters, f"{name} {letter}", side) for letter, side in (("a", a), ("b", b)))
-    pair = Contact(name, a, b, restitution, 0.0, chosen.value)
+    count = _points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
-    bend: tuple[Scalar, Scalar, Scalar] | None = None
-    if isinstance(rubbing, LuGre):
-        x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
-        bend = x, y, z
-    return ContactForce(name, a.frame, b.frame, pair, chosen, k, modulus, n, factor, d, v0, rubbing, bend)
+    found = []
+    for k in range(count):
+        own = name if count == 1 else f"{name} {k + 1}"
+        if factor:
+            v0 = parameters.add(Parameter(f"{own} approach speed", speed, "m/s", True))
+        sides = _sides(parameters, own, a, b)
+        bend: tuple[Scalar, Scalar, Scalar] | None = None
+        if isinstance(rubbing, LuGre):
+            x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
+            bend = x, y, z
+        pair = Contact(own, *sides, restitution, 0.0, chosen.value)
+        found.append(
+            ContactForce(
+                own,
+                a.frame,
+                b.frame,
+                pair,
+                chosen,
+                k_given,
+                modulus,
+                n,
+                factor,
+                d,
+                v0,
+                rubbing,
+                name,
+                count,
+                bend,
+                {**material, "approach_speed": speed},
+            )
+        )
+    if any(isinstance(side.shape, Source) for side in (a, b)):
+        for key, value in (*search_values(name), (f"{name} search turn", 1.0)):
+            parameters.add(Parameter(key, value, "", True))
+    return found
+
+
+def search_values(name: str) -> list[tuple[str, float]]:
+    """What the search for contact points keeps between searches: how far it holds, and the pose it was made in."""
+    pose = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    return [(f"{name} clearance", 1.0), *((f"{name} pose {k}", value) for k, value in enumerate(pose))]
+
+
+def _points(who: str, points: Any, a: Shape, b: Shape) -> int:
+    if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
+        raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
+    if points > 1 and not isinstance((a, b)[leader(a, b)], Sampled):
+        raise ModelError(
+            f"{who}: {type(a).__name__} and {type(b).__name__} touch at one point; points= belongs to sampled surfaces"
+        )
+    return points
+
+
+MOST_POINTS = 12
+"""Each point is a piece of program of its own."""
 
 
 def bristles(force: ContactForce) -> list[StateVariable]:
@@ -138,7 +186,7 @@ def _check_law(who: str, law: ForceLaw, e: float, damping: Any, exponent: float 
         )
 
 
-def _modulus(who: str, young: Any, poisson: Any) -> float:
+def _modulus(who: str, young: Any, poisson: Any) -> tuple[float, dict[str, Any]]:
     def both(what: str, given: Any) -> tuple[float, float]:
         items = tuple(given) if isinstance(given, tuple | list) else (given, given)
         if len(items) != 2 or any(isinstance(x, bool) or not isinstance(x, int | float) for x in items):
@@ -152,27 +200,40 @@ def _modulus(who: str, young: Any, poisson: Any) -> float:
         )
     if not all(-1.0 < x <= 0.5 for x in nu):
         raise ModelError(f"poisson of {who} is {poisson!r}; it must lie between -1 and 0.5")
-    return effective_modulus(e, nu)
+    return effective_modulus(e, nu), {"young": e, "poisson": nu}
 
 
-def _local(parameters: ParameterTable, prefix: str, side: PlacedShape) -> PlacedShape:
-    """A sampled surface as a program sees it: the samples around the contact are parameters, set during a run."""
-    if not isinstance(side.shape, Sampled):
-        return side
-    source = side.shape
-    values = numbers(source, source.points[0])
-    inputs: list[Scalar] = []
-    for key, value in zip(input_names(source, prefix), values.tolist(), strict=True):
-        parameters[key] = Parameter(key, value)
-        inputs.append(parameters.graph.input(key))
-    turn = Parameter(f"{prefix} turn", 1.0)
-    parameters[turn.name] = turn
-    return PlacedShape(side.frame, Local.of(source, inputs, parameters.graph.input(turn.name)))
+def _sides(
+    parameters: ParameterTable, name: str, a: PlacedShape, b: PlacedShape
+) -> tuple[PlacedShape, PlacedShape]:
+    """Surfaces of data as a program sees them: what is around the contact are parameters, set during a run."""
+    made = []
+    leads = "ab"[leader(a.shape, b.shape)]
+    for letter, side in (("a", a), ("b", b)):
+        if not isinstance(side.shape, Source):
+            made.append(side)
+            continue
+        source, prefix = side.shape, f"{name} {letter}"
+        values, _ = source.numbers(source.points[0])
+        inputs = [
+            parameters.add(Parameter(key, value, "", True))
+            for key, value in zip(input_names(source, prefix), values.tolist(), strict=True)
+        ]
+        turn = parameters.add(Parameter(f"{prefix} turn", 1.0, "", True))
+        piece = local_of(source, inputs, turn)
+        if letter == leads:
+            start = (-1.0, 0.0, 0.0, 0.0)
+            how = [parameters.add(Parameter(f"{name} hold {k}", v, "", True)) for k, v in enumerate(start)]
+            piece = held(piece, (how[0], how[1], how[2], how[3]))
+            for what in ("sample", "partner"):
+                parameters.add(Parameter(f"{name} {what}", -1.0, "", True))
+        made.append(PlacedShape(side.frame, piece))
+    return made[0], made[1]
 
 
 def _check_curved(who: str, a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} on {type(b).__name__}"
-    edged = any(shape.faces or isinstance(shape, Revolution | Sampled) for shape in (a, b))
+    edged = any(shape.faces or isinstance(shape, Revolution | Source) for shape in (a, b))
     straight = any(s.straight for s in (a, b)) and any(isinstance(s, Plane) for s in (a, b))
     if a.planar or edged or straight:
         raise ModelError(

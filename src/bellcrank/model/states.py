@@ -61,6 +61,10 @@ class StateMethods:
 
     def _add_state(self, state: StateVariable) -> Expr:
         self.states[state.name] = state
+        if state.rate is not None:
+            # Those of the user stand first, whenever they are made.
+            for other in [name for name, known in self.states.items() if known.rate is None]:
+                self.states[other] = self.states.pop(other)
         self.parameters.states.add(state.name)
         return self.parameters.graph.input(state.name)
 

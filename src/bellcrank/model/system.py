@@ -65,8 +65,7 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods):
         number = checks.plain_number(
             f"value of parameter {name!r}", value, "a parameter starts from a plain number"
         )
-        self.parameters[name] = Parameter(name, number, unit)
-        return self.parameters.graph.input(name)
+        return self.parameters.add(Parameter(name, number, unit))
 
     def body(
         self,

@@ -1,0 +1,191 @@
+"""Surfaces of Bezier patches around a contact point: de Casteljau's algorithm in a program and in numbers.
+
+A program holds the control points of one patch and the parameters u, v of the last contact; Newton's method finds the
+foot of a point on it. The patch is changed where the contact leaves it, which is located as an event.
+
+Source: Farin (2002), Curves and Surfaces for CAGD, sections 4.1 (de Casteljau), 14.6 (tensor products), 19.3
+(curvature).
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.partners import Symmetric
+from bellcrank.contact.shapes import TINY
+from bellcrank.contact.source import Around, Source
+from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub
+from bellcrank.program.trace import Scalar, maximum, minimum, sqrt
+
+Array = NDArray[np.float64]
+
+STEPS = 3
+"""Newton steps for a foot in a program, from the last contact."""
+BEYOND = 0.25
+"""How far, in parameters, a contact may lie beyond a rim before it has ended."""
+HEAD = 6
+"""Entries before the control points: u, v, and the least and largest of each before another patch is due."""
+
+
+def de_casteljau(control: Array, t: float) -> tuple[Array, Array, Array]:
+    """Point and first two derivatives of the Bezier curve with the control points (number, ...) at t."""
+    n, row = len(control) - 1, control
+    while len(row) > 3:
+        row = (1.0 - t) * row[:-1] + t * row[1:]
+    bend = n * (n - 1) * (row[2] - 2.0 * row[1] + row[0]) if n > 1 else np.zeros_like(row[0])
+    while len(row) > 2:
+        row = (1.0 - t) * row[:-1] + t * row[1:]
+    return (1.0 - t) * row[0] + t * row[1], n * (row[1] - row[0]), bend
+
+
+def patch_at(control: Array, u: float, v: float) -> tuple[Array, ...]:
+    """Point of a patch (rows, columns, 3), its derivatives by u and v, and by uu, uv, vv."""
+    along, slope, bend = de_casteljau(control, u)
+    point, by_v, by_vv = de_casteljau(along, v)
+    by_u, by_uv, _ = de_casteljau(slope, v)
+    return point, by_u, by_v, de_casteljau(bend, v)[0], by_uv, by_vv
+
+
+def foot_on(control: Array, x: Array, u: float, v: float, steps: int = 20) -> tuple[float, float]:
+    """The parameters of the point of a patch nearest to x, from a start; the polynomial goes on beyond its rim."""
+    for _ in range(steps):
+        p, a, b, aa, ab, bb = patch_at(control, u, v)
+        r = p - x
+        g = np.array([a @ r, b @ r])
+        M = np.array([[a @ a, a @ b], [a @ b, b @ b]])
+        H = M + np.array([[aa @ r, ab @ r], [ab @ r, bb @ r]])
+        # Far from the surface the second derivatives may turn the step round: Gauss and Newton's then.
+        safe = np.linalg.det(H) > 0.1 * np.linalg.det(M) and H[0, 0] > 0.0
+        step = np.linalg.solve(H if safe else M, g)
+        step *= min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
+        u, v = u - float(step[0]), v - float(step[1])
+        u, v = min(max(u, -1.0), 2.0), min(max(v, -1.0), 2.0)
+        if np.abs(step).max() < 1e-12:
+            break
+    return u, v
+
+
+class Patched(Source):
+    """A surface of patches of one degree.
+
+    sign: +1 where the normal is u x v, -1 where it is v x u.
+    """
+
+    degrees: tuple[int, int]
+    sign: float
+
+    @property
+    def entries(self) -> int:
+        return HEAD + 3 * (self.degrees[0] + 1) * (self.degrees[1] + 1)
+
+    def local(self, start: Vec, inputs: Sequence[Scalar], turn: Scalar) -> LocalPatch:
+        return LocalPatch(self, start, tuple(inputs), turn)
+
+    @abstractmethod
+    def candidates(self, x: Array) -> list[tuple[Array, float, float, Array]]:
+        """Patches that may hold the foot of x: control points, a start (u, v), and the limits of u and v (4)."""
+
+    def piece(self, x: Array) -> tuple[Array, Array, bool]:
+        found = []
+        for control, first_u, first_v, limits in self.candidates(x):
+            u, v = foot_on(control, x, first_u, first_v)
+            p = patch_at(control, u, v)[0]
+            # How far beyond what this patch covers, and how far from its middle.
+            over = max(limits[0] - u, u - limits[1], limits[2] - v, v - limits[3], 0.0)
+            key = (over, float(np.linalg.norm(p - x)), max(abs(u - 0.5), abs(v - 0.5)))
+            found.append((key, u, v, limits, control, p))
+        (over, _, _), u, v, limits, control, p = min(found, key=lambda f: f[0])
+        return p, np.concatenate([[u, v], limits, control.ravel()]), over <= BEYOND
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPatch(Around):
+    """One patch with its control points as inputs."""
+
+    source: Patched
+    far: ClassVar[float] = -BEYOND
+
+    def at(self, u: Scalar, v: Scalar) -> tuple[Vec, ...]:
+        """The point, its derivatives by u and v, and by uu, uv, vv."""
+        rows, columns = self.source.degrees[0] + 1, self.source.degrees[1] + 1
+        flat = self.inputs[HEAD:]
+        net = [[_three(flat, 3 * (i * columns + j)) for i in range(rows)] for j in range(columns)]
+        curves = [_casteljau(column, u) for column in net]
+        point, by_v, by_vv = _casteljau([c[0] for c in curves], v)
+        by_u, by_uv, _ = _casteljau([c[1] for c in curves], v)
+        return point, by_u, by_v, _casteljau([c[2] for c in curves], v)[0], by_uv, by_vv
+
+    def foot(self, x: Vec) -> tuple[Scalar, Scalar]:
+        """Parameters of the foot of a point."""
+        u, v = self.inputs[0], self.inputs[1]
+        for _ in range(STEPS):
+            p, a, b, aa, ab, bb = self.at(u, v)
+            r = sub(p, x)
+            h11, h12, h22 = dot(a, a) + dot(aa, r), dot(a, b) + dot(ab, r), dot(b, b) + dot(bb, r)
+            g1, g2 = dot(a, r), dot(b, r)
+            det = 1.0 / maximum(h11 * h22 - h12 * h12, TINY)
+            u, v = u - det * (h22 * g1 - h12 * g2), v - det * (h11 * g2 - h12 * g1)
+        return u, v
+
+    def pulled(self, x: Vec) -> tuple[Vec, Vec]:
+        p, a, b, *_ = self.at(*self.foot(x))
+        return p, self._normal(a, b)
+
+    def _normal(self, a: Vec, b: Vec) -> Vec:
+        n = cross(a, b)
+        return scale(self.source.sign / sqrt(maximum(dot(n, n), TINY)), n)
+
+    def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
+        """Second over first fundamental form, where the last contact was."""
+        _, a, b, aa, ab, bb = self.at(self.inputs[0], self.inputs[1])
+        n = self._normal(a, b)
+        E, F, G = dot(a, a), dot(a, b), dot(b, b)
+        L, M, N = -dot(n, aa), -dot(n, ab), -dot(n, bb)
+        det = 1.0 / maximum(E * G - F * F, TINY)
+
+        def share(e: Vec) -> tuple[Scalar, Scalar]:
+            p, q = dot(e, a), dot(e, b)
+            return det * (G * p - F * q), det * (E * q - F * p)
+
+        (p1, q1), (p2, q2) = share(e1), share(e2)
+
+        def form(p: Scalar, q: Scalar, s: Scalar, t: Scalar) -> Scalar:
+            return L * p * s + M * (p * t + q * s) + N * q * t
+
+        return form(p1, q1, p1, q1), form(p1, q1, p2, q2), form(p2, q2, p2, q2)
+
+    def room(self, x: Vec) -> Scalar:
+        u, v = self.foot(x)
+        low_u, high_u, low_v, high_v = self.inputs[2:HEAD]
+        return minimum(minimum(u - low_u, high_u - u), minimum(v - low_v, high_v - v))
+
+
+def _three(flat: Sequence[Scalar], k: int) -> Vec:
+    return flat[k], flat[k + 1], flat[k + 2]
+
+
+def _casteljau(control: Sequence[Vec], t: Scalar) -> tuple[Vec, Vec, Vec]:
+    """Point and first two derivatives of a Bezier curve, traced."""
+    n, row = len(control) - 1, list(control)
+
+    def lower(points: list[Vec]) -> list[Vec]:
+        return [add(p, scale(t, sub(q, p))) for p, q in itertools.pairwise(points)]
+
+    while len(row) > 3:
+        row = lower(row)
+    bend: Vec = (0.0, 0.0, 0.0)
+    if n > 1:
+        bend = scale(float(n * (n - 1)), sub(sub(row[2], row[1]), sub(row[1], row[0])))
+    while len(row) > 2:
+        row = lower(row)
+    return lower(row)[0], scale(float(n), sub(row[1], row[0])), bend
+
+
+__all__ = ["LocalPatch", "Patched", "de_casteljau", "foot_on", "patch_at"]
