@@ -213,6 +213,7 @@ def resume(
     call, because functions are not stored. A finished run is returned as it is.
     """
     from bellcrank.simulation import Run
+    from bellcrank.touch import touch_events
 
     stored = storage.read(path)
     if stored.report is not None and stored.report.status in ("done", "event"):
@@ -220,6 +221,8 @@ def resume(
     header = stored.header
     if not len(header.output_times):
         raise ResultFileError(f"{path}: this run did not write as it went (simulate(..., save=...))")
+    mechanism = header.mechanism()
+    events = (*events, *touch_events(mechanism))
     _same("events", [e.name for e in events], header.event_names)
     _same("controllers", [c.name for c in controllers], header.settings["controllers"])
     given: dict[str, Any] = {k: (np.inf if v is None else v) for k, v in header.settings["options"].items()}
@@ -227,7 +230,7 @@ def resume(
         from bellcrank.impacts.recording import resume_with_contacts
 
         return resume_with_contacts(path, stored, Options(**given), events, controllers, progress)
-    run = Run(header.mechanism(), str(header.settings["integrator"]), events, controllers)
+    run = Run(mechanism, str(header.settings["integrator"]), events, controllers)
     point: Resumption | None = None
     if stored.checkpoint:
         stored = cut(stored)

@@ -143,8 +143,6 @@ def simulate(
     if any(isinstance(f, ContactForce) for f in mechanism.system.forces.values()):
         from bellcrank.touch import begun, touch_events
 
-        if save is not None:
-            raise ModelError("save= does not take runs with contacts yet; save the result afterwards")
         mechanism = begun(mechanism)
         events = (*events, *touch_events(mechanism))
     times = output_times(mechanism.start.t, duration, output)

@@ -34,7 +34,7 @@ from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
 from bellcrank.simulate import layout as at
 from bellcrank.simulation import Run, output_times
-from bellcrank.touch import refuse_continuous
+from bellcrank.touch import begun, continuous, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.batch.device import DeviceRun
@@ -88,7 +88,6 @@ def simulate_many(
         raise unknown_name("integrator", integrator, SCALAR_METHODS)
     if not quantities:
         raise ModelError("name at least one quantity to keep: quantities=['slider.position.x']")
-    refuse_continuous(mechanism, "simulate_many")
     rows = read_table(mechanism, table)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
@@ -96,7 +95,7 @@ def simulate_many(
     )
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.
-    lanes = integrator in METHODS and not controllers and timing.queue_size is None
+    lanes = integrator in METHODS and not (controllers or continuous(mechanism)) and timing.queue_size is None
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
@@ -351,15 +350,20 @@ class _Batch:
             self.values[row, first : first + len(result)] = read
 
     def _go_on(self, own: Mechanism, times: Array) -> Result:
+        events = self.events
+        if continuous(own):
+            with self.compiling:
+                own = begun(own)
+                events = (*events, *touch_events(own))
         if own.system.contacts:
             from bellcrank.impacts.run import simulate_with_contacts
 
             return simulate_with_contacts(
-                own, self.method, times, self.options, self.events, self.controllers, False, self.timing
+                own, self.method, times, self.options, events, self.controllers, False, self.timing
             )
         # Another partition's programs are traced and compiled by whoever needs them first; the others wait.
         with self.compiling:
-            run = Run(own, self.method, self.events, self.controllers)
+            run = Run(own, self.method, events, self.controllers)
         return run.go(times, self.options, False)
 
 

@@ -46,7 +46,14 @@ FORCES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 STATE = ("rate", "measures", "initial", "unit")
-CONTACT = ("a", "b", "restitution", "friction", "law")
+CONTACT = (
+    *("a", "b", "restitution", "friction", "law", "treatment"),
+    *("stiffness", "exponent", "damping", "young", "poisson", "approach_speed", "points"),
+)
+FRICTION = (
+    *("kinetic", "static", "stribeck_speed", "slip_speed"),
+    *("stiffness", "damping", "viscous", "recovery"),
+)
 _ON_BODY = ("kind", "body", "position", "rotation", "node")
 SHAPES: Mapping[str, tuple[str, ...]] = {
     "sphere": (*_ON_BODY, "radius"),
@@ -59,6 +66,10 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "ellipse": (*_ON_BODY, "semi_axes"),
     "line": _ON_BODY,
     "implicit": (*_ON_BODY, "function", "size", "name"),
+    "revolution": (*_ON_BODY, "function", "length"),
+    "sampled": (*_ON_BODY, "points", "normals"),
+    "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
+    "parametric": (*_ON_BODY, "points", "sign"),
 }
 
 _REDUCED = ("name", "modes", "frame", "damping", "stiffening")
@@ -111,6 +122,7 @@ DAMPINGS: Mapping[str, tuple[str, ...]] = {
 }
 
 SHAPE_ARGUMENTS = ("x", "y", "z")
+PROFILE_ARGUMENTS = ("z",)
 DRIVER_ARGUMENTS = ("t",)
 LINE_ARGUMENTS = ("length", "rate", "t")
 ENERGY_ARGUMENTS = ("length",)

@@ -14,6 +14,7 @@ from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, word
 from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
+from bellcrank.files.pressing import read_pressing
 from bellcrank.files.scope import Scope, check_name
 from bellcrank.files.shapes import read_shape
 from bellcrank.model import Body, Frame, System
@@ -327,9 +328,13 @@ class _Reader:
     def _contact(self, key: Text, node: Node) -> None:
         fields = self._fields(key, node, "contact", layout.CONTACT)
         a, b = (self._placed(fields, side) for side in ("a", "b"))
-        given: dict[str, Any] = self._given(fields, "restitution", "friction")
-        if "law" in fields:
-            given["law"] = fields.word("law", LAWS)
+        if "treatment" in fields and fields.word("treatment", ("impulsive", "continuous")) == "continuous":
+            given: dict[str, Any] = read_pressing(fields)
+        else:
+            given = self._given(fields, "restitution", "friction")
+            given |= self._given(fields, *layout.CONTACT[6:])
+            if "law" in fields:
+                given["law"] = fields.word("law", LAWS)
         with fields.blamed():
             self.system.contact(key.value, a, b, **given)
 

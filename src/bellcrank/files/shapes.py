@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.implicit import Implicit
+from bellcrank.contact.parametric import Parametric
+from bellcrank.contact.revolution import Revolution
+from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
     Capsule,
     Circle,
@@ -21,6 +28,7 @@ from bellcrank.contact.shapes import (
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.fields import Fields
+from bellcrank.files.packed import packed, unpacked
 from bellcrank.program.trace import Expr, Scalar
 
 Write = Callable[[Any, tuple[str, ...]], Any]
@@ -44,8 +52,29 @@ def read_shape(kind: str, fields: Fields) -> Shape:
             return Superellipsoid(a, b, c, (p, q))
         case "implicit":
             return _implicit(fields)
+        case "revolution":
+            law = fields.function("function", layout.PROFILE_ARGUMENTS)
+            return Revolution(lambda z: law(z=z), plain(fields, fields.number("length")))
+        case "sampled":
+            return Sampled(_array(fields, "points", 2), _array(fields, "normals", 2))
+        case "bezier_grid":
+            inside = None
+            if "inside" in fields:
+                x, y, z = (plain(fields, v) for v in fields.vector("inside"))
+                inside = (x, y, z)
+            return BezierGrid(_array(fields, "points", 3), bool(fields.truth("around")), inside)
+        case "parametric":
+            sign = plain(fields, fields.number("sign")) if "sign" in fields else 1.0
+            return Parametric(_array(fields, "points", 4), sign)
         case _:
             return Plane() if kind == "plane" else HalfPlane()
+
+
+def _array(fields: Fields, key: str, dimensions: int) -> NDArray[np.float64]:
+    try:
+        return unpacked(fields.word(key), dimensions)
+    except ValueError as error:
+        raise fields.get(key).error(f"{key} of {fields.who} cannot be read: {error}") from error
 
 
 def plain(fields: Fields, value: Scalar) -> float:
@@ -90,6 +119,19 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
         case Implicit():
             law = function(shape.function, layout.SHAPE_ARGUMENTS)
             return {"kind": "implicit", "function": law, "size": shape.size, "name": shape.name}
+        case Revolution():
+            return {
+                "kind": "revolution",
+                "function": function(shape.profile, layout.PROFILE_ARGUMENTS),
+                "length": shape.length,
+            }
+        case Sampled():
+            return {"kind": "sampled", "points": packed(shape.points), "normals": packed(shape.normals)}
+        case BezierGrid():
+            inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}
+            return {"kind": "bezier_grid", "points": packed(shape.grid), "around": shape.around, **inside}
+        case Parametric():
+            return {"kind": "parametric", "points": packed(shape.nets), "sign": shape.sign}
     raise ModelError(
         f"model files cannot carry a shape {type(shape).__name__}; describe it by an implicit surface"
     )

@@ -19,6 +19,7 @@ from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
 from bellcrank.files.member_writing import Flow, Row, member_entries, node_of
+from bellcrank.files.pressing import pressing_entries
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
@@ -80,8 +81,19 @@ class _Writer:
             "states": {
                 name: self._state(item) for name, item in system.states.items() if item.rate is not None
             },
-            "forces": {name: self._force(item) for name, item in system.forces.items()},
-            "contacts": {name: self._contact(item) for name, item in system.contacts.items()},
+            "forces": {
+                name: self._force(item)
+                for name, item in system.forces.items()
+                if not isinstance(item, ContactForce)
+            },
+            "contacts": {
+                **{name: self._contact(item) for name, item in system.contacts.items()},
+                **{
+                    item.group: pressing_entries(item, self._placed, Row)
+                    for item in system.forces.values()
+                    if isinstance(item, ContactForce)
+                },
+            },
         }
         body.update({name: things for name, things in sections.items() if things})
         roots: list[Expr] = []
@@ -90,8 +102,8 @@ class _Writer:
         body = _replaced(body, iter(texts))
         head: dict[str, Any] = {"bellcrank": int(layout.VERSION), "name": system.name}
         gravity = body.pop("gravity")
-        if system.parameters:
-            head["parameters"] = {p.name: _parameter(p) for p in system.parameters.values()}
+        if system.parameters.own():
+            head["parameters"] = {p.name: _parameter(p) for p in system.parameters.values() if not p.internal}
         if definitions:
             head["definitions"] = definitions
         return {**head, "gravity": gravity, **body}
@@ -227,10 +239,6 @@ class _Writer:
                 result["function"] = self._function(force.function, layout.POINT_ARGUMENTS, 3)
             case GroundSpring():
                 result = self._ground_spring(force)
-            case ContactForce():
-                raise ModelError(
-                    f"contact {force.name!r} in the continuous treatment cannot be written to a file yet"
-                )
         return result
 
     def _contact(self, contact: Contact) -> dict[str, Any]:

@@ -23,9 +23,11 @@ from bellcrank.program.program import Program
 from bellcrank.result.result import Result, RunReport
 from bellcrank.result.series import Series
 from bellcrank.simulate import METHODS, Options, Problem, Trajectory, integrate
+from bellcrank.simulate.loop import Change
 from bellcrank.studies.equilibrium_tangent import equilibrium_tangents
 from bellcrank.studies.outputs import full_with_derivatives, measured
 from bellcrank.studies.start_tangent import start_tangents
+from bellcrank.studies.touched import Touches, begun_at
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
@@ -94,15 +96,14 @@ def sensitivity(
     outputs: quantities by name, accelerations and reactions included. by: parameters by name (default:
     all). Other arguments as for a run. With a state as start=, its independent positions and speeds stay as given
     and the dependent ones follow; with "equilibrium" the run starts at rest in the static equilibrium, which moves
-    with the parameters; else the start is assembled anew for each parameter value. No events.
+    with the parameters; else the start is assembled anew for each parameter value. Continuous
+    contacts are followed; of other events there are none.
     """
     from bellcrank.simulation import output_times, prepared
-    from bellcrank.touch import refuse_continuous
 
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
     mechanism = prepared(system, "auto", initial, parameters)
-    refuse_continuous(mechanism, "sensitivity")
     settled = isinstance(start, str)
     if isinstance(start, str):
         if start != "equilibrium":
@@ -110,8 +111,9 @@ def sensitivity(
         start = mechanism.equilibrium().state
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
+    mechanism = begun_at(mechanism)
     known = mechanism.mechanics.parameters
-    names = tuple(known if by is None else by)
+    names = tuple(mechanism.system.parameters.own() if by is None else by)
     for name in names:
         if name not in known:
             raise unknown_name("parameter", name, known)
@@ -150,6 +152,7 @@ class _Machine:
     traced: Traced
     rates: Kernel
     projection: Kernel
+    watched: Kernel | None
 
 
 class _Run:
@@ -159,6 +162,8 @@ class _Run:
         self.mechanism, self.columns = mechanism, columns
         self.integrator, self.tolerance = integrator, tolerance
         self.p = np.array(mechanism.parameter_values)
+        self.touches = Touches(mechanism, columns)
+        self.history: list[tuple[float, Array, Array]] = [(mechanism.start.t, self.p, self.touches.tangents)]
         self.machine = self._machine(mechanism.partition)
         self.used = [self.machine]
 
@@ -174,22 +179,29 @@ class _Run:
         traced = self.mechanism.traced(partition=partition)
         rates = self._with_tangents(traced.rates, 0)
         projection = self._with_tangents(self.mechanism.projection(partition), 2)
-        return _Machine(traced, compile_program(rates), compile_program(projection))
+        watched = None
+        if self.touches:
+            program = self.touches.program(partition)
+            watched = compile_program(self._with_tangents(program, len(program.outputs)))
+        return _Machine(traced, compile_program(rates), compile_program(projection), watched)
 
     def _with_tangents(self, program: Program, extra: int) -> Program:
-        """[t, Y, s_1 ..., p] to [Y', s_1' ...] and the last `extra` outputs as they are."""
+        """[t, Y, s_1 ..., p, tangents of kept ones] to [Y', s_1' ...] and the last `extra` outputs as they are."""
         inputs, p = program.inputs, len(self.p)
         state, parameters = inputs[1 : len(inputs) - p], inputs[len(inputs) - p :]
         graph = inputs[0].graph
         main = program.outputs[: len(program.outputs) - extra]
         tangents, outputs = [], list(main)
-        for k in self.columns:
+        kept = [[graph.input(f"kept.{v}.{k}") for k in self.columns] for v in self.touches.kept]
+        for column, k in enumerate(self.columns):
             moving = [graph.input(f"tangent.{k}.{i}") for i in range(len(state))]
             along = {e.id: d for e, d in zip(state, moving, strict=True)}
-            outputs += directional(main, {**along, parameters[k].id: 1.0})
+            after = {parameters[v].id: row[column] for v, row in zip(self.touches.kept, kept, strict=True)}
+            outputs += directional(main, {**along, **after, parameters[k].id: 1.0})
             tangents += moving
         outputs += program.outputs[len(main) :]
-        return Program.of([inputs[0], *state, *tangents, *parameters], outputs, f"{program.name}, tangents")
+        every = [inputs[0], *state, *tangents, *parameters, *(x for row in kept for x in row)]
+        return Program.of(every, outputs, f"{program.name}, tangents")
 
     def _problem(self, t: float, Y: Array) -> Problem:
         m = self.machine
@@ -197,9 +209,11 @@ class _Run:
             rhs=m.rates.address,
             y0=Y,
             t0=t,
-            p=self.p,
+            p=np.concatenate([self.p, self.touches.tangents.ravel()]),
             project=m.projection.address,
-            keep=(m.rates, m.projection),
+            events=0 if m.watched is None else m.watched.address,
+            directions=tuple(e.direction for e in self.touches.events),
+            keep=(m.rates, m.projection, m.watched),
         )
 
     def go(self, dq: Array, du: Array, times: Array) -> tuple[Trajectory, float]:
@@ -217,9 +231,26 @@ class _Run:
             self.integrator,
             times,
             options,
+            on_event=self._on_event if self.touches else None,
             on_repartition=self._on_repartition,
         )
         return trajectory, time.perf_counter() - began
+
+    def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change:
+        """Derivatives jump where contacts begin and end."""
+        Y, S = self._split(y)
+        S, self.p = self.touches.met(self.machine.traced, t, Y, S, hits, self.p)
+        self.history.append((t, self.p, self.touches.tangents))
+        after = np.concatenate([self.p, self.touches.tangents.ravel()])
+        return Change(np.concatenate([Y, S.ravel()]), after, False)
+
+    def _parameters_at(self, t: Array) -> tuple[Array, Array]:
+        """Parameters and derivatives of kept ones at times; changes hold from their time on."""
+        p = np.tile(self.history[0][1], (len(t), 1))
+        kept = np.tile(self.history[0][2], (len(t), 1, 1))
+        for begin, values, tangents in self.history[1:]:
+            p[t > begin], kept[t > begin] = values, tangents
+        return p, kept
 
     def _split(self, y: Array) -> tuple[Array, Array]:
         """Y and the derivatives, one column a parameter; y may have many rows."""
@@ -230,11 +261,13 @@ class _Run:
     def _inputs(self, t: Array, Y: Array, S: Array) -> tuple[Array, Array]:
         """x and dx of programs on [t, Y, p]: one column a time and parameter, times outermost."""
         k = len(self.columns)
-        dp = np.zeros((k, len(self.p)))
-        dp[range(k), self.columns] = 1.0
         count = len(t)
-        x = np.hstack([t[:, None], Y, np.tile(self.p, (count, 1))])
-        dx = np.concatenate([np.zeros((count, k, 1)), S, np.tile(dp, (count, 1, 1))], axis=2)
+        p, kept = self._parameters_at(t)
+        dp = np.zeros((count, k, len(self.p)))
+        dp[:, :, self.touches.kept] = kept.transpose(0, 2, 1)
+        dp[:, range(k), self.columns] += 1.0
+        x = np.hstack([t[:, None], Y, p])
+        dx = np.concatenate([np.zeros((count, k, 1)), S, dp], axis=2)
         return np.repeat(x, k, axis=0).T, dx.reshape(count * k, -1).T
 
     def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
@@ -247,7 +280,7 @@ class _Run:
         values = full_with_derivatives(self.mechanism, self.machine.traced).many(np.vstack([x, dx]).T).T
         u, u_by = values[:n, 0], values[len(program.outputs) : len(program.outputs) + n]
         try:
-            partition = self.mechanism.choose_partition(State(t, Y[:nq], u), p.tolist())
+            partition = self.mechanism.choose_partition(State(t, Y[:nq], u), self.p.tolist())
         except SingularMechanism:
             return None
         if set(partition.independent) == set(self.machine.traced.partition.independent):
@@ -297,6 +330,6 @@ class _Run:
             trajectory.switches,
         )
         q = Y[:, : m.linkage.positions].copy()
-        result = Result(m, trajectory.t, q, u, du, np.tile(self.p, (count, 1)), report)
+        result = Result(m, trajectory.t, q, u, du, self._parameters_at(trajectory.t)[0], report)
         q_by = S[:, :, : m.linkage.positions].transpose(0, 2, 1)
         return Sensitivity(reading.labels, names, values, slopes, reading.units, q_by, u_by, result)

@@ -1,0 +1,110 @@
+"""Contacts in the continuous treatment in model files: how they are read and written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields as fields_of
+from typing import Any
+
+from bellcrank.contact.friction import Coulomb, LuGre
+from bellcrank.contact.laws import ForceLaw
+from bellcrank.contact.source import Around
+from bellcrank.files import layout
+from bellcrank.files.documents import Entries, Items, Text
+from bellcrank.files.fields import Fields
+from bellcrank.files.shapes import plain
+from bellcrank.model.contacts import PlacedShape
+from bellcrank.model.forces import ContactForce
+
+FRICTIONS = {"coulomb": Coulomb, "lugre": LuGre}
+
+
+def read_pressing(fields: Fields) -> dict[str, Any]:
+    """What :meth:`System.contact` takes for the continuous treatment, besides the shapes."""
+    given: dict[str, Any] = {"treatment": "continuous"}
+    for key in ("restitution", "exponent", "approach_speed"):
+        if key in fields:
+            given[key] = plain(fields, fields.number(key))
+    for key in ("stiffness", "damping"):
+        if key in fields:
+            given[key] = fields.number(key)
+    if "law" in fields:
+        given["law"] = fields.word("law", [law.value for law in ForceLaw])
+    if "points" in fields:
+        given["points"] = int(plain(fields, fields.number("points")))
+    for key in ("young", "poisson"):
+        if key in fields:
+            given[key] = _one_or_two(fields, key)
+    if "friction" in fields:
+        given["friction"] = _friction(fields)
+    return given
+
+
+def _one_or_two(fields: Fields, key: str) -> Any:
+    """One number for both bodies or one each; 'rigid' is an infinite modulus."""
+    node = fields.get(key)
+    items = node.items if isinstance(node, Items) else [node]
+    found = []
+    for item in items:
+        if isinstance(item, Text) and item.value == "rigid":
+            found.append(math.inf)
+        else:
+            found.append(plain(fields, fields.scope.number(item, f"{key} of {fields.who}")))
+    return tuple(found) if isinstance(node, Items) else found[0]
+
+
+def _friction(fields: Fields) -> Any:
+    node = fields.get("friction")
+    if not isinstance(node, Entries):
+        return plain(fields, fields.number("friction"))
+    own = Fields(fields.scope, node, f"friction of {fields.who}", ("kind", *layout.FRICTION))
+    kind = own.word("kind", tuple(FRICTIONS))
+    law: Any = FRICTIONS[kind]
+    known = [f.name for f in fields_of(law)]
+    given = {}
+    for key in node.keys:
+        if key != "kind":
+            if key not in known:
+                raise node.keys[key].error(
+                    f"friction {kind} has no key {key!r}; keys here: {', '.join(known)}"
+                )
+            given[key] = plain(own, own.number(key))
+    if "kinetic" not in given:
+        raise node.error(f"friction {kind} needs 'kinetic'")
+    with own.blamed():
+        return law(**given)
+
+
+def pressing_entries(
+    force: ContactForce, placed: Callable[[PlacedShape], Any], row: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """The keys of a contact; `placed` writes a shape, `row` makes a list on one line."""
+    sides = []
+    for side in (force.contact.a, force.contact.b):
+        shape = side.shape.source if isinstance(side.shape, Around) else side.shape
+        sides.append(placed(PlacedShape(side.frame, shape)))
+    result: dict[str, Any] = {"a": sides[0], "b": sides[1], "treatment": "continuous", "law": str(force.law)}
+    if force.law is ForceLaw.KELVIN_VOIGT:
+        result["damping"] = force.damping
+    else:
+        result["restitution"] = force.contact.restitution
+    if force.stiffness is not None:
+        result["stiffness"] = force.stiffness
+        if force.law is not ForceLaw.KELVIN_VOIGT:
+            result["exponent"] = force.exponent
+    for key in ("young", "poisson"):
+        if key in force.given:
+            result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
+    result["approach_speed"] = force.given["approach_speed"]
+    if force.points > 1:
+        result["points"] = force.points
+    law = force.friction
+    if law is not None:
+        kind = next(name for name, made in FRICTIONS.items() if type(law) is made)
+        values = {f.name: getattr(law, f.name) for f in fields_of(law)}
+        result["friction"] = {"kind": kind, **{k: v for k, v in values.items() if v is not None}}
+    return result
+
+
+__all__ = ["pressing_entries", "read_pressing"]
