@@ -29,7 +29,18 @@ from benchmarks.peers.car import load_car
 from benchmarks.timing import REPEATS, Timing, all_cores, one_core
 
 CHAINS = (10, 50, 200, 1000)
-SECTIONS = ("car", "forces", "chain", "lanes", "compile", "elastic", "impacts", "flexible", "batch")
+SECTIONS = (
+    "car",
+    "forces",
+    "chain",
+    "lanes",
+    "compile",
+    "elastic",
+    "impacts",
+    "contact",
+    "flexible",
+    "batch",
+)
 Row = dict[str, Any]
 
 
@@ -172,6 +183,14 @@ def flexible_rows(repeats: int) -> Iterator[Row]:
         yield measured("flexible", f"{modes} modes", "bellcrank", lambda s=seconds, t=note: Timing(s, note=t))
 
 
+def contact_rows(repeats: int) -> Iterator[Row]:
+    """Closest points of sampled bodies, and a run with a lasting contact."""
+    from benchmarks.contact import contact_measures
+
+    for case, code, measure in contact_measures(repeats, repeats < REPEATS):
+        yield measured("contact", case, code, measure)
+
+
 def impact_rows(repeats: int) -> Iterator[Row]:
     """One second of a bouncing ball; errors of impact time and rebound speed in the notes."""
     from benchmarks.impacts import measurements
@@ -308,6 +327,7 @@ def main() -> None:
         "batch": batch_rows,
         "elastic": elastic_rows,
         "impacts": impact_rows,
+        "contact": contact_rows,
         "flexible": flexible_rows,
     }
     rows: list[Row] = []
