@@ -35,6 +35,8 @@ def test_the_keys_are_those_of_the_reader() -> None:
         ("body", layout.BODY),
         ("frame", layout.FRAME),
         ("driver", layout.DRIVER),
+        ("contact", layout.CONTACT),
+        ("state", layout.STATE),
         ("term", layout.TERM),
     ):
         assert set(defined[name]["properties"]) == set(keys)
@@ -75,6 +77,9 @@ def test_examples_fit_the_schema_and_can_be_analysed(path: Path) -> None:
         "ball_on_ground": 3,
         "slider_crank_impact": 2,
         "two_pendulums": 2,
+        "two_balls": 12,
+        "spatial_pendulums": 6,
+        "bat_and_ball": 12,
     }
     assert analyse(load(path)).degrees_of_freedom == freedoms[path.stem]
     check(dumps(load(path)))
