@@ -11,7 +11,7 @@ import numpy as np
 
 from bellcrank.contact import Sampled, Sphere
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.laws import FACTORS, ForceLaw, delivered_restitution
+from bellcrank.contact.laws import FACTORS, ForceLaw, delivered_restitution, kelvin_voigt_damping
 from bellcrank.contact.search import SampledPair
 from bellcrank.files import dumps, load
 from bellcrank.model import System
@@ -62,22 +62,18 @@ def delivered(law: str, restitution: float) -> float:
     system = System("ball", gravity=(0.0, 0.0, 0.0))
     ball = system.body("ball", mass=1.0, inertia=(1.0,) * 3, at=(0.0, 0.0, 0.11))
     system.prismatic("way", system.ground, ball, axis="z")
-    system.contact(
-        "wall",
-        system.ground.plane(),
-        ball.sphere(0.1),
-        restitution=restitution,
-        law=law,
-        treatment="continuous",
-        stiffness=1e7,
-    )
+    how = {"restitution": restitution}
+    if law == "kelvin-voigt":
+        how = {"damping": kelvin_voigt_damping(1e7, 1.0, restitution)}
+    wall = system.ground.plane()
+    system.contact("wall", wall, ball.sphere(0.1), law=law, treatment="continuous", stiffness=1e7, **how)
     run = system.simulate(0.3, initial={"way": (0.0, -1.0)}, tolerance=1e-10, integrator="dop853", output=2)
     return float(run["ball.velocity.z"][-1])
 
 
 def table_of_restitution() -> None:
     """Asked and delivered, simulated and by theory."""
-    print("asked " + " ".join(f"{law:>20}" for law in LAWS))
+    print("asked " + " ".join(f"{law:>20}" for law in (*LAWS, "kelvin-voigt")))
     for k in range(1, 11):
         e, row = k / 10.0, []
         for law in LAWS:
@@ -85,6 +81,9 @@ def table_of_restitution() -> None:
             assert abs(found - delivered_restitution(FACTORS[ForceLaw(law)](e))) < 1e-6
             row.append(found)
         assert abs(row[-1] - e) < 1e-6
+        # Kelvin and Voigt's law is given its damping for the restitution; below exp(-2) none is enough.
+        row.append(delivered("kelvin-voigt", e) if e > math.exp(-2.0) else math.nan)
+        assert not abs(row[-1] - e) > 1e-6
         print(f"{e:5.1f} " + " ".join(f"{found:20.6f}" for found in row))
 
 

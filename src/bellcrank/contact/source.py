@@ -126,6 +126,11 @@ class Around(Shape):
     def room(self, x: Vec) -> Scalar:
         """How far the contact point x may still move before the piece is gathered anew; negative is too far."""
 
+    @property
+    def points(self) -> Array:
+        """Of the whole surface."""
+        return self.source.points
+
     far: ClassVar[float] = -35.0
     """Where :meth:`room` has fallen to this the piece tells nothing any more."""
 
