@@ -47,6 +47,10 @@ _HOMES = {
     "Stress": "stress",
     "press": "static",
     "Pressed": "static",
+    "flexible_model": "members",
+    "kept_zone": "members",
+    "touch": "members",
+    "zone_nodes": "members",
 }
 
 __all__ = list(_HOMES)
