@@ -2,10 +2,10 @@
 
     python examples/elastic_link_on_stop.py [link_on_stop.png]
 
-The link, 0.5 m of steel turning at 1 rad/s, strikes 0.4 m from its pin, where a rigid one would be thrown back. This one
-strikes twice within 0.15 ms and leaves at a quarter of its speed: the rest shakes in it. The mechanism has the attachment
-modes of the contact zone and a growing number of vibration modes; the finite element solution has all 1818 unknowns and
-the compatibility conditions of Lee (1995). Ends with the difference of the two rebounds.
+The link, 0.5 m of steel turning at 1 rad/s, strikes 0.4 m from its pin, where a rigid one would be thrown back. This
+one strikes twice within 0.15 ms and leaves at a quarter of its speed: the rest shakes in it. The mechanism has the
+attachment modes of the contact zone and a growing number of vibration modes; the finite element solution has all 1818
+unknowns and the compatibility conditions of Lee (1995). Ends with the difference of the two rebounds.
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ def main(path: Path | None = None, counts: Sequence[int] = (5, 12, 30)) -> float
     """Returns the difference of the rebounds, as a share of the speed before."""
     exact = with_all_elements()
     strikes = [exact, *(in_a_mechanism(count) for count in counts)]
-    print("                     peak [kN]   impulse [N s]   last contact [ms]   rebound [rad/s]   difference of forces")
+    print(
+        "                     peak [kN]   impulse [N s]   last contact [ms]   rebound [rad/s]   difference of forces"
+    )
     for strike in strikes:
         print(
             f"{strike.label:20} {1e-3 * strike.force.max():9.2f} {strike.impulse:15.4f} {1e3 * strike.last:19.4f} "

@@ -271,7 +271,7 @@ def test_a_ball_is_caught_in_a_bowl_with_more_force_than_by_a_plane() -> None:
 def test_compliance_is_formed_only_where_contact_is_possible() -> None:
     run = impact(0.02)
     most = max(len(points) for points, _, _ in run.recording.points)
-    assert run.report.candidates < 2 * most < run.interfaces[0].count
+    assert run.run.candidates < 2 * most < run.interfaces[0].count
 
 
 def test_columns_are_dropped_for_large_bodies(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,9 @@ def test_a_plane_body_keeps_its_inertia_and_frequencies() -> None:
 def test_the_contact_zone_yields_as_all_elements_do(solid: bool) -> None:
     """Balanced forces at nodes of the zone and at the interface: the same relative displacements, statically."""
     if solid:
-        body = elastic.block((1.0, 0.2, 0.1), STEEL, element=Element.HEXAHEDRON8, divisions=(6, 2, 2), name="bar")
+        body = elastic.block(
+            (1.0, 0.2, 0.1), STEEL, element=Element.HEXAHEDRON8, divisions=(6, 2, 2), name="bar"
+        )
         zone, interface, pin = (lambda x: under(x) & (np.abs(x[:, 1] - 0.1) < 1e-9)), "x y z", (0.0, 0.1, 0.0)
     else:
         body, zone, interface, pin = bar(), under, "x y", (0.0, 0.05)  # type: ignore[assignment]
@@ -107,7 +109,9 @@ def test_a_link_on_a_stop_follows_the_finite_elements() -> None:
 
 def test_a_link_keeps_its_energy_but_for_the_nodes_that_stop() -> None:
     """The dampers take no more than the energy of the little mass at the nodes of the zone."""
-    model = elastic.flexible_model(bar(), nodes={"pin": (0.0, 0.05)}, zone=lambda x: under(x) & (x[:, 0] < 0.91))
+    model = elastic.flexible_model(
+        bar(), nodes={"pin": (0.0, 0.05)}, zone=lambda x: under(x) & (x[:, 0] < 0.91)
+    )
     member = model.reduce(elastic.kept_zone(model, {"pin": "x y"}, 8, "y"))
     system = bc.System("bar", gravity=(0.0, 0.0, 0.0))
     body = system.flexible_body("bar", member, at=(0.0, -0.05, 0.0))
@@ -119,7 +123,10 @@ def test_a_link_keeps_its_energy_but_for_the_nodes_that_stop() -> None:
     kinetic, strain = np.asarray(run["energy.kinetic"]), np.asarray(run["bar.strain_energy"])
     assert run["stop 1.normal_force"][-1] == run["stop 2.normal_force"][-1] == 0.0
     assert strain.max() > 0.05 * kinetic[0]
-    own = sum(0.5 * _own(member, node)[1] * member.node(node).position[0] ** 2 for node in elastic.zone_nodes(member))
+    own = sum(
+        0.5 * _own(member, node)[1] * member.node(node).position[0] ** 2
+        for node in elastic.zone_nodes(member)
+    )
     lost = kinetic[0] - kinetic[-1] - strain[-1]
     assert 0.0 < lost < own
 

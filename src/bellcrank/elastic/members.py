@@ -24,7 +24,7 @@ from bellcrank.elastic.body import ElasticBody, Where
 from bellcrank.elastic.lattices import Array, Index
 from bellcrank.elastic.material import Mass
 from bellcrank.elastic.stress import stress
-from bellcrank.elastic.triangles import triangles
+from bellcrank.elastic.triangles import outer_triangles
 from bellcrank.errors import ModelError
 from bellcrank.flexible.interfaces import Region
 from bellcrank.flexible.model import ElasticModel, FieldMatrix, Place
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 ZONE = "zone"
 """Nodes of the contact zone are called "zone 1", "zone 2", ..."""
-POINT = 1e-6
+POINT = 1e-9
 """Radius of the shape that stands for a node, as a share of the extent of its body."""
 
 
@@ -196,7 +196,7 @@ def _plane(body: ElasticBody, regions: Mapping[str, Index]) -> ElasticModel:
     second = second + np.diag([0.0, 0.0, mass * body.thickness**2 / 12.0])
     rigid = np.asarray(lift.T @ rigid_motions(x))
     rigid[:, [2, 3, 4]] = 0.0
-    cells = triangles(body)
+    cells = outer_triangles(body)
     return ElasticModel(
         name=body.name,
         mass=mass,
@@ -243,4 +243,3 @@ def _place(body: ElasticBody, label: str, nodes: Index) -> Place:
     rotation[2, 2 * turning], rotation[2, 2 * turning + 1] = -r[:, 1], r[:, 0]
     rotation /= float((r**2).sum())
     return Place(label, np.append(centre, 0.0), sp.csr_array(translation), sp.csr_array(rotation))
-

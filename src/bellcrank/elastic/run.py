@@ -17,7 +17,7 @@ from bellcrank.elastic.mortar import MortarInterface
 from bellcrank.elastic.obstacles import Obstacle
 from bellcrank.elastic.problem import ContactSolver
 from bellcrank.elastic.recording import Recording
-from bellcrank.elastic.result import ElasticReport, ElasticResult
+from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
 from bellcrank.errors import ModelError
@@ -41,13 +41,14 @@ def simulate(
     compatibility: Compatibility | None = None,
     frames: int = 60,
     progress: bool | Callable[[float], None] = False,
+    name: str = "elastic contact",
 ) -> ElasticResult:
     """Move elastic bodies that touch obstacles or each other.
 
     contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme:
     Newmark's unless told. solver: the direct active set unless told. compatibility: of velocity and acceleration,
     both unless told. frames: whole fields kept, spread over the run. progress: a bar, or a function of the share
-    done. An interruption (Ctrl-C) ends the run and keeps what there is.
+    done. name: of the run, for its pictures. An interruption (Ctrl-C) ends the run and keeps what there is.
     """
     listed = (bodies,) if isinstance(bodies, ElasticBody) else tuple(bodies)
     pairs = _contacts(listed, contacts)
@@ -76,7 +77,8 @@ def simulate(
         status, len(recording.time) - 1, system.unknowns, len(stepper.compliance.nodes), ready - began,
         time.perf_counter() - ready,
     )  # fmt: skip
-    return ElasticResult(listed, pairs, report, notes, system, interfaces, recording)
+    points = tuple(ContactPoints(i.places, i.areas) for i in interfaces)
+    return ElasticResult(listed, pairs, report, notes, system, points, recording, name)
 
 
 def _steps(
@@ -125,6 +127,9 @@ def _contacts(
     found: list[Contact] = []
     for contact in listed:
         found += [contact] if isinstance(contact, Contact) else [Contact(body, contact) for body in bodies]
+    names = [c.name for c in found if c.name]
+    if len(set(names)) < len(names):
+        raise ModelError(f"contacts need different names, not {', '.join(names)}")
     if not found:
         raise ModelError("nothing can come into contact: name an obstacle or a Contact of two bodies")
     return tuple(found)

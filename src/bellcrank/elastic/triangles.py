@@ -11,20 +11,30 @@ from bellcrank.elastic.lattices import Index
 def triangles(body: ElasticBody) -> Index:
     """Triangles that tile the picture of the body; of a solid one the facets in front, of an axisymmetric one a second
     copy for the mirrored half, whose nodes come after all others."""
+    cells = outer_triangles(body)
     if body.dimension == 3:
-        surface = body.surface.facets
-        corners = surface.nodes[:, : 3 if surface.kind == "triangle" else 4]
         normals = np.zeros_like(body.nodes)
         normals[body.surface.nodes] = body.surface.normals
-        front = corners[normals[corners].mean(axis=1)[:, 1] < 0.0]
-        return _fans(front)
+        return np.asarray(cells[normals[cells].mean(axis=1)[:, 1] < 0.0])
+    return np.vstack([cells, cells + len(body.nodes)]) if body.axisymmetric else cells
+
+
+def outer_triangles(body: ElasticBody) -> Index:
+    """Triangles of all elements of a flat body, of the outside of a solid one."""
+    if body.dimension == 3:
+        surface = body.surface.facets
+        return _fans(surface.nodes[:, : 3 if surface.kind == "triangle" else 4])
     nodes = body.fields.scalar.element_dofs
     count = 3 if body.element.simplex else 4
-    if body.element.order == 1:
-        cells = _fans(nodes[:count].T)
-    else:
-        cells = _fans_second(nodes, count)
-    return np.vstack([cells, cells + len(body.nodes)]) if body.axisymmetric else cells
+    return _fans(nodes[:count].T) if body.element.order == 1 else _fans_second(nodes, count)
+
+
+def rim(body: ElasticBody) -> Index:
+    """The boundary of a flat body as lines between nodes, shape (m, 2)."""
+    facets = body.surface.facets.nodes
+    if facets.shape[1] == 2:
+        return facets
+    return np.vstack([facets[:, [0, 2]], facets[:, [2, 1]]])
 
 
 def _fans(corners: Index) -> Index:
