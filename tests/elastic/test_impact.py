@@ -52,11 +52,12 @@ def test_a_coarse_step_still_runs_and_is_noted() -> None:
 
 @pytest.mark.parametrize("one", [Compatibility(velocity=False), Compatibility(acceleration=False)])
 def test_one_compatibility_alone_is_not_enough(one: Compatibility) -> None:
-    body = ball(8, 6.0)
-    both = impact(0.01, body)
-    alone = elastic.simulate(body, PLANE, 3.6, 0.01, compatibility=one)
+    """On the mesh of the other figures, at half the smallest step of the paper: at its own it depends on the mesh."""
+    body = ball()
+    both = elastic.simulate(body, PLANE, 3.2, 0.005, frames=1)
+    alone = elastic.simulate(body, PLANE, 3.2, 0.005, frames=1, compatibility=one)
     assert both.roughness() < 1.1
-    assert alone.roughness() > 2.0
+    assert alone.roughness() > 3.0
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
@@ -216,9 +217,10 @@ def test_other_elements_find_the_same_impact(element: Element) -> None:
 @pytest.mark.parametrize(
     ("element", "divisions", "grading", "tolerance"),
     [
-        (Element.HEXAHEDRON8, 6, 4.0, 0.04),
-        (Element.TETRAHEDRON10, 3, 2.0, 0.05),
-        (Element.TETRAHEDRON4, 4, 4.0, 0.08),
+        (Element.HEXAHEDRON8, 6, 4.0, 0.01),
+        (Element.TETRAHEDRON4, 4, 4.0, 0.01),
+        # Corner nodes of six-node facets have no area of their own, so that forces scatter by some per cent.
+        (Element.TETRAHEDRON10, 3, 2.0, 0.03),
     ],
 )
 def test_solid_balls_find_the_same_impact(
@@ -229,8 +231,10 @@ def test_solid_balls_find_the_same_impact(
         centre=(0.0, 0.0, 8.0), velocity=(0.0, 0.0, -1.0),
     )  # fmt: skip
     run = elastic.simulate(body, elastic.RigidPlane((0, 0, 0), (0, 0, 1)), 3.2, 0.05)
-    assert run.peak()[0] == pytest.approx(2799.0, rel=tolerance)
-    assert run.rebound_velocity()[2] == pytest.approx(0.9908, abs=0.005)
+    # Flat facets leave out up to a tenth of the ball; forces of similar bodies go with the square of their size.
+    share = body.total_mass / (4.0 / 3.0 * np.pi * 8.0**3)
+    assert run.peak()[0] == pytest.approx(2799.0 * share ** (2.0 / 3.0), rel=tolerance)
+    assert run.rebound_velocity()[2] == pytest.approx(0.9908, abs=0.003)
     assert np.abs(run.rebound_velocity()[:2]).max() < 1e-10
 
 
