@@ -162,6 +162,26 @@ def test_slips_are_told_with_their_place(old: str, new: str, words: str) -> None
         elastic.loads(SMALL.replace(old, new))
 
 
+def test_torn_files_are_refused_or_read() -> None:
+    """Pieces left out, doubled or swapped: nothing but an error with a place, or a problem."""
+    rng = np.random.default_rng(7)
+    text = json.dumps(everything(), indent=1)
+    refused = 0
+    for _ in range(150):
+        a, b = sorted(rng.integers(0, len(text), 2).tolist())
+        b = min(b, a + int(rng.integers(1, 40)))
+        torn = (
+            text[:a]
+            + str(rng.choice(["", text[a:b] * 2, "[", "}", "nan", "-1", "1e9", "x", ": {"]))
+            + text[b:]
+        )
+        try:
+            elastic.loads(torn)
+        except ModelFileError:
+            refused += 1
+    assert refused > 100
+
+
 def test_meshes_lie_beside_the_file(tmp_path: Path) -> None:
     from skfem.io.meshio import to_meshio
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bellcrank import elastic
+from bellcrank.contact import shapes
 from bellcrank.elastic import Analysis, Compatibility, Element, Mass
 from bellcrank.verify.sphere_on_wall import ball, energy_error, impact
 
@@ -263,6 +264,36 @@ def test_curved_obstacles_agree_with_each_other() -> None:
     two = elastic.simulate(small(), elastic.RigidSurface(level, size=8.0), 3.6, 0.02)
     assert_same_force(one, two, 1e-6)
     assert energy_error(one) < 2e-3
+
+
+def _shapes() -> list[tuple[shapes.Shape, float]]:
+    """Shapes, and how far below their origin their lowest point lies."""
+    return [
+        (shapes.Sphere(2.0), 2.0),
+        (shapes.Circle(2.0), 2.0),
+        (shapes.Ellipsoid(3.0, 2.0, 1.0), 2.0),
+        (shapes.Ellipse(3.0, 2.0), 2.0),
+        (shapes.Superellipsoid(3.0, 2.0, 1.0, (2.5, 2.5)), 2.0),
+        (shapes.Capsule(2.0, 1.0), 2.0),
+        (shapes.Cylinder(2.0, 1.0), 2.0),
+    ]
+
+
+@pytest.mark.parametrize(("shape", "height"), _shapes(), ids=lambda x: type(x).__name__)
+def test_every_shape_of_the_engine_is_an_obstacle(shape: shapes.Shape, height: float) -> None:
+    """The top of the shape, shifted and turned by half a turn about z, is where a node touches it."""
+    turned = np.diag([-1.0, -1.0, 1.0])
+    obstacle = elastic.rigid_shape(shape, (0.3, -height), turned, velocity=(0.0, 1.0))
+    gap, normal = obstacle.gap(np.array([[0.3, 0.0], [0.3, 1e-4], [0.3, -1e-4]]), 0.0)
+    np.testing.assert_allclose(gap, [0.0, 1e-4, -1e-4], atol=2e-8)
+    np.testing.assert_allclose(normal, np.tile([0.0, 1.0], (3, 1)), atol=1e-6)
+    assert obstacle.gap(np.array([[0.3, 1.0]]), 1.0)[0][0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_ball_on_a_ball_of_the_engine() -> None:
+    one = elastic.simulate(small(), elastic.RigidSphere((0.0, -8.0), 8.0), 1.0, 0.02)
+    two = elastic.simulate(small(), elastic.rigid_shape(shapes.Sphere(8.0), (0.0, -8.0)), 1.0, 0.02)
+    assert_same_force(one, two, 1e-6)
 
 
 def test_a_ball_is_caught_in_a_bowl_with_more_force_than_by_a_plane() -> None:

@@ -33,6 +33,7 @@ _HOMES = {
     "RigidPlane": "obstacles",
     "RigidSphere": "obstacles",
     "RigidSurface": "obstacles",
+    "rigid_shape": "obstacles",
     "Contact": "interface",
     "Scheme": "schemes",
     "newmark": "schemes",

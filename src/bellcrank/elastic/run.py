@@ -77,6 +77,10 @@ def simulate(
         status, len(recording.time) - 1, system.unknowns, len(stepper.compliance.nodes), ready - began,
         time.perf_counter() - ready,
     )  # fmt: skip
+    if status == "diverged":
+        # Nothing that failed passes silently: the result is kept for a look at where it went wrong.
+        notes = (*notes, _diverged(recording.time[-1], step))
+        warnings.warn(notes[-1], StepNote, stacklevel=2)
     points = tuple(ContactPoints(i.places, i.areas) for i in interfaces)
     return ElasticResult(listed, pairs, report, notes, system, points, recording, name)
 
@@ -105,6 +109,13 @@ def _steps(
         done()
     recording.finish()
     return status
+
+
+def _diverged(t: float, step: float) -> str:
+    return (
+        f"the energy grew without bound at t = {t:.6g} s, and the run ended there; keep both compatibilities, take another "
+        f"step than {step:.3g} s, or a scheme with numerical damping (elastic.generalised_alpha)"
+    )
 
 
 def _teller(progress: bool | Callable[[float], None]) -> tuple[Callable[[float], None], Callable[[], None]]:
