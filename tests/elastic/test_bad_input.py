@@ -111,7 +111,7 @@ def test_singular_stiffness() -> None:
         (lambda: drop(thickness=float("nan")), "thickness"),
         (lambda: elastic.disc(1.0, SOFT, velocity=(0.0, float("nan"))), "velocity must be finite"),
         (lambda: elastic.disc(1.0, SOFT, centre=(0.0, float("inf"))), "finite"),
-        (lambda: elastic.disc(1.0, SOFT, velocity=lambda x: np.full_like(x, np.inf)).start_velocity, "finite numbers a place"),
+        (lambda: elastic.disc(1.0, SOFT, velocity=lambda x: np.full_like(x, np.inf)).start_velocity, "finite numbers"),
         (lambda: elastic.disc(1.0, SOFT, velocity=lambda x: x[0]).start_velocity, "2 finite numbers a place"),
         (lambda: elastic.simulate(drop(), elastic.RigidPlane((0.0, float("nan"))), 1.0, 0.01), "point of an obstacle"),
         (lambda: elastic.simulate(drop(), elastic.RigidSphere((0.0, -9.0), float("nan")), 1.0, 0.01), "radius"),

@@ -170,8 +170,8 @@ def rigid_shape(
 ) -> RigidSurface:
     """An obstacle of one of the shapes of :mod:`bellcrank.contact.shapes`, such as an ellipsoid or a capsule.
 
-    at: World position of its frame [m]; in flat problems the shape is cut by the plane z = 0. rotation: From its frame to
-    the world, 3x3.
+    at: World position of its frame [m]; in flat problems the shape is cut by the plane z = 0. rotation: From its frame
+    to the world, 3x3.
     """
     origin = np.zeros(3)
     origin[: len(at)] = at

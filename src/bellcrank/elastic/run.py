@@ -113,8 +113,8 @@ def _steps(
 
 def _diverged(t: float, step: float) -> str:
     return (
-        f"the energy grew without bound at t = {t:.6g} s, and the run ended there; keep both compatibilities, take another "
-        f"step than {step:.3g} s, or a scheme with numerical damping (elastic.generalised_alpha)"
+        f"the energy grew without bound at t = {t:.6g} s, and the run ended there; keep both compatibilities, take "
+        f"another step than {step:.3g} s, or a scheme with numerical damping (elastic.generalised_alpha)"
     )
 
 
