@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ import bellcrank as bc
 from bellcrank import elastic
 from bellcrank.cli import main
 from bellcrank.elastic import layout
-from bellcrank.errors import ModelError, UnknownName
+from bellcrank.errors import BellcrankError, ModelError, UnknownName
 from bellcrank.files import ModelFileError
 from bellcrank.result.storage import ResultFileError
 from bellcrank.verify.sphere_on_wall import ball, impact
@@ -278,6 +279,22 @@ def test_spoiled_files_are_refused(
             file[table] = h5py.ExternalLink("other.h5", table)
     with pytest.raises(ResultFileError, match="damaged"):
         bc.load_result(path)
+
+
+def test_damaged_files_are_refused_or_read(run: elastic.ElasticResult, tmp_path: Path) -> None:
+    run.save(tmp_path / "run.h5")
+    whole = (tmp_path / "run.h5").read_bytes()
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        data = bytearray(whole)
+        for at in rng.integers(0, min(len(data), 20_000), 4):
+            data[int(at)] = int(rng.integers(0, 256))
+        (tmp_path / "torn.h5").write_bytes(bytes(data[: int(rng.integers(1000, len(data)))]))
+        with contextlib.suppress(BellcrankError):
+            bc.load_result(tmp_path / "torn.h5")
+        (tmp_path / "torn.h5").write_bytes(bytes(data))
+        with contextlib.suppress(BellcrankError):
+            bc.load_result(tmp_path / "torn.h5")
 
 
 def call(*words: str) -> int:

@@ -383,7 +383,8 @@ def is_elastic(path: str | PathLike[str]) -> bool:
     try:
         with h5py.File(str(path), "r") as found:
             return bool(found.attrs.get("format") == ELASTIC)
-    except OSError:
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        # A damaged file; whoever reads it next says so.
         return False
 
 
