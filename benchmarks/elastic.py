@@ -48,10 +48,10 @@ def measure(kind: str, divisions: int) -> Row:
     assembled = time.perf_counter() - before
     run = elastic.simulate(body, wall, STEPS * 0.02, 0.02, frames=1)
     return {
-        "unknowns": run.report.unknowns,
-        "step": run.report.seconds / STEPS,
-        "preparation": assembled + run.report.preparation,
-        "candidates": run.report.candidates,
+        "unknowns": run.run.unknowns,
+        "step": run.run.seconds / STEPS,
+        "preparation": assembled + run.run.preparation,
+        "candidates": run.run.candidates,
         "memory_MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
     }
 

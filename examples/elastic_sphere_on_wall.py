@@ -53,19 +53,33 @@ def figures(folder: Path) -> elastic.ElasticResult:
         {step: strike(step, compatible=on) for step in (0.01, 0.02, 0.05, 0.2)} for on in (True, False)
     )
     rough = {on: strike(0.05, compatible=on, friction=0.3) for on in (True, False)}
-    figure, axes = plt.subplots(5, 2, figsize=(10, 15), constrained_layout=True)
+    figure, axes = plt.subplots(5, 2, figsize=(9.5, 13), constrained_layout=True)
+    figure.suptitle(
+        "A sphere strikes a wall, with and without velocity and acceleration compatibility",
+        fontsize=11,
+        weight="bold",
+    )
 
     def draw(axis: Any, title: str, name: str, *runs: tuple[str, elastic.ElasticResult]) -> None:
-        for (label, run), style in zip(runs, ("-", "--"), strict=False):
-            axis.plot(run.time, run[name], style, linewidth=1.0, label=label)
-        axis.set_title(title, fontsize=9)
-        axis.set_xlabel("time", fontsize=8)
-        axis.set_ylabel(
-            "contact force" if name == "contact.force" else "error in energy / initial", fontsize=8
-        )
+        for (label, run), colour in zip(runs, ("#3b75af", "#e1792d"), strict=False):
+            axis.plot(run.time, run[name], color=colour, linewidth=1.1, label=label)
+        axis.set_title(title, fontsize=9, loc="left")
+        axis.set_xlabel("time [s]", fontsize=8)
+        axis.set_xlim(0.0, 3.6)
+        if name == "contact.force":
+            # One scale for all, so that the eye can compare.
+            axis.set_ylim(-150.0, 3800.0)
+            axis.set_ylabel("contact force [N]", fontsize=8)
+        else:
+            axis.set_ylabel("error in energy / initial", fontsize=8)
+            axis.ticklabel_format(axis="y", style="sci", scilimits=(-2, 2))
+            axis.yaxis.get_offset_text().set_fontsize(7)
         axis.tick_params(labelsize=7)
+        axis.grid(True, color="#e3e7eb", linewidth=0.6)
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
         if len(runs) > 1:
-            axis.legend(fontsize=7)
+            axis.legend(fontsize=7, frameon=False)
 
     force, energy = "contact.force", "energy.error"
     a = axes.ravel()
@@ -132,7 +146,12 @@ def convergence(folder: Path) -> None:
         (axes[1], 1.0 / np.array(meshes), in_space, "element size"),
     ):
         slope = float(np.polyfit(np.log(x), np.log(y), 1)[0])
-        axis.loglog(x, y, "o-")
+        axis.loglog(x, y, "o-", color="#3b75af")
+        axis.loglog(
+            x, y[-1] * (x / x[-1]) ** round(slope), "--", color="#8c959f", label=f"order {round(slope)}"
+        )
+        axis.grid(True, color="#e3e7eb", linewidth=0.6)
+        axis.legend(fontsize=8, frameon=False)
         axis.set_xticks(x, [f"{value:.3g}" for value in x], fontsize=8)
         axis.minorticks_off()
         axis.set_xlabel(what)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bellcrank import elastic
+from bellcrank.contact.shapes import Sphere
 from bellcrank.elastic import Analysis, Element
 from bellcrank.errors import ModelError
 
@@ -80,6 +81,15 @@ def test_step_too_large_for_the_wave() -> None:
     assert len(run.notes) == 1
 
 
+def test_a_run_that_blows_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bellcrank.elastic.run._BLOWN", 1.0 - 1e-9)
+    with pytest.warns(elastic.StepNote, match="grew without bound at t = 0.001 s"):
+        run = elastic.simulate(drop(lowest=(0.0, 0.1)), PLANE, 0.01, 0.001)
+    assert run.run.status == "diverged"
+    assert not run.finished
+    assert "grew without bound" in run.notes[-1]
+
+
 def test_singular_stiffness() -> None:
     body = elastic.disc(1.0, SOFT, centre=(0.0, 1.0))
     top = elastic.Support(lambda x: x[:, 1] > 1.99, "y", -1.0)
@@ -98,8 +108,16 @@ def test_singular_stiffness() -> None:
         (lambda: elastic.block((1.0, 1.0), SOFT, element=Element.HEXAHEDRON8), "does not fit"),
         (lambda: drop(body_force=(1.0, 2.0, 3.0)), "needs 2 components"),
         (lambda: drop(thickness=0.0), "thickness"),
+        (lambda: drop(thickness=float("nan")), "thickness"),
+        (lambda: elastic.disc(1.0, SOFT, velocity=(0.0, float("nan"))), "velocity must be finite"),
+        (lambda: elastic.disc(1.0, SOFT, centre=(0.0, float("inf"))), "finite"),
+        (lambda: elastic.disc(1.0, SOFT, velocity=lambda x: np.full_like(x, np.inf)).start_velocity, "finite numbers"),
+        (lambda: elastic.disc(1.0, SOFT, velocity=lambda x: x[0]).start_velocity, "2 finite numbers a place"),
+        (lambda: elastic.simulate(drop(), elastic.RigidPlane((0.0, float("nan"))), 1.0, 0.01), "point of an obstacle"),
+        (lambda: elastic.simulate(drop(), elastic.RigidSphere((0.0, -9.0), float("nan")), 1.0, 0.01), "radius"),
         (lambda: drop(supports=(elastic.Support(lambda x: x[:, 0] > 9.0),)).held, "picks no node"),
         (lambda: elastic.sphere(1.0, SOFT, velocity=(1.0, 0.0)).start_velocity, "along its axis"),
+        (lambda: elastic.rigid_shape(Sphere(1.0), rotation=2.0 * np.eye(3)), "rotation matrix"),
         (lambda: elastic.newmark(0.25, 0.3), "standard"),
         (lambda: elastic.generalised_alpha(2.0), "0 to 1"),
         (lambda: elastic.AcceleratedIteration(0), "1 to 30"),

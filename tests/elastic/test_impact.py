@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bellcrank import elastic
+from bellcrank.contact import shapes
 from bellcrank.elastic import Analysis, Compatibility, Element, Mass
 from bellcrank.verify.sphere_on_wall import ball, energy_error, impact
 
@@ -52,11 +53,12 @@ def test_a_coarse_step_still_runs_and_is_noted() -> None:
 
 @pytest.mark.parametrize("one", [Compatibility(velocity=False), Compatibility(acceleration=False)])
 def test_one_compatibility_alone_is_not_enough(one: Compatibility) -> None:
-    body = ball(8, 6.0)
-    both = impact(0.01, body)
-    alone = elastic.simulate(body, PLANE, 3.6, 0.01, compatibility=one)
+    """On the mesh of the other figures, at half the smallest step of the paper: at its own it depends on the mesh."""
+    body = ball()
+    both = elastic.simulate(body, PLANE, 3.2, 0.005, frames=1)
+    alone = elastic.simulate(body, PLANE, 3.2, 0.005, frames=1, compatibility=one)
     assert both.roughness() < 1.1
-    assert alone.roughness() > 2.0
+    assert alone.roughness() > 3.0
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
@@ -216,9 +218,10 @@ def test_other_elements_find_the_same_impact(element: Element) -> None:
 @pytest.mark.parametrize(
     ("element", "divisions", "grading", "tolerance"),
     [
-        (Element.HEXAHEDRON8, 6, 4.0, 0.04),
-        (Element.TETRAHEDRON10, 3, 2.0, 0.05),
-        (Element.TETRAHEDRON4, 4, 4.0, 0.08),
+        (Element.HEXAHEDRON8, 6, 4.0, 0.01),
+        (Element.TETRAHEDRON4, 4, 4.0, 0.01),
+        # Corner nodes of six-node facets have no area of their own, so that forces scatter by some per cent.
+        (Element.TETRAHEDRON10, 3, 2.0, 0.03),
     ],
 )
 def test_solid_balls_find_the_same_impact(
@@ -229,8 +232,10 @@ def test_solid_balls_find_the_same_impact(
         centre=(0.0, 0.0, 8.0), velocity=(0.0, 0.0, -1.0),
     )  # fmt: skip
     run = elastic.simulate(body, elastic.RigidPlane((0, 0, 0), (0, 0, 1)), 3.2, 0.05)
-    assert run.peak()[0] == pytest.approx(2799.0, rel=tolerance)
-    assert run.rebound_velocity()[2] == pytest.approx(0.9908, abs=0.005)
+    # Flat facets leave out up to a tenth of the ball; forces of similar bodies go with the square of their size.
+    share = body.total_mass / (4.0 / 3.0 * np.pi * 8.0**3)
+    assert run.peak()[0] == pytest.approx(2799.0 * share ** (2.0 / 3.0), rel=tolerance)
+    assert run.rebound_velocity()[2] == pytest.approx(0.9908, abs=0.003)
     assert np.abs(run.rebound_velocity()[:2]).max() < 1e-10
 
 
@@ -261,6 +266,36 @@ def test_curved_obstacles_agree_with_each_other() -> None:
     assert energy_error(one) < 2e-3
 
 
+def _shapes() -> list[tuple[shapes.Shape, float]]:
+    """Shapes, and how far below their origin their lowest point lies."""
+    return [
+        (shapes.Sphere(2.0), 2.0),
+        (shapes.Circle(2.0), 2.0),
+        (shapes.Ellipsoid(3.0, 2.0, 1.0), 2.0),
+        (shapes.Ellipse(3.0, 2.0), 2.0),
+        (shapes.Superellipsoid(3.0, 2.0, 1.0, (2.5, 2.5)), 2.0),
+        (shapes.Capsule(2.0, 1.0), 2.0),
+        (shapes.Cylinder(2.0, 1.0), 2.0),
+    ]
+
+
+@pytest.mark.parametrize(("shape", "height"), _shapes(), ids=lambda x: type(x).__name__)
+def test_every_shape_of_the_engine_is_an_obstacle(shape: shapes.Shape, height: float) -> None:
+    """The top of the shape, shifted and turned by half a turn about z, is where a node touches it."""
+    turned = np.diag([-1.0, -1.0, 1.0])
+    obstacle = elastic.rigid_shape(shape, (0.3, -height), turned, velocity=(0.0, 1.0))
+    gap, normal = obstacle.gap(np.array([[0.3, 0.0], [0.3, 1e-4], [0.3, -1e-4]]), 0.0)
+    np.testing.assert_allclose(gap, [0.0, 1e-4, -1e-4], atol=2e-8)
+    np.testing.assert_allclose(normal, np.tile([0.0, 1.0], (3, 1)), atol=1e-6)
+    assert obstacle.gap(np.array([[0.3, 1.0]]), 1.0)[0][0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_ball_on_a_ball_of_the_engine() -> None:
+    one = elastic.simulate(small(), elastic.RigidSphere((0.0, -8.0), 8.0), 1.0, 0.02)
+    two = elastic.simulate(small(), elastic.rigid_shape(shapes.Sphere(8.0), (0.0, -8.0)), 1.0, 0.02)
+    assert_same_force(one, two, 1e-6)
+
+
 def test_a_ball_is_caught_in_a_bowl_with_more_force_than_by_a_plane() -> None:
     plane = elastic.simulate(small(), PLANE, 3.0, 0.02)
     bowl = elastic.simulate(small(), elastic.RigidSphere((0.0, 20.0), 20.0, hollow=True), 3.0, 0.02)
@@ -271,7 +306,7 @@ def test_a_ball_is_caught_in_a_bowl_with_more_force_than_by_a_plane() -> None:
 def test_compliance_is_formed_only_where_contact_is_possible() -> None:
     run = impact(0.02)
     most = max(len(points) for points, _, _ in run.recording.points)
-    assert run.report.candidates < 2 * most < run.interfaces[0].count
+    assert run.run.candidates < 2 * most < run.interfaces[0].count
 
 
 def test_columns_are_dropped_for_large_bodies(monkeypatch: pytest.MonkeyPatch) -> None:

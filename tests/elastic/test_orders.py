@@ -54,7 +54,7 @@ def test_elements_have_their_order(element: Element) -> None:
     d = element.dimension
     exact = (np.pi * np.sqrt(1.0 / 1.0)) ** 2
     errors = []
-    for count in (2, 4) if element.order == 2 else (4, 8):
+    for count in (8, 16) if element.order == 2 else (16, 32):
         sides = elastic.Support(lambda x: np.ones(len(x), bool), "xy" if d == 3 else "x")
         ends = elastic.Support(lambda x: x[:, -1] < 1e-9, "xyz"[d - 1])
         top = elastic.Support(lambda x: x[:, -1] > 1.0 - 1e-9, "xyz"[d - 1])
@@ -68,7 +68,8 @@ def test_elements_have_their_order(element: Element) -> None:
         lowest = float(eigsh(k, k=1, M=m, sigma=0.0, return_eigenvectors=False)[0])
         errors.append(lowest / exact - 1.0)
     assert min(errors) > 0.0
-    assert order(errors) == pytest.approx(2.0 * element.order, abs=0.5)
+    # Tetrahedra come in from above: their sides across stay as long as they are while the elements grow shorter.
+    assert order(errors) == pytest.approx(2.0 * element.order, abs=0.2)
 
 
 def test_contact_force_converges_in_time() -> None:

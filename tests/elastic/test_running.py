@@ -65,10 +65,10 @@ def test_interruption_keeps_what_there_is() -> None:
             raise KeyboardInterrupt
 
     run = elastic.simulate(ball(4, 4.0), elastic.RigidPlane(), 1.0, 0.02, progress=stop)
-    assert run.report.status == "interrupted"
+    assert run.run.status == "interrupted"
     assert not run.finished
-    assert 25 <= run.report.steps < 50
-    assert len(run["contact.force"]) == run.report.steps + 1
+    assert 25 <= run.run.steps < 50
+    assert len(run["contact.force"]) == run.run.steps + 1
     assert run.frame_times[-1] == run.time[-1]
 
 

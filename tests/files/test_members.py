@@ -239,7 +239,7 @@ def test_other_meshes_that_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "part.msh").write_text("nonsense")
     refused("part.msh", "cannot read part.msh")
     brick(tmp_path)
-    monkeypatch.setattr("bellcrank.files.members.MAX_MESH_BYTES", 100)
+    monkeypatch.setattr("bellcrank.files.beside.MAX_MESH_BYTES", 100)
     refused("brick.vtk", "larger than")
     with pytest.raises(ModelFileError, match="only a model file on disk"):
         loads(SOLID.format("brick.vtk"))

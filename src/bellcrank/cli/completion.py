@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-MODELS = (".yaml", ".yml", ".urdf", ".xml")
+MODELS = (".yaml", ".yml", ".urdf", ".xml", ".elastic")
 RESULTS = (".h5", ".hdf5")
 
 

@@ -11,6 +11,7 @@ import typer
 from bellcrank.cli import completion
 
 if TYPE_CHECKING:
+    from bellcrank.elastic.result import ElasticResult
     from bellcrank.files.imported import Imported
     from bellcrank.model.system import System
     from bellcrank.result.result import Result
@@ -60,6 +61,15 @@ def is_result(path: str) -> bool:
 
 def model(text: str) -> System:
     """The system of a model file of any format, or of an example."""
+    from bellcrank.cli import elastic
+
+    if elastic.problem(text) is not None:
+        from bellcrank.errors import ModelError
+
+        raise ModelError(
+            f"{text} is an elastic contact problem, not a mechanism; 'bellcrank run' simulates it, and plot, report "
+            "and view take its results"
+        )
     if Path(text).is_file():
         if is_result(text):
             from bellcrank.errors import ModelError
@@ -128,10 +138,22 @@ def foreign(path: str, base: str = "fixed", balance_inertia: bool = False) -> Im
     raise root.error(f"<{root.tag}> is neither URDF (<robot>) nor MJCF (<mujoco>)")
 
 
+def any_result(path: str) -> Result | ElasticResult:
+    """A result file, of a mechanism or of elastic contact."""
+    if is_result(path):
+        from bellcrank.result.storage import is_elastic
+
+        if is_elastic(path):
+            from bellcrank.elastic.storage import load as load_elastic
+
+            return load_elastic(path)
+    return result(path)
+
+
 def result(path: str) -> Result:
-    """A result file."""
+    """A result file of a mechanism."""
     from bellcrank.errors import ModelError
-    from bellcrank.result.storage import load
+    from bellcrank.result.storage import is_elastic, load
 
     if Path(path).is_file() and not is_result(path):
         raise ModelError(f"{path} is not a result; make one with 'bellcrank run {path} --out run.h5'")
@@ -142,10 +164,18 @@ def result(path: str) -> Result:
         here = [str(p) for p in folder.iterdir() if is_result(str(p))] if folder.is_dir() else []
         hint = nearest(path, here) or "; make one with 'bellcrank run MODEL --out run.h5'"
         raise ModelError(f"there is no result file {path!r}{hint}")
+    if is_elastic(path):
+        raise ModelError(f"{path} is a result of elastic contact; plot, report, view and quantities take it")
     found = load(path)
     if not len(found):
         raise ModelError(f"{path} holds no outputs: its run was stopped before the first")
     return found
+
+
+def setting(text: str) -> tuple[str, float]:
+    """Name and value of one --set."""
+    name, value = _split(text, "--set", "stiffness=2e4")
+    return name, _number(value, text)
 
 
 def parameters(given: Sequence[str] | None, system: System) -> dict[str, float]:
@@ -154,10 +184,10 @@ def parameters(given: Sequence[str] | None, system: System) -> dict[str, float]:
 
     found: dict[str, float] = {}
     for text in given or ():
-        name, value = _split(text, "--set", "stiffness=2e4")
+        name, value = setting(text)
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters)
-        found[name] = _number(value, text)
+        found[name] = value
     return found
 
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-SUFFIXES = (".yaml", ".py", ".study")
+SUFFIXES = (".yaml", ".py", ".study", ".elastic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,11 @@ class Example:
     def model(self) -> Any | None:
         """Its model file."""
         return next((f for f in self.files if f.name.endswith(".yaml")), None)
+
+    @property
+    def elastic(self) -> Any | None:
+        """Its file of an elastic contact problem."""
+        return next((f for f in self.files if f.name.endswith(".elastic")), None)
 
     @property
     def title(self) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bellcrank.cli.inputs import Quantity, ResultFile
 from bellcrank.cli.output import Json, show, show_json
+
+if TYPE_CHECKING:
+    from bellcrank.elastic.result import ElasticResult
+    from bellcrank.result.result import Result
+    from bellcrank.view.curves import Panel
 
 Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")]
 
@@ -36,11 +42,9 @@ def plot(
     from bellcrank.cli import inputs
 
     target = inputs.writable(out or _beside(file, ".png"), (".png", ".svg", ".pdf"))
-    result = inputs.result(file)
+    result = inputs.any_result(file)
     if as_json:
-        from bellcrank.view.curves import default_names, panels
-
-        curves = [(c, p.unit) for p in panels(result, names or default_names(result)) for c in p.curves]
+        curves = [(c, p.unit) for p in _panels(result, names or ()) for c in p.curves]
         shown = [{"name": c.name, "unit": unit, "values": c.values} for c, unit in curves]
         show_json({"time": result.time, "curves": shown})
         return
@@ -59,8 +63,19 @@ def report(file: ResultFile, out: Out = None, quantity: Quantity = None, as_json
     from bellcrank.cli import inputs
 
     target = inputs.writable(out or _beside(file, "_report.html"), (".html", ".htm"))
-    inputs.result(file).report(target, quantity or None)
+    inputs.any_result(file).report(target, quantity or None)
     _written(target, as_json)
+
+
+def _panels(result: Result | ElasticResult, names: Sequence[str]) -> list[Panel]:
+    from bellcrank.result.result import Result
+    from bellcrank.view.curves import default_names, panels
+
+    if isinstance(result, Result):
+        return panels(result, names or default_names(result))
+    from bellcrank.elastic.pages import shown
+
+    return shown(result, names)
 
 
 def _beside(file: str, ending: str) -> str:

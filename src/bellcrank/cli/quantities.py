@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bellcrank.cli import completion
 from bellcrank.cli.output import Json, Table, show, show_json
+
+if TYPE_CHECKING:
+    from bellcrank.elastic.result import ElasticResult
+    from bellcrank.result.result import Result
 
 
 def quantities(
@@ -29,25 +33,36 @@ def quantities(
       bellcrank quantities slider_crank.yaml
       bellcrank quantities run.h5 --containing guide
     """
-    from bellcrank.cli.inputs import is_result, model, result
+    from bellcrank.cli.inputs import any_result, is_result, model
     from bellcrank.mechanism import analyse
     from bellcrank.result.quantities import Quantities
     from bellcrank.result.snapshot import Snapshot
 
     if is_result(file):
-        table = result(file).quantities.table
+        table = _table(any_result(file))
     else:
         m = analyse(model(file))
-        table = Quantities(Snapshot(m.system, m.tree, m.mechanics)).table
-    found = {name: q for name, q in table.items() if containing in name}
+        known = Quantities(Snapshot(m.system, m.tree, m.mechanics)).table
+        table = {name: (tuple(q.components), q.unit) for name, q in known.items()}
+    found = {name: words for name, words in table.items() if containing in name}
     if as_json:
         show_json(
             {
                 "quantities": [
-                    {"name": n, "components": q.components, "unit": q.unit} for n, q in found.items()
+                    {"name": n, "components": parts, "unit": unit} for n, (parts, unit) in found.items()
                 ]
             }
         )
         return
-    rows = [(name, " ".join(q.components), q.unit) for name, q in found.items()]
+    rows = [(name, " ".join(parts), unit) for name, (parts, unit) in found.items()]
     show(Table("", ("quantity", "components", "unit"), rows, words=3))
+
+
+def _table(result: Result | ElasticResult) -> dict[str, tuple[tuple[str, ...], str]]:
+    """Components and unit of every quantity."""
+    from bellcrank.result.result import Result
+
+    if isinstance(result, Result):
+        return {name: (tuple(q.components), q.unit) for name, q in result.quantities.table.items()}
+    every = {name: result[name] for name in result.names}
+    return {name: (tuple("xyz"[: s.shape[1]]) if s.ndim > 1 else (), s.unit) for name, s in every.items()}

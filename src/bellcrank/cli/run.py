@@ -20,6 +20,7 @@ INTERRUPTED = 130
 
 
 def run(
+    context: typer.Context,
     file: Model,
     set_: Set = None,
     duration: Annotated[
@@ -60,6 +61,8 @@ def run(
 ) -> None:
     """Simulate a model and sum up the run: steps, speed, energy, constraints, impacts.
 
+    A file of an elastic contact problem (.elastic) is run in its own steps; --duration and --step replace the file's.
+
     Ctrl-C ends the run early: what was computed is summed up and written all the same.
 
     \b
@@ -68,13 +71,23 @@ def run(
       bellcrank run four_bar.yaml --set stiffness=2e4 -q rocker.angular_velocity.z
       bellcrank run pendulum --initial pivot=pi/6,1 --integrator radau
       bellcrank run robot.urdf -d 2 --out curves.csv -q hand.position
+      bellcrank run elastic_sphere_on_wall --set friction=0.3 --out impact.h5
     """
-    from bellcrank.cli import inputs
+    from bellcrank.cli import elastic, inputs
     from bellcrank.errors import unknown_name
     from bellcrank.formulations.registry import Formulation
     from bellcrank.simulate import METHODS, SimulationError
 
     target = None if out is None else inputs.writable(out, (".h5", ".hdf5", ".csv"))
+    problem = elastic.problem(file)
+    if problem is not None:
+        given = _given(context)
+        _only_for_mechanisms(file, given)
+        elastic.run(
+            problem, set_, duration if "duration" in given else None, step if "step" in given else None, target,
+            quantity or [], as_json,
+        )  # fmt: skip
+        return
     for what, word, known in (
         ("integrator", integrator, list(METHODS)),
         ("formulation", formulation, [f.value for f in Formulation]),
@@ -119,6 +132,21 @@ def run(
     if result.run.status == "interrupted":
         note(f"interrupted at t = {result.time[-1]:g} s; the outputs before are kept")
         raise typer.Exit(INTERRUPTED)
+
+
+def _given(context: typer.Context) -> set[str]:
+    """Options that were named on the command line."""
+    return {
+        name for name in context.params if str(context.get_parameter_source(name)).endswith("COMMANDLINE")
+    }
+
+
+def _only_for_mechanisms(file: str, given: set[str]) -> None:
+    from bellcrank.errors import ModelError
+
+    for name in ("tolerance", "integrator", "formulation", "initial", "outputs"):
+        if name in given:
+            raise ModelError(f"{file} is an elastic contact problem; --{name} belongs to mechanisms")
 
 
 def _touches(system: System) -> bool:

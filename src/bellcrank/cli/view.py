@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from bellcrank.cli.inputs import Quantity, Set
 from bellcrank.cli.output import Json, note, show, show_json
 
 if TYPE_CHECKING:
+    from bellcrank.elastic.result import ElasticResult
     from bellcrank.mechanism import Mechanism
     from bellcrank.result.result import Result
 
@@ -55,7 +57,8 @@ def view(
 ) -> None:
     """Look at a result in the web viewer: scene, time, curves, impacts; sliders run a model again at once.
 
-    A model is simulated first, and followed while it runs. --html writes an animation to send by mail instead.
+    A model is simulated first, and followed while it runs. --html writes an animation to send by mail instead; elastic
+    contact is always shown by such a page.
 
     \b
     Examples:
@@ -69,6 +72,17 @@ def view(
     if not 0 <= port <= 65535:
         raise ModelError(f"--port is a number from 0 to 65535, not {port}")
     target = None if page is None else inputs.writable(page, (".html", ".htm"))
+    elastic = _elastic(file, set_, not as_json)
+    if elastic is not None:
+        _show_page(
+            elastic,
+            target or Path(f"{Path(file).stem}.html"),
+            quantity,
+            magnified,
+            not (no_browser or target),
+            as_json,
+        )
+        return
     if inputs.is_result(file):
         if set_:
             raise ModelError("--set belongs to a model; a result has run already")
@@ -87,6 +101,42 @@ def view(
             show(f"written: {target}")
         return
     _serve(found, quantity, duration, magnified, host, port, not no_browser, as_json)
+
+
+def _elastic(file: str, set_: list[str] | None, progress: bool) -> ElasticResult | None:
+    """A result of elastic contact, from its file or from running its problem; None for everything else."""
+    from bellcrank.cli import elastic, inputs
+    from bellcrank.result.storage import is_elastic
+
+    if inputs.is_result(file):
+        if set_ or not is_elastic(file):
+            return None
+        from bellcrank.elastic.storage import load
+
+        return load(file)
+    problem = elastic.problem(file)
+    return None if problem is None else elastic.setup(problem, set_).simulate(progress=progress)
+
+
+def _show_page(
+    result: ElasticResult,
+    target: Path,
+    names: list[str] | None,
+    magnified: float,
+    browser: bool,
+    as_json: bool,
+) -> None:
+    """Elastic bodies are shown by the page itself, which needs no server."""
+    result.html(target, names or None, magnified)
+    if as_json:
+        show_json({"out": str(target)})
+    else:
+        show(f"written: {target}")
+    if browser:
+        import webbrowser
+
+        if not webbrowser.open(target.resolve().as_uri()):
+            note(f"no browser could be opened; open {target} yourself")
 
 
 def _serve(

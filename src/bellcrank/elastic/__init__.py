@@ -33,6 +33,7 @@ _HOMES = {
     "RigidPlane": "obstacles",
     "RigidSphere": "obstacles",
     "RigidSurface": "obstacles",
+    "rigid_shape": "obstacles",
     "Contact": "interface",
     "Scheme": "schemes",
     "newmark": "schemes",
@@ -47,6 +48,14 @@ _HOMES = {
     "Stress": "stress",
     "press": "static",
     "Pressed": "static",
+    "Setup": "setup",
+    "load": "files",
+    "loads": "files",
+    "schema": "files",
+    "flexible_model": "members",
+    "kept_zone": "members",
+    "touch": "members",
+    "zone_nodes": "members",
 }
 
 __all__ = list(_HOMES)

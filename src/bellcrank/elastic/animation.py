@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.elastic.body import ElasticBody
-from bellcrank.elastic.lattices import Array, Index
+from bellcrank.elastic.lattices import Array
 from bellcrank.elastic.obstacles import RigidPlane
+from bellcrank.elastic.triangles import triangles
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
@@ -45,11 +46,11 @@ def animate(
     figure = Figure(figsize=(width, min(max(width * float(span[1] / span[0]), 2.5), 2.0 * width)))
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    triangles = [_triangles(body) for body in run.bodies]
+    cells_of = [triangles(body) for body in run.bodies]
 
     def draw(i: int) -> list[Any]:
         axes.clear()
-        for (x, stress), cells in zip(drawn[i], triangles, strict=True):
+        for (x, stress), cells in zip(drawn[i], cells_of, strict=True):
             shade = axes.tripcolor(
                 x[:, 0], x[:, 1], cells, stress, vmin=0.0, vmax=top, shading="gouraud", cmap="viridis"
             )
@@ -99,39 +100,3 @@ def _drawn(run: ElasticResult, frame: int, body: ElasticBody, scale: float) -> t
         mirrored = x * np.array([-1.0, 1.0])
         return np.vstack([x, mirrored]), np.tile(stress, 2)
     return (x[:, [0, 2]] if body.dimension == 3 else x), stress
-
-
-def _triangles(body: ElasticBody) -> Index:
-    """Triangles between nodes that tile the picture of the body; a second copy for the mirrored half."""
-    if body.dimension == 3:
-        surface = body.surface.facets
-        corners = surface.nodes[:, : 3 if surface.kind == "triangle" else 4]
-        normals = np.zeros_like(body.nodes)
-        normals[body.surface.nodes] = body.surface.normals
-        front = corners[normals[corners].mean(axis=1)[:, 1] < 0.0]
-        return _fans(front)
-    nodes = body.fields.scalar.element_dofs
-    count = 3 if body.element.simplex else 4
-    if body.element.order == 1:
-        cells = _fans(nodes[:count].T)
-    else:
-        cells = _fans_second(nodes, count)
-    return np.vstack([cells, cells + len(body.nodes)]) if body.axisymmetric else cells
-
-
-def _fans(corners: Index) -> Index:
-    if corners.shape[1] == 3:
-        return corners
-    return np.vstack([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
-
-
-def _fans_second(nodes: Index, corners: int) -> Index:
-    """Six-node triangles as four, nine-node quadrilaterals as eight around the middle."""
-    a, b, c = nodes[0], nodes[1], nodes[2]
-    if corners == 3:
-        ab, bc, ca = nodes[3], nodes[4], nodes[5]
-        four = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-        return np.vstack([np.stack(t, axis=1) for t in four])
-    d, middle = nodes[3], nodes[8]
-    ring = [a, nodes[4], b, nodes[5], c, nodes[6], d, nodes[7]]
-    return np.vstack([np.stack([ring[i], ring[(i + 1) % 8], middle], axis=1) for i in range(8)])

@@ -62,7 +62,13 @@ class ElasticBody:
             value = getattr(self, what)
             if not callable(value) and len(value) not in (0, d):
                 raise ModelError(f"{self.name!r}: {what} needs {d} components, not {len(value)}")
-        if self.thickness <= 0.0:
+            if not callable(value) and not np.isfinite(value).all():
+                raise ModelError(f"{self.name!r}: {what} must be finite numbers, not {tuple(value)}")
+        if not np.isfinite(self.mesh.p).all():
+            raise ModelError(
+                f"{self.name!r}: places of the mesh must be finite; check its sizes and its centre"
+            )
+        if not (np.isfinite(self.thickness) and self.thickness > 0.0):
             raise ModelError(f"{self.name!r}: thickness must be positive, not {self.thickness}")
         if (
             self.analysis is Analysis.AXISYMMETRIC
@@ -148,6 +154,10 @@ class ElasticBody:
         """Initial velocities of the unknowns [m/s]."""
         if callable(self.velocity):
             found = np.asarray(self.velocity(self.nodes), float)
+            if found.shape != self.nodes.shape or not np.isfinite(found).all():
+                raise ModelError(
+                    f"{self.name!r}: the function of its velocity must give {self.dimension} finite numbers a place"
+                )
         else:
             found = np.tile(
                 np.asarray(self.velocity or np.zeros(self.dimension), float), (len(self.nodes), 1)

@@ -51,11 +51,23 @@ class Compliance:
         self._matrix = np.block([[self._matrix, side], [side.T, corner]])
         self._slot[new] = len(self._nodes) + np.arange(len(new))
         self._nodes = np.concatenate([self._nodes, new])
-        if self._columns is not None:
-            if self._columns.size + columns.size > _KEPT:
-                self._columns = None
-            else:
-                self._columns = np.vstack([self._columns, columns.T])
+        self._keep(columns.T)
+
+    def _keep(self, rows: Array) -> None:
+        """Keep whole columns, one a row, in a table that doubles when it is full."""
+        if self._columns is None:
+            return
+        first, last = len(old_rows := self._columns), self._d * len(self._nodes)
+        if last * self._unknowns > _KEPT:
+            self._columns = None
+            return
+        if last > first:
+            grown = np.empty(
+                (min(max(2 * first, last), max(int(_KEPT) // self._unknowns, last)), self._unknowns)
+            )
+            grown[:first] = old_rows
+            self._columns = grown
+        self._columns[last - len(rows) : last] = rows
 
     def matrix(self, nodes: Index) -> Array:
         """Displacements of the nodes from unit forces at them, unknown `position in nodes * d + direction`."""

@@ -58,11 +58,16 @@ def element_of(mesh: Any) -> Element:
     raise ModelError(f"meshes of kind {name} are not supported; elements here: {', '.join(Element)}")
 
 
-def with_element(mesh: Any, element: Element) -> Any:
-    """A first-order mesh turned into one of the given element of the same shape."""
+def mesh_kind(element: Element) -> Any:
+    """The class of scikit-fem's meshes of an element."""
     import skfem
 
-    kind = getattr(skfem, _MESHES[element])
+    return getattr(skfem, _MESHES[element])
+
+
+def with_element(mesh: Any, element: Element) -> Any:
+    """A first-order mesh turned into one of the given element of the same shape."""
+    kind = mesh_kind(element)
     if type(mesh) is kind:
         return mesh
     if type(mesh).__name__[:-1] != _MESHES[element][:-1]:
@@ -72,6 +77,4 @@ def with_element(mesh: Any, element: Element) -> Any:
 
 def scalar_element(element: Element) -> Any:
     """Shape functions of the element."""
-    import skfem
-
-    return getattr(skfem, _MESHES[element]).elem()
+    return mesh_kind(element).elem()

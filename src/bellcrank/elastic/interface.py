@@ -24,13 +24,15 @@ class Contact:
     """A body that may touch an obstacle or another body.
 
     friction: Coulomb's coefficient. surface: picks boundary nodes of `body` that may touch; unset, all that face the
-    obstacle. Between two bodies, `body` should be the one with the finer mesh.
+    obstacle. Between two bodies, `body` should be the one with the finer mesh. name: of its series; "contact" unless
+    told, "contact 1", ... where there are several.
     """
 
     body: ElasticBody
     against: Obstacle | ElasticBody
     friction: float = 0.0
     surface: Where | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         if not self.friction >= 0.0:

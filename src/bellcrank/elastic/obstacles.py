@@ -5,11 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bellcrank.elastic.lattices import Array
 from bellcrank.errors import ModelError
+
+if TYPE_CHECKING:
+    from bellcrank.contact.shapes import Shape
 
 Path = Callable[[float], Sequence[float]]
 """Displacement of an obstacle [m] at a time [s]; twice differentiable."""
@@ -61,6 +65,9 @@ class Obstacle(ABC):
         if self.path is not None and len(self.velocity):
             raise ModelError("an obstacle has a velocity or a path, not both")
         moved = self.travel(0.0, d) if self.path is not None else self.speed(0.0, 0.0, d)
+        for what in ("point", "normal", "centre", "radius", "size", "velocity"):
+            if not np.isfinite(getattr(self, what, 0.0)).all():
+                raise ModelError(f"{what} of an obstacle must be finite, not {getattr(self, what)}")
         if moved.shape != (d,):
             raise ModelError(f"the motion of an obstacle needs {d} components, not {moved.size}")
         if axisymmetric and abs(moved[0]) > 0.0:
@@ -151,3 +158,33 @@ class RigidSurface(Obstacle):
                 "the level function of a rigid surface has no gradient at a node; give it one there"
             )
         return value / length, slope / length[:, None]
+
+
+def rigid_shape(
+    shape: Shape,
+    at: Sequence[float] = (0.0, 0.0, 0.0),
+    rotation: Sequence[Sequence[float]] | None = None,
+    *,
+    velocity: Sequence[float] = (),
+    path: Path | None = None,
+) -> RigidSurface:
+    """An obstacle of one of the shapes of :mod:`bellcrank.contact.shapes`, such as an ellipsoid or a capsule.
+
+    at: World position of its frame [m]; in flat problems the shape is cut by the plane z = 0. rotation: From its frame
+    to the world, 3x3.
+    """
+    origin = np.zeros(3)
+    origin[: len(at)] = at
+    turn = np.eye(3) if rotation is None else np.asarray(rotation, float)
+    if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9):
+        raise ModelError("the rotation of a rigid shape must be a 3x3 rotation matrix")
+
+    def level(x: Array) -> Array:
+        spatial = np.zeros((len(x), 3))
+        spatial[:, : x.shape[1]] = x
+        local = (spatial - origin) @ turn
+        return np.array([float(shape.implicit((a, b, c))) for a, b, c in local.tolist()])  # type: ignore[arg-type]
+
+    reach = shape.bounding_radius()
+    size = float(reach) if isinstance(reach, int | float) and np.isfinite(reach) else 1.0
+    return RigidSurface(level, size, velocity=velocity, path=path)

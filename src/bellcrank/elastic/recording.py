@@ -7,6 +7,7 @@ changes by exactly the work of the mean forces of each step; `work.residual` is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,26 +19,37 @@ from bellcrank.elastic.stepping import Moment
 WORKS = ("load", "damping", "contact", "friction", "obstacle")
 
 
-class Recording:
-    """Grows step by step; whole after every one, so that a run can be stopped at any time."""
+@dataclass(eq=False)
+class Recorded:
+    """Everything that is kept of a run; after every step whole.
+
+    first: Of each contact's points among all, and their number at the end. points: Those that touch at each step, by
+    number, with their forces in their own frames and in world axes. frame_steps: Steps at which whole fields are kept.
+    """
+
+    first: Index
+    time: list[float] = field(default_factory=list)
+    kinetic: list[float] = field(default_factory=list)
+    strain: list[float] = field(default_factory=list)
+    works: list[Array] = field(default_factory=list)
+    normal: list[Array] = field(default_factory=list)
+    force: list[Array] = field(default_factory=list)
+    area: list[Array] = field(default_factory=list)
+    momentum: list[Array] = field(default_factory=list)
+    updates: list[tuple[int, int, int]] = field(default_factory=list)
+    points: list[tuple[Index, Array, Array]] = field(default_factory=list)
+    frame_steps: list[int] = field(default_factory=list)
+    frames: list[Array] = field(default_factory=list)
+    frame_velocities: list[Array] = field(default_factory=list)
+
+
+class Recording(Recorded):
+    """Grows step by step, so that a run can be stopped at any time."""
 
     def __init__(self, system: Assembled, interfaces: Sequence[Interface], every: int) -> None:
+        super().__init__(np.concatenate([[0], np.cumsum([i.count for i in interfaces])]))
         self.system, self.every = system, every
-        self.first = np.concatenate([[0], np.cumsum([i.count for i in interfaces])])
         self.areas = np.concatenate([i.areas for i in interfaces])
-        self.time: list[float] = []
-        self.kinetic: list[float] = []
-        self.strain: list[float] = []
-        self.works: list[Array] = []
-        self.normal: list[Array] = []
-        self.force: list[Array] = []
-        self.area: list[Array] = []
-        self.momentum: list[Array] = []
-        self.points: list[tuple[Index, Array, Array]] = []
-        self.updates: list[tuple[int, int, int]] = []
-        self.frame_steps: list[int] = []
-        self.frames: list[Array] = []
-        self.frame_velocities: list[Array] = []
         self._last: Moment | None = None
         self._damping: Array | None = None
 

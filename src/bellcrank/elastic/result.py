@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.body import ElasticBody
-from bellcrank.elastic.interface import Contact, Interface
+from bellcrank.elastic.interface import Contact
 from bellcrank.elastic.lattices import Array
-from bellcrank.elastic.recording import WORKS, Recording
+from bellcrank.elastic.recording import WORKS, Recorded
 from bellcrank.elastic.stress import Stress, stress
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.result.series import Series
@@ -35,19 +37,34 @@ class ElasticReport:
 
 
 @dataclass(frozen=True, eq=False)
+class ContactPoints:
+    """Points of a body that may touch: where they were at the start [m], shape (k, d), and their areas [m^2]."""
+
+    places: Array
+    areas: Array
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.places)
+
+
+@dataclass(frozen=True, eq=False)
 class ElasticResult:
     """Series over all steps and fields at some of them.
 
-    ``run["contact.force"]`` gives a series; `names` lists them. A run of several contacts calls them "contact 1", ...
+    ``run["contact.force"]`` gives a series; `names` lists them. Contacts without names are called "contact", or
+    "contact 1", ... where there are several.
     """
 
     bodies: tuple[ElasticBody, ...]
     contacts: tuple[Contact, ...]
-    report: ElasticReport
+    run: ElasticReport
     notes: tuple[str, ...]
     system: Assembled
-    interfaces: tuple[Interface, ...]
-    recording: Recording
+    interfaces: tuple[ContactPoints, ...]
+    recording: Recorded
+    name: str = "elastic contact"
 
     @cached_property
     def time(self) -> Array:
@@ -58,9 +75,7 @@ class ElasticResult:
     def _series(self) -> dict[str, Series]:
         r = self.recording
         found: dict[str, tuple[Array, str]] = {}
-        several = len(self.contacts) > 1
-        for k in range(len(self.contacts)):
-            name = f"contact {k + 1}" if several else "contact"
+        for k, name in enumerate(self.contact_names):
             found[f"{name}.force"] = np.array(r.normal)[:, k], "N"
             found[f"{name}.force_vector"] = np.array(r.force)[:, k], "N"
             found[f"{name}.area"] = np.array(r.area)[:, k], "m^2"
@@ -87,20 +102,33 @@ class ElasticResult:
         return {name: Series(value, self.time, name, unit) for name, (value, unit) in found.items()}
 
     @property
+    def contact_names(self) -> tuple[str, ...]:
+        """Of the series of each contact."""
+        several = len(self.contacts) > 1
+        return tuple(
+            c.name or (f"contact {k + 1}" if several else "contact") for k, c in enumerate(self.contacts)
+        )
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the series."""
         return tuple(self._series)
 
     def __getitem__(self, name: str) -> Series:
-        """A series by name."""
-        if name not in self._series:
-            raise unknown_name("series", name, self._series)
-        return self._series[name]
+        """A series by name; one component of a vector by its letter, "contact.force_vector.y"."""
+        if name in self._series:
+            return self._series[name]
+        head, _, letter = name.rpartition(".")
+        axis = "xyz".find(letter) if letter else -1
+        if head in self._series and self._series[head].ndim == 2 and 0 <= axis < self._series[head].shape[1]:
+            whole = self._series[head]
+            return Series(np.asarray(whole)[:, axis], self.time, name, whole.unit)
+        raise unknown_name("series", name, self._series)
 
     @property
     def finished(self) -> bool:
         """Whether the run reached its end."""
-        return self.report.status == "finished"
+        return self.run.status == "finished"
 
     def contact_duration(self, contact: int = 0) -> tuple[float, float]:
         """First and last time with contact force [s]; zeros where there never was any."""
@@ -164,6 +192,33 @@ class ElasticResult:
         from bellcrank.elastic.animation import animate
 
         return animate(self, Path(path), **options)  # type: ignore[arg-type]
+
+    def plot(self, *names: str, path: str | Path | None = None) -> Any:
+        """Draw series over time and return the matplotlib figure; `path` saves it. Forces and energies unless named."""
+        from bellcrank.elastic.pages import plot
+
+        return plot(self, names, path)
+
+    def report(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
+        """Write a report of the run as one HTML file."""
+        from bellcrank.elastic.pages import report
+
+        Path(path).write_text(report(self, quantities), encoding="utf-8")
+
+    def html(self, path: str | Path, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> None:
+        """Write an animation with stress colours and curves as one HTML file that needs nothing else.
+
+        magnified: Factor on displacements beyond those of the mass centre.
+        """
+        from bellcrank.elastic.page import page
+
+        Path(path).write_text(page(self, quantities, magnified), encoding="utf-8")
+
+    def save(self, path: str | Path) -> None:
+        """Write everything into one file, for :func:`bellcrank.load_result`."""
+        from bellcrank.elastic.storage import save
+
+        save(self, path)
 
     def cite(self) -> tuple[str, ...]:
         """Sources of the methods."""

@@ -17,7 +17,7 @@ from bellcrank.elastic.mortar import MortarInterface
 from bellcrank.elastic.obstacles import Obstacle
 from bellcrank.elastic.problem import ContactSolver
 from bellcrank.elastic.recording import Recording
-from bellcrank.elastic.result import ElasticReport, ElasticResult
+from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
 from bellcrank.errors import ModelError
@@ -41,13 +41,14 @@ def simulate(
     compatibility: Compatibility | None = None,
     frames: int = 60,
     progress: bool | Callable[[float], None] = False,
+    name: str = "elastic contact",
 ) -> ElasticResult:
     """Move elastic bodies that touch obstacles or each other.
 
     contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme:
     Newmark's unless told. solver: the direct active set unless told. compatibility: of velocity and acceleration,
     both unless told. frames: whole fields kept, spread over the run. progress: a bar, or a function of the share
-    done. An interruption (Ctrl-C) ends the run and keeps what there is.
+    done. name: of the run, for its pictures. An interruption (Ctrl-C) ends the run and keeps what there is.
     """
     listed = (bodies,) if isinstance(bodies, ElasticBody) else tuple(bodies)
     pairs = _contacts(listed, contacts)
@@ -76,7 +77,12 @@ def simulate(
         status, len(recording.time) - 1, system.unknowns, len(stepper.compliance.nodes), ready - began,
         time.perf_counter() - ready,
     )  # fmt: skip
-    return ElasticResult(listed, pairs, report, notes, system, interfaces, recording)
+    if status == "diverged":
+        # Nothing that failed passes silently: the result is kept for a look at where it went wrong.
+        notes = (*notes, _diverged(recording.time[-1], step))
+        warnings.warn(notes[-1], StepNote, stacklevel=2)
+    points = tuple(ContactPoints(i.places, i.areas) for i in interfaces)
+    return ElasticResult(listed, pairs, report, notes, system, points, recording, name)
 
 
 def _steps(
@@ -105,6 +111,13 @@ def _steps(
     return status
 
 
+def _diverged(t: float, step: float) -> str:
+    return (
+        f"the energy grew without bound at t = {t:.6g} s, and the run ended there; keep both compatibilities, take "
+        f"another step than {step:.3g} s, or a scheme with numerical damping (elastic.generalised_alpha)"
+    )
+
+
 def _teller(progress: bool | Callable[[float], None]) -> tuple[Callable[[float], None], Callable[[], None]]:
     if callable(progress):
         return progress, lambda: None
@@ -125,6 +138,9 @@ def _contacts(
     found: list[Contact] = []
     for contact in listed:
         found += [contact] if isinstance(contact, Contact) else [Contact(body, contact) for body in bodies]
+    names = [c.name for c in found if c.name]
+    if len(set(names)) < len(names):
+        raise ModelError(f"contacts need different names, not {', '.join(names)}")
     if not found:
         raise ModelError("nothing can come into contact: name an obstacle or a Contact of two bodies")
     return tuple(found)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.files import layout
+from bellcrank.files.beside import file_beside, refuse_includes
 from bellcrank.files.documents import Entries, Items, Node, Text
 from bellcrank.files.fields import Fields, numbers, word
 from bellcrank.files.scope import Scope
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from bellcrank.flexible.modes import Reduction
     from bellcrank.flexible.sections import Material, Profile
 
-MAX_MESH_BYTES = 256 * 2**20
 MAX_ELEMENTS = 10_000
 MAX_MODES = 500
 MAX_FREEDOMS = 5_000
@@ -177,7 +177,7 @@ class MemberReader:
         if "interfaces" in fields:
             more["interfaces"] = self._mapping(fields, "interfaces", self._region)
         path = self._path(fields, "mesh", MESHES)
-        _refuse_includes(path, fields)
+        refuse_includes(path, fields)
         return solid(body, path, self._materials(fields), **more)
 
     def _materials(self, fields: Fields) -> Material | dict[str, Material]:
@@ -245,25 +245,7 @@ class MemberReader:
         return found
 
     def _path(self, fields: Fields, key: str, kinds: tuple[str, ...]) -> Path:
-        """A file below the folder of the model, of a known kind and a bounded size."""
-        node, name = fields.get(key), fields.word(key)
-        what = f"{key} of {fields.who}"
-        if self.folder is None:
-            raise node.error(
-                f"{what} names the file {name!r}, which only a model file on disk can have beside it"
-            )
-        relative = Path(name)
-        folder = self.folder.resolve()
-        path = (folder / relative).resolve()
-        if relative.is_absolute() or "\\" in name or not path.is_relative_to(folder):
-            raise node.error(f"{what} must be a file in the model's folder or below it, not {name!r}")
-        if path.suffix.lower() not in kinds:
-            raise node.error(f"{what} is {name!r}; files of these kinds are read: {', '.join(kinds)}")
-        if not path.is_file():
-            raise node.error(f"{what}: there is no file {name!r} beside the model")
-        if path.stat().st_size > MAX_MESH_BYTES:
-            raise node.error(f"{what}: {name!r} is larger than {MAX_MESH_BYTES >> 20} MiB")
-        return path
+        return file_beside(self.folder, fields, key, kinds)
 
     def _reduction(self, fields: Fields) -> Reduction:
         from bellcrank.flexible.modes import AttachmentModes, CraigBampton, NormalModes
@@ -360,14 +342,3 @@ class MemberReader:
         if not isinstance(node, Entries):
             raise node.error(f"{key} of {fields.who} must be a mapping of names, not {node.described}")
         return {name: read(item, f"{name!r} in {key} of {fields.who}") for name, item in node.values.items()}
-
-
-def _refuse_includes(path: Path, fields: Fields) -> None:
-    """Mesh files that ask for other files are refused: they could name any file of the reader's."""
-    if path.suffix.lower() in (".inp", ".nas", ".bdf", ".fem"):
-        with path.open("rb") as file:
-            for line in file:
-                if line.lstrip(b" \t*").lower().startswith(b"include"):
-                    raise fields.get("mesh").error(
-                        f"mesh of {fields.who}: {path.name} includes other files; put everything into one"
-                    )

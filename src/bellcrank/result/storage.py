@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 FORMAT = "bellcrank result"
+ELASTIC = "bellcrank elastic result"
 VERSION = 1
 MAX_TEXT = 64 * 2**20
 MAX_MEMBERS = 2**30
@@ -177,7 +178,7 @@ def save(
     mechanism = result.mechanism
     names = tuple(dict.fromkeys(e.name for e in result.events))
     header = settings or Header.of(mechanism, result.run.formulation, event_names=names)
-    with _replacing(Path(path)) as file:
+    with replacing(Path(path)) as file:
         create(file, header, asdict(result.run))
         append(file, result.time, result.q, result.u, result.du, result.parameters)
         append_events(file, header, result.events)
@@ -188,7 +189,7 @@ def save(
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Any]:
+def replacing(path: Path) -> Iterator[Any]:
     """An HDF5 file that takes its place under `path` when it is complete."""
     import h5py
 
@@ -363,7 +364,28 @@ def load(path: str | PathLike[str]) -> Result:
     return read(path).result()
 
 
-load_result = load
+def load_result(path: str | PathLike[str]) -> Any:
+    """The result in a file: a :class:`Result`, or one of elastic contact."""
+    if not is_elastic(path):
+        return load(path)
+    from bellcrank.elastic.storage import load as load_elastic
+
+    return load_elastic(path)
+
+
+def is_elastic(path: str | PathLike[str]) -> bool:
+    """Whether a file holds a result of elastic contact."""
+    import h5py
+
+    with open(path, "rb") as file:
+        if is_unclosed(file.read(48)):
+            return False
+    try:
+        with h5py.File(str(path), "r") as found:
+            return bool(found.attrs.get("format") == ELASTIC)
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        # A damaged file; whoever reads it next says so.
+        return False
 
 
 def read(path: str | PathLike[str]) -> Stored:

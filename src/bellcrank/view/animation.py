@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FRAMES = 600
 POINTS = 1200
+MOST_FACES = 20_000
+"""Of one flexible body; finer ones are drawn by their lines alone."""
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
 
 
@@ -103,6 +105,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
                 "p": floats(d.points),
                 "n": d.points.shape[1],
                 "l": d.lines.tolist(),
+                "f": d.faces.tolist() if d.stress is not None and len(d.faces) <= MOST_FACES else [],
                 "c": d.colour,
                 "w": d.width,
                 "s": None if d.stress is None else floats(d.stress / (most or 1.0)),

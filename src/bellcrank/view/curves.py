@@ -56,21 +56,28 @@ def default_names(result: Result) -> list[str]:
 
 def panels(result: Result, names: Sequence[str], points: int | None = None) -> list[Panel]:
     """Quantities grouped by unit in the order asked for; with `points`, at most about so many a curve."""
-    found: dict[str, list[tuple[str, Array]]] = {}
+    columns: list[tuple[str, str, Array]] = []
     for series in result.compute(list(dict.fromkeys(names))):
         parts = result.quantities.find(series.name)[0].components
-        columns = found.setdefault(series.unit, [])
         flat = series.to_numpy().reshape(len(result), -1)
         if series.ndim == 1:
-            columns.append((series.name, flat[:, 0]))
+            columns.append((series.name, series.unit, flat[:, 0]))
         else:
-            columns += [(f"{series.name}.{c}", flat[:, i]) for i, c in enumerate(parts)]
+            columns += [(f"{series.name}.{c}", series.unit, flat[:, i]) for i, c in enumerate(parts)]
+    return grouped(result.time, columns, points)
+
+
+def grouped(time: Array, columns: Sequence[tuple[str, str, Array]], points: int | None = None) -> list[Panel]:
+    """Columns of name, unit and values as panels, one a unit."""
+    found: dict[str, list[tuple[str, Array]]] = {}
+    for name, unit, values in columns:
+        found.setdefault(unit, []).append((name, values))
     made = []
-    for unit, columns in found.items():
+    for unit, shared in found.items():
         curves = []
-        for k, (name, values) in enumerate(columns):
+        for k, (name, values) in enumerate(shared):
             keep = thin(values, points) if points else np.arange(len(values))
-            curves.append(Curve(name, result.time[keep], values[keep], COLOURS[k % len(COLOURS)]))
+            curves.append(Curve(name, time[keep], values[keep], COLOURS[k % len(COLOURS)]))
         made.append(Panel(unit, tuple(curves)))
     return made
 

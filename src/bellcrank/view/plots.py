@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bellcrank.errors import BellcrankError
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span
 
@@ -22,26 +25,38 @@ def plot(result: Result, names: Sequence[str] = (), path: str | PathLike[str] | 
 
     names: quantities, vectors with all their components; energies and positions where none are named.
     """
+    events = [event.time for event in result.events]
+    impacts = [impact.time for impact in result.impacts[:MARKS]]
+    shown = panels(result, names or default_names(result))
+    return stacked(shown, result.mechanism.system.name, result.time, path, events, impacts)
+
+
+def stacked(
+    drawn: Sequence[Panel],
+    title: str,
+    time: NDArray[np.float64],
+    path: str | PathLike[str] | None = None,
+    events: Sequence[float] = (),
+    impacts: Sequence[float] = (),
+) -> Any:
+    """Panels one above another over a common time, events and impacts marked; the matplotlib figure."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise BellcrankError("plots need matplotlib: pip install 'bellcrank[view]'") from error
-    drawn = panels(result, names or default_names(result))
     heights = [1.9 + 0.12 * max(len(p.curves) - 3, 0) for p in drawn]
     figure = Figure(figsize=(8.6, 0.9 + sum(heights)), dpi=150, layout="constrained")
     axes = figure.subplots(len(drawn), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for axis, panel in zip(axes, drawn, strict=True):
         _draw(axis, panel)
-        for event in result.events:
-            axis.axvline(event.time, color="#8c959f", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-        for impact in result.impacts[:MARKS]:
-            axis.axvline(impact.time, color="#c14a4f", linewidth=0.6, alpha=0.5, zorder=1)
-    if len(result):
-        axes[-1].set_xlim(result.time[0], result.time[-1] if len(result) > 1 else result.time[0] + 1)
+        for t in events:
+            axis.axvline(t, color="#8c959f", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        for t in impacts:
+            axis.axvline(t, color="#c14a4f", linewidth=0.6, alpha=0.5, zorder=1)
+    if len(time):
+        axes[-1].set_xlim(time[0], time[-1] if len(time) > 1 else time[0] + 1)
     axes[-1].set_xlabel("time [s]", color=INK)
-    figure.suptitle(
-        _plain(result.mechanism.system.name), x=0.01, ha="left", fontsize=11, color=INK, weight="bold"
-    )
+    figure.suptitle(_plain(title), x=0.01, ha="left", fontsize=11, color=INK, weight="bold")
     figure.align_ylabels(list(axes))
     if path is not None:
         figure.savefig(path)

@@ -54,8 +54,10 @@ def colours(share: Array) -> NDArray[np.uint8]:
 
 
 def outer_faces(cells: Integers) -> Integers:
-    """Triangles (m, 3) on the outside of tetrahedra or hexahedra; none for other cells."""
+    """Triangles (m, 3) on the outside of tetrahedra or hexahedra, or those of a flat body; none for other cells."""
     corners = cells.shape[1] if cells.ndim == 2 else 0
+    if corners == 3:
+        return cells
     sides = {4: _TETRAHEDRON, 8: _HEXAHEDRON}.get(corners)
     if sides is None:
         return np.zeros((0, 3), dtype=np.int64)

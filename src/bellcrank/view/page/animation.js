@@ -130,6 +130,7 @@ function drawScene() {
       const a = 3 * (first * d.n + i), b = 3 * (next * d.n + i);
       seen.push(see([0, 1, 2].map(k => mix(d.p[a + k], d.p[b + k], share))));
     }
+    for (const [i, j, k] of d.f || []) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2] + seen[k][2]) / 3, points: [seen[i], seen[j], seen[k]], fill: shade(stressed((stress(d, i) + stress(d, j) + stress(d, k)) / 3), 1, 1), stroke: shade(stressed((stress(d, i) + stress(d, j) + stress(d, k)) / 3), 1, 1) });
     for (const [i, j] of d.l) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: d.s ? shade(stressed(0.5 * (stress(d, i) + stress(d, j))), 1, 1) : shade(d.c, 0.9, 1), width: Math.max(0.5, scale * d.w), round: true });
   }
   const held = (at, moving) => moving ? [0, 1, 2].map(k => mix(moving[3 * first + k], moving[3 * next + k], share)) : at;

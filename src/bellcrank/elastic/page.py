@@ -1,0 +1,204 @@
+"""An animation of elastic bodies as one HTML file: deformed bodies in stress colours, obstacles, curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.elastic.body import ElasticBody
+from bellcrank.elastic.lattices import Array, Index
+from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere
+from bellcrank.elastic.pages import shown
+from bellcrank.elastic.triangles import outer_triangles, rim
+from bellcrank.view.animation import SPEEDS, camera
+from bellcrank.view.animation import _panel as panel_data
+from bellcrank.view.curves import ticks
+from bellcrank.view.pages import counted, fill, floats, policy, script_data, template, text
+from bellcrank.view.scene import COLOURS, GROUND, GROUND_COLOUR, Deforming, Scene
+from bellcrank.view.shapes import Solid, ball, box, plate
+from bellcrank.view.stress import STOPS
+from bellcrank.view.svg import tick_labels
+
+if TYPE_CHECKING:
+    from bellcrank.elastic.result import ElasticResult
+
+FRAMES = 120
+POINTS = 1200
+
+
+def page(result: ElasticResult, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> str:
+    """The text of the page."""
+    script = template("animation.js")
+    nodes = sum(len(body.nodes) for body in result.bodies)
+    return fill(
+        template("animation.html"),
+        {
+            "POLICY": text(policy(script)),
+            "TITLE": text(result.name),
+            "SUBTITLE": text(
+                f"{counted(len(result.bodies), 'elastic body', 'elastic bodies')}, {nodes:,} nodes, "
+                f"{result.time[0]:g} to {result.time[-1]:g} s"
+            ),
+            "STYLE": template("animation.css"),
+            "DATA": script_data(_data(result, scene(result, FRAMES, magnified), quantities)),
+            "SCRIPT": script,
+        },
+    )
+
+
+def scene(result: ElasticResult, frames: int, magnified: float = 1.0) -> Scene:
+    """What is drawn, over at most so many of the kept times."""
+    kept = np.unique(np.linspace(0, len(result.frame_times) - 1, frames).round().astype(int)).tolist()
+    solid = result.bodies[0].dimension == 3
+    centres = np.zeros((len(kept), len(result.bodies), 3))
+    deforming = []
+    for k, body in enumerate(result.bodies):
+        deforming.append(_deforming(result, body, k, kept, magnified))
+        centres[:, k] = deforming[-1].points.mean(axis=1)
+    size = float(max(np.ptp(d.points[0], axis=0).max() for d in deforming))
+    still = np.zeros((len(kept), len(result.bodies), 4))
+    still[..., 0] = 1.0
+    up, view = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    if solid:
+        up, view = np.array([0.0, 0.0, 1.0]), np.array([0.3, -0.9, 0.3]) / np.linalg.norm([0.3, -0.9, 0.3])
+    return Scene(
+        tuple(body.name for body in result.bodies),
+        tuple(COLOURS[k % len(COLOURS)] for k in range(len(result.bodies))),
+        tuple((GROUND, s) for s in _obstacles(result, deforming, size)),
+        (),
+        result.frame_times[kept],
+        centres,
+        still,
+        up,
+        view,
+        size,
+        not solid,
+        tuple(deforming),
+    )
+
+
+def _deforming(
+    result: ElasticResult, body: ElasticBody, number: int, kept: Sequence[int], magnified: float
+) -> Deforming:
+    d = body.dimension
+    faces = outer_triangles(body)
+    used, renumbered = np.unique(faces, return_inverse=True)
+    points = np.zeros((len(kept), len(used), 3))
+    stress = np.zeros((len(kept), len(used)))
+    for row, frame in enumerate(kept):
+        u = result.displacement(frame, body.name)
+        mean = body.node_masses @ u / body.total_mass
+        if body.axisymmetric:
+            mean[0] = 0.0
+        points[row, :, :d] = (body.nodes + mean + magnified * (u - mean))[used]
+        stress[row] = result.stress(frame, body.name).von_mises[used]
+    triangles = renumbered.reshape(-1, 3)
+    place = np.full(len(body.nodes), -1)
+    place[used] = np.arange(len(used))
+    lines = place[rim(body)] if d == 2 else np.zeros((0, 2), dtype=np.int64)
+    if body.axisymmetric:
+        mirrored = points * np.array([-1.0, 1.0, 1.0])
+        points, stress = np.concatenate([points, mirrored], axis=1), np.tile(stress, 2)
+        triangles = np.vstack([triangles, triangles + len(used)])
+        lines = np.vstack([lines, lines + len(used)])
+    return Deforming(number, points, lines, COLOURS[number % len(COLOURS)], 0.0, triangles, stress)
+
+
+def _obstacles(result: ElasticResult, bodies: Sequence[Deforming], size: float) -> Iterator[Solid]:
+    """At rest, as at the start; one that moves is drawn where it began."""
+    everything = np.vstack([d.points.reshape(-1, 3) for d in bodies])
+    seen: set[int] = set()
+    for contact in result.contacts:
+        met = contact.against
+        if isinstance(met, Obstacle) and id(met) not in seen:
+            seen.add(id(met))
+            yield from _obstacle(met, result.bodies[0].dimension, everything, size)
+
+
+def _obstacle(met: Obstacle, d: int, everything: Array, size: float) -> Iterator[Solid]:
+    if isinstance(met, RigidPlane):
+        n = np.zeros(3)
+        n[:d] = np.asarray(met.normal, float) / np.linalg.norm(met.normal)
+        at = np.zeros(3)
+        at[:d] = met.point
+        middle = everything.mean(axis=0)
+        middle = middle - n * float((middle - at) @ n)
+        across = np.linalg.svd(n[None])[2][1:]
+        depth = 0.04 * size
+        reach = 1.3 * size
+        axes = np.column_stack([across[0], across[1], n])
+        yield box(middle - 0.5 * depth * n, axes, (reach, reach if d == 3 else depth, depth), GROUND_COLOUR)
+    elif isinstance(met, RigidSphere) and not met.hollow and met.radius < 20.0 * size:
+        centre = np.zeros(3)
+        centre[:d] = met.centre
+        if d == 3:
+            yield ball(centre, met.radius, GROUND_COLOUR, fine=True)
+            return
+        turn = np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False)
+        ring = centre + met.radius * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(120)])
+        near = ring[np.linalg.norm(ring - everything.mean(axis=0), axis=1) < 3.0 * size + met.radius]
+        yield plate(near, np.array([0.0, 0.0, 1.0]), 0.01 * size, GROUND_COLOUR)
+
+
+def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None) -> dict[str, Any]:
+    """What the script of the page reads; see `bellcrank.view.animation`."""
+    target, frame, follow = camera(drawn)
+    most = max(float(d.stress.max()) for d in drawn.deforming if d.stress is not None)
+    duration = float(result.time[-1] - result.time[0])
+    seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
+    # Impacts last milliseconds or less: slow enough that the film takes some seconds.
+    slow = 10.0 ** np.floor(np.log10(max(duration, 1e-12) / 8.0))
+    speeds = tuple(
+        sorted({*SPEEDS, *(float(f"{f * slow:.0e}") for f in (0.1, 0.2, 0.5, 1, 2, 5) if f * slow < 0.05)})
+    )
+    return {
+        "bodies": [{"name": name, "center": [0.0, 0.0, 0.0]} for name in drawn.bodies],
+        "solids": [
+            {"b": GROUND, "v": floats(s.corners), "f": s.faces, "c": s.colours[:1], "o": s.opacity, "g": 0,
+             "e": s.edges}
+            for _, s in drawn.solids
+        ],
+        "springs": [],
+        "deforming": [_deformed(d, most) for d in drawn.deforming],
+        "time": floats(drawn.time),
+        "poses": floats(np.concatenate([drawn.positions, drawn.quaternions], axis=2)),
+        "up": drawn.up.tolist(),
+        "view": drawn.view.tolist(),
+        "size": drawn.size,
+        "target": target,
+        "box": frame,
+        "follow": follow,
+        "anchor": 0,
+        "anchor_start": drawn.positions[0, 0].tolist(),
+        "events": [],
+        "stops": STOPS,
+        "stress": f"{_scaled(most)}Pa (von Mises)" if most > 0.0 else "",
+        "speeds": speeds,
+        "speed": min(speeds, key=lambda s: abs(np.log(max(duration, 1e-12) / s / 8.0))),
+        "ticks": seconds.tolist(),
+        "labels": tick_labels(seconds)[0],
+        "panels": [panel_data(p) for p in shown(result, quantities, POINTS)],
+    }  # fmt: skip
+
+
+def _deformed(d: Deforming, most: float) -> dict[str, Any]:
+    assert d.stress is not None
+    lines: Index = d.lines
+    return {
+        "p": floats(d.points),
+        "n": d.points.shape[1],
+        "l": lines.tolist(),
+        "f": d.faces.tolist(),
+        "c": d.colour,
+        "w": d.width,
+        "s": floats(d.stress / (most or 1.0)),
+    }
+
+
+def _scaled(value: float) -> str:
+    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g} {letter}"
+    return f"{value:.3g} "

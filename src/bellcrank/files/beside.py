@@ -1,0 +1,42 @@
+"""Files that a model file names: in its own folder or below, of a known kind and a bounded size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bellcrank.files.fields import Fields
+
+MAX_MESH_BYTES = 256 * 2**20
+
+
+def file_beside(folder: Path | None, fields: Fields, key: str, kinds: tuple[str, ...]) -> Path:
+    """The file that a key names; folder: where the model lies, None for a text, which has nothing beside it."""
+    node, name = fields.get(key), fields.word(key)
+    what = f"{key} of {fields.who}"
+    if folder is None:
+        raise node.error(
+            f"{what} names the file {name!r}, which only a model file on disk can have beside it"
+        )
+    relative = Path(name)
+    home = folder.resolve()
+    path = (home / relative).resolve()
+    if relative.is_absolute() or "\\" in name or not path.is_relative_to(home):
+        raise node.error(f"{what} must be a file in the model's folder or below it, not {name!r}")
+    if path.suffix.lower() not in kinds:
+        raise node.error(f"{what} is {name!r}; files of these kinds are read: {', '.join(kinds)}")
+    if not path.is_file():
+        raise node.error(f"{what}: there is no file {name!r} beside the model")
+    if path.stat().st_size > MAX_MESH_BYTES:
+        raise node.error(f"{what}: {name!r} is larger than {MAX_MESH_BYTES >> 20} MiB")
+    return path
+
+
+def refuse_includes(path: Path, fields: Fields, key: str = "mesh") -> None:
+    """Mesh files that ask for other files are refused: they could name any file of the reader's."""
+    if path.suffix.lower() in (".inp", ".nas", ".bdf", ".fem"):
+        with path.open("rb") as file:
+            for line in file:
+                if line.lstrip(b" \t*").lower().startswith(b"include"):
+                    raise fields.get(key).error(
+                        f"{key} of {fields.who}: {path.name} includes other files; put everything into one"
+                    )
