@@ -97,6 +97,9 @@ def codes() -> Codes:
     yield "mujoco RK4, tuned loops, tyres in C", peer("mujoco_car_simulation", "RK4")
     yield "mujoco implicitfast, tuned loops, tyres in C", peer("mujoco_car_simulation", "implicitfast")
     yield "pin constraintDynamics, SciPy DOP853", peer("pinocchio_car_simulation")
+    yield "exudyn generalised alpha, symbolic tyres", peer("exudyn_car_simulation", "alpha")
+    yield "exudyn trapezoidal, index 2, symbolic tyres", peer("exudyn_car_simulation", "trapezoidal")
+    yield "drake SAP, ball constraints, tyres in Python", peer("drake_car_simulation")
     for integrator in INTEGRATORS:
         yield f"bellcrank {integrator}", lambda i=integrator: ours(i)
 

@@ -71,3 +71,15 @@ def test_halving_formulas_are_exact_to_degree_six(shift):
         past = sum(w * float(-j) ** k for j, w in enumerate(states))
         rate = sum(w * (k * float(-j) ** (k - 1) if k else 0.0) for j, w in enumerate(slopes))
         assert (past + rate) / 256 == pytest.approx((-shift) ** k, abs=1e-12)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
+def test_the_stability_region_ends_where_it_is_said_to(table):
+    """R(z) = 1 + z b (1 - z A)^-1 1 leaves the unit disc there on the negative real axis, and nowhere before."""
+
+    def growth(z):
+        s = len(table.b)
+        return abs(1.0 + z * table.b @ np.linalg.solve(np.eye(s) - z * table.a, np.ones(s)))
+
+    assert growth(-0.995 * table.stability) < 1.0 < growth(-1.005 * table.stability)
+    assert all(growth(-x) < 1.0 for x in np.linspace(0.01, 0.995, 50) * table.stability)

@@ -11,7 +11,7 @@ from bellcrank.mechanism import analyse
 from bellcrank.model import System
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.kernel import compile_program
-from bellcrank.simulate import Options, Problem, integrate
+from bellcrank.simulate import Options, Problem, Sample, integrate
 from bellcrank.simulation import simulate
 from simulate.problems import kernel, oscillator, van_der_pol
 
@@ -87,9 +87,41 @@ def test_auto_changes_method_when_the_motion_becomes_stiff_and_back():
     assert result.evaluations < explicit.evaluations
 
 
-def test_auto_stays_explicit_on_a_smooth_motion():
-    result = integrate(oscillator(), "auto", [100.0])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-8])
+def test_auto_stays_explicit_on_a_smooth_motion(tolerance):
+    options = Options(rtol=tolerance, atol=tolerance)
+    result, explicit = (integrate(oscillator(), method, [100.0], options) for method in ("auto", "dop853"))
     assert [name for _, name in result.switches] == ["dop853"]
+    # Watching the largest eigenvalue costs a few evaluations.
+    assert result.evaluations < 1.05 * explicit.evaluations
+
+
+@pytest.mark.parametrize("angle", [180.0, 135.0, 100.0, 95.0])
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-8])
+def test_auto_notices_stiffness_wherever_the_eigenvalue_lies(angle, tolerance):
+    """A decayed vibration of frequency 1e4 beside a slow motion; at 1e-8 the steps stay far inside the border."""
+    a, b = 2e4 * np.cos(np.radians(angle)), 1e8
+
+    def rhs(x, y):
+        # The smooth solution z = cos t satisfies this for every a and b.
+        y[0] = x[2]
+        y[1] = -np.cos(x[0]) + x[3] * (x[2] + np.sin(x[0])) - x[4] * (x[1] - np.cos(x[0]))
+
+    problem = Problem(kernel(rhs), np.array([1.0, 0.0]), p=np.array([a, b]))
+    result = integrate(problem, "auto", [5.0], Options(rtol=tolerance, atol=tolerance))
+    assert [name for _, name in result.switches] == ["dop853", "radau"]
+    assert result.switches[1][0] < 0.05
+    assert result.y[-1] == pytest.approx([np.cos(5.0), -np.sin(5.0)], abs=100 * tolerance)
+
+
+def test_auto_notices_stiffness_between_the_calls_of_a_controller():
+    def rhs(x, y):
+        y[0] = 1e5 * (x[2] * np.cos(x[0]) - x[1])
+
+    problem = Problem(kernel(rhs), np.array([1.0]), p=np.array([1.0]))
+    sample = Sample(5e-4, lambda t, y, p: {0: 1.0 + 1e-3 * np.sin(t)})
+    result = integrate(problem, "auto", [0.1], Options(rtol=1e-4, atol=1e-4), samples=[sample])
+    assert [name for _, name in result.switches][:2] == ["dop853", "radau"]
 
 
 def test_auto_returns_to_the_explicit_method():

@@ -27,7 +27,6 @@ from bellcrank.simulate.layout import (
     MAX_STEP,
     N_EVENTS,
     N_OUT,
-    NONSTIFF_COUNT,
     ORDER,
     OUT_NEXT,
     REALS,
@@ -35,10 +34,10 @@ from bellcrank.simulate.layout import (
     RTOL,
     SCANNING,
     SIGN,
-    STIFF_COUNT,
     T_STOP,
     TROUBLE,
     VALUE,
+    WINDOW_STEPS,
     WORK,
     F,
     H,
@@ -149,8 +148,7 @@ def begin(
     ints[SCANNING] = 0
     ints[LAST_REJECTED] = 0
     ints[TROUBLE] = 0
-    ints[STIFF_COUNT] = 0
-    ints[NONSTIFF_COUNT] = 0
+    ints[WINDOW_STEPS] = 0
     ints[JACOBIAN_AGE] = 0
     ints[FACTORS_VALID] = 0
     ints[HISTORY] = 0

@@ -48,6 +48,6 @@ TABLE = Table(
     beta=0.04,
     grow=10.0,
     shrink=0.2,
-    stability=3.25,
+    stability=3.31,
 )
 METHOD = integrator(TABLE)

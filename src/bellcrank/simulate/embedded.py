@@ -9,9 +9,7 @@ Step size: the PI controller of Gustafsson in the form of Hairer, Norsett, Wanne
 Differential Equations I", IV.2:  h_new = h * safety * err^-(exponent) * err_old^beta. The error of DOP853
 combines two estimates, err = fine^2 / sqrt(fine^2 + 0.01 coarse^2); without a coarse row that is `fine`.
 
-Stiffness (same book, IV.2, DOPRI5): the last stage and the new state both lie at the end of the step, so the
-quotient of the differences of their rates and of their states estimates the dominant eigenvalue; where h
-times it stays at the border of the stability region for fifteen steps, the problem is stiff.
+Stiffness is watched where asked for, see `stiffness`.
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.layout import (
     ADDRESSES,
     DENSE,
-    DENSE_LIMIT,
     DENSE_ROWS,
     ERROR_OLD,
     F_NEW,
@@ -37,7 +34,6 @@ from bellcrank.simulate.layout import (
     INTS,
     N_EVENTS,
     N_OUT,
-    NONSTIFF_COUNT,
     OUT_NEXT,
     OWN,
     OWN_INTS,
@@ -45,7 +41,6 @@ from bellcrank.simulate.layout import (
     REALS,
     ROWS,
     SCANNING,
-    STIFF_COUNT,
     T_NEW,
     T_STOP,
     TROUBLE,
@@ -70,6 +65,7 @@ from bellcrank.simulate.steps import (
     plan_step,
     reject,
 )
+from bellcrank.simulate.stiffness import WATCH_ROWS, held_back
 from bellcrank.simulate.vectors import (
     hermite,
     rates,
@@ -114,7 +110,7 @@ class Table:
         extra_a, extra_c: Further stages for the dense output, over all rates before them.
         dense: Rows d3, d4, ... over the stages, the rates at the end and the extra stages.
         exponent, beta: Of the controller. grow, shrink: Largest and smallest change of the step size.
-        stability: Size of h * eigenvalue at the border of the stability region.
+        stability: Where the stability region ends on the negative real axis.
     """
 
     name: str
@@ -160,7 +156,7 @@ def integrator(table: Table) -> Integrator:
     return Integrator(
         name=table.name,
         order=table.order,
-        rows=OWN + s + extras,
+        rows=OWN + s + extras + WATCH_ROWS,
         adaptive=len(table.errors) > 0,
         arrays=lambda n, parameters: (shape, numbers),
         advance=advance,
@@ -267,25 +263,6 @@ def error_norm(reals: Floats, x: Floats, v: Floats, h: float, shape: Ints, table
     return fine if coarse == 0.0 else fine * fine / math.sqrt(fine * fine + 0.01 * coarse * coarse)
 
 
-@part
-def watch_stiffness(ints: Ints, reals: Floats, v: Floats, last: int, stability: float) -> None:
-    """Count the steps held back by stability; the state of the last stage is in the last dense row."""
-    top = 0.0
-    bottom = 0.0
-    for i in range(v.shape[1]):
-        df = v[F_NEW, i] - v[last, i]
-        dy = v[Y_NEW, i] - v[DENSE + DENSE_LIMIT - 1, i]
-        top += df * df
-        bottom += dy * dy
-    if reals[H_STEP] ** 2 * top > stability**2 * bottom:
-        ints[NONSTIFF_COUNT] = 0
-        ints[STIFF_COUNT] += 1
-    else:
-        ints[NONSTIFF_COUNT] += 1
-        if ints[NONSTIFF_COUNT] >= 6:
-            ints[STIFF_COUNT] = 0
-
-
 @Unit
 def advance(
     addresses_at: Any,
@@ -333,7 +310,11 @@ def advance(
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
-            if status == GO_ON and watched and ints[STIFF_COUNT] >= 15:
+            if (
+                status == GO_ON
+                and watched
+                and held_back(addresses, ints, reals, x, v, OWN + s + shape[EXTRAS], table[STABILITY])
+            ):
                 status = STIFF
             if status != GO_ON:
                 return status
@@ -342,8 +323,6 @@ def advance(
 
         h = plan_step(reals)
         for k in range(s):
-            if watched and k == s - 1:
-                store(x, v, DENSE + DENSE_LIMIT - 1)
             combine(x, v, Y, h, shape, table, k)
             if k < s - 1:
                 x[0] = reals[T] + table[NODES + k] * h
@@ -370,8 +349,6 @@ def advance(
         if controlled:
             next_step(ints, reals, h * factor)
             reals[ERROR_OLD] = max(error, 1e-4)
-        if watched:
-            watch_stiffness(ints, reals, v, OWN + s - 1, table[STABILITY])
         accept(ints, reals)
         if ints[N_EVENTS] > 0 or (ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]):
             dense_output(addresses, ints, reals, x, v, shape, table)

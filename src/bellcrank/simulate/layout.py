@@ -59,7 +59,9 @@ ROWS: Final = 26  # rows of v
 OWN_INTS: Final = 27  # lengths of the method's own arrays
 OWN_REALS: Final = 28
 ORDER: Final = 29  # of the method
-INTS: Final = 30
+EIGENVALUE_AGE: Final = 30  # steps since the largest eigenvalue was estimated
+WINDOW_STEPS: Final = 31  # steps since the window began over which the motion is watched
+INTS: Final = 32
 
 # reals
 T: Final = 0
@@ -83,7 +85,10 @@ RESIDUAL: Final = 17
 STEP_MARGIN: Final = 18  # margin at the end of the step; MARGIN is that of the last projection
 THETA_EVENT: Final = 19
 H_FACTORS: Final = 20  # step size for which the factors, or the auxiliary rates, hold
-REALS: Final = 21
+T_WINDOW: Final = 21  # begin and middle of this window, and the step size at its begin
+T_MIDDLE: Final = 22
+H_WINDOW: Final = 23
+REALS: Final = 24
 
 # rows of v
 Y: Final = 0
