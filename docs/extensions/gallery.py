@@ -1,0 +1,105 @@
+"""The gallery: every example with its picture, its words and its files.
+
+Pictures lie in ``pictures/gallery``; ``python docs/extensions/pictures.py`` draws them by running the examples.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+PICTURES = Path(__file__).parents[1] / "pictures" / "gallery"
+LANGUAGES = {".py": "python", ".yaml": "yaml", ".study": "yaml"}
+
+
+def picture(name: str) -> Path | None:
+    """The picture of an example."""
+    return next((path for path in sorted(PICTURES.glob(f"{name}.*"))), None)
+
+
+def words(text: str, suffix: str) -> str:
+    """What an example says of itself, as paragraphs."""
+    if suffix == ".py":
+        return ast.get_docstring(ast.parse(text)) or ""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line[1:].removeprefix(" "))
+    return "\n".join(lines)
+
+
+class Gallery(SphinxDirective):
+    """All examples."""
+
+    def run(self) -> list[nodes.Node]:
+        from bellcrank.cli.library import examples
+
+        known = examples().values()
+        text: list[str] = ["````{grid} 2 2 3 3", ":gutter: 2", ""]
+        for example in known:
+            text += [f"```{{grid-item-card}} {title(example.name)}", f":link: #example-{example.name}"]
+            text += [":link-type: url", ":class-card: example"]
+            if found := picture(example.name):
+                text += [f":img-top: pictures/gallery/{found.name}"]
+            text += [f":img-alt: {title(example.name)}"] if found else []
+            text += ["", shortened(example.title), "```", ""]
+        text += ["````", ""]
+        for example in known:
+            text += self.section(example)
+        return self.parse_text_to_nodes("\n".join(text), allow_section_headings=True)
+
+    def section(self, example: Any) -> list[str]:
+        """One example in Markdown."""
+        text = [f"(example-{example.name})=", f"## {title(example.name)}", ""]
+        if found := picture(example.name):
+            text += [f"```{{image}} pictures/gallery/{found.name}", f":alt: {title(example.name)}"]
+            text += [":class: example", "```", ""]
+        first = example.files[0]
+        said = words(first.read_text(encoding="utf-8"), Path(first.name).suffix)
+        text += [*paragraphs(said), "```console", f"bellcrank examples copy {example.name}", "```", ""]
+        for file in example.files:
+            language = LANGUAGES[Path(file.name).suffix]
+            text += [f"`````{{dropdown}} {file.name}", f"````{{code-block}} {language}"]
+            text += [file.read_text(encoding="utf-8").rstrip(), "````", "`````", ""]
+        return text
+
+
+def title(name: str) -> str:
+    """The name of an example for people."""
+    return name.replace("_", " ").capitalize()
+
+
+def shortened(text: str, most: int = 110) -> str:
+    """The beginning of a sentence."""
+    text = escaped(text)
+    return text if len(text) <= most else text[: text.rfind(" ", 0, most)].rstrip(",;:") + " …"
+
+
+def escaped(text: str) -> str:
+    """Plain words in Markdown."""
+    for mark in "\\*_`$<[":
+        text = text.replace(mark, "\\" + mark)
+    return text
+
+
+def paragraphs(said: str) -> list[str]:
+    """Words of an example in Markdown; indented lines are commands."""
+    text: list[str] = []
+    for block in said.split("\n\n"):
+        lines = block.splitlines()
+        if lines and all(line.startswith("    ") for line in lines):
+            text += ["```console", *(line[4:] for line in lines), "```", ""]
+        else:
+            text += [escaped(" ".join(block.split())), ""]
+    return text
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("gallery", Gallery)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
