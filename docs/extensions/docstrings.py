@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import sys
 import textwrap
 from typing import Any
 
@@ -96,8 +97,9 @@ def found_elsewhere(app: Sphinx, env: Any, node: Any, content: nodes.TextElement
     if node.get("refdomain") != "py" or node.get("reftype") == "class" or node.get("strict"):
         return None
     objects, target = env.get_domain("py").objects, node["reftarget"]
-    places = [node.get("py:module"), node.get("py:class")]
-    candidates = [target, *(f"{place}.{target}" for place in places if place)]
+    places = [place for place in (node.get("py:module"), node.get("py:class")) if place]
+    candidates = [target, *(f"{place}.{target}" for place in places), ".".join([*places, target])]
+    candidates += [f"{module}.{target}" for module in sorted(sys.modules) if module.startswith("bellcrank.")]
     for path in candidates:
         try:
             thing = named(path)

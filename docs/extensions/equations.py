@@ -30,8 +30,14 @@ def named(path: str) -> Any:
             module = import_module(".".join(parts[:cut]))
         except ModuleNotFoundError:
             continue
-        return reduce(getattr, parts[cut:], module)
+        return reduce(_member, parts[cut:], module)
     raise AttributeError(path)
+
+
+def _member(owner: Any, name: str) -> Any:
+    """An attribute, or a field of a dataclass, which the class itself need not have."""
+    fields = getattr(owner, "__dataclass_fields__", {})
+    return fields[name] if name in fields and not hasattr(owner, name) else getattr(owner, name)
 
 
 class Equation(SphinxDirective):

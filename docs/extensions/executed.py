@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import logging
 import os
 import shlex
 import shutil
@@ -184,6 +185,7 @@ class RunCommand(Block):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    logging.getLogger("skfem").setLevel(logging.WARNING)
     app.add_directive("run", RunPython)
     app.add_directive("command", RunCommand)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

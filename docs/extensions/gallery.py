@@ -43,7 +43,7 @@ class Gallery(SphinxDirective):
         known = examples().values()
         text: list[str] = ["````{grid} 2 2 3 3", ":gutter: 2", ""]
         for example in known:
-            text += [f"```{{grid-item-card}} {title(example.name)}", f":link: #example-{example.name}"]
+            text += [f"```{{grid-item-card}} {title(example.name)}", f':link: "#example-{example.name}"']
             text += [":link-type: url", ":class-card: example"]
             if found := picture(example.name):
                 text += [f":img-top: pictures/gallery/{found.name}"]

@@ -1,35 +1,58 @@
 """The verification manual: every case of ``bellcrank verify`` with its source, its values and its references.
 
-The page is made from ``verification.json`` beside the pages, which ``python docs/extensions/manual.py`` writes anew.
+The page is made from ``verification.json`` beside the pages, which ``python docs/extensions/manual.py`` writes anew. A
+case whose source is not the one that was stored is run when the site is built.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
+
+from bellcrank.verify import Case, find, run
 
 STORED = Path(__file__).parents[1] / "verification.json"
 HEAD = ("quantity", "computed", "reference", "allowed", "unit", "")
 
 
-def computed() -> dict[str, Any]:
-    """Run all cases."""
-    from bellcrank.verify import find, run
+def fingerprint(case: Case) -> str:
+    """Of the file that describes a case."""
+    file = files("bellcrank.verify").joinpath(case.module.rpartition(".")[2] + ".py")
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
-    cases = []
-    for case in find([]):
-        report = run(case)
-        rows = [
-            {**made, "within": str(q.within)}
-            for made, q in zip(report.to_json()["quantities"], report.quantities, strict=True)
-        ]
-        cases.append({"case": case.name, "title": case.title, "source": case.source, "quantities": rows})
-    return {"cases": cases}
+
+def computed(case: Case) -> dict[str, Any]:
+    """Run a case."""
+    report = run(case)
+    if report.error:
+        raise ExtensionError(f"case {case.name} of the verification manual: {report.error}")
+    rows = [{**q.to_json(), "within": str(q.within)} for q in report.quantities]
+    words = {"title": case.title, "source": case.source}
+    return {"case": case.name, **words, "fingerprint": fingerprint(case), "quantities": rows}
+
+
+def stored() -> dict[str, dict[str, Any]]:
+    """What was written last, by name of the case."""
+    return {case["case"]: case for case in json.loads(STORED.read_text(encoding="utf-8"))["cases"]}
+
+
+def present() -> list[dict[str, Any]]:
+    """All cases, those that changed since they were stored run anew."""
+    known = stored()
+    return [
+        known[case.name]
+        if known.get(case.name, {}).get("fingerprint") == fingerprint(case)
+        else computed(case)
+        for case in find([])
+    ]
 
 
 def number(value: float | None, digits: int) -> str:
@@ -55,7 +78,7 @@ class Manual(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(STORED))
-        cases = json.loads(STORED.read_text(encoding="utf-8"))["cases"]
+        cases = present()
         total = sum(len(case["quantities"]) for case in cases)
         good = sum(row["ok"] for case in cases for row in case["quantities"])
         text = f"{len(cases)} cases, {total} quantities, {good} of them as their references ask."
@@ -97,4 +120,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    STORED.write_text(json.dumps(computed(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    everything = {"cases": [computed(case) for case in find([])]}
+    STORED.write_text(json.dumps(everything, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
