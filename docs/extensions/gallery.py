@@ -50,9 +50,11 @@ class Gallery(SphinxDirective):
             text += [f":img-alt: {title(example.name)}"] if found else []
             text += ["", shortened(example.title), "```", ""]
         text += ["````", ""]
+        sections: list[str] = []
         for example in known:
-            text += self.section(example)
-        return self.parse_text_to_nodes("\n".join(text), allow_section_headings=True)
+            sections += self.section(example)
+        cards = self.parse_text_to_nodes("\n".join(text))
+        return [*cards, *self.parse_text_to_nodes("\n".join(sections), allow_section_headings=True)]
 
     def section(self, example: Any) -> list[str]:
         """One example in Markdown."""
