@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import re
@@ -23,10 +24,8 @@ def names_of(thing: Any) -> list[str]:
     names: list[str] = []
     if inspect.isclass(thing) and dataclasses.is_dataclass(thing):
         names += [field.name for field in dataclasses.fields(thing)]
-    try:
+    with contextlib.suppress(TypeError, ValueError):
         names += list(inspect.signature(thing).parameters)
-    except (TypeError, ValueError):
-        pass
     return [name for name in dict.fromkeys(names) if name not in ("self", "cls", "args", "kwargs")]
 
 
@@ -48,7 +47,9 @@ def split(paragraph: str, names: list[str]) -> tuple[str, list[tuple[str, str]]]
         return paragraph, []
     ends = [m.start() for m in found[1:]] + [len(paragraph)]
     said = [
-        (name, paragraph[m.end() : end].strip()) for m, end in zip(found, ends, strict=True) for name in [m[1]]
+        (name, paragraph[m.end() : end].strip())
+        for m, end in zip(found, ends, strict=True)
+        for name in [m[1]]
     ]
     return paragraph[: found[0].start()].strip(), said
 

@@ -13,7 +13,8 @@ that is a matplotlib figure is shown as a picture. What fails stops the build.
     bellcrank check pendulum.yaml
     ```
 
-``:quiet:`` hides what is printed, ``:lines: 12`` keeps that many lines of it, ``:raises:`` shows the error that the block must end in.
+``:quiet:`` hides what is printed, ``:lines: 12`` keeps that many lines of it, ``:hidden:`` hides the block itself,
+``:raises:`` shows the error that the block must end in.
 """
 
 from __future__ import annotations
@@ -124,7 +125,9 @@ class Block(SphinxDirective):
             raise self.error(f"{name!r} needs words: give :alt:")
         if name.endswith(".html"):
             height = self.options.get("height", 520)
-            html = f'<iframe class="made" src="{where}" title="{alt}" height="{height}" loading="lazy"></iframe>'
+            html = (
+                f'<iframe class="made" src="{where}" title="{alt}" height="{height}" loading="lazy"></iframe>'
+            )
         else:
             html = f'<img class="made" src="{where}" alt="{alt}" loading="lazy">'
         return nodes.raw("", html, format="html")

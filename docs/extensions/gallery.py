@@ -13,6 +13,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from bellcrank.cli.library import examples
+
 PICTURES = Path(__file__).parents[1] / "pictures" / "gallery"
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".study": "yaml"}
 
@@ -34,27 +36,26 @@ def words(text: str, suffix: str) -> str:
     return "\n".join(lines)
 
 
-class Gallery(SphinxDirective):
-    """All examples."""
+class Cards(SphinxDirective):
+    """All examples, a card each."""
 
     def run(self) -> list[nodes.Node]:
-        from bellcrank.cli.library import examples
-
-        known = examples().values()
         text: list[str] = ["````{grid} 2 2 3 3", ":gutter: 2", ""]
-        for example in known:
-            text += [f"```{{grid-item-card}} {title(example.name)}", f':link: "#example-{example.name}"']
-            text += [":link-type: url", ":class-card: example"]
-            if found := picture(example.name):
-                text += [f":img-top: pictures/gallery/{found.name}"]
-            text += [f":img-alt: {title(example.name)}"] if found else []
+        for example in examples().values():
+            found, name = picture(example.name), title(example.name)
+            text += [f"```{{grid-item-card}} {name}", f':link: "#example-{example.name}"', ":link-type: url"]
+            text += [":class-card: example"]
+            text += [f":img-top: pictures/gallery/{found.name}", f":img-alt: {name}"] if found else []
             text += ["", shortened(example.title), "```", ""]
-        text += ["````", ""]
-        sections: list[str] = []
-        for example in known:
-            sections += self.section(example)
-        cards = self.parse_text_to_nodes("\n".join(text))
-        return [*cards, *self.parse_text_to_nodes("\n".join(sections), allow_section_headings=True)]
+        return self.parse_text_to_nodes("\n".join([*text, "````"]))
+
+
+class Gallery(SphinxDirective):
+    """All examples, a section each."""
+
+    def run(self) -> list[nodes.Node]:
+        text = [line for example in examples().values() for line in self.section(example)]
+        return self.parse_text_to_nodes("\n".join(text), allow_section_headings=True)
 
     def section(self, example: Any) -> list[str]:
         """One example in Markdown."""
@@ -103,5 +104,6 @@ def paragraphs(said: str) -> list[str]:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("gallery-cards", Cards)
     app.add_directive("gallery", Gallery)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

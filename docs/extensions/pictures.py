@@ -11,7 +11,6 @@ import runpy
 import sys
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from bellcrank.view import svg
 from bellcrank.view.scene import scene
 
 RUNS: dict[str, dict[str, Any]] = {
-    "ball_on_ground": {"duration": 0.55, "initial": {"plane": {"x": (0.0, 0.1)}}},
     "flexible_slider_crank": {"duration": 0.0058},
     "four_bar": {"duration": 0.4},
     "pendulum": {"duration": 0.4},
@@ -89,7 +87,9 @@ def _sweep(module: dict[str, Any]) -> Any:
 
 def _four_bar(module: dict[str, Any]) -> Any:
     run = module["system"].simulate(1.0, output=360)
-    return curves(360 * run.time, {"motor": run["motor.effort"]}, "crank angle [degrees]", "motor torque [N m]")
+    return curves(
+        360 * run.time, {"motor": run["motor.effort"]}, "crank angle [degrees]", "motor torque [N m]"
+    )
 
 
 def _car(module: dict[str, Any]) -> Any:
@@ -130,6 +130,20 @@ def _paper_a(module: dict[str, Any]) -> Any:
     return figure
 
 
+def _ball(example: Example) -> Any:
+    run = load(str(example.model)).simulate(4.0, initial={"plane": {"x": (0.0, 0.1)}})
+    return curves(run.time, {"ball": run["ball.position.y"]}, "time [s]", "height [m]")
+
+
+def _impacts(module: dict[str, Any]) -> Any:
+    run = module["two_pendulums"]() if "two_pendulums" in module else module["pendulums"]()
+    run = run.simulate(2.5, output=500)
+    lines = {"first": run["first pivot.angle_rate"], "second": run["second pivot.angle_rate"]}
+    return curves(run.time, lines, "time [s]", "rate [rad/s]")
+
+
+MODELS: dict[str, Callable[[Example], Any]] = {"ball_on_ground": _ball}
+"""Model files that are better seen as curves."""
 PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "controller": _controller,
     "elastic_discs": _discs,
@@ -137,6 +151,7 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "events": _events,
     "four_bar_full_turn": _four_bar,
     "full_car_bump": _car,
+    "impacts": _impacts,
     "impacts_of_paper_a": _paper_a,
     "parameter_sweep": _sweep,
 }
@@ -149,7 +164,9 @@ def main(names: list[str]) -> None:
         if names and name not in names:
             continue
         target = PICTURES / f"{name}.svg"
-        if example.model is not None:
+        if name in MODELS:
+            MODELS[name](example).savefig(target)
+        elif example.model is not None:
             target.write_text(of_model(example), encoding="utf-8")
         elif name in PYTHON:
             with tempfile.TemporaryDirectory() as folder:

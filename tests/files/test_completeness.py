@@ -59,7 +59,12 @@ def member(length: float = 1.0) -> flexible.Member:
 
 
 TURN = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-PLACED: Values = {"a": ("one", "ground"), "b": ("two", "three"), "at": ((0, 0, 0), (1, 2, 3)), "cut": (None, True)}
+PLACED: Values = {
+    "a": ("one", "ground"),
+    "b": ("two", "three"),
+    "at": ((0, 0, 0), (1, 2, 3)),
+    "cut": (None, True),
+}
 AXIS: Values = {"axis": ("z", (0, 1, 1))}
 EITHER: Values = {"a": ("one", "ground"), "b": ("two", "three")}
 APPLIED: Values = {
@@ -288,9 +293,7 @@ def same(a: System, b: System) -> bool:
             raise AssertionError(f"{kind}: {list(things)} became {list(others)}")
         for name, thing in things.items():
             if _facts(thing) != _facts(others[name]):
-                raise AssertionError(
-                    f"{kind} {name!r}: {_facts(thing)} became {_facts(others[name])}"
-                )
+                raise AssertionError(f"{kind} {name!r}: {_facts(thing)} became {_facts(others[name])}")
     return True
 
 
