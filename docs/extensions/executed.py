@@ -104,7 +104,8 @@ class Block(SphinxDirective):
             lines = printed.splitlines()
             keep = self.options.get("lines", len(lines))
             printed = "\n".join([*lines[:keep], *(["..."] if len(lines) > keep else [])])
-            result.append(nodes.literal_block(printed, printed, language="text", classes=["printed"]))
+            classes = ["printed", "told"] if "raises" in self.options else ["printed"]
+            result.append(nodes.literal_block(printed, printed, language="text", classes=classes))
         wanted = [name.strip() for name in self.options.get("show", "").split(",") if name.strip()]
         result.extend(self.shown(page, name, "curves drawn by the block above") for name in pictures)
         result.extend(self.shown(page, name) for name in wanted)

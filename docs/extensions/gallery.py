@@ -16,7 +16,8 @@ from sphinx.util.docutils import SphinxDirective
 from bellcrank.cli.library import examples
 
 PICTURES = Path(__file__).parents[1] / "pictures" / "gallery"
-LANGUAGES = {".py": "python", ".yaml": "yaml", ".study": "yaml"}
+LANGUAGES = {".py": "python"}
+"""By suffix; all other files of examples are YAML."""
 
 
 def picture(name: str) -> Path | None:
@@ -67,7 +68,7 @@ class Gallery(SphinxDirective):
         said = words(first.read_text(encoding="utf-8"), Path(first.name).suffix)
         text += [*paragraphs(said), "```console", f"bellcrank examples copy {example.name}", "```", ""]
         for file in example.files:
-            language = LANGUAGES[Path(file.name).suffix]
+            language = LANGUAGES.get(Path(file.name).suffix, "yaml")
             text += [f"`````{{dropdown}} {file.name}", f"````{{code-block}} {language}"]
             text += [file.read_text(encoding="utf-8").rstrip(), "````", "`````", ""]
         return text
