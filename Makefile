@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 
-.PHONY: demo test bench lint clean browser
+.PHONY: demo test bench docs manual lint clean browser
 
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
@@ -24,6 +24,16 @@ browser:
 		{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null 2>&1 && apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || \
 		echo "No chromium: the tests in a browser are skipped. On Debian and Ubuntu: apt install chromium"
+
+# The site, strictly: warnings are errors, every block of code on its pages is run. `make test` builds it as well.
+docs: $(READY)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/site
+	@echo "open build/site/index.html"
+
+# The numbers of the verification manual and the pictures of the gallery, made anew.
+manual: $(READY)
+	$(BIN)/python docs/extensions/manual.py
+	$(BIN)/python docs/extensions/pictures.py
 
 bench: $(READY_BENCH)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.run

@@ -128,7 +128,7 @@ class MemberReader:
         with fields.blamed():
             if kind == "general":
                 for key in layout.SECTION_NUMBERS:
-                    if key in fields:
+                    if key in fields or key in ("area", "bending_y", "bending_z"):
                         more[key] = self._plain(fields, key)
                 if "extremes" in fields:
                     more["extremes"] = tuple(map(tuple, self._rows(fields, "extremes", 2)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
 from bellcrank.files.tokens import is_word, quoted
+from bellcrank.mechanism import analyse
 from bellcrank.model import (
     AppliedForce,
     AppliedTorque,
@@ -49,6 +51,8 @@ from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.states import StateVariable
 from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.trace import Expr, Graph, Scalar
+from bellcrank.result.quantities import Quantities
+from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
@@ -193,10 +197,15 @@ class _Writer:
         rate, seen = state.rate, _Seen(self.system)
         try:
             rate(seen)
-        except TypeError as error:
-            raise ModelError(
-                f"state {state.name!r}: its rate looks at a vector; name its components to write it to a file"
-            ) from error
+        except TypeError:
+            # It looks at a vector; which quantities are vectors only the analysed mechanism knows.
+            seen = _Seen(self.system, components=self._components)
+            try:
+                rate(seen)
+            except TypeError as error:
+                raise ModelError(
+                    f"state {state.name!r}: its rate cannot be written as an expression: {error}"
+                ) from error
         names = [name for name in seen.quantities if name != "t"]
         taken = {*self.system.parameters, *self.system.states}
         free = (f"m{k}" for k in range(1, 10_000) if f"m{k}" not in taken)
@@ -204,13 +213,23 @@ class _Writer:
 
         def law(t: Scalar, *values: Scalar) -> Scalar:
             given = {**dict(zip(names, values, strict=True)), "t": t}
-            return rate(_Seen(self.system, given))  # type: ignore[no-any-return]
+            return rate(_Seen(self.system, given, seen.components))  # type: ignore[no-any-return]
 
         result: dict[str, Any] = {"rate": self._function(law, ("t", *words.values()))}
         if words:
             result["measures"] = Flow({word: name for name, word in words.items()})
         result["initial"] = state.initial
         return {**result, "unit": state.unit} if state.unit else result
+
+    @cached_property
+    def _quantities(self) -> Quantities:
+        mechanism = analyse(self.system)
+        return Quantities(Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics))
+
+    def _components(self, name: str) -> Sequence[str]:
+        """The components of a quantity, none for a single number."""
+        quantity, chosen = self._quantities.find(name)
+        return quantity.components if chosen is None else ()
 
     def _force(self, force: Force) -> dict[str, Any]:
         match force:
@@ -266,8 +285,13 @@ class _Writer:
 class _Seen(Mapping[str, Any]):
     """Quantities by name as a rate asks for them; parameters and states are themselves."""
 
-    def __init__(self, system: System, given: Mapping[str, Scalar] | None = None) -> None:
-        self.system, self.given = system, given
+    def __init__(
+        self,
+        system: System,
+        given: Mapping[str, Scalar] | None = None,
+        components: Callable[[str], Sequence[str]] | None = None,
+    ) -> None:
+        self.system, self.given, self.components = system, given, components
         self.quantities: dict[str, Scalar] = {}
         self._trace = Graph()
 
@@ -275,6 +299,10 @@ class _Seen(Mapping[str, Any]):
         graph = self.system.parameters.graph
         if name in self.system.parameters or name in self.system.states:
             return graph.input(name)
+        parts = self.components(name) if self.components is not None and name != "t" else ()
+        return [self._number(f"{name}.{part}") for part in parts] if parts else self._number(name)
+
+    def _number(self, name: str) -> Scalar:
         if self.given is not None:
             return self.given[name]
         return self.quantities.setdefault(name, self._trace.input(f".{name}"))

@@ -1,0 +1,58 @@
+"""How the site is built: strictly, without the network, with every block of code run on the way."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
+sys.path.insert(0, str(HERE.parent / "src"))
+
+import bellcrank  # noqa: E402
+
+project = "Bellcrank"
+author = "the authors of Bellcrank"
+copyright = "the authors of Bellcrank; BSD-3-Clause"
+version = release = bellcrank.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "docstrings",
+    "equations",
+    "executed",
+    "gallery",
+    "manual",
+    "mathml",
+    "rooms",
+]
+exclude_patterns = ["_build", "extensions", "_static"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
+myst_heading_anchors = 3
+default_role = "literal"
+
+# A name that leads nowhere is an error. Types in signatures may be those of other packages.
+nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_class_signature = "separated"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+add_module_names = False
+# The contents of a page are its modules, not each of their members: the tree would be copied for every page.
+toc_object_entries = False
+
+html_theme = "furo"
+html_title = "Bellcrank"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+copybutton_exclude = ".linenos, .gp, .go"

@@ -1,0 +1,182 @@
+"""Draws the pictures of the gallery by running the examples: ``python docs/extensions/pictures.py [NAME ...]``.
+
+A model file is simulated and shown as the animation shows it; an example that is Python
+alone draws its own curves.
+"""
+
+from __future__ import annotations
+
+import math
+import runpy
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gallery import PICTURES
+
+from bellcrank.cli.library import Example, examples
+from bellcrank.files import load
+from bellcrank.result.result import Result
+from bellcrank.view import svg
+from bellcrank.view.scene import scene
+
+RUNS: dict[str, dict[str, Any]] = {
+    "flexible_slider_crank": {"duration": 0.0058},
+    "four_bar": {"duration": 0.4},
+    "pendulum": {"duration": 0.4},
+    "quarter_car": {"duration": 0.3},
+    "slider_crank": {"duration": 1.5, "initial": {"main bearing": (math.pi / 6, 1.0)}},
+    "slider_crank_impact": {"duration": 2.9, "initial": {"main bearing": (math.pi / 6, 1.0)}},
+    "spatial_pendulums": {
+        "duration": 0.5,
+        "initial": {"right pivot": {"angular_velocity": (0.0, 0.5, 0.0)}},
+    },
+    "two_pendulums": {"duration": 0.66},
+}
+"""How model files are run for their picture; 1 s from the described start where nothing is said."""
+
+
+def of_model(example: Example) -> str:
+    """The mechanism at the end of a run."""
+    system = load(str(example.model))
+    options = dict(RUNS.get(example.name, {}))
+    result = system.simulate(options.pop("duration", 1.0), output=40, **options)
+    return drawn(result)
+
+
+def drawn(result: Result) -> str:
+    """The last moment of a run as a file of its own."""
+    picture = svg.mechanism(scene(result, magnified=1.0), len(scene(result).time) - 1)
+    head = '<svg xmlns="http://www.w3.org/2000/svg" '
+    return picture.replace("<svg ", head, 1)
+
+
+def curves(x: Any, lines: dict[str, Any], across: str, up: str) -> Any:
+    """A figure."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for label, y in lines.items():
+        axes.plot(x, y, label=label)
+    axes.set(xlabel=across, ylabel=up)
+    axes.grid(alpha=0.3)
+    if len(lines) > 1:
+        axes.legend(frameon=False)
+    return figure
+
+
+def _controller(module: dict[str, Any]) -> Any:
+    run = module["run"](angle=0.4, duration=5.0)
+    lines = {"hinge [rad]": run["hinge.angle"], "cart [m]": run["cart.position.x"]}
+    return curves(run.time, lines, "time [s]", "angle, place")
+
+
+def _events(module: dict[str, Any]) -> Any:
+    run = module["system"].simulate(3.0, events=[module["bounce"]])
+    return curves(run.time, {"ball": run["ball.position.z"]}, "time [s]", "height [m]")
+
+
+def _sweep(module: dict[str, Any]) -> Any:
+    k = np.geomspace(50.0, 800.0, 12)
+    lines = {f"{m:g} kg": [module["period"](m, float(x)) for x in k] for m in (0.5, 1.0, 2.0)}
+    return curves(k, lines, "stiffness [N/m]", "period [s]")
+
+
+def _four_bar(module: dict[str, Any]) -> Any:
+    run = module["system"].simulate(1.0, output=360)
+    return curves(
+        360 * run.time, {"motor": run["motor.effort"]}, "crank angle [degrees]", "motor torque [N m]"
+    )
+
+
+def _car(module: dict[str, Any]) -> Any:
+    mechanism = module["full_car_system"]("bump").mechanism()
+    start = module["rolling_start"](mechanism, speed=10.0)
+    run = mechanism.simulate(1.5, start=start, output=300)
+    names = {"front left": "FL", "front right": "FR", "rear left": "RL", "rear right": "RR"}
+    lines = {words: 1e-3 * run[f"{short}_tyre.load"] for words, short in names.items()}
+    return curves(run.time, lines, "time [s]", "tyre load [kN]")
+
+
+def _sphere(module: dict[str, Any]) -> Any:
+    on, off = (module["strike"](0.02, compatible=compatible) for compatible in (True, False))
+    lines = {
+        "without the compatibilities": off["contact.force"],
+        "with them": on["contact.force"],
+    }
+    return curves(on.time, lines, "time", "contact force")
+
+
+def _discs(module: dict[str, Any]) -> Any:
+    run = module["discs"]()
+    lines = {name: run[f"{name}.velocity"][:, 1] for name in ("upper", "lower")}
+    return curves(run.time, lines, "time", "velocity upwards")
+
+
+def _paper_a(module: dict[str, Any]) -> Any:
+    runs = module["slider_speeds"]()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for name in ("naive, 0.1 s", "proposed, 0.1 s", "dense"):
+        axes.plot(runs[name].time, runs[name]["slider.velocity.x"], label=name)
+    axes.set(xlabel="time [s]", ylabel="slider speed [m/s]")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    return figure
+
+
+def _ball(example: Example) -> Any:
+    run = load(str(example.model)).simulate(4.0, initial={"plane": {"x": (0.0, 0.1)}})
+    return curves(run.time, {"ball": run["ball.position.y"]}, "time [s]", "height [m]")
+
+
+def _impacts(module: dict[str, Any]) -> Any:
+    run = module["two_pendulums"]() if "two_pendulums" in module else module["pendulums"]()
+    run = run.simulate(2.5, output=500)
+    lines = {"first": run["first pivot.angle_rate"], "second": run["second pivot.angle_rate"]}
+    return curves(run.time, lines, "time [s]", "rate [rad/s]")
+
+
+MODELS: dict[str, Callable[[Example], Any]] = {"ball_on_ground": _ball}
+"""Model files that are better seen as curves."""
+PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "controller": _controller,
+    "elastic_discs": _discs,
+    "elastic_sphere_on_wall": _sphere,
+    "events": _events,
+    "four_bar_full_turn": _four_bar,
+    "full_car_bump": _car,
+    "impacts": _impacts,
+    "impacts_of_paper_a": _paper_a,
+    "parameter_sweep": _sweep,
+}
+
+
+def main(names: list[str]) -> None:
+    """Draw the named pictures, or all."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for name, example in examples().items():
+        if names and name not in names:
+            continue
+        target = PICTURES / f"{name}.svg"
+        if name in MODELS:
+            MODELS[name](example).savefig(target)
+        elif example.model is not None:
+            target.write_text(of_model(example), encoding="utf-8")
+        elif name in PYTHON:
+            with tempfile.TemporaryDirectory() as folder:
+                module = runpy.run_path(str(example.files[0]), run_name=folder)
+            PYTHON[name](module).savefig(target)
+        else:
+            print(f"{name}: no picture")
+            continue
+        print(target)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,320 @@
+"""Everything that can be said of a system in Python stands in its file: each method, each of its arguments.
+
+For every argument there are two calls that differ in it alone. Their files must differ, and must come back as they are:
+the same description, the same functions, the same text. A method or an argument that nobody shows here fails.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+
+from bellcrank import flexible
+from bellcrank.contact import Capsule, Cylinder, Ellipsoid, Implicit, Superellipsoid
+from bellcrank.files import dumps, loads, schema
+from bellcrank.model import System
+from bellcrank.model.bodies import Body
+from bellcrank.model.contacts import ContactMethods
+from bellcrank.model.force_methods import ForceMethods
+from bellcrank.model.frames import Frame
+from bellcrank.model.functions import UserFunction
+from bellcrank.model.joint_methods import JointMethods
+from bellcrank.model.motion_methods import MotionMethods
+from bellcrank.model.parameters import ParameterTable
+from bellcrank.model.states import StateMethods
+from bellcrank.program.trace import Expr, Graph
+
+from .test_round_trip import traced
+
+Call = Mapping[str, Any]
+Values = dict[str, tuple[Any, Any]]
+DESCRIBING = (JointMethods, MotionMethods, ForceMethods, ContactMethods, StateMethods)
+OWN = ("parameter", "body", "flexible_body")
+"""Where methods that describe something stand; those of System itself but for these run it."""
+
+
+def base() -> System:
+    """Something to hang everything on."""
+    system = System("base")
+    system.parameter("p", 2.0)
+    for name, x in (("one", 0.0), ("two", 1.0), ("three", 2.0)):
+        system.body(name, mass=1.0, inertia=(1, 1, 1), at=(x, 0, 0))
+    system.revolute("hinge", system.ground, "one", at=(0, 0, 0))
+    system.cylindrical("slide", system.ground, "two", at=(1, 0, 0))
+    system.prismatic("rail", system.ground, "three", at=(2, 0, 0))
+    return system
+
+
+def member(length: float = 1.0) -> flexible.Member:
+    section = flexible.circle(0.01)
+    model = flexible.beam("rod", length, section, flexible.STEEL, 4, planar=True)
+    return model.reduce(flexible.NormalModes(count=1), flexible.Clamped("start"))
+
+
+TURN = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+PLACED: Values = {
+    "a": ("one", "ground"),
+    "b": ("two", "three"),
+    "at": ((0, 0, 0), (1, 2, 3)),
+    "cut": (None, True),
+}
+AXIS: Values = {"axis": ("z", (0, 1, 1))}
+EITHER: Values = {"a": ("one", "ground"), "b": ("two", "three")}
+APPLIED: Values = {
+    "frame": ("one", "two"),
+    "function": (lambda t, velocity: -velocity * t, (1.0, 2.0, 3.0)),
+    "axes": ("world", "body"),
+}
+ARGUMENTS: dict[str, Values] = {
+    "parameter": {"value": (1.0, 2.5), "unit": ("", "N/m")},
+    "body": {
+        "mass": (1.0, 2.0),
+        "inertia": ((1, 1, 1), (1, 1, 1, 0.1, 0, 0)),
+        "center_of_mass": ((0, 0, 0), (1, 2, 3)),
+        "at": ((0, 0, 0), (1, 2, 3)),
+        "angle": (None, 0.3),
+        "rotation": (None, TURN),
+        "quaternion": (None, (0.6, 0, 0.8, 0)),
+    },
+    "flexible_body": {
+        "member": (member(), member(2.0)),
+        "at": ((0, 0, 0), (1, 2, 3)),
+        "angle": (None, 0.3),
+        "rotation": (None, TURN),
+        "quaternion": (None, (0.6, 0, 0.8, 0)),
+    },
+    "fixed": PLACED,
+    "revolute": {**PLACED, **AXIS},
+    "prismatic": {**PLACED, **AXIS},
+    "cylindrical": {**PLACED, **AXIS},
+    "universal": {**PLACED, "axis_a": ("x", "z"), "axis_b": ("y", (0, 1, 1))},
+    "spherical": PLACED,
+    "planar": {**PLACED, **AXIS},
+    "screw": {**PLACED, **AXIS, "pitch": (0.1, 0.2)},
+    "free": PLACED,
+    "driver": {
+        "target": ("slide", "point"),
+        "function": (lambda t: t, lambda t: np.sin(t)),
+        "coordinate": ("angle", "displacement"),
+        "axis": ("x", "z"),
+    },
+    "coupling": {"terms": ({"hinge": 1.0, "rail": 2.0}, {"hinge": 1.0, "rail": 3.0}), "offset": (0.0, 0.5)},
+    "gear": {
+        "a": ("hinge", "rail"),
+        "b": (("slide", "angle"), ("slide", "displacement")),
+        "ratio": (2.0, 3.0),
+        "offset": (None, 0.5),
+    },
+    "rack_and_pinion": {
+        "prismatic": ("rail", ("slide", "displacement")),
+        "revolute": ("hinge", ("slide", "angle")),
+        "radius": (0.5, 0.6),
+        "offset": (None, 0.5),
+    },
+    "state": {
+        "rate": (lambda m: -m["new"], lambda m: m["one.position"][0] - m["t"] * m["two.velocity.x"]),
+        "initial": (0.0, 1.0),
+        "unit": ("", "m"),
+    },
+    "spring": {**EITHER, "stiffness": (1.0, 2.0), "damping": (0.0, 1.0), "free_length": (1.0, 0.5)},
+    "force": {
+        **EITHER,
+        "function": (lambda length, rate, t: -length, lambda length, rate, t: np.minimum(rate, t)),
+        "energy": (None, lambda length: length**2 / 2),
+    },
+    "torsion_spring": {
+        "joint": ("slide", "hinge"),
+        "stiffness": (1.0, 2.0),
+        "damping": (0.0, 1.0),
+        "free_angle": (0.0, 0.1),
+        "coordinate": ("angle", "displacement"),
+    },
+    "joint_force": {
+        "joint": ("slide", "hinge"),
+        "function": (lambda coordinate, rate, t: -coordinate, lambda coordinate, rate, t: np.tanh(rate)),
+        "coordinate": ("angle", "displacement"),
+    },
+    "bushing": {
+        **EITHER,
+        "stiffness": ((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 5, 7)),
+        "damping": ((0,) * 6, (0, 0, 0, 0, 0, 1)),
+    },
+    "applied_force": APPLIED,
+    "applied_torque": APPLIED,
+    "ground_spring": {
+        "frame": ("one", "two"),
+        "axis": ("y", (0, 1, 1)),
+        "radius": (0.3, 0.4),
+        "stiffness": (1e5, 2e5),
+        "damping": (0.0, 1.0),
+        "longitudinal": (0.0, 1.0),
+        "lateral": (0.0, 1.0),
+        "reference_load": (1.0, 2.0),
+        "road": (None, lambda x, y, t: 0.1 * np.sin(x) * y),
+    },
+    "contact": {
+        "a": ("sphere", "ellipsoid"),
+        "b": ("plane", "ground plane"),
+        "restitution": (1.0, 0.5),
+        "friction": (0.0, 0.3),
+        "law": ("newton", "poisson"),
+        "treatment": ("impulsive", "continuous"),
+        "pressing": ({}, {}),
+    },
+}
+ONLY_WITH: dict[tuple[str, str], dict[str, Any]] = {
+    ("driver", "target"): {"target": "hinge", "coordinate": None, "axis": None},
+    ("driver", "function"): {"coordinate": "angle", "axis": None},
+    ("driver", "coordinate"): {"axis": None},
+    ("driver", "axis"): {"target": "point", "coordinate": None, "axis": "x"},
+    ("torsion_spring", "joint"): {"coordinate": None, "joint": "rail"},
+    ("joint_force", "joint"): {"coordinate": None, "joint": "rail"},
+}
+"""Arguments that need others to be as told here."""
+DESCRIBED_ELSEWHERE = {("contact", "treatment"), ("contact", "pressing")}
+"""Arguments whose own tests vary them."""
+
+
+def given(system: System, method: str, values: Call) -> dict[str, Any]:
+    """Values in which words stand for things of the system."""
+    one, two, ground = system.bodies["one"], system.bodies["two"], system.ground
+    shapes = {
+        "sphere": lambda: one.sphere(0.1),
+        "ellipsoid": lambda: one.ellipsoid(0.1, 0.2, 0.3, at=(0, 0, 1)),
+        "plane": lambda: two.plane(),
+        "ground plane": lambda: ground.plane(at=(0, 0, -1)),
+    }
+    made: dict[str, Any] = {}
+    for key, value in values.items():
+        if method == "contact" and key in "ab":
+            made[key] = shapes[value]()
+        elif isinstance(value, str) and value == "point":
+            made[key] = one.point(1, 2, 3)
+        else:
+            made[key] = value
+    return made
+
+
+def described(method: str, values: Call) -> System:
+    system = base()
+    call = given(system, method, {k: v for k, v in values.items() if k != "pressing"})
+    getattr(system, method)(**call, name="new")
+    return system
+
+
+def pairs() -> list[tuple[str, str]]:
+    every = [(method, argument) for method, values in ARGUMENTS.items() for argument in values]
+    return [pair for pair in every if pair not in DESCRIBED_ELSEWHERE]
+
+
+def two_calls(method: str, argument: str) -> tuple[Call, Call]:
+    """Calls that differ in one argument alone."""
+    usual = {key: values[0] for key, values in ARGUMENTS[method].items()}
+    if method == "driver":
+        usual |= {"axis": None}
+    usual |= ONLY_WITH.get((method, argument), {})
+    other = {**usual, argument: ARGUMENTS[method][argument][1]}
+    if (method, argument) == ("driver", "target"):
+        other |= {"axis": "x"}
+    return usual, other
+
+
+def describing() -> dict[str, Callable[..., Any]]:
+    """The public methods of a system that say something."""
+    found = {name: getattr(System, name) for name in OWN}
+    for part in DESCRIBING:
+        found |= {name: item for name, item in vars(part).items() if inspect.isfunction(item)}
+    return {name: item for name, item in found.items() if name[0] != "_"}
+
+
+def test_every_method_and_every_argument_is_shown() -> None:
+    for name, method in describing().items():
+        assert name in ARGUMENTS, f"System.{name} has no entry here: can a file carry what it says?"
+        told = set(inspect.signature(method).parameters) - {"self", "name"}
+        assert told == set(ARGUMENTS[name]), name
+    assert set(ARGUMENTS) == set(describing())
+
+
+@pytest.mark.parametrize(("method", "argument"), pairs(), ids=lambda x: x)
+def test_every_argument_stands_in_the_file(method: str, argument: str) -> None:
+    texts = []
+    for call in two_calls(method, argument):
+        system = described(method, call)
+        text = dumps(system)
+        jsonschema.validate(yaml.safe_load(text), schema())
+        again = loads(text)
+        assert same(system, again)
+        assert dumps(again) == text
+        texts.append(text)
+    assert texts[0] != texts[1], f"{argument} of System.{method} is not in the file"
+
+
+def test_gravity_and_name_stand_in_the_file() -> None:
+    system = System("a name", gravity=(1, 2, 3))
+    assert loads(dumps(system)).name == "a name"
+    assert loads(dumps(system)).gravity == (1.0, 2.0, 3.0)
+    system.gravity = (0, 0, system.parameter("g", -1.6))
+    assert isinstance(loads(dumps(system)).gravity[2], Expr)
+
+
+SHAPES: dict[str, Callable[[Body], Any]] = {
+    "sphere": lambda body: body.sphere(0.1, at=(1, 2, 3)),
+    "ellipsoid": lambda body: body.ellipsoid(0.1, 0.2, 0.3),
+    "superellipsoid": lambda body: body.shape(Superellipsoid(0.1, 0.2, 0.3, (3.0, 2.5))),
+    "capsule": lambda body: body.shape(Capsule(0.1, 0.5), (0, 0, 1), TURN),
+    "cylinder": lambda body: body.shape(Cylinder(0.1, 0.5)),
+    "general ellipsoid": lambda body: body.shape(Ellipsoid(0.1, 0.2, 0.3), (0, 0, 1), TURN),
+    "implicit": lambda body: body.shape(Implicit(lambda x, y, z: x**4 + y**4 + z**4 - 1e-4, 0.2, "cube")),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_stands_in_the_file(name: str) -> None:
+    system = base()
+    system.contact("touch", SHAPES[name](system.bodies["one"]), system.ground.plane((0, 1, 1)))
+    again = loads(dumps(system))
+    assert same(system, again)
+    assert dumps(again) == dumps(system)
+
+
+def same(a: System, b: System) -> bool:
+    """Whether two systems say the same: every field of every thing, functions by what they compute."""
+    if (a.name, _facts(a.gravity)) != (b.name, _facts(b.gravity)):
+        return False
+    for (kind, things), (_, others) in zip(a._kinds(), b._kinds(), strict=True):
+        if list(things) != list(others):
+            raise AssertionError(f"{kind}: {list(things)} became {list(others)}")
+        for name, thing in things.items():
+            if _facts(thing) != _facts(others[name]):
+                raise AssertionError(f"{kind} {name!r}: {_facts(thing)} became {_facts(others[name])}")
+    return True
+
+
+GRAPH = Graph()
+
+
+def _facts(thing: Any) -> Any:
+    if isinstance(thing, UserFunction):
+        return [x.id if isinstance(x, Expr) else x for x in traced(thing, GRAPH)]
+    if isinstance(thing, ParameterTable) or callable(thing):
+        return None
+    if isinstance(thing, Frame):
+        return ("frame", thing.body.name, _facts(thing.position), _facts(thing.rotation), thing.name)
+    if isinstance(thing, flexible.Member):
+        return thing.name, len(thing.frequencies)
+    if is_dataclass(thing):
+        return type(thing).__name__, {
+            f.name: _facts(getattr(thing, f.name)) for f in fields(thing) if f.name != "parameters"
+        }
+    if isinstance(thing, tuple | list):
+        return [_facts(x) for x in thing]
+    if isinstance(thing, Expr):
+        return GRAPH.bring(thing).id if isinstance(GRAPH.bring(thing), Expr) else GRAPH.bring(thing)
+    return repr(thing) if isinstance(thing, float) else thing

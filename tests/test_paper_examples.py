@@ -1,0 +1,54 @@
+"""The examples of the five papers exist as model files and in Python, and both give the same numbers."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bellcrank.files import dumps, load
+from bellcrank.model import System
+from bellcrank.verify import flexible_slider_crank
+from bellcrank.verify.full_car import full_car_system
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+CRANK = {"initial": {"main bearing": (np.pi / 6, 1.0)}}
+
+
+def of_module(module: str, function: str) -> Callable[[], System]:
+    """What a function of an example describes."""
+    return lambda: runpy.run_path(str(EXAMPLES / f"{module}.py"), run_name="example")[function]()
+
+
+def flexible() -> System:
+    rod = flexible_slider_crank.rod(10, bending=5, stiffening=True)
+    return flexible_slider_crank.mechanism(rod)
+
+
+CASES: dict[str, tuple[Callable[[], System], float, dict[str, Any], str]] = {
+    "slider_crank_impact": (of_module("impacts", "slider_crank"), 3.0, CRANK, "slider.velocity.x"),
+    "ball_on_ground": (of_module("impacts", "ball"), 1.5, {}, "ball.position.y"),
+    "two_pendulums": (of_module("impacts", "pendulums"), 1.0, {}, "two.angular_velocity.z"),
+    "flexible_slider_crank": (flexible, 0.01, {}, "rod.middle.position.y"),
+    "full_car": (lambda: full_car_system("bump"), 0.02, {}, "chassis.position.z"),
+}
+"""Model file: what Python says, how long it runs, from where, and what is compared."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_file_and_python_give_the_same_numbers(name: str) -> None:
+    described, duration, options, quantity = CASES[name]
+    file, python = load(EXAMPLES / f"{name}.yaml"), described()
+    assert set(file.bodies) == set(python.bodies)
+    assert set(file.joints) == set(python.joints)
+    a, b = (
+        system.simulate(duration, tolerance=1e-10, output=50, **options)[quantity]
+        for system in (file, python)
+    )
+    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+    assert np.ptp(a) > 0.0
+    assert len(dumps(file)) > 100
