@@ -162,4 +162,5 @@ def held_back(
     if ints[EIGENVALUE_AGE] > 0:
         estimate(addresses, ints, reals, x, v, direction, 8)
         ints[EIGENVALUE_AGE] = 0
-    return reals[H_STEP] * reals[LARGEST_EIGENVALUE] >= border
+    held_back: bool = reals[H_STEP] * reals[LARGEST_EIGENVALUE] >= border
+    return held_back
