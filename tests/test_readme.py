@@ -34,7 +34,7 @@ def test_python_of_the_readme(
 def test_commands_of_the_readme(tmp_path: Path) -> None:
     section = README.read_text(encoding="utf-8").split("## On the command line")[1].split("\n## ")[0]
     commands = re.findall(r"^    bellcrank (.+)$", section, re.M)
-    assert len(commands) == 6
+    assert len(commands) == 7
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     for command in commands:
         words = [sys.executable, "-m", "bellcrank.cli", *command.split()]
