@@ -1,6 +1,8 @@
 """Two rubber discs collide off centre, with friction: both leave spinning. Writes a film.
 
-    python examples/elastic_discs.py [film.gif]
+    python examples/elastic_discs.py [film.html]
+
+A name that ends in .gif gives a film for slides.
 
 Ends with what is left of the momentum and the angular momentum: both are kept, whatever the contact does.
 """
@@ -45,10 +47,13 @@ def main(film: Path | None = None) -> float:
     print(f"friction took {-100.0 * run['work.friction'][-1] / run['energy.kinetic'][0]:.2f} % of the energy")
     print(f"momentum kept to {drift:.1e} (exact: 0)")
     if film is not None:
-        run.animate(film, frames=40)
+        if film.suffix == ".gif":
+            run.animate(film, frames=40)
+        else:
+            run.html(film)
     return drift
 
 
 if __name__ == "__main__":
-    if main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("elastic_discs.gif")) > 1e-10:
+    if main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("elastic_discs.html")) > 1e-10:
         raise SystemExit("momentum was lost")

@@ -2,7 +2,7 @@
 
     python examples/elastic_sphere_on_wall.py [folder]
 
-Writes figures.png, convergence.png and sphere.gif to the folder and ends with the peak force, which should be 2799.
+Writes figures.png, convergence.png and sphere.html to the folder and ends with the peak force, which should be 2799.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def main(folder: Path) -> float:
     run = figures(folder)
     iterations()
     convergence(folder)
-    run.animate(folder / "sphere.gif", frames=30)
+    run.html(folder / "sphere.html")
     peak, time = run.peak()
     print(f"peak force {peak:.1f} at {time:.2f} (2799 at 1.473 by two independent schemes on fine meshes)")
     return peak
