@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.multipliers import multipliers
-from bellcrank.formulations.partition import choose_partition
+from bellcrank.formulations.partition import choose_partition, independence
 from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, least_operations
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
@@ -58,6 +59,9 @@ if TYPE_CHECKING:
     from bellcrank.topology.tree import Tree
 
 Array = NDArray[np.float64]
+
+CHANGE_POINT = 1e-6
+"""Independence of the loop equations below which speeds are lost in rounding (see `Mechanism.check_rank`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +211,43 @@ class Mechanism:
             )
         return partition
 
+    def independence(
+        self, state: State, partition: Partition, parameters: Sequence[float] | None = None
+    ) -> tuple[float, str]:
+        """How far the loops are from losing rank in a state, 0 to 1, and the equation that goes first."""
+        J = self.loop_state(parameters).rows(state.q, state.t).J
+        kept = list(self.kept)
+        if not kept:
+            return 1.0, ""
+        # Equations of one point count together: one of them may vanish in line with an axis.
+        counts = [len(c.labels) for c in self.mechanics.constraints]
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+        sizes = np.repeat([np.abs(J[a:b]).max(initial=0.0) for a, b in pairwise(starts)], counts)
+        distance, weakest = independence(J[np.ix_(kept, list(partition.dependent))], sizes[kept])
+        return distance, self.equation_names[kept[weakest]]
+
+    def check_rank(
+        self, state: State, partition: Partition, parameters: Sequence[float] | None = None
+    ) -> None:
+        """Raise where the loops nearly lose rank, whatever the partition: at a change point.
+
+        Speeds follow there from differences of positions, so that rounding is amplified by the inverse square of
+        the distance.
+        """
+        distance, name = self.independence(state, partition, parameters)
+        if distance < CHANGE_POINT:
+            raise SingularMechanism(
+                f"{self.system.name!r} is so close to a change point at t = {state.t:.9g} s, where its loops lose rank "
+                f"and it may go on in more than one way, that its speeds are lost in rounding: the equation '{name}' "
+                f"depends on the others up to {distance:.1e}; start further to one side of it"
+            )
+
     @cached_property
     def partition(self) -> Partition:
         """The partition in the start state."""
-        return self.choose_partition(self.start)
+        partition = self.choose_partition(self.start)
+        self.check_rank(self.start, partition)
+        return partition
 
     def traced(
         self, formulation: Formulation | str | None = None, partition: Partition | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.errors import ModelError, SingularMechanism, unknown_name
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanics.links import LinkKind
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from bellcrank.watching import Watch
 
 Array = NDArray[np.float64]
+
+NEAR_CHANGE_POINT = 1e-3
+"""Independence of the loops below which a run that gets no further is said to be at a change point."""
 
 
 @dataclass(eq=False)
@@ -330,12 +333,13 @@ class Run:
                 resume=None if resumption is None else resumption.checkpoint,
             )
             result = self._result(trajectory, time.perf_counter() - began)
-        except SimulationError as error:
+        except SimulationError as stopped:
+            error = self._explained(stopped)
             result = self._result(error.trajectory, time.perf_counter() - began)
             error.result = result  # type: ignore[attr-defined]
             if record is not None:
                 record.finish(result, complete=False)
-            raise
+            raise error from stopped.__cause__
         finally:
             bar.close()
             if record is not None:
@@ -343,6 +347,18 @@ class Run:
         if record is not None:
             record.finish(result, complete=trajectory.status in (Status.DONE, Status.EVENT))
         return result
+
+    def _explained(self, error: SimulationError) -> SimulationError:
+        """The error, or one that tells of the change point at which the steps came to nothing."""
+        stuck = (Status.STEP_UNDERFLOW, Status.NEWTON_FAILED, Status.CONSTRAINTS, Status.CHANGE_POINT)
+        if error.status not in stuck:
+            return error
+        t, p = error.time, self.history[-1][1]
+        state = self.full_state(self.machine, t, error.trajectory.end_state, p)
+        distance, name = self.mechanism.independence(state, self.machine.partition, p.tolist())
+        if not distance < NEAR_CHANGE_POINT:
+            return error
+        return SimulationError(Status.CHANGE_POINT, t, -1, name, error.trajectory)
 
     def _take_over(self, resumption: Resumption) -> None:
         """Be where the run was that is gone on with."""
@@ -363,10 +379,8 @@ class Run:
 
     def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
         state = self.full_state(self.machine, t, y, p)
-        try:
-            partition = self.mechanism.choose_partition(state, p.tolist())
-        except SingularMechanism:
-            return None
+        partition = self.mechanism.choose_partition(state, p.tolist())
+        self.mechanism.check_rank(state, partition, p.tolist())
         if set(partition.independent) == set(self.machine.partition.independent):
             return None
         self.machine = self.machines.for_partition(partition)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,29 @@ def test_the_stability_region_ends_where_it_is_said_to(table):
 
     assert growth(-0.995 * table.stability) < 1.0 < growth(-1.005 * table.stability)
     assert all(growth(-x) < 1.0 for x in np.linspace(0.01, 0.995, 50) * table.stability)
+
+
+def test_the_modifiers_make_the_method_of_hamming_exact_for_degree_five():
+    """Without them it is exact for degree 4: Hamming, J. ACM 6 (1959) 37-47, in rational numbers."""
+
+    def steps(degree, modified):
+        def y(t):
+            return Fraction(t) ** degree
+
+        def f(t):
+            return degree * Fraction(t) ** (degree - 1) if degree else Fraction(0)
+
+        # The gap of the step before is that of this one: for degree 5 it is a constant.
+        predicted = y(-3) + Fraction(4, 3) * (2 * f(0) - f(-1) + 2 * f(-2))
+        corrected = (9 * y(0) - y(-2)) / 8 + Fraction(3, 8) * (f(1) + 2 * f(0) - f(-1))
+        gap = predicted - corrected
+        if not modified:
+            return predicted - y(1), corrected - y(1)
+        return predicted - Fraction(112, 121) * gap - y(1), corrected + Fraction(9, 121) * gap - y(1)
+
+    for degree in range(5):
+        assert steps(degree, False) == steps(degree, True) == (0, 0)
+    fifth = 120
+    assert steps(5, False) == (-Fraction(112, 360) * fifth, Fraction(9, 360) * fifth)
+    assert steps(5, True) == (0, 0)
+    assert all(steps(6, True))

@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bellcrank.errors import SingularMechanism
 from bellcrank.formulations.partition import choose_partition
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
+from bellcrank.simulate import SimulationError, Status
 from bellcrank.simulation import simulate
 from bellcrank.verify.pendulum import pendulum
 from bellcrank.verify.slider_crank import slider_crank
@@ -173,23 +175,30 @@ def test_repartitioned_runs_turn_round_on_the_same_trajectory(system, turning, d
     assert other.u == pytest.approx(plain.u, abs=1e-7)
 
 
-def test_a_parallelogram_passes_its_change_points():
-    """Where all bars lie in line the linkage could fold; it goes on as it came, as a parallelogram."""
-    system = System("parallelogram", gravity=(0.0, -9.81, 0.0))
-    for name, start, length, angle in (
-        ("left", (0, 0, 0), 1.0, math.pi / 2),
-        ("coupler", (0, 1, 0), 2.0, 0.0),
-        ("right", (2, 0, 0), 1.0, math.pi / 2),
-    ):
-        moment = length**2 / 12.0
-        system.body(name, 1.0, (moment, moment, moment), (length / 2, 0.0, 0.0), at=start, angle=angle)
+def _parallelogram(scale: float = 1.0, other: float = 1.0, angle: float = math.pi / 2) -> System:
+    """Cranks of lengths `scale` and `other` times that, on a base and with a coupler of twice that."""
+    system = System("parallelogram", gravity=(0.0, -9.81 * scale, 0.0))
+    foot = np.array([2.0 * scale, 0.0, 0.0])
+    knee = scale * np.array([math.cos(angle), math.sin(angle), 0.0])
+    elbow = _meeting(knee, 2.0 * scale, foot, other * scale)
+    for name, start, end in (("left", 0.0 * foot, knee), ("coupler", knee, elbow), ("right", foot, elbow)):
+        along = end - start
+        length = float(np.linalg.norm(along))
+        moment, turned = length**2 / 12.0, math.atan2(along[1], along[0])
+        system.body(name, 1.0, (moment, moment, moment), (length / 2, 0.0, 0.0), at=start, angle=turned)
     for name, a, b, at in (
         ("main", "ground", "left", (0, 0, 0)),
-        ("knee", "left", "coupler", (0, 1, 0)),
-        ("elbow", "coupler", "right", (2, 1, 0)),
-        ("foot", "ground", "right", (2, 0, 0)),
+        ("knee", "left", "coupler", knee),
+        ("elbow", "coupler", "right", elbow),
+        ("foot", "ground", "right", foot),
     ):
         system.revolute(name, a, b, at=at)
+    return system
+
+
+def test_a_parallelogram_passes_its_change_points():
+    """Where all bars lie in line the linkage could fold; it goes on as it came, as a parallelogram."""
+    system = _parallelogram()
     run = simulate(
         system, 4.0, initial={"main": (1.0, 6.0)}, tolerance=1e-10, integrator="dop853", progress=False
     )
@@ -198,3 +207,46 @@ def test_a_parallelogram_passes_its_change_points():
     assert left - right == pytest.approx(np.full_like(left, left[0] - right[0]), abs=1e-10)
     assert np.asarray(run["constraints.position"]).max() <= POSITION
     assert np.asarray(run["constraints.velocity"]).max() <= VELOCITY
+
+
+@pytest.mark.parametrize("angle", [1e-6, math.pi - 1e-9])
+def test_a_start_next_to_a_change_point_is_refused(angle):
+    """Which way the speeds go there hangs on the last digits of the positions."""
+    with pytest.raises(SingularMechanism, match=r"change point at t = 0 s.*'elbow'.*start further"):
+        simulate(_parallelogram(angle=angle), 1.0, initial={"main": (angle, 1.0)}, progress=False)
+
+
+def test_a_run_that_gets_stuck_at_a_change_point_says_so():
+    """From rest beside one change point it creeps through the others, too slowly for the tolerance."""
+    with pytest.raises(SimulationError, match=r"at \"cut joint 'elbow'.*lose rank") as caught:
+        simulate(
+            _parallelogram(angle=1e-5),
+            4.0,
+            initial={"main": (1e-5, 0.0)},
+            tolerance=1e-10,
+            integrator="dop853",
+            progress=False,
+        )
+    assert caught.value.status is Status.CHANGE_POINT
+    partial = caught.value.result
+    assert len(partial.time) > 1
+    assert np.asarray(partial["constraints.position"])[:-1].max() <= POSITION
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("integrator", ["dop853", "radau", "milne_hamming", "generalised_alpha"])
+def test_loops_are_closed_in_every_unit_and_near_change_points(scale, integrator):
+    """Nearly a parallelogram; the joints held against each other from the placements of the bodies alone."""
+    options = {"tolerance": 1e-3, "output": 1500, "integrator": integrator, "progress": False}
+    run = simulate(_parallelogram(scale, 1.0 + 1e-5, 1.0), 2.5, initial={"main": (1.0, 10.0)}, **options)
+
+    def end(name, length):
+        R, spin = np.asarray(run[f"{name}.rotation"]), np.asarray(run[f"{name}.angular_velocity"])
+        arm = length * R[:, :, 0]
+        return np.asarray(run[f"{name}.position"]) + arm, np.asarray(run[f"{name}.velocity"]) + np.cross(
+            spin, arm
+        )
+
+    (x, v), (other_x, other_v) = end("coupler", 2.0 * scale), end("right", (1.0 + 1e-5) * scale)
+    assert np.abs(x - other_x).max() <= POSITION
+    assert np.abs(v - other_v).max() <= VELOCITY

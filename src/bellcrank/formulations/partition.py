@@ -131,6 +131,20 @@ def _weights(linkage: Linkage, group: Group, speeds: Sequence[int], avoid: froze
     return [by_speed[s] + (1000.0 if s in avoid else 0.0) for s in speeds]
 
 
+def independence(block: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[float, int]:
+    """How far the rows of a square block are from depending on each other, 0 to 1, and the row that does first.
+
+    The smallest singular value over the largest, with rows over `sizes`, what entries of such an equation amount to,
+    and columns brought to size one, so that units and sizes of bodies do not matter.
+    """
+    if not block.size:
+        return 1.0, 0
+    scaled = block / np.maximum(sizes, 1e-300)[:, None]
+    scaled = scaled / np.maximum(np.abs(scaled).max(axis=0), 1e-300)
+    U, values, _ = np.linalg.svd(scaled)
+    return float(values[-1] / values[0]), int(np.abs(U[:, -1]).argmax())
+
+
 def _pivots(J: NDArray[np.float64], weights: Sequence[float]) -> list[tuple[int, int]]:
     """Pivot positions: large enough, few operations, light columns first."""
     A = J.copy()

@@ -24,9 +24,7 @@ class SimulationError(BellcrankError, ArithmeticError):
         self.index = index
         self.quantity = quantity
         self.trajectory = trajectory
-        where = ""
-        if index >= 0:
-            where = f" at {quantity!r}" if quantity else f" at state entry {index}"
+        where = f" at {quantity!r}" if quantity else f" at state entry {index}" if index >= 0 else ""
         kept = len(trajectory.t)
         super().__init__(
             f"simulation stopped at t = {time:.9g} s{where}: {status.advice} "

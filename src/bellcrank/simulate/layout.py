@@ -88,7 +88,8 @@ H_FACTORS: Final = 20  # step size for which the factors, or the auxiliary rates
 T_WINDOW: Final = 21  # begin and middle of this window, and the step size at its begin
 T_MIDDLE: Final = 22
 H_WINDOW: Final = 23
-REALS: Final = 24
+STEEPEST: Final = 24  # largest residual for its correction so far
+REALS: Final = 25
 
 # rows of v
 Y: Final = 0

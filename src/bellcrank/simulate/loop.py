@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.errors import SingularMechanism
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.auto import successor
 from bellcrank.simulate.checkpoint import Checkpoint
@@ -287,7 +288,12 @@ class _Driver:
 
     def _repartition(self) -> None:
         run = self.run
-        answer = self.on_repartition(run.t, run.y.copy(), run.p.copy()) if self.on_repartition else None
+        try:
+            answer = self.on_repartition(run.t, run.y.copy(), run.p.copy()) if self.on_repartition else None
+        except SingularMechanism as problem:
+            trajectory = self._trajectory(Status.CHANGE_POINT)
+            error = SimulationError(Status.CHANGE_POINT, run.t, -1, None, trajectory)
+            raise error from problem
         if answer is None:
             # No better partition: ask again only when it has become much worse.
             run.reals[at.THRESHOLD] = 0.1 * run.reals[at.STEP_MARGIN]

@@ -14,7 +14,7 @@ METHODS: dict[str, str] = {
     "radau": "implicit, order 5, adaptive: for stiff mechanisms",
     "auto": "dop853 that goes over to radau while the motion is stiff",
     "generalised_alpha": "implicit, order 2, numerical damping by choice: for structural vibration",
-    "milne_hamming": "predictor-corrector of order 4 with halving and doubling: two evaluations a step",
+    "milne_hamming": "predictor-corrector of order 5 by its modifiers, halving and doubling: two evaluations a step",
     "runge_kutta4": "explicit, order 4, fixed step: for real time",
 }
 

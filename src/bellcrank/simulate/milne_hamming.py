@@ -1,4 +1,4 @@
-"""Milne's predictor and Hamming's corrector: order 4, with the final correction 5, two evaluations a step.
+"""Milne's predictor and Hamming's corrector: order 4, with their modifiers 5, two evaluations a step.
 
 Source: Hamming, "Stable predictor-corrector methods for ordinary differential equations", J. ACM 6 (1959)
 37-47; the method with which paper B integrates its independent coordinates. With p, m, c the predicted,
@@ -8,6 +8,10 @@ modified and corrected states:
     m = p - 112/121 (p - c of the last step)
     c = (9 y[0] - y[-2]) / 8 + 3h/8 (f(m) + 2 f[0] - f[-1])
     y[1] = c + 9/121 (p - c),   error 9/121 (p - c)
+
+Predictor and corrector alone are of order 4: they leave 112/360 and -9/360 of h^5 times the fifth derivative. Their
+difference is 121/360 of it, which the two modifiers take off, so that the local error is O(h^6) and the method as a
+whole of order 5; the error that controls the step is still that of the corrector.
 
 The step is halved when the error is too large, with the values between from the interpolation formulas of
 the code HPCG of the IBM Scientific Subroutine Package, and doubled when it is below a fiftieth. The first

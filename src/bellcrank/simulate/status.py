@@ -20,6 +20,7 @@ class Status(IntEnum):
     STIFF = 9
     NONSTIFF = 10
     INTERRUPTED = 11
+    CHANGE_POINT = 12
 
     @property
     def failed(self) -> bool:
@@ -39,6 +40,7 @@ _FAILURES = frozenset(
         Status.NOT_FINITE,
         Status.TOO_MANY_STEPS,
         Status.NEWTON_FAILED,
+        Status.CHANGE_POINT,
     }
 )
 
@@ -72,5 +74,10 @@ _ADVICE = {
     ),
     Status.STIFF: "The explicit method is held back by stability; an implicit one would take longer steps.",
     Status.NONSTIFF: "Stability no longer limits the step: an explicit method would be cheaper.",
+    Status.CHANGE_POINT: (
+        "The loops lose rank here, and the mechanism may go on in more than one way (a linkage with all its bars in "
+        "line, for example). Let it pass with more speed or with larger steps (a looser tolerance), stop it before, or "
+        "add what holds its branch in reality: a second linkage, a gear pair, a stop."
+    ),
     Status.INTERRUPTED: "The run was interrupted; the result up to here is kept.",
 }

@@ -20,6 +20,7 @@ from bellcrank.simulate.layout import (
     RESIDUAL,
     RHS,
     RTOL,
+    STEEPEST,
     F,
     N,
     Y,
@@ -68,27 +69,37 @@ def scaled_norm(reals: Floats, v: Floats, row: int, a: int, b: int) -> float:
 def project(addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Floats) -> bool:
     """Newton corrections of the state in x until the constraints hold; False where they do not.
 
-    The kernel gives the residual before its correction, so the last call confirms the one before it. Its
-    correction is taken all the same, it costs nothing and normalises the quaternions. What a correction leaves
-    is of second order: where the product of the move with the residual, and with itself, is far below the
-    tolerance, nothing is left to confirm.
+    The kernel gives the residual before its correction, so a call confirms the one before it. The correction of the
+    confirming call is taken all the same, it costs nothing and normalises the quaternions. What a correction leaves
+    is of second order: where the product of the move with the residual, and with itself, is far below the tolerance,
+    nothing is left to confirm. Near a singular position a residual is small for its move: there the tolerance
+    counts as many times less as it is smaller than elsewhere, and a state once confirmed is left as it is.
     """
     if addresses[PROJECT] == 0:
         return True
     n = ints[N]
-    for _ in range(ints[CORRECTIONS]):
+    for k in range(ints[CORRECTIONS]):
         call(addresses[PROJECT], x, corrected)
         move = 0.0
         for i in range(n):
             move = max(move, abs(corrected[i] - x[1 + i]))
-            x[1 + i] = corrected[i]
-        reals[RESIDUAL] = corrected[n]
+        residual = corrected[n]
+        reals[RESIDUAL] = residual
         reals[MARGIN] = corrected[n + 1]
-        if corrected[n] <= reals[POSITION_TOLERANCE]:
+        reals[STEEPEST] = max(reals[STEEPEST], min(residual / max(move, 1e-300), 1e300))
+        closed = residual <= reals[POSITION_TOLERANCE]
+        allowed = 0.1 * reals[POSITION_TOLERANCE]
+        flat = residual < 0.05 * reals[STEEPEST] * move
+        if flat:
+            allowed *= residual / (reals[STEEPEST] * move)
+        small = move * max(move, residual) <= allowed
+        if closed and flat and not small and k > 0:
             return True
-        if move * max(move, corrected[n]) <= 0.1 * reals[POSITION_TOLERANCE]:
+        for i in range(n):
+            x[1 + i] = corrected[i]
+        if small or (closed and not flat):
             return True
-        if not math.isfinite(corrected[n]):
+        if not math.isfinite(residual):
             return False
     return False
 
