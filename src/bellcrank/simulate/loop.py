@@ -290,10 +290,10 @@ class _Driver:
         run = self.run
         try:
             answer = self.on_repartition(run.t, run.y.copy(), run.p.copy()) if self.on_repartition else None
-        except SingularMechanism as problem:
+        except SingularMechanism as cause:
             trajectory = self._trajectory(Status.CHANGE_POINT)
             error = SimulationError(Status.CHANGE_POINT, run.t, -1, None, trajectory)
-            raise error from problem
+            raise error from cause
         if answer is None:
             # No better partition: ask again only when it has become much worse.
             run.reals[at.THRESHOLD] = 0.1 * run.reals[at.STEP_MARGIN]
