@@ -49,7 +49,7 @@ def car(method: str) -> Iterator[Rung]:
     """Rungs of falling step; `method` is "alpha" (spectral radius 0.95) or "trapezoidal"."""
     model = build()
     samples = len(reference()[0]) - 1
-    for h in ladder(1e-2, 3e-4, 4):
+    for h in ladder(1e-2, 3e-4, 6):
         steps = samples * max(1, round(1.0 / (samples * h)))
 
         def run(steps: int = steps) -> Any:

@@ -37,7 +37,6 @@ from bellcrank.simulate.layout import (
     T_STOP,
     TROUBLE,
     VALUE,
-    WINDOW_STEPS,
     WORK,
     F,
     H,
@@ -148,7 +147,6 @@ def begin(
     ints[SCANNING] = 0
     ints[LAST_REJECTED] = 0
     ints[TROUBLE] = 0
-    ints[WINDOW_STEPS] = 0
     ints[JACOBIAN_AGE] = 0
     ints[FACTORS_VALID] = 0
     ints[HISTORY] = 0

@@ -196,7 +196,7 @@ class Run:
             else:
                 np.copyto(getattr(self, array), values)
         self.ints[_OF_METHOD] = of_method
-        self.ints[[at.STIFF_COUNT, at.NONSTIFF_COUNT, at.EIGENVALUE_AGE]] = 0
+        self.ints[[at.STIFF_COUNT, at.NONSTIFF_COUNT, at.EIGENVALUE_AGE, at.WINDOW_STEPS]] = 0
         self.reals[at.LARGEST_EIGENVALUE] = 0.0
         self._take_addresses()
         self.restart(self.t, self.y.copy())

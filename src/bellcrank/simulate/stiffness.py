@@ -10,9 +10,10 @@ Steps that stability holds back lie at 0.72 to 1 of the border of the stability 
 or nearly imaginary; those of a vibration that has to be followed stay below half of it even at a tolerance of 1e-2.
 
 At tight tolerances a stiff force shortens the steps long before: the stages leave the slow motion by what their own
-order allows, and the force multiplies that. So the motion itself is watched as well, over windows of many steps. Where
-a cubic through both ends of a window meets its middle so well that steps of order 3 (what the estimate of `radau` goes
-by) could be many times longer, the explicit method is the wrong one.
+order allows, and the force multiplies that. And a motion that is held back may still ask for short steps by itself. So
+the motion is watched as well, over windows of many steps: where a cubic through both ends of a window meets its middle
+so well that steps of order 3 (what the estimate of `radau` goes by) could be several times longer, the explicit method
+is the wrong one.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from bellcrank.simulate.layout import (
     WINDOW_STEPS,
     WORK,
     F,
+    H,
     T,
     Y,
 )
@@ -49,14 +51,15 @@ HELD_BACK = 0.7
 """Part of the border of the stability region from which on a step counts as held back."""
 
 STIFF_STEPS = 15
-"""Steps held back, less those that were not, after which another method is asked for."""
+"""Steps held back, less those that were not, after which stability is what sets the step."""
 
 FIRST_ESTIMATE = 10
 INTERVAL = 25
 
-WINDOW = 48
-LONGER = 6.0
-"""How many times longer the steps of an implicit method must be to be worth their price."""
+WINDOW = 24
+LONGER, HELD_LONGER = 5.0, 2.5
+"""How many times longer the steps of an implicit method must be to be worth their price; second: where it is stability
+that sets the step."""
 
 WATCH_ROWS = 4
 """Rows of v that are needed: the direction; state and rates where the window began; the state at its middle."""
@@ -102,13 +105,15 @@ def estimate(
 
 
 @part
-def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int) -> bool:
-    """Whether steps of order 3 could be much longer than those of the window that ends here; False within one.
+def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int, longer: float) -> bool:
+    """Whether steps of order 3 could be so much longer than those of the window that ends here; False within one.
 
     With c the coefficient of degree 4 over the window, the cubic misses its middle by c / 16, and the error estimate
-    of `radau` for one step as long as the window is 24 c. A step size that still grows settles the matter itself.
+    of `radau` for one step as long as the window is 24 c. A step size that grows or shrinks has another cause.
     """
     n = v.shape[1]
+    # A step cut short by a stop is not the fault of the method.
+    step = max(reals[H_STEP], reals[H])
     count = ints[WINDOW_STEPS]
     ints[WINDOW_STEPS] = count + 1
     if count == WINDOW // 2:
@@ -128,12 +133,12 @@ def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int) -> bool:
             missed = (v[first + 2, i] - cubic) / (v[ATOL, i] + reals[RTOL] * abs(v[Y, i]))
             total += missed * missed
         c = math.sqrt(total / n) / (theta * (1.0 - theta)) ** 2
-        settled = reals[H_STEP] < 2.0 * reals[H_WINDOW] and reals[H_STEP] < 0.99 * reals[MAX_STEP]
-        slow = settled and 24.0 * c * (LONGER * reals[H_STEP] / h) ** 4 < 1.0
+        settled = 0.5 * reals[H_WINDOW] < step < 2.0 * reals[H_WINDOW] and step < 0.99 * reals[MAX_STEP]
+        slow = settled and 24.0 * c * (longer * step / h) ** 4 < 1.0
     if count == 0 or count == WINDOW:
         ints[WINDOW_STEPS] = 1
         reals[T_WINDOW] = reals[T]
-        reals[H_WINDOW] = reals[H_STEP]
+        reals[H_WINDOW] = step
         for i in range(n):
             v[first, i] = v[Y, i]
             v[first + 1, i] = v[F, i]
@@ -144,23 +149,15 @@ def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int) -> bool:
 def held_back(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, direction: int, stability: float
 ) -> bool:
-    """Count the step just made; whether enough of them were held back, or a whole window."""
-    if slow_motion(ints, reals, v, direction + 1):
-        return True
+    """Count the step just made; whether an implicit method is worth its price."""
     ints[EIGENVALUE_AGE] += 1
     unknown = reals[LARGEST_EIGENVALUE] == 0.0
     if ints[EIGENVALUE_AGE] >= (FIRST_ESTIMATE if unknown else INTERVAL):
         estimate(addresses, ints, reals, x, v, direction, 12 if unknown else 4)
         ints[EIGENVALUE_AGE] = 0
-    border = HELD_BACK * stability
-    if reals[H_STEP] * reals[LARGEST_EIGENVALUE] < border:
+    if reals[H_STEP] * reals[LARGEST_EIGENVALUE] >= HELD_BACK * stability:
+        ints[STIFF_COUNT] = min(ints[STIFF_COUNT] + 1, 2 * STIFF_STEPS)
+    else:
         ints[STIFF_COUNT] = max(ints[STIFF_COUNT] - 1, 0)
-        return False
-    ints[STIFF_COUNT] += 1
-    if ints[STIFF_COUNT] < STIFF_STEPS:
-        return False
-    if ints[EIGENVALUE_AGE] > 0:
-        estimate(addresses, ints, reals, x, v, direction, 8)
-        ints[EIGENVALUE_AGE] = 0
-    held_back: bool = reals[H_STEP] * reals[LARGEST_EIGENVALUE] >= border
-    return held_back
+    held = ints[STIFF_COUNT] >= STIFF_STEPS
+    return slow_motion(ints, reals, v, direction + 1, HELD_LONGER if held else LONGER)
