@@ -44,7 +44,7 @@ class Cards(SphinxDirective):
         text: list[str] = ["````{grid} 2 2 3 3", ":gutter: 2", ""]
         for example in examples().values():
             found, name = picture(example.name), title(example.name)
-            text += [f"```{{grid-item-card}} {name}", f':link: "#example-{example.name}"', ":link-type: url"]
+            text += [f"```{{grid-item-card}} {name}", f':link: "#{place(example.name)}"', ":link-type: url"]
             text += [":class-card: example"]
             text += [f":img-top: pictures/gallery/{found.name}", f":img-alt: {name}"] if found else []
             text += ["", shortened(example.title), "```", ""]
@@ -60,7 +60,7 @@ class Gallery(SphinxDirective):
 
     def section(self, example: Any) -> list[str]:
         """One example in Markdown."""
-        text = [f"(example-{example.name})=", f"## {title(example.name)}", ""]
+        text = [f"({place(example.name)})=", f"## {title(example.name)}", ""]
         if found := picture(example.name):
             text += [f"```{{image}} pictures/gallery/{found.name}", f":alt: {title(example.name)}"]
             text += [":class: example", "```", ""]
@@ -72,6 +72,11 @@ class Gallery(SphinxDirective):
             text += [f"`````{{dropdown}} {file.name}", f"````{{code-block}} {language}"]
             text += [file.read_text(encoding="utf-8").rstrip(), "````", "`````", ""]
         return text
+
+
+def place(name: str) -> str:
+    """Where an example stands on the page."""
+    return "example-" + name.replace("_", "-")
 
 
 def title(name: str) -> str:

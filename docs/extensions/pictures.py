@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import runpy
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,18 +144,48 @@ def _impacts(module: dict[str, Any]) -> Any:
     return curves(run.time, lines, "time [s]", "rate [rad/s]")
 
 
+def _laws(module: dict[str, Any]) -> Any:
+    from bellcrank.contact.laws import FACTORS, ForceLaw, delivered_restitution
+
+    asked = np.linspace(0.05, 1.0, 40)
+    lines = {
+        law: [delivered_restitution(FACTORS[ForceLaw(law)](float(e))) for e in asked]
+        for law in module["LAWS"]
+    }
+    return curves(asked, lines, "restitution asked", "restitution delivered")
+
+
+def _link(module: dict[str, Any]) -> Any:
+    strikes = [module["with_all_elements"](), module["in_a_mechanism"](12)]
+    return lambda path: module["draw"](strikes, path)
+
+
+def _suspension(module: dict[str, Any]) -> Any:
+    def ride(path: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            tempfile.tempdir = folder
+            module["main"]()
+            tempfile.tempdir = None
+            shutil.copyfile(next(Path(folder).rglob("ride.png")), path.with_suffix(".png"))
+
+    return ride
+
+
 MODELS: dict[str, Callable[[Example], Any]] = {"ball_on_ground": _ball}
 """Model files that are better seen as curves."""
 PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "contact_of_shapes": _laws,
     "controller": _controller,
     "elastic_discs": _discs,
     "elastic_sphere_on_wall": _sphere,
+    "elastic_link_on_stop": _link,
     "events": _events,
     "four_bar_full_turn": _four_bar,
     "full_car_bump": _car,
     "impacts": _impacts,
     "impacts_of_paper_a": _paper_a,
     "parameter_sweep": _sweep,
+    "suspension_optimum": _suspension,
 }
 
 
@@ -171,7 +203,8 @@ def main(names: list[str]) -> None:
         elif name in PYTHON:
             with tempfile.TemporaryDirectory() as folder:
                 module = runpy.run_path(str(example.files[0]), run_name=folder)
-            PYTHON[name](module).savefig(target)
+            made = PYTHON[name](module)
+            made(target) if callable(made) else made.savefig(target)
         else:
             print(f"{name}: no picture")
             continue

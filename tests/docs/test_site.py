@@ -98,7 +98,7 @@ def test_links_lead_somewhere(site: dict[Path, Page]) -> None:
 def test_all_examples_are_in_the_gallery(site: dict[Path, Page]) -> None:
     gallery = next(page for path, page in site.items() if path.name == "gallery.html")
     for name in examples():
-        assert f"example-{name}" in {place.replace("_", "-") for place in gallery.places} | gallery.places
+        assert "example-" + name.replace("_", "-") in gallery.places
 
 
 def test_all_cases_are_in_the_manual(site: dict[Path, Page]) -> None:
@@ -106,7 +106,7 @@ def test_all_cases_are_in_the_manual(site: dict[Path, Page]) -> None:
     assert {f"case-{name}" for name in cases.known_cases()} <= manual.places
 
 
-@pytest.mark.parametrize("name", ["pendulum", "slider-crank-impact", "two-balls", "full-car-counts"])
+@pytest.mark.parametrize("name", ["pendulum", "slider-crank-impact", "two-balls", "slider-crank"])
 def test_stored_numbers_are_those_of_the_cases(name: str) -> None:
     known = {
         c["case"]: c for c in json.loads((DOCS / "verification.json").read_text(encoding="utf-8"))["cases"]

@@ -17,7 +17,17 @@ import pytest
 import yaml
 
 from bellcrank import flexible
-from bellcrank.contact import Capsule, Cylinder, Ellipsoid, Implicit, Superellipsoid
+from bellcrank.contact import (
+    Capsule,
+    Coulomb,
+    Cylinder,
+    Ellipsoid,
+    Implicit,
+    LuGre,
+    Revolution,
+    Sampled,
+    Superellipsoid,
+)
 from bellcrank.files import dumps, loads, schema
 from bellcrank.model import System
 from bellcrank.model.bodies import Body
@@ -28,11 +38,13 @@ from bellcrank.model.functions import UserFunction
 from bellcrank.model.joint_methods import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import ParameterTable
+from bellcrank.model.pressing import contact_force
 from bellcrank.model.states import StateMethods
 from bellcrank.program.trace import Expr, Graph
 
 from .test_round_trip import traced
 
+VALIDATOR = jsonschema.Draft202012Validator(schema())
 Call = Mapping[str, Any]
 Values = dict[str, tuple[Any, Any]]
 DESCRIBING = (JointMethods, MotionMethods, ForceMethods, ContactMethods, StateMethods)
@@ -179,7 +191,27 @@ ONLY_WITH: dict[tuple[str, str], dict[str, Any]] = {
 }
 """Arguments that need others to be as told here."""
 DESCRIBED_ELSEWHERE = {("contact", "treatment"), ("contact", "pressing")}
-"""Arguments whose own tests vary them."""
+"""Arguments that the test of continuous contacts varies."""
+SOFT: Call = {"treatment": "continuous", "stiffness": 1e5}
+CURVED: Call = {"treatment": "continuous", "young": 1e9}
+CONTINUOUS: dict[str, tuple[Call, Call]] = {
+    "treatment": ({}, SOFT),
+    "stiffness": (SOFT, {**SOFT, "stiffness": 2e5}),
+    "exponent": (SOFT, {**SOFT, "exponent": 1.2}),
+    "damping": tuple(  # type: ignore[dict-item]
+        {"treatment": "continuous", "law": "kelvin-voigt", "stiffness": 1e5, "damping": d} for d in (1.0, 2.0)
+    ),
+    "young": (CURVED, {**CURVED, "young": (1e9, 2e9)}),
+    "poisson": (CURVED, {**CURVED, "poisson": (0.3, 0.2)}),
+    "approach_speed": (SOFT, {**SOFT, "restitution": 0.5, "approach_speed": 3.0}),
+    "points": (SOFT, {**SOFT, "points": 2}),
+    "restitution": (SOFT, {**SOFT, "restitution": 0.5}),
+    "law": (SOFT, {**SOFT, "law": "flores"}),
+    "friction": (SOFT, {**SOFT, "friction": 0.3}),
+    "coulomb": (SOFT, {**SOFT, "friction": Coulomb(0.3, 0.4, 0.02, 0.002)}),
+    "lugre": (SOFT, {**SOFT, "friction": LuGre(0.3, stiffness=1e3)}),
+}
+"""What the continuous treatment takes."""
 
 
 def given(system: System, method: str, values: Call) -> dict[str, Any]:
@@ -248,12 +280,40 @@ def test_every_argument_stands_in_the_file(method: str, argument: str) -> None:
     for call in two_calls(method, argument):
         system = described(method, call)
         text = dumps(system)
-        jsonschema.validate(yaml.safe_load(text), schema())
+        VALIDATOR.validate(yaml.safe_load(text))
         again = loads(text)
         assert same(system, again)
         assert dumps(again) == text
         texts.append(text)
     assert texts[0] != texts[1], f"{argument} of System.{method} is not in the file"
+
+
+def touching(argument: str, call: Call) -> System:
+    """A contact in the continuous treatment; some arguments belong to sampled surfaces."""
+    system = base()
+    one = system.bodies["one"]
+    shape = sampled(one) if argument == "points" else one.sphere(0.1)
+    system.contact("touch", shape, system.bodies["two"].sphere(0.2, at=(0, 0, 1)), **call)
+    return system
+
+
+def test_every_argument_of_continuous_contacts_is_shown() -> None:
+    signature = inspect.signature(contact_force).parameters.values()
+    assert {p.name for p in signature if p.kind is p.KEYWORD_ONLY} <= set(CONTINUOUS)
+
+
+@pytest.mark.parametrize("argument", CONTINUOUS)
+def test_every_argument_of_continuous_contacts_stands_in_the_file(argument: str) -> None:
+    texts = []
+    for call in CONTINUOUS[argument]:
+        system = touching(argument, call)
+        text = dumps(system)
+        VALIDATOR.validate(yaml.safe_load(text))
+        again = loads(text)
+        assert same(system, again)
+        assert dumps(again) == text
+        texts.append(text)
+    assert texts[0] != texts[1]
 
 
 def test_gravity_and_name_stand_in_the_file() -> None:
@@ -273,6 +333,29 @@ SHAPES: dict[str, Callable[[Body], Any]] = {
     "general ellipsoid": lambda body: body.shape(Ellipsoid(0.1, 0.2, 0.3), (0, 0, 1), TURN),
     "implicit": lambda body: body.shape(Implicit(lambda x, y, z: x**4 + y**4 + z**4 - 1e-4, 0.2, "cube")),
 }
+
+
+def sampled(body: Body) -> Any:
+    k = np.arange(400)
+    z, turn = 1 - (2 * k + 1) / 400, np.pi * (1 + np.sqrt(5)) * k
+    n = np.stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z], axis=1)
+    return body.shape(Sampled(0.1 * n, n))
+
+
+PRESSED: dict[str, Callable[[Body], Any]] = {
+    "revolution": lambda body: body.shape(Revolution(lambda z: 0.1 + 0.05 * z, 1.0)),
+    "sampled": sampled,
+}
+
+
+@pytest.mark.parametrize("name", PRESSED)
+def test_every_shape_of_continuous_contacts_stands_in_the_file(name: str) -> None:
+    system = base()
+    system.contact("touch", PRESSED[name](system.bodies["one"]), system.bodies["two"].sphere(0.1), **SOFT)
+    again = loads(dumps(system))
+    VALIDATOR.validate(yaml.safe_load(dumps(system)))
+    assert same(system, again)
+    assert dumps(again) == dumps(system)
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -313,6 +396,8 @@ def _facts(thing: Any) -> Any:
         return type(thing).__name__, {
             f.name: _facts(getattr(thing, f.name)) for f in fields(thing) if f.name != "parameters"
         }
+    if isinstance(thing, np.ndarray):
+        return thing.tolist()
     if isinstance(thing, tuple | list):
         return [_facts(x) for x in thing]
     if isinstance(thing, Expr):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bellcrank.errors import BellcrankError
 from bellcrank.files import dumps, loads
 
-from .test_completeness import described, pairs, two_calls
+from .test_completeness import CONTINUOUS, described, pairs, touching, two_calls
 
 TOKENS: tuple[Any, ...] = (
     *(
@@ -56,7 +56,9 @@ TOKENS: tuple[Any, ...] = (
 @pytest.fixture(scope="module")
 def trees() -> list[Any]:
     """Files that show every second argument of all methods that describe something."""
-    return [yaml.safe_load(dumps(described(m, two_calls(m, a)[1]))) for m, a in pairs()[::2]]
+    systems = [described(m, two_calls(m, a)[1]) for m, a in pairs()[::2]]
+    systems += [touching(argument, calls[1]) for argument, calls in CONTINUOUS.items()]
+    return [yaml.safe_load(dumps(system)) for system in systems]
 
 
 def places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
