@@ -29,6 +29,7 @@ from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
+    from bellcrank.contact.descent import Pieces
     from bellcrank.contact.local import Local
 
 Array = NDArray[np.float64]
@@ -177,6 +178,13 @@ class Sampled(Source):
         from bellcrank.contact.local import Local
 
         return Local(self, start, tuple(inputs), turn)
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """What the compiled search of two such surfaces takes."""
+        from bellcrank.contact.descent import Pieces
+
+        return Pieces.of(self)
 
     def bends(self, k: int) -> Array:
         return np.asarray(-self._fitted[2][k])

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.closest import Closest, closest
+from bellcrank.contact.descent import Descent
 from bellcrank.contact.partners import bend, slope
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Capsule, Plane, Shape, Sphere
@@ -22,7 +24,7 @@ from bellcrank.contact.steps import frame
 from bellcrank.contact.tree import PLANE, SEGMENT, Search
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import mat, vec
-from bellcrank.program.kernel import compile_program
+from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Graph, Scalar
 
@@ -75,9 +77,16 @@ class SampledPair:
         two = isinstance(self.other, Source)
         self._search = Search(self.source.tree, self.other.tree if isinstance(self.other, Source) else None)
         self._two = two
-        self._kernel = compile_program(self._program())
+        self._descent: Descent | None = None
+        if isinstance(self.source, Sampled) and isinstance(self.other, Sampled):
+            near = NEAR * self.source.spacing
+            self._descent = Descent(self.source, self.other, near, self.band + self.other.spacing)
         self._heights = None if two or self._simple else compile_program(self._height_program())
         self._blank = np.full(len(self.source.points), np.inf)
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return compile_program(self._program())
 
     @property
     def _simple(self) -> bool:
@@ -121,7 +130,8 @@ class SampledPair:
         start: The points of the last time in each own frame; without them the trees are searched.
         """
         if start is None:
-            found = self.contacts(R, c, 1)[0][0]
+            near = self._closest(R, c)
+            found = self.contacts(R, c, 1)[0][0] if near is None else near
         else:
             try:
                 found = self.refined(R, c, *start)
@@ -172,6 +182,29 @@ class SampledPair:
             "no contact point found on a sampled surface: it is flat, or too coarse for its curvature; "
             "give the contact points=4"
         )
+
+    def _closest(
+        self, R: Array, c: Array, start: tuple[int, int] | None = None, band: float = -math.inf
+    ) -> Found | None:
+        """The closest points of two sampled surfaces by compiled code; None where it does not find them."""
+        if self._descent is None:
+            return None
+        S, t = self._seen(R, c)
+        places = self._descent(S, t, start, band)
+        if not places or not places[0].settled:
+            return None
+        best = places[0]
+        here = best.gap + self._descent.slack
+        if any(place.height < here and not place.settled for place in places):
+            return None
+        if best.gap < 0.0:
+            # More than one place may touch: that is looked at sample by sample.
+            far, deep = 2.0 * NEAR * self.source.spacing, -self.source.bulge
+            if any(p.height < deep and float(np.linalg.norm(p.x - best.x)) > far for p in places[1:]):
+                return None
+        if self.first:
+            return Found(best.gap, best.normal, best.x, best.y, *best.samples)
+        return Found(best.gap, -(R @ best.normal), best.y, best.x, *best.samples)
 
     def _seen(self, R: Array, c: Array) -> tuple[Array, Array]:
         """Pose of the other shape seen from the source."""
@@ -234,8 +267,12 @@ class SampledPair:
         S, t = self._seen(R, c)
         band = self.band
         old = next((f for f in before or [] if f is not None and f.sample >= 0), None)
-        nearest, partner, least = self.lowest(S, t, None if old is None else (old.sample, old.partner))
         slack = self.source.bulge + (self.other.bulge if isinstance(self.other, Source) else 0.0)
+        if points == 1:
+            single = self._closest(R, c, None if old is None else (old.sample, old.partner), band)
+            if single is not None:
+                return [single], max(band, single.gap) - slack
+        nearest, partner, least = self.lowest(S, t, None if old is None else (old.sample, old.partner))
         # Samples of two surfaces miss each other by up to their distances.
         miss = self.other.spacing if isinstance(self.other, Source) else 0.0
         if self._heights is None and least > band + miss:

@@ -1,0 +1,804 @@
+"""Closest points of two sampled surfaces in one piece of compiled code: trees, then Newton's method.
+
+What is looked for in the trees is not the nearest pair of samples. Of two surfaces that nearly touch, that pair is
+decided by which samples happen to face each other, among about n^(1/3) of n; a search for it opens as many leaves.
+Instead every sample of a is measured above the quadrics around the samples of b, which is smooth, so that
+a few nodes of each level are opened. Nodes of b are widened by the surface between their samples. All places
+whose height comes within what the quadrics may err of the least one are refined, and the closest is the answer.
+Newton's method is that of :mod:`bellcrank.contact.local`, from the samples whose weights reach the point.
+
+Source: Larsen, Gottschalk, Lin, Manocha (2000) for the search of two trees.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF, NODE, ROUND, STACK
+from bellcrank.simulate.compiled import Unit, matrix, part, vector
+
+if TYPE_CHECKING:
+    from bellcrank.contact.sampled import Sampled
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+COVER = 0.6
+"""Distance of any point of a surface from its nearest sample over the distance of a sixth neighbour, at most."""
+BETWEEN = 0.25
+"""How far the surface may lie below the lowest sample over its bulge: half the square of COVER, and some more."""
+ITERATIONS = 60
+"""Newton steps at most; six or so are enough."""
+SETTLED = 1e-12
+"""Last Newton step over the spacing."""
+PLACES = 8
+"""Places that are refined at most."""
+CROWD = 256
+"""Samples gathered around a point at most."""
+NEAR_SAMPLE = 1e-10
+"""Square of a distance over the radius of its weight that counts as on the sample."""
+SPARE = 1e-12
+"""Weight of the nearest quadric where no other weight reaches."""
+
+# columns of nodes behind those of trees: the largest radius of a weight, the normals' largest distance from the axis,
+# then ball and drum widened by the surface between the samples
+WEIGHT = NODE
+CONE = NODE + 1
+WIDE_BALL = NODE + 2
+WIDE_HALF = NODE + 3
+WIDE_DRUM = NODE + 4
+COLUMNS = NODE + 5
+# columns of samples: position, normal, six of H, radius of the weight (0 for one that stands there twice), how far
+# from it points are measured above its quadric
+NORMAL = 3
+BENT = 6
+REACH = 12
+FACE = 13
+SAMPLE = 14
+
+# header
+LEAVES_A = 0
+WIDTH_A = 1
+LEAVES_B = 2
+WIDTH_B = 3
+START_A = 4
+START_B = 5
+VISITED = 6
+MEASURED = 7
+COUNT = 8
+HEADER = 9
+# given: pose of b seen from a (rotation by rows, origin), then
+SLACK = 12
+BAND = 13
+DEEP = 14
+APART = 15
+SPACING_A = 16
+SPACING_B = 17
+GIVEN = 18
+# pad: point seen from b, best height, then the heights of places; then slopes of two surfaces
+BEST = 3
+HEIGHTS = 4
+SLOPES = 16
+MIDDLES = 32
+MIDDLE = 40
+PAD = 48
+# answer, for each place: gap, normal (3), x (3), y (3), whether Newton's method settled, height
+ANSWER = 12
+
+
+@part
+def parted(
+    nodes_a: Floats, i: int, nodes_b: Floats, j: int, given: Floats, bound: float, pad: Floats
+) -> float:
+    """The least distance of samples of a and a piece of b; stops looking where it is not below the bound.
+
+    Below zero, where they overlap, it is the least height above b along the axis of its node.
+    """
+    x = nodes_b[j, 0]
+    y = nodes_b[j, 1]
+    z = nodes_b[j, 2]
+    dx = given[0] * x + given[1] * y + given[2] * z + given[9] - nodes_a[i, 0]
+    dy = given[3] * x + given[4] * y + given[5] * z + given[10] - nodes_a[i, 1]
+    dz = given[6] * x + given[7] * y + given[8] * z + given[11] - nodes_a[i, 2]
+    square = dx * dx + dy * dy + dz * dz
+    pad[MIDDLE] = square
+    balls = nodes_a[i, BALL] + nodes_b[j, WIDE_BALL]
+    far = balls + max(0.0, bound)
+    if square >= far * far:
+        return math.sqrt(square) - balls
+    # The axes in the frame of a.
+    ax = nodes_a[i, AXIS]
+    ay = nodes_a[i, AXIS + 1]
+    az = nodes_a[i, AXIS + 2]
+    x = nodes_b[j, AXIS]
+    y = nodes_b[j, AXIS + 1]
+    z = nodes_b[j, AXIS + 2]
+    bx = given[0] * x + given[1] * y + given[2] * z
+    by = given[3] * x + given[4] * y + given[5] * z
+    bz = given[6] * x + given[7] * y + given[8] * z
+    cosine = ax * bx + ay * by + az * bz
+    sine = math.sqrt(max(0.0, 1.0 - cosine * cosine))
+    cosine = abs(cosine)
+    along_a = ax * dx + ay * dy + az * dz
+    along_b = bx * dx + by * dy + bz * dz
+    half_a = nodes_a[i, HALF]
+    drum_a = nodes_a[i, DRUM]
+    half_b = nodes_b[j, WIDE_HALF]
+    drum_b = nodes_b[j, WIDE_DRUM]
+    thick_a = half_a + min(nodes_b[j, WIDE_BALL], cosine * half_b + sine * drum_b)
+    thick_b = half_b + min(nodes_a[i, BALL], cosine * half_a + sine * drum_a)
+    # Apart along an axis and apart across it: both at once.
+    up_a = max(0.0, abs(along_a) - thick_a)
+    up_b = max(0.0, abs(along_b) - thick_b)
+    side_a = drum_a + min(nodes_b[j, WIDE_BALL], drum_b + sine * half_b)
+    side_b = drum_b + min(nodes_a[i, BALL], drum_a + sine * half_a)
+    side_a = max(0.0, math.sqrt(max(0.0, square - along_a * along_a)) - side_a)
+    side_b = max(0.0, math.sqrt(max(0.0, square - along_b * along_b)) - side_b)
+    best = max(up_a * up_a + side_a * side_a, up_b * up_b + side_b * side_b)
+    if best > 0.0:
+        return math.sqrt(best)
+    # Overlapping pieces: how deep can it be?
+    return min(0.0, -along_b - thick_b - nodes_b[j, CONE] * (math.sqrt(square) + balls))  # type: ignore[no-any-return]
+
+
+@part
+def measured(table_a: Floats, p: int, table_b: Floats, q: int, given: Floats, pad: Floats) -> float:
+    """The height of a sample of a, in pad, above the quadric of one of b, or their distance where it is off it."""
+    dx = pad[0] - table_b[q, 0]
+    dy = pad[1] - table_b[q, 1]
+    dz = pad[2] - table_b[q, 2]
+    nx = table_b[q, NORMAL]
+    ny = table_b[q, NORMAL + 1]
+    nz = table_b[q, NORMAL + 2]
+    square = dx * dx + dy * dy + dz * dz
+    high = nx * dx + ny * dy + nz * dz
+    side = square - high * high
+    if side > table_b[q, FACE] * table_b[q, FACE]:
+        return math.sqrt(square)
+    bent = (
+        table_b[q, BENT] * dx * dx
+        + table_b[q, BENT + 1] * dy * dy
+        + table_b[q, BENT + 2] * dz * dz
+        + 2.0
+        * (table_b[q, BENT + 3] * dx * dy + table_b[q, BENT + 4] * dx * dz + table_b[q, BENT + 5] * dy * dz)
+    )
+    height = high - 0.5 * bent
+    if height < 0.0:
+        if square > given[DEEP] * given[DEEP]:
+            return math.sqrt(square)
+        # Inside is where the sides face each other; the back of a thin body does not count.
+        mx = table_a[p, NORMAL]
+        my = table_a[p, NORMAL + 1]
+        mz = table_a[p, NORMAL + 2]
+        fx = given[0] * mx + given[3] * my + given[6] * mz
+        fy = given[1] * mx + given[4] * my + given[7] * mz
+        fz = given[2] * mx + given[5] * my + given[8] * mz
+        if fx * nx + fy * ny + fz * nz > 0.0:
+            return math.sqrt(square)
+    return height  # type: ignore[no-any-return]
+
+
+@part
+def seen_from_b(given: Floats, table: Floats, p: int, pad: Floats) -> None:
+    """A sample of a in the frame of b."""
+    x = table[p, 0] - given[9]
+    y = table[p, 1] - given[10]
+    z = table[p, 2] - given[11]
+    pad[0] = given[0] * x + given[3] * y + given[6] * z
+    pad[1] = given[1] * x + given[4] * y + given[7] * z
+    pad[2] = given[2] * x + given[5] * y + given[8] * z
+
+
+@part
+def taken(
+    table: Floats, p: int, q: int, h: float, found: Ints, count: int, given: Floats, pad: Floats
+) -> int:
+    """Put a pair among the places, the lowest of each neighbourhood; how many there are."""
+    if h < pad[BEST]:
+        pad[BEST] = h
+    worst = 0
+    for k in range(count):
+        s = found[2 * k]
+        dx = table[p, 0] - table[s, 0]
+        dy = table[p, 1] - table[s, 1]
+        dz = table[p, 2] - table[s, 2]
+        if dx * dx + dy * dy + dz * dz < given[APART] * given[APART]:
+            if h < pad[HEIGHTS + k]:
+                found[2 * k] = p
+                found[2 * k + 1] = q
+                pad[HEIGHTS + k] = h
+            return count
+        if pad[HEIGHTS + k] > pad[HEIGHTS + worst]:
+            worst = k
+    place = count
+    if count >= PLACES:
+        place = worst
+        if h >= pad[HEIGHTS + worst]:
+            return count
+    found[2 * place] = p
+    found[2 * place + 1] = q
+    pad[HEIGHTS + place] = h
+    return min(count + 1, PLACES)
+
+
+@part
+def gathered(
+    table: Floats,
+    nodes: Floats,
+    leaves: int,
+    width: int,
+    x: float,
+    y: float,
+    z: float,
+    margin: float,
+    stack: Ints,
+    near: Ints,
+) -> int:
+    """The samples whose weights reach into the margin around a point; how many, or -1 where there are too many."""
+    count = 0
+    top = 1
+    stack[0] = 0
+    while top > 0:
+        top -= 1
+        k = stack[top]
+        dx = x - nodes[k, 0]
+        dy = y - nodes[k, 1]
+        dz = z - nodes[k, 2]
+        far = nodes[k, BALL] + nodes[k, WEIGHT] + margin
+        if dx * dx + dy * dy + dz * dz > far * far:
+            continue
+        if k >= leaves - 1:
+            j = k - (leaves - 1)
+            for i in range(j * width, (j + 1) * width):
+                dx = x - table[i, 0]
+                dy = y - table[i, 1]
+                dz = z - table[i, 2]
+                far = table[i, REACH] + margin
+                if table[i, REACH] > 0.0 and dx * dx + dy * dy + dz * dz < far * far:
+                    if count >= CROWD:
+                        return -1
+                    near[count] = i
+                    count += 1
+            continue
+        stack[top] = 2 * k + 2
+        stack[top + 1] = 2 * k + 1
+        top += 2
+    return count
+
+
+@part
+def steepness(
+    table: Floats, near: Ints, count: int, x: float, y: float, z: float, pad: Floats, at: int
+) -> int:
+    """f and its slope at a point, into pad; the nearest sample, or -1 beyond the rim."""
+    total = 0.0
+    value = 0.0
+    tx = 0.0
+    ty = 0.0
+    tz = 0.0
+    vx = 0.0
+    vy = 0.0
+    vz = 0.0
+    nearest = 1e300
+    first = -1
+    for k in range(count):
+        i = near[k]
+        dx = x - table[i, 0]
+        dy = y - table[i, 1]
+        dz = z - table[i, 2]
+        square = dx * dx + dy * dy + dz * dz
+        if square < nearest:
+            nearest = square
+            first = i
+        narrow = 1.0 / (table[i, REACH] * table[i, REACH])
+        s = square * narrow
+        if s >= 1.0:
+            continue
+        hx = table[i, BENT] * dx + table[i, BENT + 3] * dy + table[i, BENT + 4] * dz
+        hy = table[i, BENT + 3] * dx + table[i, BENT + 1] * dy + table[i, BENT + 5] * dz
+        hz = table[i, BENT + 4] * dx + table[i, BENT + 5] * dy + table[i, BENT + 2] * dz
+        nx = table[i, NORMAL]
+        ny = table[i, NORMAL + 1]
+        nz = table[i, NORMAL + 2]
+        q = nx * dx + ny * dy + nz * dz - 0.5 * (dx * hx + dy * hy + dz * hz)
+        left = 1.0 - s
+        inverse = 1.0 / (s + NEAR_SAMPLE)
+        both = left * left * inverse
+        w = both * left
+        steep = -2.0 * narrow * (3.0 * both + w * inverse)
+        total += w
+        value += w * q
+        tx += steep * dx
+        ty += steep * dy
+        tz += steep * dz
+        vx += w * (nx - hx) + steep * q * dx
+        vy += w * (ny - hy) + steep * q * dy
+        vz += w * (nz - hz) + steep * q * dz
+    if first < 0 or nearest > table[first, REACH] * table[first, REACH]:
+        return -1
+    i = first
+    dx = x - table[i, 0]
+    dy = y - table[i, 1]
+    dz = z - table[i, 2]
+    hx = table[i, BENT] * dx + table[i, BENT + 3] * dy + table[i, BENT + 4] * dz
+    hy = table[i, BENT + 3] * dx + table[i, BENT + 1] * dy + table[i, BENT + 5] * dz
+    hz = table[i, BENT + 4] * dx + table[i, BENT + 5] * dy + table[i, BENT + 2] * dz
+    nx = table[i, NORMAL]
+    ny = table[i, NORMAL + 1]
+    nz = table[i, NORMAL + 2]
+    total += SPARE
+    value += SPARE * (nx * dx + ny * dy + nz * dz - 0.5 * (dx * hx + dy * hy + dz * hz))
+    vx += SPARE * (nx - hx)
+    vy += SPARE * (ny - hy)
+    vz += SPARE * (nz - hz)
+    f = value / total
+    pad[at] = f
+    pad[at + 1] = (vx - f * tx) / total
+    pad[at + 2] = (vy - f * ty) / total
+    pad[at + 3] = (vz - f * tz) / total
+    return first
+
+
+@part
+def settle(
+    table: Floats,
+    nodes: Floats,
+    leaves: int,
+    width: int,
+    margin: float,
+    pad: Floats,
+    at: int,
+    middle: int,
+    counts: Ints,
+    which: int,
+    stack: Ints,
+    near: Ints,
+) -> int:
+    """Pull the point at pad[at + 4] onto its surface; the unit normal goes to pad[at + 1]; the nearest sample, or -1.
+
+    The samples around it are gathered anew where it has left the margin around the last middle.
+    """
+    x = pad[at + 4]
+    y = pad[at + 5]
+    z = pad[at + 6]
+    dx = x - pad[middle]
+    dy = y - pad[middle + 1]
+    dz = z - pad[middle + 2]
+    if counts[which] < 0 or dx * dx + dy * dy + dz * dz > margin * margin:
+        counts[which] = gathered(table, nodes, leaves, width, x, y, z, margin, stack, near)
+        pad[middle] = x
+        pad[middle + 1] = y
+        pad[middle + 2] = z
+    if counts[which] < 1:
+        return -1
+    first = steepness(table, near, counts[which], x, y, z, pad, at)
+    if first < 0:
+        return -1
+    gx = pad[at + 1]
+    gy = pad[at + 2]
+    gz = pad[at + 3]
+    inverse = 1.0 / math.sqrt(max(1e-300, gx * gx + gy * gy + gz * gz))
+    gx *= inverse
+    gy *= inverse
+    gz *= inverse
+    way = pad[at] * inverse
+    pad[at + 1] = gx
+    pad[at + 2] = gy
+    pad[at + 3] = gz
+    pad[at + 4] = x - way * gx
+    pad[at + 5] = y - way * gy
+    pad[at + 6] = z - way * gz
+    return first
+
+
+@part
+def bending(table: Floats, i: int, ux: float, uy: float, uz: float, vx: float, vy: float, vz: float) -> float:
+    """u . K v of the quadric of a sample, K = -H."""
+    hx = table[i, BENT] * vx + table[i, BENT + 3] * vy + table[i, BENT + 4] * vz
+    hy = table[i, BENT + 3] * vx + table[i, BENT + 1] * vy + table[i, BENT + 5] * vz
+    hz = table[i, BENT + 4] * vx + table[i, BENT + 5] * vy + table[i, BENT + 2] * vz
+    return -(ux * hx + uy * hy + uz * hz)
+
+
+@part
+def refined(
+    header: Ints,
+    given: Floats,
+    table_a: Floats,
+    nodes_a: Floats,
+    table_b: Floats,
+    nodes_b: Floats,
+    p: int,
+    q: int,
+    pad: Floats,
+    stack: Ints,
+    near_a: Ints,
+    near_b: Ints,
+    counts: Ints,
+    answer: Floats,
+    at: int,
+) -> None:
+    """Newton's method from a pair of samples; the points are written to the answer."""
+    leaves_a, leaves_b = header[LEAVES_A], header[LEAVES_B]
+    width_a, width_b = header[WIDTH_A], header[WIDTH_B]
+    margin_a = 0.25 * given[SPACING_A]
+    margin_b = 0.25 * given[SPACING_B]
+    longest = min(given[SPACING_A], given[SPACING_B])
+    a = SLOPES
+    b = SLOPES + 8
+    ma = MIDDLES
+    mb = MIDDLES + 3
+    for k in range(3):
+        pad[a + 4 + k] = table_a[p, k]
+        pad[b + 4 + k] = table_b[q, k]
+    counts[0] = -1
+    counts[1] = -1
+    answer[at + 10] = 0.0
+    rest = 2
+    for k in range(ITERATIONS):
+        i = settle(table_a, nodes_a, leaves_a, width_a, margin_a, pad, a, ma, counts, 0, stack, near_a)
+        j = settle(table_b, nodes_b, leaves_b, width_b, margin_b, pad, b, mb, counts, 1, stack, near_b)
+        if i < 0 or j < 0:
+            return
+        nx = pad[a + 1]
+        ny = pad[a + 2]
+        nz = pad[a + 3]
+        x = pad[b + 1]
+        y = pad[b + 2]
+        z = pad[b + 3]
+        bx = given[0] * x + given[1] * y + given[2] * z
+        by = given[3] * x + given[4] * y + given[5] * z
+        bz = given[6] * x + given[7] * y + given[8] * z
+        x = pad[b + 4]
+        y = pad[b + 5]
+        z = pad[b + 6]
+        rx = given[0] * x + given[1] * y + given[2] * z + given[9] - pad[a + 4]
+        ry = given[3] * x + given[4] * y + given[5] * z + given[10] - pad[a + 5]
+        rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
+        d = nx * rx + ny * ry + nz * rz
+        if rest == 0:
+            # Normals must be opposed, and the place that of the samples.
+            if nx * bx + ny * by + nz * bz > 0.0 or abs(d - answer[at + 11]) > longest + 4.0 * given[SLACK]:
+                return
+            answer[at] = d
+            answer[at + 1] = nx
+            answer[at + 2] = ny
+            answer[at + 3] = nz
+            for m in range(3):
+                answer[at + 4 + m] = pad[a + 4 + m]
+                answer[at + 7 + m] = pad[b + 4 + m]
+            answer[at + 10] = 1.0
+            return
+        # Two unit vectors across the normal, as in `frame`.
+        s = -1.0 if nz < 0.0 else 1.0
+        w = -1.0 / (s + nz)
+        e = nx * ny * w
+        ux = 1.0 + s * nx * nx * w
+        uy = s * e
+        uz = -s * nx
+        vx = e
+        vy = s + ny * ny * w
+        vz = -ny
+        r1 = ux * rx + uy * ry + uz * rz
+        r2 = vx * rx + vy * ry + vz * rz
+        s1 = ux * bx + uy * by + uz * bz
+        s2 = vx * bx + vy * by + vz * bz
+        a11 = bending(table_a, i, ux, uy, uz, ux, uy, uz)
+        a12 = bending(table_a, i, ux, uy, uz, vx, vy, vz)
+        a22 = bending(table_a, i, vx, vy, vz, vx, vy, vz)
+        fx = given[0] * ux + given[3] * uy + given[6] * uz
+        fy = given[1] * ux + given[4] * uy + given[7] * uz
+        fz = given[2] * ux + given[5] * uy + given[8] * uz
+        gx = given[0] * vx + given[3] * vy + given[6] * vz
+        gy = given[1] * vx + given[4] * vy + given[7] * vz
+        gz = given[2] * vx + given[5] * vy + given[8] * vz
+        b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+        b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
+        b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+        A11 = a11 + b11 + d * (b11 * a11 + b12 * a12)
+        A12 = a12 + b12 + d * (b11 * a12 + b12 * a22)
+        A21 = a12 + b12 + d * (b12 * a11 + b22 * a12)
+        A22 = a22 + b22 + d * (b12 * a12 + b22 * a22)
+        w1 = b11 * r1 + b12 * r2 - s1
+        w2 = b12 * r1 + b22 * r2 - s2
+        determinant = A11 * A22 - A12 * A21
+        # Flat against each other, or a saddle: no closest pair that Newton's method could find.
+        if not determinant > 0.0 or not A11 + A22 > 0.0:
+            return
+        t1 = (A22 * w1 - A12 * w2) / determinant
+        t2 = (A11 * w2 - A21 * w1) / determinant
+        size = math.sqrt(t1 * t1 + t2 * t2)
+        share = 1.0
+        if size > longest:
+            share = longest / size
+        t1 *= share
+        t2 *= share
+        k1 = t1 + d * (a11 * t1 + a12 * t2) - r1
+        k2 = t2 + d * (a12 * t1 + a22 * t2) - r2
+        pad[a + 4] += t1 * ux + t2 * vx
+        pad[a + 5] += t1 * uy + t2 * vy
+        pad[a + 6] += t1 * uz + t2 * vz
+        pad[b + 4] += k1 * fx + k2 * gx
+        pad[b + 5] += k1 * fy + k2 * gy
+        pad[b + 6] += k1 * fz + k2 * gz
+        if size < SETTLED * longest and abs(k1) + abs(k2) < 4.0 * SETTLED * longest:
+            rest = 0
+        elif k > 12 and size < 1e3 * SETTLED * longest:
+            # Rounding ends it before.
+            rest -= 1
+
+
+@part
+def lowest_places(
+    header: Ints,
+    given: Floats,
+    table_a: Floats,
+    nodes_a: Floats,
+    table_b: Floats,
+    nodes_b: Floats,
+    found: Ints,
+    pad: Floats,
+    stack: Ints,
+    bounds: Floats,
+) -> int:
+    """The samples of a lowest above b, those of b below them, and how many."""
+    leaves_a, leaves_b = header[LEAVES_A], header[LEAVES_B]
+    width_a, width_b = header[WIDTH_A], header[WIDTH_B]
+    slack = given[SLACK]
+    band = given[BAND]
+    visited = 1
+    tried = 0
+    count = 0
+    pad[BEST] = 1e300
+    if header[START_A] >= 0:
+        seen_from_b(given, table_a, header[START_A], pad)
+        h = measured(table_a, header[START_A], table_b, header[START_B], given, pad)
+        count = taken(table_a, header[START_A], header[START_B], h, found, count, given, pad)
+    top = 1
+    stack[0] = 0
+    stack[1] = 0
+    bounds[0] = -1e300
+    while top > 0:
+        top -= 1
+        i = stack[2 * top]
+        j = stack[2 * top + 1]
+        if bounds[top] >= max(pad[BEST] + slack, band):
+            continue
+        leaf_i = i >= leaves_a - 1
+        leaf_j = j >= leaves_b - 1
+        if leaf_i and leaf_j:
+            a = i - (leaves_a - 1)
+            b = j - (leaves_b - 1)
+            for p in range(a * width_a, (a + 1) * width_a):
+                seen_from_b(given, table_a, p, pad)
+                h = 1e300
+                q = 0
+                for m in range(b * width_b, (b + 1) * width_b):
+                    one = measured(table_a, p, table_b, m, given, pad)
+                    if one < h:
+                        h = one
+                        q = m
+                if h < max(pad[BEST] + slack, band):
+                    count = taken(table_a, p, q, h, found, count, given, pad)
+            tried += width_a * width_b
+            continue
+        # The larger node is opened, the part whose middle is nearer looked at first.
+        bound = max(pad[BEST] + slack, band)
+        visited += 2
+        if leaf_j or (not leaf_i and nodes_a[i, BALL] >= nodes_b[j, BALL]):
+            d1 = parted(nodes_a, 2 * i + 1, nodes_b, j, given, bound, pad)
+            c1 = pad[MIDDLE]
+            d2 = parted(nodes_a, 2 * i + 2, nodes_b, j, given, bound, pad)
+            nearer = c1 <= pad[MIDDLE]
+            near = 2 * i + 1 if nearer else 2 * i + 2
+            to_near = d1 if nearer else d2
+            to_other = d2 if nearer else d1
+            if to_other < bound:
+                stack[2 * top] = 4 * i + 3 - near
+                stack[2 * top + 1] = j
+                bounds[top] = to_other
+                top += 1
+            if to_near < bound:
+                stack[2 * top] = near
+                stack[2 * top + 1] = j
+                bounds[top] = to_near
+                top += 1
+        else:
+            d1 = parted(nodes_a, i, nodes_b, 2 * j + 1, given, bound, pad)
+            c1 = pad[MIDDLE]
+            d2 = parted(nodes_a, i, nodes_b, 2 * j + 2, given, bound, pad)
+            nearer = c1 <= pad[MIDDLE]
+            near = 2 * j + 1 if nearer else 2 * j + 2
+            to_near = d1 if nearer else d2
+            to_other = d2 if nearer else d1
+            if to_other < bound:
+                stack[2 * top] = i
+                stack[2 * top + 1] = 4 * j + 3 - near
+                bounds[top] = to_other
+                top += 1
+            if to_near < bound:
+                stack[2 * top] = i
+                stack[2 * top + 1] = near
+                bounds[top] = to_near
+                top += 1
+    header[VISITED] = visited
+    header[MEASURED] = tried
+    kept = 0
+    for k in range(count):
+        if pad[HEIGHTS + k] <= max(pad[BEST] + slack, band):
+            found[2 * kept] = found[2 * k]
+            found[2 * kept + 1] = found[2 * k + 1]
+            pad[HEIGHTS + kept] = pad[HEIGHTS + k]
+            kept += 1
+    return kept
+
+
+@Unit
+def descend(
+    header_at: Any,
+    found_at: Any,
+    given_at: Any,
+    table_a_at: Any,
+    nodes_a_at: Any,
+    table_b_at: Any,
+    nodes_b_at: Any,
+    pad_at: Any,
+    bounds_at: Any,
+    stack_at: Any,
+    answer_at: Any,
+) -> int:
+    """The places where two sampled surfaces are closest, each refined; how many."""
+    header = vector(header_at, HEADER)
+    found = vector(found_at, 2 * PLACES)
+    given = vector(given_at, GIVEN)
+    leaves_a, leaves_b = header[LEAVES_A], header[LEAVES_B]
+    table_a = matrix(table_a_at, 0, leaves_a * header[WIDTH_A], SAMPLE)
+    nodes_a = matrix(nodes_a_at, 0, 2 * leaves_a - 1, COLUMNS)
+    table_b = matrix(table_b_at, 0, leaves_b * header[WIDTH_B], SAMPLE)
+    nodes_b = matrix(nodes_b_at, 0, 2 * leaves_b - 1, COLUMNS)
+    pad = vector(pad_at, PAD)
+    bounds = vector(bounds_at, STACK)
+    rows = matrix(stack_at, 0, 4, 2 * STACK)
+    stack = rows[0]
+    answer = vector(answer_at, ANSWER * PLACES)
+    count = lowest_places(header, given, table_a, nodes_a, table_b, nodes_b, found, pad, stack, bounds)
+    for k in range(count):
+        answer[ANSWER * k + 11] = pad[HEIGHTS + k]
+        answer[ANSWER * k + 10] = -1.0
+        if pad[HEIGHTS + k] <= pad[BEST] + given[SLACK]:
+            refined(
+                header, given, table_a, nodes_a, table_b, nodes_b, found[2 * k], found[2 * k + 1], pad, stack,
+                rows[1], rows[2], rows[3], answer, ANSWER * k,
+            )  # fmt: skip
+    return count
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """A sampled surface as the compiled search takes it: the samples in the order of its tree, and widened nodes."""
+
+    table: Floats
+    nodes: Floats
+
+    @staticmethod
+    def of(surface: Sampled) -> Pieces:
+        """Those of a surface."""
+        tree = surface.tree
+        far, n, H = surface._fitted
+        order = tree.order
+        table = np.zeros((len(order), SAMPLE))
+        table[:, :3], table[:, NORMAL:BENT] = surface.points[order], n[order]
+        table[:, BENT:REACH] = H[order][:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
+        table[:, REACH] = surface.reach[order]
+        table[:, FACE] = far[order]
+        _, once = np.unique(order, return_index=True)
+        twice = np.ones(len(order), dtype=bool)
+        twice[once] = False
+        table[twice, REACH] = 0.0
+        cover = COVER * far[order]
+        # Corners stick out themselves, and what the quadrics tell of them is no matter.
+        steep = np.where(surface.sharp, 0.0, np.abs(H).sum(axis=2).max(axis=1))[order]
+        bulge = np.minimum(0.5 * steep * cover * cover, cover)
+        nodes = np.zeros((len(tree.nodes), COLUMNS))
+        nodes[:, :NODE] = tree.nodes
+        level = tree.leaves
+        while level:
+            here = slice(level - 1, 2 * level - 1)
+            across, up = cover.reshape(level, -1).max(axis=1), bulge.reshape(level, -1).max(axis=1)
+            axis = nodes[here, AXIS : AXIS + 3]
+            off = n[order].reshape(level, -1, 3) - axis[:, None]
+            cone = np.sqrt(np.einsum("ijk,ijk->ij", off, off).max(axis=1))
+            nodes[here, CONE] = ROUND * cone
+            nodes[here, WIDE_BALL] = nodes[here, BALL] + across
+            nodes[here, WIDE_DRUM] = nodes[here, DRUM] + across
+            # Near a rim of the node the surface goes on along its tangent there.
+            nodes[here, WIDE_HALF] = nodes[here, HALF] + up + across * cone
+            nodes[here, WEIGHT] = table[:, REACH].reshape(level, -1).max(axis=1)
+            level //= 2
+        return Pieces(table, nodes)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where two surfaces are close: gap, normal from a to b in the frame of a, points in each own frame, samples.
+
+    height: Of the sample of a above b [m]. settled: Whether Newton's method found the place; otherwise the gap is the
+    height.
+    """
+
+    gap: float
+    normal: Floats
+    x: Floats
+    y: Floats
+    samples: tuple[int, int]
+    height: float
+    settled: bool
+
+
+class Descent:
+    """Searches for the closest points of two sampled surfaces; keeps scratch, so one thread uses it at a time."""
+
+    def __init__(self, a: Sampled, b: Sampled, near: float, deep: float) -> None:
+        """near: Places closer than this are one [m]. deep: Overlaps that are looked for [m]."""
+        self.a, self.b = a, b
+        self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
+        self._header[:4] = a.tree.leaves, a.tree.width, b.tree.leaves, b.tree.width
+        self._given[SLACK:] = BETWEEN * (a.bulge + b.bulge), 0.0, deep, near, a.spacing, b.spacing
+        self._found, self._answer = np.zeros(2 * PLACES, np.int64), np.zeros((PLACES, ANSWER))
+        self._scratch = np.zeros(PAD), np.zeros(STACK), np.zeros((4, 2 * STACK), np.int64)
+        pad, bounds, stack = self._scratch
+        arrays = (
+            *(self._header, self._found, self._given),
+            *(a.pieces.table, a.pieces.nodes, b.pieces.table, b.pieces.nodes),
+            *(pad, bounds, stack, self._answer),
+        )
+        self._pointers = tuple(array.__array_interface__["data"][0] for array in arrays)
+
+    @property
+    def slack(self) -> float:
+        """How far the surfaces may come below the height of the lowest sample [m]."""
+        return float(self._given[SLACK])
+
+    @property
+    def visited(self) -> int:
+        """Pairs of nodes looked at by the last search."""
+        return int(self._header[VISITED])
+
+    @property
+    def measured(self) -> int:
+        """Pairs of samples looked at by the last search."""
+        return int(self._header[MEASURED])
+
+    def __call__(
+        self, R: Floats, c: Floats, start: tuple[int, int] | None = None, band: float = -math.inf
+    ) -> list[Place]:
+        """Places that may be the closest, and those lower than `band`; those refined first, the closest of them first.
+
+        R, c: Pose of b seen from a. start: Samples to begin with, such as those of the last time.
+        """
+        given, header = self._given, self._header
+        given[:9], given[9:12], given[BAND] = R.ravel(), c, max(band, -1e300)
+        header[START_A] = header[START_B] = -1
+        if start is not None and min(start) >= 0:
+            header[START_A], header[START_B] = self.a.tree.places[start[0]], self.b.tree.places[start[1]]
+        count = descend.at(self._pointers)
+        places = [self._place(k) for k in range(count)]
+        return sorted(places, key=lambda place: (not place.settled, place.gap))
+
+    def _place(self, k: int) -> Place:
+        row = self._answer[k].tolist()
+        p, q = self._found[2 * k : 2 * k + 2].tolist()
+        samples = int(self.a.tree.order[p]), int(self.b.tree.order[q])
+        if row[10] > 0.0:
+            numbers = np.array(row)
+            return Place(row[0], numbers[1:4], numbers[4:7], numbers[7:10], samples, row[11], True)
+        x, y = self.a.points[samples[0]], self.b.points[samples[1]]
+        return Place(row[11], self.a.normals[samples[0]], x, y, samples, row[11], False)
+
+
+__all__ = ["Descent", "Pieces", "Place"]
