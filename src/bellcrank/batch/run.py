@@ -181,8 +181,9 @@ class _Batch:
 
         rows = np.arange(len(self.table))
         size = LANES * max(1, min(MOST_GROUPS, BLOCK_STATES // (LANES * len(self.times))))
-        # Even shares for all threads where there are few rows.
-        size = min(size, LANES * max(1, -(-len(rows) // (LANES * threads))))
+        # Even shares: as many blocks for one thread as for another.
+        blocks_each = -(-len(rows) // (size * threads))
+        size = LANES * -(-len(rows) // (LANES * threads * blocks_each))
         if self.device is not None:
             size, threads = self.device.rows_at_once(self.starts.y.shape[1]), 1
         begun = np.isin(rows, [*self.failures], invert=True)
@@ -262,16 +263,19 @@ class _Batch:
         p = self.table.parameters[rows]
         whole, leavers = groups.run(self.starts.t, self.starts.y[rows], p, first, self.stop.is_set)
         self._count(groups.steps, groups.evaluations)
-        group = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
-        places = LANES * group + np.arange(len(rows)) - first[group]
-        ended = (group < whole) & np.isin(places, [leaver.place for leaver in leavers], invert=True)
-        y = groups.kept[places]
-        self._read(rows, y)
+        places = np.arange(len(rows))
+        if len(rows) < LANES * len(first):
+            # Rows without a start leave lanes empty behind the others of their group.
+            group = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
+            places += LANES * group - first[group]
+        self._read(rows, groups.kept[places])
+        ended = places < LANES * whole
+        left = np.searchsorted(places, [leaver.place for leaver in leavers])
+        ended[left] = False
         self.done[rows[ended]] = True
-        for leaver in leavers:
+        for row, leaver in zip(rows[left].tolist(), leavers, strict=True):
             if not self.stop.is_set():
                 self._count(0, 0, 1)
-                row = int(rows[np.searchsorted(places, leaver.place)])
                 self._single(row, leaver.t, leaver.y, leaver.output)
         return len(rows)
 
@@ -298,16 +302,18 @@ class _Batch:
         """Quantities of the states y, shape (rows, outputs, n)."""
         m, outputs = self.mechanism, len(self.times)
         flat = y.reshape(len(rows) * outputs, -1)
-        known = ~np.isnan(flat[:, 0])
+        known: Any = ~np.isnan(flat[:, 0])
         if not known.any():
             return
+        values = np.full((len(flat), self.reading.width), np.nan)
+        if known.all():
+            known = slice(None)
         t = np.tile(self.times, len(rows))[known]
         p = np.repeat(self.table.parameters[rows], outputs, axis=0)[known]
         flat = flat[known]
         full = self.machine.full.many(np.hstack([t[:, None], flat, p]))
         speeds = m.linkage.speeds
         q, u, du = flat[:, : m.linkage.positions], full[:, :speeds], full[:, speeds : 2 * speeds]
-        values = np.full((len(known), self.reading.width), np.nan)
         values[known] = self.reading.rows(t, q, u, du, p)
         self.values[rows] = values.reshape(len(rows), outputs, -1)
 
