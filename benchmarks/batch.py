@@ -112,7 +112,8 @@ def car_rows(repeats: int, quick: bool) -> Iterator[Row]:
             f"{count} cars", f"bellcrank {integrator} {tolerance:g}", count * BUMP, wall, processor,
             error=error, failed=len(found.failures),
         )  # fmt: skip
-    yield from batch_peers.mujoco_cars(f"{count} cars", max(1, repeats // 2))
+    for peers in (batch_peers.mujoco_cars, batch_peers.exudyn_cars):
+        yield from peers(f"{count} cars", max(1, repeats // 2))
     for threads in (1, 2, 4):
         wall, processor, _ = timed(lambda n=threads: run("dop853", 1e-8, count, n), max(1, repeats // 2))  # type: ignore[misc]
         yield row(f"cars, threads: {threads}", "bellcrank dop853 1e-08", count * BUMP, wall, processor)

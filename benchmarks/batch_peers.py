@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bellcrank.mechanism import Mechanism
 from benchmarks import varied
 from benchmarks.batch_timing import Row, cores, median_error, row, timed
 
 DURATION = 10.0
+SAMPLES = 100
+"""Of the chassis in the second of a car."""
 MASSES = ("crank mass", "rod mass", "slider mass")
 
 
@@ -77,13 +81,12 @@ def exudyn_cranks(
     """In processes that are up and have built a model before the clock starts; their models are built inside it."""
     try:
         import exudyn  # noqa: F401
+
+        from benchmarks.peers import minimal_simulation as minimal
     except ImportError as error:
         print(f"exudyn is not measured: {error}")
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(cores(), mp_context=get_context("spawn")) as pool:
+    with _processes(_exudyn, minimal.MASSES, 1e-2) as pool:
         for step, count in ((1e-2, 60), (2e-3, 40), (5e-4, 20)):
             count = min(count, checked)
             masses = [tuple(float(table[name][k]) for name in MASSES) for k in range(count)]
@@ -92,7 +95,6 @@ def exudyn_cranks(
                 chunks = max(1, len(masses) // (4 * cores()))
                 return np.array(list(pool.map(_exudyn, masses, [step] * len(masses), chunksize=chunks)))
 
-            list(pool.map(_exudyn, masses[:2] * cores(), [1e-2] * 2 * cores()))
             wall, _, ends = timed(run, repeats)
             yield row(
                 case, f"exudyn trapezoidal, step {step:g} s, {cores()} processes", count * DURATION, wall,
@@ -106,6 +108,55 @@ def _exudyn(masses: tuple[float, ...], step: float) -> tuple[float, float]:
     return varied_run(masses, step)
 
 
+@contextmanager
+def _processes(work: Callable[..., Any], *warming: Any) -> Iterator[Any]:
+    """A process a core, each of which has done the work `warming` once before any other."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    context = get_context("spawn")
+    together = context.Barrier(cores())
+    with ProcessPoolExecutor(
+        cores(), mp_context=context, initializer=_warm, initargs=(together, work, warming)
+    ) as pool:
+        # None is ready for this before all are.
+        list(pool.map(abs, range(cores())))
+        yield pool
+
+
+def _warm(together: Any, work: Callable[..., Any], warming: tuple[Any, ...]) -> None:
+    work(*warming)
+    together.wait(300.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cars:
+    """Varied cars, each standing at its own start; factors on their nominal values; chassis of the first ones."""
+
+    owns: list[Mechanism]
+    factors: list[dict[str, float]]
+    tight: Any
+
+
+def _cars(count: int, checked: int) -> _Cars:
+    """Springs, dampers and chassis mass as in our table, tyres nominal; the first `checked` in tight runs."""
+    mechanism, nominal = varied.car()
+    table = varied.varied(np.random.default_rng(2), count, nominal)
+    table["tyre stiffness"][:] = nominal["tyre stiffness"]
+    starts = varied.rolling_starts(mechanism, table)
+    tight = mechanism.simulate_many(
+        {name: v[:checked] for name, v in table.items()}, 1.0, quantities=["chassis.position"], output=SAMPLES,
+        starts=(starts[0][:checked], starts[1][:checked]), tolerance=1e-12, progress=False,
+    )["chassis.position"]  # fmt: skip
+    owns, factors = [], []
+    for k in range(count):
+        values = tuple(float(table[name][k]) for name in mechanism.mechanics.parameters)
+        state = replace(mechanism.start, q=starts[0][k], u=starts[1][k])
+        owns.append(replace(mechanism, start=state, parameter_values=values).with_programs_of(mechanism))
+        factors.append({name: float(v[k]) / nominal[name] for name, v in table.items()})
+    return _Cars(owns, factors, tight)
+
+
 def mujoco_cars(case: str, repeats: int) -> Iterator[Row]:
     """Springs, dampers and masses varied, each car from its own equilibrium; tyres, one law in C for all, are not."""
     try:
@@ -113,53 +164,42 @@ def mujoco_cars(case: str, repeats: int) -> Iterator[Row]:
     except ImportError as error:
         print(f"mujoco is not measured: {error}")
         return
-    mechanism, nominal = varied.car()
-    count, checked = 32, 4
-    table = varied.varied(np.random.default_rng(2), count, nominal)
-    table["tyre stiffness"][:] = nominal["tyre stiffness"]
-    starts = varied.rolling_starts(mechanism, table)
-    tight = mechanism.simulate_many(
-        {name: v[:checked] for name, v in table.items()}, 1.0, quantities=["chassis.position"], output=100,
-        starts=(starts[0][:checked], starts[1][:checked]), tolerance=1e-12, progress=False,
-    )["chassis.position"]  # fmt: skip
+    cars = _cars(32, 4)
+    count, checked, tight = len(cars.owns), len(cars.tight), cars.tight
     model, data = peer.built("RK4")
     models, initial = [], []
-    for k in range(count):
-        models.append(_varied_car(model, {name: float(v[k]) for name, v in table.items()}, nominal))
-        values = tuple(float(table[name][k]) for name in mechanism.mechanics.parameters)
-        state = replace(mechanism.start, q=starts[0][k], u=starts[1][k])
-        own = replace(mechanism, start=state, parameter_values=values).with_programs_of(mechanism)
+    for own, factors in zip(cars.owns, cars.factors, strict=True):
+        models.append(_varied_car(model, factors))
         initial.append(np.concatenate([[0.0], *peer.beginning(models[-1], data, own)]))
     law = peer.tyre_function(model)
     for steps in (2, 5, 10, 20):
-        h = 0.01 / steps
+        h = 1.0 / (SAMPLES * steps)
         best: tuple[float, float] | None = None
         for softness in peer.SOFTNESS:
             _loops(models, h, softness)
-            found = _with_tyres(law, _rollout(models[:checked], np.array(initial[:checked]), 100 * steps))
+            found = _with_tyres(law, _rollout(models[:checked], np.array(initial[:checked]), SAMPLES * steps))
             off = np.abs(found[:, steps - 1 :: steps, 1:4] - tight[:, 1:]).max()
             if np.isfinite(off) and (best is None or off < best[0]):
                 best = float(off), softness
         if best is None:
             continue
         _loops(models, h, best[1])
-        run = _rollout(models, np.array(initial), 100 * steps)
+        run = _rollout(models, np.array(initial), SAMPLES * steps)
         wall, processor, _ = timed(lambda run=run: _with_tyres(law, run), repeats)
         code = f"mujoco rollout RK4, step {h:g} s, tyres in C"
         yield row(case, code, float(count), wall, processor, error=best[0])
 
 
-def _varied_car(model: Any, values: dict[str, float], nominal: dict[str, float]) -> Any:
-    """A copy with other springs, dampers and chassis mass; factors as in our table."""
+def _varied_car(model: Any, factors: dict[str, float]) -> Any:
+    """A copy with other springs, dampers and chassis mass."""
     import copy
 
     own = copy.copy(model)
     for k in range(own.ntendon):
-        axle = "front" if own.tendon(k).name.upper().startswith("F") else "rear"
-        own.tendon_stiffness[k] *= values[f"{axle} spring"] / nominal[f"{axle} spring"]
-        own.tendon_damping[k] *= values[f"{axle} damper"] / nominal[f"{axle} damper"]
-    chassis = own.body("chassis").id
-    own.body_mass[chassis] = values["mass of chassis"]
+        axle = varied.axle(own.tendon(k).name)
+        own.tendon_stiffness[k] *= factors[f"{axle} spring"]
+        own.tendon_damping[k] *= factors[f"{axle} damper"]
+    own.body_mass[own.body("chassis").id] *= factors["mass of chassis"]
     return own
 
 
@@ -178,3 +218,34 @@ def _with_tyres(law: Any, run: Any) -> Any:
         return run()
     finally:
         mujoco.set_mjcb_passive(None)
+
+
+def exudyn_cars(case: str, repeats: int) -> Iterator[Row]:
+    """The cars of `mujoco_cars`, in warm processes; each model is built inside the clock, its start outside."""
+    try:
+        import exudyn  # noqa: F401
+    except ImportError as error:
+        print(f"exudyn is not measured: {error}")
+        return
+    from benchmarks.peers.car_state import placements
+
+    cars = _cars(4 * cores(), 4)
+    places = [placements(own) for own in cars.owns]
+    for factors in cars.factors:
+        del factors["tyre stiffness"]
+    with _processes(_exudyn_car, places[0], cars.factors[0], SAMPLES) as pool:
+        for steps in (1, 2, 5, 10, 20):
+
+            def run(steps: int = SAMPLES * steps) -> Any:
+                return np.array(list(pool.map(_exudyn_car, places, cars.factors, [steps] * len(places))))
+
+            wall, _, found = timed(run, repeats)
+            code = f"exudyn trapezoidal, step {1.0 / (SAMPLES * steps):g} s, {cores()} processes"
+            error = float(np.abs(found[: len(cars.tight)] - cars.tight).max())
+            yield row(case, code, float(len(places)), wall, wall * cores(), error=error)
+
+
+def _exudyn_car(places: Any, factors: dict[str, float], steps: int) -> Any:
+    from benchmarks.peers.exudyn_car_simulation import varied_run
+
+    return varied_run(places, factors, "trapezoidal", steps, SAMPLES)

@@ -41,7 +41,7 @@ def row(case: str, code: str, simulated: float, wall: float, processor: float, *
     } | more
     extra = ", ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in more.items())
     print(
-        f"{case:24} {code:44} {simulated / wall:10.0f} s/s, {simulated / processor:10.0f} s/core s  {extra}",
+        f"{case:24} {code:44} {simulated / wall:10.1f} s/s, {simulated / processor:10.1f} s/core s  {extra}",
         flush=True,
     )
     return found

@@ -31,7 +31,7 @@ AGREEMENT = 1e-10
 
 def prepare(folder: Path) -> None:
     """Emit and compute everything that needs a compiler for this machine's own processor."""
-    from bellcrank.batch.group import LaneGroup, lane_machine
+    from bellcrank.batch.group import LaneGroups, lane_machine
     from bellcrank.batch.table import read_table
     from bellcrank.export import export_of
     from bellcrank.mechanism import analyse
@@ -61,12 +61,10 @@ def prepare(folder: Path) -> None:
         ("fixed", "runge_kutta4", Options(fixed_step=STEP, repartition_threshold=0.0)),
         ("tight", "dop853", Options(rtol=1e-12, atol=1e-14, repartition_threshold=0.0)),
     ):
-        group = LaneGroup(lane_machine(mechanism), method, times, p.shape[1], options)
-        found = []
-        for k in range(0, CHECKED, 4):
-            group.run(0.0, y[k : k + 4], p[k : k + 4], lambda: False)
-            found.append(group.out_y.copy())
-        arrays[name] = np.concatenate(found, axis=2)
+        first = np.arange(0, CHECKED, 4)
+        groups = LaneGroups(lane_machine(mechanism), method, times, p.shape[1], options, capacity=len(first))
+        groups.run(0.0, y[:CHECKED], p[:CHECKED], first, lambda: False)
+        arrays[name] = groups.kept[:CHECKED].transpose(1, 2, 0)
     np.savez(folder / "numbers.npz", **arrays)
     e = export_of(mechanism)
     problem = cuda.Problem(e.rates, e.projection, len(e.states), len(e.parameters))

@@ -54,9 +54,9 @@ def car_system() -> tuple[System, dict[str, float]]:
     for item in data["springs"]:
         stiffness, damping = item["stiffness"], item["damping"]
         if stiffness:
-            stiffness = parameter(f"{_axle(item['name'])} spring", stiffness)
+            stiffness = parameter(f"{axle(item['name'])} spring", stiffness)
         if damping:
-            damping = parameter(f"{_axle(item['name'])} damper", damping)
+            damping = parameter(f"{axle(item['name'])} damper", damping)
         system.spring(
             item["name"],
             bodies[item["body_a"]].point_at(item["point_a"]),
@@ -83,7 +83,8 @@ def car_system() -> tuple[System, dict[str, float]]:
     return system, nominal
 
 
-def _axle(name: str) -> str:
+def axle(name: str) -> str:
+    """The axle of a spring, by its name."""
     return "front" if name.upper().startswith("F") else "rear"
 
 

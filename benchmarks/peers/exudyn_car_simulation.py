@@ -7,7 +7,7 @@ recorded once from Python and evaluated inside Exudyn, so that no interpreter is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,15 @@ from exudyn.itemInterface import (
 from exudyn.rigidBodyUtilities import RigidBodyInertia
 from exudyn.utilities import CreateSymbolicUserFunction
 
+from benchmarks import varied
 from benchmarks.peers.car import load_car
 from benchmarks.peers.car_state import placements
 from benchmarks.simulation import Rung
 from benchmarks.simulation_car import error, reference, start
 from benchmarks.simulation_slider_crank import ladder
+
+Places = Mapping[str, tuple[Any, Any, Any, Any]]
+"""Of all bodies, as `placements` gives them."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,29 @@ def solve(system: Any, method: str, duration: float, steps: int, period: float) 
         raise ArithmeticError("the solver gave up")
 
 
-def build() -> Model:
-    """The car in our start state."""
+def varied_run(places: Places, factors: Mapping[str, float], method: str, steps: int, samples: int) -> Any:
+    """Chassis positions [m] over one second of another car, from its own start: for worker processes."""
+    model = build(places, factors)
+    solve(model.system, method, 1.0, steps, 1.0 / samples)
+    return np.array(model.system.GetSensorStoredData(model.chassis))[:, 1:4]
+
+
+def build(places: Places | None = None, factors: Mapping[str, float] | None = None) -> Model:
+    """The car, standing as our start state or as `places` say.
+
+    factors: on what is varied, by the names of our parameters: "front spring", "rear damper", "mass of chassis".
+    """
     from bellcrank.verify.full_car import full_car_data
 
     numbers, design = full_car_data(), load_car()
-    places = placements(start())
+    if places is None:
+        places = placements(start())
+    changed, used = dict(factors or {}), set()
+
+    def factor(name: str) -> float:
+        used.add(name)
+        return changed.get(name, 1.0)
+
     container = exu.SystemContainer()
     system = container.AddSystem()
     ground = system.AddObject(ObjectGround())
@@ -99,7 +120,9 @@ def build() -> Model:
             referenceRotationMatrix=rotation,
             initialVelocity=velocity,
             initialAngularVelocity=spin,
-            inertia=RigidBodyInertia(mass=link.mass, inertiaTensor=link.inertia),
+            inertia=RigidBodyInertia(
+                mass=link.mass * factor(f"mass of {link.name}"), inertiaTensor=link.inertia
+            ),
             gravity=design.gravity,
         )
 
@@ -117,10 +140,15 @@ def build() -> Model:
         ends = [marker(cut.body_a, cut.point), marker(cut.body_b, cut.point)]
         system.AddObject(SphericalJoint(markerNumbers=ends))
     for spring in numbers["springs"]:
+        axle = varied.axle(spring["name"])
         system.AddObject(SpringDamper(
             markerNumbers=[marker(spring[f"body_{side}"], spring[f"point_{side}"]) for side in "ab"],
-            stiffness=spring["stiffness"], damping=spring["damping"], referenceLength=spring["free_length"],
+            stiffness=spring["stiffness"] * factor(f"{axle} spring"),
+            damping=spring["damping"] * factor(f"{axle} damper"),
+            referenceLength=spring["free_length"],
         ))  # fmt: skip
+    if changed.keys() - used:
+        raise KeyError(f"nothing here varies with {', '.join(sorted(changed.keys() - used))}")
     actuator = numbers["rack_actuator"]
     system.AddObject(LinearSpringDamper(
         markerNumbers=[marker(actuator[side], actuator["point"]) for side in ("parent", "body")],

@@ -1,4 +1,4 @@
-"""Four runs side by side: the arrays of the lane loop, and what happens to lanes that leave."""
+"""Runs four by four: the arrays of the lane loop and its queue, and what happens to lanes that leave."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.batch import lane_queue as queue
+from bellcrank.batch.lane_queue import advance_groups
 from bellcrank.batch.lanes import ACTIVE, FLAG, LANE_ROWS, LANES, ORDER, advance_lanes
 from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
@@ -80,16 +82,16 @@ def watched(mechanism: Mechanism, events: Sequence[Event]) -> Watch | None:
 
 @dataclass(frozen=True, eq=False)
 class Leaver:
-    """A lane that goes on by itself from (t, y); outputs before `output` are done."""
+    """A run that goes on by itself from (t, y); outputs before `output` are done. place: 4 group + lane."""
 
-    lane: int
+    place: int
     t: float
     y: Array
     output: int
 
 
-class LaneGroup:
-    """The arrays of four runs; used for one group after the other."""
+class LaneGroups:
+    """The arrays of up to `capacity` groups of four runs; used for one block of them after the other."""
 
     def __init__(
         self,
@@ -99,88 +101,106 @@ class LaneGroup:
         parameters: int,
         options: Options,
         watch: Watch | None = None,
+        capacity: int = 1,
     ) -> None:
-        self.machine, self.times, self.options = machine, times, options
+        self.machine, self.options, self.watch = machine, options, watch
+        self.times = np.ascontiguousarray(times, dtype=np.float64)
         integrator = load(method)
         n = machine.rates.n_out
         self.n = n
-        self.ints, self.reals = np.zeros(at.INTS, np.int64), np.zeros(at.REALS)
-        self.x = np.zeros((1 + n + parameters, LANES))
+        self.ints, self.reals = np.zeros(queue.COUNTS + capacity, np.int64), np.zeros(2 * at.REALS)
+        x = np.zeros((1 + capacity, 1 + n + parameters, LANES))
+        self.x, self.starts = x[0], x[1:]
         self.v = np.zeros((integrator.rows, n, LANES))
-        self.directions = np.array(() if watch is None else watch.directions)
-        self.g = np.zeros((LANE_ROWS + 6 * len(self.directions), LANES))
+        directions = np.array(() if watch is None else watch.directions)
+        self.g = np.zeros((LANE_ROWS + 6 * len(directions), LANES))
+        self.g[len(self.g) - len(directions) :] = directions[:, None]
         self.corrected = np.zeros((n + 2, LANES))
-        self.out_y = np.zeros((len(times), n, LANES))
+        outputs = np.zeros((1 + capacity, LANES * len(times) * n))
+        self.out_y = outputs[0].reshape(len(times), n, LANES)
+        self.kept = outputs[1:].reshape(capacity * LANES, len(times), n)
         self.own = integrator.arrays(n, parameters)
-        self.order = integrator.order
-        self.addresses = np.zeros(at.ADDRESSES, np.int64)
+        self.addresses = np.zeros(at.ADDRESSES + 1, np.int64)
         self.addresses[at.RHS] = machine.rates.address
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
         self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
-        self.watch = watch
+        self.addresses[queue.ADVANCE] = advance_lanes.address
         self.v[at.ATOL] = options.absolute(n)[:, None]
+        self._template(integrator.order, len(directions))
+        self.ints[queue.PARAMETERS] = parameters
+        arrays = (
+            self.addresses, self.ints, self.reals, x, self.v, self.g, self.corrected, self.times, outputs, *self.own,
+        )  # fmt: skip
+        self._pointers = tuple([a.__array_interface__["data"][0] for a in arrays])
 
-    def run(self, t: float, y: Array, p: Array, stopped: Callable[[], bool]) -> tuple[bool, list[Leaver]]:
-        """Integrate up to four rows of `y` and `p`; whether it came to an end, and the lanes that left.
-
-        The outputs lie in `out_y`, those of lanes that left up to where they did.
-        """
-        count = len(y)
-        filled = np.minimum(np.arange(LANES), count - 1)
-        self._begin(t, y[filled].T, p[filled].T)
-        self.g[ACTIVE] = np.arange(LANES) < count
-        leavers: list[Leaver] = []
-        while True:
-            self.ints[at.BUDGET] = TURN
-            status = Status(
-                advance_lanes(
-                    self.addresses,
-                    self.ints,
-                    self.reals,
-                    self.x,
-                    self.v,
-                    self.g,
-                    self.corrected,
-                    self.times,
-                    self.out_y,
-                    *self.own,
-                )
-            )
-            if status is Status.DONE:
-                return True, leavers
-            if status is Status.RUNNING:
-                if stopped():
-                    return False, leavers
-                continue
-            flagged = self.g[FLAG] != 0.0 if status is not Status.TOO_MANY_STEPS else self.g[ACTIVE] != 0.0
-            leavers += self._leave(np.flatnonzero(flagged & (self.g[ACTIVE] != 0.0)))
-            if not self.g[ACTIVE].any():
-                return True, leavers
-
-    def _begin(self, t: float, y: Array, p: Array) -> None:
-        ints, reals, options = self.ints, self.reals, self.options
-        ints[:] = 0
-        reals[:] = 0.0
+    def _template(self, order: int, events: int) -> None:
+        """What the loop finds at the beginning of every group."""
+        options = self.options
+        ints, reals = self.ints[at.INTS : 2 * at.INTS], self.reals[at.REALS :]
         ints[at.N], ints[at.N_OUT], ints[at.ROWS] = self.n, len(self.times), len(self.v)
         ints[at.OWN_INTS], ints[at.OWN_REALS] = len(self.own[0]), len(self.own[1])
         ints[at.FRESH], ints[at.MAX_STEPS], ints[at.CORRECTIONS] = 1, options.max_steps, options.corrections
-        ints[at.FIXED], ints[ORDER] = int(options.fixed_step > 0.0), self.order
-        reals[at.T] = reals[at.T_NEW] = t
+        ints[at.FIXED], ints[ORDER] = int(options.fixed_step > 0.0), order
+        ints[at.N_EVENTS] = events
         reals[at.T_STOP] = self.times[-1]
         reals[at.H] = options.fixed_step or options.first_step
         reals[at.RTOL], reals[at.MAX_STEP] = options.rtol, options.max_step
         reals[at.POSITION_TOLERANCE] = options.position_tolerance
         reals[at.THRESHOLD] = options.repartition_threshold
-        ints[at.N_EVENTS] = len(self.directions)
-        self.g[:] = 1.0
-        self.g[len(self.g) - len(self.directions) :] = self.directions[:, None]
-        self.v[at.Y] = y
-        self.x[1 + self.n :] = p
+        # The queue itself reads the sizes, before any group has begun.
+        self.ints[: at.INTS] = ints
+
+    def run(
+        self, t: float, y: Array, p: Array, first: NDArray[np.int64], stopped: Callable[[], bool]
+    ) -> tuple[int, list[Leaver]]:
+        """Integrate the rows of `y` and `p`; a group begins at each row in `first` and has up to four.
+
+        How many groups came to an end, and the runs that left. The outputs lie in `kept` (by place), those of runs
+        that left, or of a group that was stopped, up to where they did and not a number from there on.
+        """
+        groups = len(first)
+        counts = np.diff(first, append=len(y))
+        rows = first[:, None] + np.minimum(np.arange(LANES), counts[:, None] - 1)
+        starts = self.starts[:groups].transpose(0, 2, 1)
+        starts[:, :, 0] = t
+        starts[:, :, 1 : 1 + self.n] = y[rows]
+        starts[:, :, 1 + self.n :] = p[rows]
+        self.reals[at.REALS + at.T] = self.reals[at.REALS + at.T_NEW] = t
+        ints = self.ints
+        ints[queue.COUNTS : queue.COUNTS + groups] = counts
+        ints[[queue.GROUP, queue.BEGUN, queue.ALL_STEPS, queue.ALL_EVALUATIONS]] = 0
+        ints[queue.GROUPS] = groups
+        leavers: list[Leaver] = []
+        while True:
+            ints[at.BUDGET] = TURN
+            status = Status(advance_groups.at(self._pointers))
+            if status is Status.DONE:
+                break
+            if status is Status.RUNNING:
+                if stopped():
+                    self._stop(int(ints[queue.GROUP]), groups)
+                    break
+                continue
+            flagged = self.g[FLAG] != 0.0 if status is not Status.TOO_MANY_STEPS else self.g[ACTIVE] != 0.0
+            leavers += self._leave(np.flatnonzero(flagged & (self.g[ACTIVE] != 0.0)))
+        for leaver in leavers:
+            self.kept[leaver.place, leaver.output :] = np.nan
+        return int(ints[queue.GROUP]), leavers
+
+    def _stop(self, group: int, groups: int) -> None:
+        """Keep what the present group has reached."""
+        ints, reached = self.ints, int(self.ints[at.OUT_NEXT])
+        self.kept[LANES * group : LANES * groups] = np.nan
+        self.kept[LANES * group : LANES * (group + 1), :reached] = self.out_y.transpose(2, 0, 1)[:, :reached]
+        count = ints[queue.COUNTS + group]
+        ints[queue.ALL_STEPS] += count * ints[at.STEPS]
+        ints[queue.ALL_EVALUATIONS] += count * ints[at.EVALUATIONS]
 
     def _leave(self, lanes: NDArray[np.int64]) -> list[Leaver]:
         """Take lanes out; copies of another lane keep their places."""
         t, output = float(self.reals[at.T]), int(self.ints[at.OUT_NEXT])
-        found = [Leaver(int(k), t, self.v[at.Y, :, k].copy(), output) for k in lanes]
+        first = LANES * int(self.ints[queue.GROUP])
+        found = [Leaver(first + int(k), t, self.v[at.Y, :, k].copy(), output) for k in lanes]
         self.g[ACTIVE, lanes] = 0.0
         left = np.flatnonzero(self.g[ACTIVE])
         if len(left):
@@ -193,13 +213,13 @@ class LaneGroup:
 
     @property
     def evaluations(self) -> int:
-        """Calls of the rates, each for four lanes."""
-        return int(self.ints[at.EVALUATIONS])
+        """Calls of the rates, counted once a run."""
+        return int(self.ints[queue.ALL_EVALUATIONS])
 
     @property
     def steps(self) -> int:
-        """Steps made."""
-        return int(self.ints[at.STEPS])
+        """Steps made, counted once a run."""
+        return int(self.ints[queue.ALL_STEPS])
 
 
-__all__ = ["METHODS", "LaneGroup", "LaneMachine", "Leaver", "lane_machine"]
+__all__ = ["METHODS", "LaneGroups", "LaneMachine", "Leaver", "lane_machine"]

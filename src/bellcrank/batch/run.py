@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.batch.group import METHODS, LaneGroup, LaneMachine, Watch, lane_machine, watched
+from bellcrank.batch.group import METHODS, LaneGroups, LaneMachine, Watch, lane_machine, watched
 from bellcrank.batch.lanes import LANES
 from bellcrank.batch.readout import Readout, readout
 from bellcrank.batch.result import BatchReport, BatchResult, Failure
@@ -32,7 +32,6 @@ from bellcrank.program.cuda import Precision
 from bellcrank.result.result import Happening, Result
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
-from bellcrank.simulate import layout as at
 from bellcrank.simulation import Run, output_times
 from bellcrank.touch import begun, continuous, touch_events
 
@@ -163,6 +162,7 @@ class _Batch:
         self.device: DeviceRun | None = None
         self.watch: Watch | None = None
         self.timing = Timing()
+        self.groups = 1
         self.happened: dict[int, tuple[Happening, ...]] = {}
         self.impacts: dict[int, ImpactTable] = {}
         self.values = np.full((len(table), len(times), reading.width), np.nan)
@@ -181,11 +181,13 @@ class _Batch:
 
         rows = np.arange(len(self.table))
         size = LANES * max(1, min(MOST_GROUPS, BLOCK_STATES // (LANES * len(self.times))))
-        # Even shares for all threads where there are few rows.
-        size = min(size, LANES * max(1, -(-len(rows) // (LANES * threads))))
+        # Even shares: as many blocks for one thread as for another.
+        blocks_each = -(-len(rows) // (size * threads))
+        size = LANES * -(-len(rows) // (LANES * threads * blocks_each))
         if self.device is not None:
             size, threads = self.device.rows_at_once(self.starts.y.shape[1]), 1
         begun = np.isin(rows, [*self.failures], invert=True)
+        self.groups = size // LANES
         blocks = [rows[k : k + size][begun[k : k + size]] for k in range(0, len(rows), size)]
         bar = Bar(int(begun.sum()), progress)
         began = time.perf_counter()
@@ -244,35 +246,34 @@ class _Batch:
                 if not self.stop.is_set():
                     self._single(int(row), self.starts.t, self.starts.y[row], 0)
             return len(rows)
-        if not hasattr(self.local, "group"):
-            parameters = self.table.parameters.shape[1]
-            self.local.group = LaneGroup(
-                self.machine, self.method, self.times, parameters, self.options, self.watch
+        if not len(rows):
+            return 0
+        if not hasattr(self.local, "groups"):
+            self.local.groups = LaneGroups(
+                self.machine,
+                self.method,
+                self.times,
+                self.table.parameters.shape[1],
+                self.options,
+                self.watch,
+                self.groups,
             )
-        group: LaneGroup = self.local.group
-        y = np.full((len(rows), len(self.times), group.n), np.nan)
-        ended = np.zeros(len(rows), bool)
-        leavers = []
-        for k in np.flatnonzero(np.diff(rows // LANES, prepend=-1)):
-            four = rows[k : k + LANES]
-            four = four[four // LANES == four[0] // LANES]
-            whole, left = group.run(
-                self.starts.t, self.starts.y[four], self.table.parameters[four], self.stop.is_set
-            )
-            y[k : k + len(four)] = group.out_y.transpose(2, 0, 1)[: len(four)]
-            reached = len(self.times) if whole else int(group.ints[at.OUT_NEXT])
-            y[k : k + len(four), reached:] = np.nan
-            ended[k : k + len(four)] = whole
-            for leaver in left:
-                y[k + leaver.lane, leaver.output :] = np.nan
-                ended[k + leaver.lane] = False
-                leavers.append((int(four[leaver.lane]), leaver))
-            self._count(group.steps * len(four), group.evaluations * len(four))
-            if not whole:
-                break
-        self._read(rows, y)
+        groups: LaneGroups = self.local.groups
+        first = np.flatnonzero(np.diff(rows // LANES, prepend=-1))
+        p = self.table.parameters[rows]
+        whole, leavers = groups.run(self.starts.t, self.starts.y[rows], p, first, self.stop.is_set)
+        self._count(groups.steps, groups.evaluations)
+        places = np.arange(len(rows))
+        if len(rows) < LANES * len(first):
+            # Rows without a start leave lanes empty behind the others of their group.
+            group = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
+            places += LANES * group - first[group]
+        self._read(rows, groups.kept[places])
+        ended = places < LANES * whole
+        left = np.searchsorted(places, [leaver.place for leaver in leavers])
+        ended[left] = False
         self.done[rows[ended]] = True
-        for row, leaver in leavers:
+        for row, leaver in zip(rows[left].tolist(), leavers, strict=True):
             if not self.stop.is_set():
                 self._count(0, 0, 1)
                 self._single(row, leaver.t, leaver.y, leaver.output)
@@ -301,16 +302,18 @@ class _Batch:
         """Quantities of the states y, shape (rows, outputs, n)."""
         m, outputs = self.mechanism, len(self.times)
         flat = y.reshape(len(rows) * outputs, -1)
-        known = ~np.isnan(flat[:, 0])
+        known: Any = ~np.isnan(flat[:, 0])
         if not known.any():
             return
+        values = np.full((len(flat), self.reading.width), np.nan)
+        if known.all():
+            known = slice(None)
         t = np.tile(self.times, len(rows))[known]
         p = np.repeat(self.table.parameters[rows], outputs, axis=0)[known]
         flat = flat[known]
         full = self.machine.full.many(np.hstack([t[:, None], flat, p]))
         speeds = m.linkage.speeds
         q, u, du = flat[:, : m.linkage.positions], full[:, :speeds], full[:, speeds : 2 * speeds]
-        values = np.full((len(known), self.reading.width), np.nan)
         values[known] = self.reading.rows(t, q, u, du, p)
         self.values[rows] = values.reshape(len(rows), outputs, -1)
 
