@@ -171,7 +171,18 @@ def _suspension(module: dict[str, Any]) -> Any:
     return ride
 
 
-MODELS: dict[str, Callable[[Example], Any]] = {"ball_on_ground": _ball}
+def _bat(example: Example) -> Any:
+    from bellcrank.verify.bat_and_ball import central_normal
+
+    slope = central_normal()[2]
+    towards = (1.0 / math.hypot(1.0, slope), 0.0, slope / math.hypot(1.0, slope))
+    start = {"ball flight": {"velocity": towards}}
+    run = load(str(example.model)).simulate(7e-3, initial=start, formulation="recursive", output=400)
+    lines = {name: np.linalg.norm(run[f"{name}.velocity"], axis=1) for name in ("ball", "bat")}
+    return curves(1e3 * run.time, lines, "time [ms]", "speed [m/s]")
+
+
+MODELS: dict[str, Callable[[Example], Any]] = {"ball_on_ground": _ball, "bat_and_ball": _bat}
 """Model files that are better seen as curves."""
 PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "contact_of_shapes": _laws,

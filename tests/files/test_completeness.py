@@ -203,7 +203,7 @@ CONTINUOUS: dict[str, tuple[Call, Call]] = {
     ),
     "young": (CURVED, {**CURVED, "young": (1e9, 2e9)}),
     "poisson": (CURVED, {**CURVED, "poisson": (0.3, 0.2)}),
-    "approach_speed": (SOFT, {**SOFT, "restitution": 0.5, "approach_speed": 3.0}),
+    "approach_speed": ({**SOFT, "restitution": 0.5}, {**SOFT, "restitution": 0.5, "approach_speed": 3.0}),
     "points": (SOFT, {**SOFT, "points": 2}),
     "restitution": (SOFT, {**SOFT, "restitution": 0.5}),
     "law": (SOFT, {**SOFT, "law": "flores"}),
