@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -125,6 +126,8 @@ def _processes(work: Callable[..., Any], *warming: Any) -> Iterator[Any]:
 
 
 def _warm(together: Any, work: Callable[..., Any], warming: tuple[Any, ...]) -> None:
+    # Asks Exudyn, before it is imported, for its build without range checks.
+    sys.exudynFast = True  # type: ignore[attr-defined]
     work(*warming)
     together.wait(300.0)
 

@@ -13,10 +13,14 @@ import pytest
 
 import bellcrank as bc
 from analysis.linkages import four_bar
-from bellcrank.batch import equilibria, simulate_many
+from bellcrank.batch import equilibria, group, simulate_many
+from bellcrank.batch.group import LaneGroups, lane_machine
+from bellcrank.batch.lane_queue import GROUP
 from bellcrank.errors import ModelError
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
+from bellcrank.simulate import Options
+from bellcrank.simulate.layout import OUT_NEXT
 from bellcrank.simulation import simulate
 from bellcrank.verify.slider_crank import slider_crank
 from bellcrank.verify.slider_crank_impact import slider_crank_with_block
@@ -380,3 +384,38 @@ def test_labelled_arrays() -> None:
     assert data["bob.position"].dims[:2] == ("instance", "time")
     assert data["bob.position"].attrs["units"] == "m"
     np.testing.assert_array_equal(data["mass"], [1.0, 2.0])
+
+
+def test_groups_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often the machine code hands back, a queue of groups gives the bits of each group by itself."""
+    mechanism = analyse(swing())
+    times, options = np.linspace(0.0, 1.0, 6), Options(rtol=1e-8, atol=1e-10)
+    rng = np.random.default_rng(3)
+    y = np.hstack([np.tile(mechanism.start.q, (10, 1)), rng.uniform(-1.0, 1.0, (10, 1))])
+    p = np.array(mechanism.parameter_values) * rng.uniform(0.5, 2.0, (10, 2))
+    first, ends = np.array([0, 4, 7]), (4, 7, 10)
+
+    def lanes(capacity: int) -> LaneGroups:
+        return LaneGroups(lane_machine(mechanism), "dop853", times, 2, options, None, capacity)
+
+    single = []
+    for begin, end in zip(first, ends, strict=True):
+        alone = lanes(1)
+        assert alone.run(0.0, y[begin:end], p[begin:end], np.array([0]), lambda: False) == (1, [])
+        single.append((alone.kept[: end - begin].copy(), alone.steps))
+    monkeypatch.setattr(group, "TURN", 2)
+    groups = lanes(4)
+    assert groups.run(0.0, y, p, first, lambda: False) == (3, [])
+    for k, (expected, _) in enumerate(single):
+        np.testing.assert_array_equal(groups.kept[4 * k : 4 * k + len(expected)], expected)
+    assert groups.steps == sum(steps for _, steps in single)
+    # Stopped in the second group: the first is whole, the second begun, the third not a number.
+    stopped = lanes(4)
+    assert stopped.run(0.0, y, p, first, lambda: stopped.ints[GROUP] == 1) == (1, [])
+    np.testing.assert_array_equal(stopped.kept[:4], single[0][0])
+    reached = int(stopped.ints[OUT_NEXT])
+    assert 0 < reached < len(times)
+    np.testing.assert_array_equal(stopped.kept[4:7, :reached], single[1][0][:, :reached])
+    assert np.isnan(stopped.kept[4:7, reached:]).all()
+    assert np.isnan(stopped.kept[8:11]).all()
+    assert single[0][1] < stopped.steps < groups.steps
