@@ -1,6 +1,6 @@
 """One step of dynamic contact: displacements, then velocities and accelerations that fit on the contact surface.
 
-Source: Lee (1995), section 3.3, with the corrections of the project's notes. The displacement comes from the forces
+Source: Lee (1995), section 3.3, with slips in its equations corrected. The displacement comes from the forces
 of (10), the velocity of the whole body from those of (14), its acceleration from those of (15). Differs in:
 generalised- alpha beside Newmark; damping; obstacles that move or are curved (linearised about the end of the step
 until that stays); the rate at which the normal of a curved obstacle turns is left out of (13).
