@@ -29,8 +29,8 @@ from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
-    from bellcrank.contact.descent import Pieces
     from bellcrank.contact.local import Local
+    from bellcrank.contact.pieces import Pieces
 
 Array = NDArray[np.float64]
 
@@ -182,7 +182,7 @@ class Sampled(Source):
     @cached_property
     def pieces(self) -> Pieces:
         """What the compiled search of two such surfaces takes."""
-        from bellcrank.contact.descent import Pieces
+        from bellcrank.contact.pieces import Pieces
 
         return Pieces.of(self)
 

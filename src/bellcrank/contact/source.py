@@ -90,8 +90,12 @@ class Source(Shape):
     def support(self, n: Vec) -> Support:
         raise ModelError("a surface of data may not be convex, so it has no support points")
 
-    def bounding_radius(self) -> Scalar:
+    @cached_property
+    def _radius(self) -> float:
         return float(np.linalg.norm(self.points, axis=1).max())
+
+    def bounding_radius(self) -> Scalar:
+        return self._radius
 
     def samples(self) -> tuple[Vec, ...]:
         return tuple((float(x), float(y), float(z)) for x, y, z in self.points)
