@@ -126,6 +126,10 @@ class Around(Shape):
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
         """Curvature along two tangents, in the shape's own axes."""
 
+    def curvature(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
+        """Curvature of the surface at x along two tangents, in the shape's own axes, for Hertz's theory."""
+        return self.bend(x, e1, e2)
+
     @abstractmethod
     def room(self, x: Vec) -> Scalar:
         """How far the contact point x may still move before the piece is gathered anew; negative is too far."""
