@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import ellipe, ellipkm1
 
+from bellcrank.contact import Sampled
 from bellcrank.contact.hertz import curvature, effective_modulus, stiffness
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Sphere, Superellipsoid
+from bellcrank.contact.source import local_of
+from bellcrank.contact.steps import frame
+from bellcrank.errors import ModelError
+from bellcrank.model import System
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -74,3 +79,63 @@ def test_curvatures_of_shapes() -> None:
     one = curvature(plain, UNIT, n, tuple(point), tuple(t1), tuple(t2))
     two = curvature(by_points, UNIT, n, tuple(point), tuple(t1), tuple(t2))
     assert one == pytest.approx(two, rel=1e-5, abs=1e-5)
+
+
+def spread(number: int) -> np.ndarray:
+    """Directions spread evenly."""
+    k = np.arange(number)
+    z, turn = 1.0 - (2 * k + 1) / number, np.pi * (3.0 - np.sqrt(5.0)) * k
+    r = np.sqrt(1.0 - z * z)
+    return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
+
+
+def test_curvatures_of_a_sampled_ellipsoid_are_of_first_order() -> None:
+    """Root mean square of the errors, which a mean by weights makes of the order of the spacing."""
+    axes = (1.0, 0.8, 1.3)
+    random, errors = np.random.default_rng(2), []
+    ways = [w / np.linalg.norm(w) for w in random.normal(size=(40, 3))]
+    for number in (1000, 8000):
+        u = spread(number)
+        n = u / axes
+        surface = Sampled(u * axes, n / np.linalg.norm(n, axis=1)[:, None])
+        squares = []
+        for way in ways:
+            x = way * axes
+            normal = tuple((way / axes / np.linalg.norm(way / axes)).tolist())
+            e1, e2 = frame(normal)
+            point = tuple(x.tolist())
+            exact = curvature(Ellipsoid(*axes), UNIT, normal, point, e1, e2)
+            found = curvature(local_of(surface, surface.numbers(x)[0].tolist()), UNIT, normal, point, e1, e2)
+            squares.append(float(np.abs(np.subtract(found, exact)).max()) ** 2)
+        errors.append(math.sqrt(math.fsum(squares) / len(squares)))
+    assert errors[1] < 8e-3
+    assert math.log(errors[0] / errors[1], math.sqrt(8.0)) > 0.9
+
+
+def test_a_sampled_ball_is_as_stiff_as_hertz_says() -> None:
+    u = spread(2000)
+    system = System("ball", gravity=(0.0, 0.0, 0.0))
+    ball = system.body("ball", mass=1.0, inertia=(1e-3,) * 3, at=(0.0, 0.0, 0.0499))
+    system.free("flight", system.ground, ball)
+    shape = ball.shape(Sampled(0.05 * u, u))
+    system.contact(
+        "floor", system.ground.plane(), shape, treatment="continuous", law="hertz", young=(math.inf, 2e7)
+    )
+    run = system.simulate(1e-5, output=1, progress=False)
+    depth, force = -float(run["floor.gap"][0]), float(run["floor.normal_force"][0])
+    assert depth == pytest.approx(1e-4, rel=0.01)
+    assert force == pytest.approx(4.0 / 3.0 * 2e7 / 0.91 * math.sqrt(0.05) * depth**1.5, rel=5e-3)
+
+
+def test_a_flat_sampled_side_has_no_hertz_stiffness() -> None:
+    t = np.linspace(-0.3, 0.3, 7)
+    x, y = np.meshgrid(t, t, indexing="ij")
+    plate = Sampled.from_grid(np.stack([x, y, np.zeros_like(x)], axis=2))
+    system = System("plate")
+    body = system.body("body", mass=1.0, inertia=(1e-3,) * 3, at=(0.0, 0.0, 0.1))
+    system.free("flight", system.ground, body)
+    with pytest.raises(ModelError, match=r"contact 'floor'.*curve away.*give stiffness="):
+        system.contact("floor", system.ground.plane(), body.shape(plate), treatment="continuous", law="hertz",
+                       young=2e7)  # fmt: skip
+    system.contact("knob", system.ground.sphere(0.05), body.shape(plate), treatment="continuous", law="hertz",
+                   young=2e7)  # fmt: skip

@@ -88,13 +88,22 @@ def test_bezier_patch_as_published_lies_inside_and_is_of_second_order() -> None:
             ],
             axis=2,
         )
-        bezier = BezierGrid(grid, around=True)
+        bezier = Sampled.from_grid(grid, surface="bezier", around=True)
+        assert isinstance(bezier, BezierGrid)
         at_sample = np.array(grid[rows // 2, 3])
         point, _ = bezier.nearest(1.1 * at_sample)
         h1, h2 = polar[1] - polar[0], (turn[1] - turn[0]) * np.sin(polar[rows // 2])
         assert 1.0 - np.linalg.norm(point) == pytest.approx((h1**2 + h2**2) / 4.0, rel=0.05)
         errors.append(1.0 - float(np.linalg.norm(point)))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+
+
+def test_surfaces_over_a_grid_are_named() -> None:
+    grid = np.zeros((5, 5, 3))
+    with pytest.raises(ModelError, match="'through' or 'bezier', not 'spline'"):
+        Sampled.from_grid(grid, surface="spline")  # type: ignore[call-overload]
+    with pytest.raises(ModelError, match="around= belongs to surface='bezier'"):
+        Sampled.from_grid(grid, around=True)  # type: ignore[call-overload]
 
 
 def test_grid_of_a_wavy_surface_that_is_not_convex() -> None:

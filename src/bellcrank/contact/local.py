@@ -86,6 +86,22 @@ class Local(Around):
         K1, K2 = times(K, e1), times(K, e2)
         return dot(e1, K1), dot(e1, K2), dot(e2, K2)
 
+    def curvature(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
+        """The mean of the quadrics' curvatures by their weights at x: of first order in the spacing, without jumps."""
+        total: Scalar = FAR
+        sums: list[Scalar] = [FAR * value for value in self.inputs[6:12]]
+        for row in self.rows:
+            d = sub(x, (row[0], row[1], row[2]))
+            s = dot(d, d) / (row[12] * row[12])
+            left = maximum(1.0 - s, 0.0)
+            w = left * left * left / (s + NEAR)
+            total = total + w
+            sums = [before + w * value for before, value in zip(sums, row[6:12], strict=True)]
+        xx, yy, zz, xy, xz, yz = (-value / total for value in sums)
+        K = (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+        K1, K2 = times(K, e1), times(K, e2)
+        return dot(e1, K1), dot(e1, K2), dot(e2, K2)
+
     def room(self, x: Vec) -> Scalar:
         way = sub(x, self.start)
         return 1.0 - dot(way, way) / self.source.margin**2

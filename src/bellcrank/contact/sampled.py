@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,8 +29,9 @@ from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
-    from bellcrank.contact.descent import Pieces
+    from bellcrank.contact.bezier import BezierGrid
     from bellcrank.contact.local import Local
+    from bellcrank.contact.pieces import Pieces
 
 Array = NDArray[np.float64]
 
@@ -78,12 +79,43 @@ class Sampled(Source):
                 "than another; sample more evenly"
             )
 
+    @overload
     @staticmethod
-    def from_grid(grid: ArrayLike, inside: ArrayLike | None = None) -> Sampled:
+    def from_grid(
+        grid: ArrayLike,
+        inside: ArrayLike | None = None,
+        *,
+        surface: Literal["through"] = "through",
+        around: Literal[False] = False,
+    ) -> Sampled: ...
+
+    @overload
+    @staticmethod
+    def from_grid(
+        grid: ArrayLike, inside: ArrayLike | None = None, *, surface: Literal["bezier"], around: bool = False
+    ) -> BezierGrid: ...
+
+    @staticmethod
+    def from_grid(
+        grid: ArrayLike, inside: ArrayLike | None = None, *, surface: str = "through", around: bool = False
+    ) -> Sampled | BezierGrid:
         """A structured grid of points (rows, columns, 3), without doubled ones; normals from its differences.
 
         inside: A point all normals point away from [m]; without it they are rows x columns, right-handed.
+        surface: "through" the samples, or the "bezier" patches of paper C, which miss them as published.
+        around: Whether the columns of a "bezier" grid close to a ring.
         """
+        if surface == "bezier":
+            from bellcrank.contact.bezier import BezierGrid
+
+            if inside is None:
+                return BezierGrid(np.asarray(grid, dtype=np.float64), around)
+            x, y, z = (float(v) for v in np.asarray(inside, dtype=np.float64))
+            return BezierGrid(np.asarray(grid, dtype=np.float64), around, (x, y, z))
+        if surface != "through":
+            raise ModelError(f"surface of a grid is 'through' or 'bezier', not {surface!r}")
+        if around:
+            raise ModelError("around= belongs to surface='bezier'; a surface through samples needs no rows")
         g = np.asarray(grid, dtype=np.float64)
         if g.ndim != 3 or g.shape[2] != 3 or min(g.shape[:2]) < 4:
             raise ModelError(
@@ -182,9 +214,19 @@ class Sampled(Source):
     @cached_property
     def pieces(self) -> Pieces:
         """What the compiled search of two such surfaces takes."""
-        from bellcrank.contact.descent import Pieces
+        from bellcrank.contact.pieces import Pieces
 
         return Pieces.of(self)
+
+    @cached_property
+    def least_curvature(self) -> tuple[float, int]:
+        """The least principal curvature of the surface [1/m], negative in dents, and the sample it is at."""
+        # H is that of the tangent plane: its third value, along the normal, is zero.
+        _, n, H = self._fitted
+        size = float(np.abs(H).max())
+        values = np.linalg.eigvalsh(-H + 2.0 * size * np.einsum("ij,ik->ijk", n, n))[:, 0]
+        k = int(np.argmin(values))
+        return float(values[k]), k
 
     def bends(self, k: int) -> Array:
         return np.asarray(-self._fitted[2][k])

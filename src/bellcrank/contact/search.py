@@ -250,7 +250,7 @@ class SampledPair:
             i, heights = i[kept], heights[kept]
         return i, heights, np.full(len(i), -1)
 
-    @property
+    @cached_property
     def band(self) -> float:
         """How far above the other shape contact points are looked for [m]."""
         size, s = float(self.source.bounding_radius()), self.source.spacing

@@ -90,8 +90,12 @@ class Source(Shape):
     def support(self, n: Vec) -> Support:
         raise ModelError("a surface of data may not be convex, so it has no support points")
 
-    def bounding_radius(self) -> Scalar:
+    @cached_property
+    def _radius(self) -> float:
         return float(np.linalg.norm(self.points, axis=1).max())
+
+    def bounding_radius(self) -> Scalar:
+        return self._radius
 
     def samples(self) -> tuple[Vec, ...]:
         return tuple((float(x), float(y), float(z)) for x, y, z in self.points)
@@ -121,6 +125,10 @@ class Around(Shape):
     @abstractmethod
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
         """Curvature along two tangents, in the shape's own axes."""
+
+    def curvature(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
+        """Curvature of the surface at x along two tangents, in the shape's own axes, for Hertz's theory."""
+        return self.bend(x, e1, e2)
 
     @abstractmethod
     def room(self, x: Vec) -> Scalar:

@@ -12,7 +12,7 @@ from bellcrank.contact.laws import FACTORS, ForceLaw
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.search import held
-from bellcrank.contact.shapes import Plane, Shape
+from bellcrank.contact.shapes import Plane, Shape, Sphere
 from bellcrank.contact.source import Source, input_names, leader, local_of
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
@@ -233,13 +233,42 @@ def _sides(
 
 def _check_curved(who: str, a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} on {type(b).__name__}"
-    edged = any(shape.faces or isinstance(shape, Revolution | Source) for shape in (a, b))
+    edged = any(
+        shape.faces
+        or isinstance(shape, Revolution)
+        or (isinstance(shape, Source) and not isinstance(shape, Sampled))
+        for shape in (a, b)
+    )
     straight = any(s.straight for s in (a, b)) and any(isinstance(s, Plane) for s in (a, b))
     if a.planar or edged or straight:
         raise ModelError(
             f"{who}: {names} may touch along a line or an edge, or tells no curvature, so that Hertz's theory gives "
             "no stiffness; give stiffness="
         )
+    if any(isinstance(s, Sampled) for s in (a, b)):
+        _check_sampled_curved(who, a, b)
+
+
+def _check_sampled_curved(who: str, a: Shape, b: Shape) -> None:
+    """Raise where sampled surfaces may lie flat on the other one, or in a dent of it."""
+    total, places = 0.0, list[str]()
+    for shape in (a, b):
+        if isinstance(shape, Sampled):
+            least, k = shape.least_curvature
+            total += least
+            places.append(f"{least:.3g} 1/m at ({', '.join(f'{x:.4g}' for x in shape.points[k])})")
+        elif type(shape) is Sphere and isinstance(shape.radius, int | float):
+            total += 1.0 / shape.radius
+    size = min(float(s.bounding_radius()) for s in (a, b) if isinstance(s, Sampled))
+    if total * size < FLATTEST:
+        raise ModelError(
+            f"{who}: Hertz's theory needs surfaces that curve away from each other everywhere; the least curvature "
+            f"of the sampled one is {' and '.join(places)}; give stiffness="
+        )
+
+
+FLATTEST = 1e-3
+"""Least curvature of a gap, over one by the size of the body, that still counts as a point contact."""
 
 
 def _friction(who: str, given: float | Coulomb | LuGre) -> Coulomb | LuGre | None:
