@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,9 +57,9 @@ def begun(mechanism: Mechanism) -> Mechanism:
     values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
     for forces in groups(continuous(mechanism)).values():
         values |= Tracker(mechanism, forces).search(mechanism.start, values)
+    names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
+    here = measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
-        p = np.array(list(values.values()))
-        here = measuring(mechanism, [f"{force.name}.gap", f"{force.name}.rate"])(mechanism.start, p)
         if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
             values |= {name: float(here[f"{force.name}.rate"]) for name in names_in(force.approach_speed)}
     changed = replace(mechanism, parameter_values=tuple(values.values()))
@@ -106,10 +107,10 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Update:
     names = names_in(force.approach_speed)
     if not names:
         return _nothing
-    measure = measuring(mechanism, [f"{force.name}.rate"])
+    measure = cache(lambda: measuring(mechanism, [f"{force.name}.rate"]))
 
     def update(state: State, parameters: Mapping[str, float]) -> Mapping[str, float]:
-        speed = float(measure(state, np.array(list(parameters.values())))[f"{force.name}.rate"])
+        speed = float(measure()(state, np.array(list(parameters.values())))[f"{force.name}.rate"])
         return {names[0]: max(speed, SLOWEST)}
 
     return update

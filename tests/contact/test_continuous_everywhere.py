@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.contact.test_sampled import sampled_sphere
 
+from bellcrank import recording, simulation
 from bellcrank.contact import Coulomb, LuGre
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.parametric import Parametric
@@ -125,6 +128,51 @@ def test_recorded_run_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
     assert np.array_equal(resume(path)["floor.normal_force"], whole["floor.normal_force"])
     whole.html(tmp_path / "run.html")
     assert (tmp_path / "run.html").stat().st_size > 0
+
+
+@pytest.mark.parametrize("kind", ["ball", "sampled ball"])
+def test_an_interrupted_run_with_contacts_goes_on(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Interrupted in flight and in contact: the outputs are those of the whole run to the last bit."""
+    sampled = kind == "sampled ball"
+    system = thrown(sampled_sphere(200, 0.05) if sampled else None, friction=0.2)
+    stops = (31,) if sampled else (9, 31, 64)
+    options = {
+        "initial": START,
+        "tolerance": 1e-8,
+        "output": 200,
+        "formulation": "recursive",
+        "integrator": "dop853",
+        "progress": False,
+    }
+    whole = system.simulate(0.5, **options)  # type: ignore[arg-type]
+    assert len(whole.events) > 4
+    monkeypatch.setattr(simulation, "Options", partial(simulation.Options, chunk_seconds=1e-9))
+    monkeypatch.setattr(recording, "SHORTEST", 0.0)
+    monkeypatch.setattr(recording, "SHARE", 0.0)
+    write = recording.Recorder.write
+    writings = [0]
+
+    def interrupting(self: recording.Recorder, *args: Any) -> None:
+        write(self, *args)
+        writings[0] += 1
+        if writings[0] in stops:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(recording.Recorder, "write", interrupting)
+    path = tmp_path / "run.h5"
+    run = system.simulate(0.5, save=path, **options)  # type: ignore[arg-type]
+    times = []
+    while run.run.status == "interrupted":
+        times.append(float(run.time[-1]))
+        run = resume(path, progress=False)
+    assert len(times) == len(stops)
+    assert run.run.status == "done"
+    assert np.array_equal(run.time, whole.time)
+    for name in ("ball.position", "ball.velocity", "floor.normal_force"):
+        assert np.array_equal(run[name], whole[name])
+    assert run.events == whole.events
 
 
 def test_batches_follow_contacts() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bellcrank.mechanics.flexible import NodePose
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
@@ -42,6 +43,9 @@ from bellcrank.mechanics.vectors import (
     times,
 )
 from bellcrank.program.trace import Scalar, cos, sin
+
+if TYPE_CHECKING:
+    from bellcrank.contact.closest import Closest
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +102,8 @@ class Kinematics:
         self.q = tuple(q)
         self.u: tuple[Scalar, ...] | None = None
         self.nodes: dict[int, NodePose] = {}
+        self.closest: dict[str, Closest] = {}
+        """Closest points by contact, found once in a state: on surfaces of data they are long programs."""
         self.turns: list[tuple[Turn, ...]] = []
         self.r: list[Vec] = []
         for link in linkage.links:

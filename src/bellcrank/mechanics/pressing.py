@@ -56,7 +56,10 @@ class Pressing:
     @cached_property
     def closest(self) -> Closest:
         """The pair of points."""
-        return self.pair.closest(self.kin)
+        known, name = self.kin.closest, self.force.name
+        if name not in known:
+            known[name] = self.pair.closest(self.kin)
+        return known[name]
 
     @cached_property
     def point(self) -> Vec:

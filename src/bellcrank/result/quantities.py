@@ -234,7 +234,7 @@ class Quantities:
             found["force"] = Traceable(lambda: energy.applied(s, force), XYZ, "N")
         elif isinstance(force, described.AppliedTorque):
             found["torque"] = Traceable(lambda: energy.applied(s, force), XYZ, "N m")
-        stored = energy.stored(s, force)
+        stored = None if "energy" in found else energy.stored(s, force)
         if stored is not None:
             found["energy"] = Traceable(lambda: [stored], (), "J")
         return found
@@ -258,6 +258,7 @@ class Quantities:
             "normal_force": Traceable(lambda: [c.load], (), "N"),
             "friction_force": Traceable(lambda: in_world(c.friction), XYZ, "N"),
             "force": Traceable(lambda: in_world(c.on_b), XYZ, "N"),
+            "energy": Traceable(lambda: [c.energy], (), "J"),
         }
 
     def _contact(self, name: str) -> dict[str, Traceable]:
