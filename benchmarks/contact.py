@@ -84,6 +84,29 @@ def surface_query(number: int, repeats: int) -> Timing:
     return _queries(SampledPair(surface, surface), points, repeats)
 
 
+def motion_query(number: int, repeats: int) -> Timing:
+    """The same along a turning of half a degree a step, each query begun at the samples of the last."""
+    from bellcrank.contact import Sampled
+    from bellcrank.contact.descent import Descent
+
+    points, normals = samples(number)
+    surface = Sampled(points, normals)
+    descent = Descent(surface, surface, 4.0 * surface.spacing, 0.05)
+    R, c = poses(points)[0]
+    step = np.deg2rad(0.5)
+    turn = np.array([[np.cos(step), -np.sin(step), 0.0], [np.sin(step), np.cos(step), 0.0], [0.0, 0.0, 1.0]])
+    best, visited = math.inf, 0
+    for _ in range(max(2, min(repeats, 5))):
+        start, Q, visited = descent(R, c)[0].samples, R, 0
+        began = time.perf_counter()
+        for _ in range(POSES):
+            Q = turn @ Q
+            start = descent(Q, c, start)[0].samples
+            visited += descent.visited
+        best = min(best, (time.perf_counter() - began) / POSES)
+    return Timing(best, note=f"{1.0 / best:.3g} queries/s, {visited // POSES} pairs of nodes looked at")
+
+
 def coal_query(number: int, repeats: int) -> Timing:
     """Coal's distance of the same points as triangles."""
     import coal
@@ -240,6 +263,11 @@ def contact_measures(repeats: int, quick: bool) -> Iterator[tuple[str, str, Call
         yield f"pair of {number} samples", "bellcrank, samples", lambda n=number: tree_query(n, repeats)  # type: ignore[misc]
         if number <= 100_000:
             yield f"pair of {number} samples", "bellcrank, smooth", lambda n=number: surface_query(n, repeats)  # type: ignore[misc]
+            yield (
+                f"pair of {number} samples",
+                "bellcrank, in motion",
+                lambda n=number: motion_query(n, repeats),
+            )  # type: ignore[misc]
         yield f"pair of {number} samples", "coal, triangles", lambda n=number: coal_query(n, repeats)  # type: ignore[misc]
     for code, measure in (("bellcrank", ours), ("mujoco", mujoco), ("exudyn", exudyn)):
         yield "elastic bounces, 1 s", code, lambda m=measure: m(repeats)  # type: ignore[misc]
