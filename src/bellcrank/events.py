@@ -176,6 +176,8 @@ def react(
 ) -> tuple[State | None, Array | None, bool] | None:
     """What the events that were met change: state, parameters, whether to stop."""
     names = mechanism.mechanics.parameters
+    # Surfaces of data have hundreds of parameters, and change most of them at a time.
+    places = {name: k for k, name in enumerate(names)}
     new_p: Array | None = None
     new_state: State | None = None
     for event in met:
@@ -184,10 +186,10 @@ def react(
             new_p = p.copy() if new_p is None else new_p
             changes |= event.update(state, dict(zip(names, new_p.tolist(), strict=True)))
         for name, value in changes.items():
-            if name not in names:
+            if name not in places:
                 raise unknown_name(f"parameter for event {event.name!r}", name, names)
             new_p = p.copy() if new_p is None else new_p
-            new_p[names.index(name)] = float(value)
+            new_p[places[name]] = float(value)
         if event.jump is not None:
             values = dict(zip(names, (p if new_p is None else new_p).tolist(), strict=True))
             new_state = event.jump(new_state or state, values) or new_state

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.errors import ModelError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 SLOWEST = 1e-12
 """Approaches are never taken to be slower than this [m/s]."""
 
+Array = NDArray[np.float64]
 Update = Callable[["State", Mapping[str, float]], Mapping[str, float]]
 
 
@@ -58,12 +60,21 @@ def begun(mechanism: Mechanism) -> Mechanism:
     for forces in groups(continuous(mechanism)).values():
         values |= Tracker(mechanism, forces).search(mechanism.start, values)
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
-    here = measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
+    here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
         if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
             values |= {name: float(here[f"{force.name}.rate"]) for name in names_in(force.approach_speed)}
     changed = replace(mechanism, parameter_values=tuple(values.values()))
     return changed.with_programs_of(mechanism)
+
+
+def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:
+    """A function that measures quantities, traced once for all runs of a mechanism."""
+    key, known = ("measured", *names), mechanism.compiled
+    if key not in known:
+        known[key] = measuring(mechanism, names)
+    found: Callable[[State, Array], dict[str, Any]] = known[key]
+    return found
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:
@@ -107,7 +118,7 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Update:
     names = names_in(force.approach_speed)
     if not names:
         return _nothing
-    measure = cache(lambda: measuring(mechanism, [f"{force.name}.rate"]))
+    measure = cache(lambda: _measuring(mechanism, [f"{force.name}.rate"]))
 
     def update(state: State, parameters: Mapping[str, float]) -> Mapping[str, float]:
         speed = float(measure()(state, np.array(list(parameters.values())))[f"{force.name}.rate"])
