@@ -170,10 +170,12 @@ def test_sampled_surface_needs_the_continuous_treatment() -> None:
     ball = system.body("ball", mass=1.0, inertia=(1.0,) * 3)
     with pytest.raises(ModelError, match="treatment='continuous'"):
         system.contact("floor", system.ground.plane(), ball.shape(sampled_sphere(100)))
+    # Patches as published have half the curvature: nothing for Hertz's theory.
+    t = np.linspace(-1.0, 1.0, 5)
+    x, y = np.meshgrid(t, t, indexing="ij")
+    bowl = Sampled.from_grid(np.stack([x, y, -(x**2) - y**2], axis=2), surface="bezier")
     with pytest.raises(ModelError, match="stiffness="):
-        system.contact(
-            "floor", system.ground.plane(), ball.shape(sampled_sphere(100)), treatment="continuous", young=1e9
-        )
+        system.contact("floor", system.ground.plane(), ball.shape(bowl), treatment="continuous", young=1e9)
     check_pair(sampled_sphere(100), Ellipsoid(1.0, 2.0, 3.0))
     with pytest.raises(ModelError, match="sharp rims"):
         check_pair(sampled_sphere(100), Cylinder(1.0, 2.0))
