@@ -96,6 +96,14 @@ def test_box_finds_its_four_corners() -> None:
             assert [f.gap for f in found] == pytest.approx([-1e-4] * 4, abs=1e-12)
 
 
+def test_box_at_rest_presses_with_a_quarter_of_its_weight_at_each_corner() -> None:
+    system = put_down(box((0.2, 0.1, 0.06), 5), 4, 0.03, (1e-3, 4e-3, 4e-3))
+    run = system.simulate(0.4, formulation="recursive", tolerance=1e-6, output=20, integrator="dop853")
+    forces = [float(run[f"floor {k}.normal_force"][-1]) for k in (1, 2, 3, 4)]
+    assert forces == pytest.approx([0.25 * G] * 4, rel=1e-5)
+    assert abs(float(run["body.velocity.z"][-1])) < 1e-7
+
+
 def test_box_on_a_sampled_floor_is_held_at_its_corners() -> None:
     """The corners are those of the smaller body, whichever comes first."""
     t = np.linspace(-0.3, 0.3, 13)
