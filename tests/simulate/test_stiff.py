@@ -206,3 +206,14 @@ def test_the_tangent_kernel_is_the_jacobian_of_a_stiff_mechanism():
         scale = np.abs(exact).max() + 1.0
         assert exact == pytest.approx((4 * narrow - wide) / 3, abs=1e-7 * scale)
         assert tangent(np.concatenate([x, along]))[: rates.n_out] == pytest.approx(rates(x), rel=1e-12)
+
+
+@pytest.mark.parametrize("stiffness", [1e-3, 1.0])
+def test_turns_of_the_interpreter_do_not_change_auto(stiffness):
+    """How often the interpreter gets a turn depends on the clock; neither the steps nor the switches may."""
+    runs = [
+        integrate(van_der_pol(stiffness), "auto", np.linspace(0.0, 2.0, 11), Options(chunk_seconds=seconds))
+        for seconds in (1e-9, 10.0)
+    ]
+    assert len({(run.steps, run.evaluations, run.switches) for run in runs}) == 1
+    np.testing.assert_array_equal(runs[0].y, runs[1].y)

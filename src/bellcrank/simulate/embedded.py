@@ -57,6 +57,7 @@ from bellcrank.simulate.steps import (
     DONE,
     GO_ON,
     NOT_FINITE,
+    RUNNING,
     STIFF,
     accept,
     close_step,
@@ -310,8 +311,10 @@ def advance(
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            # Whether the interpreter gets a turn here must not matter for what is counted.
+            going = True if status == RUNNING else status == GO_ON
             if (
-                status == GO_ON
+                going
                 and watched
                 and held_back(addresses, ints, reals, x, v, OWN + s + shape[EXTRAS], table[STABILITY])
             ):

@@ -60,6 +60,7 @@ from bellcrank.simulate.steps import (
     NEWTON_FAILED,
     NONSTIFF,
     NOT_FINITE,
+    RUNNING,
     accept,
     close_step,
     move_on,
@@ -289,7 +290,8 @@ def advance(
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
-            if status == GO_ON and watched and ints[NONSTIFF_COUNT] >= STEADY:
+            going = True if status == RUNNING else status == GO_ON
+            if going and watched and ints[NONSTIFF_COUNT] >= STEADY:
                 status = NONSTIFF
             if status != GO_ON:
                 return status
