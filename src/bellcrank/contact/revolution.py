@@ -53,6 +53,13 @@ class Revolution(Shape):
     def _radii(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         return np.asarray(evaluate(self._program, np.linspace(0.0, self.length, 401)[None, :])[0])
 
+    def outline(self, rings: int = 26) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """Places along the axis and the radius there [m], shape (rings, 2)."""
+        z = np.linspace(0.0, self.length, rings)
+        return np.stack(
+            [z, np.interp(z, np.linspace(0.0, self.length, len(self._radii)), self._radii)], axis=1
+        )
+
     def at(self, z: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         """Radius, its slope and its second derivative."""
         done: dict[int, Scalar] = {self._program.inputs[0].id: z}

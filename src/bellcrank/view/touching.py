@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import HalfPlane, Plane, Shape
 from bellcrank.errors import BellcrankError
 from bellcrank.view.shapes import Solid, hull, plate
@@ -33,6 +34,8 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
         return Solid(edge, ((0, 1, 2, 3),), (PLANE_COLOUR,), 1.0, ground=abs(up[1]) > 0.5)
     if isinstance(shape, Plane):
         return _tiles(size, abs(float(up[2])) > 0.5)
+    if isinstance(shape, Revolution):
+        return _turned(shape, colour, opacity)
     points = _outline(shape, vector)
     if points is None or len(points) < 3:
         return None
@@ -53,6 +56,20 @@ def _tiles(size: float, ground: bool) -> Solid:
         for j in range(n)
     )
     return Solid(corners, faces, ("#eef1f4",), 1.0, ground=ground)
+
+
+def _turned(shape: Revolution, colour: str, opacity: float) -> Solid:
+    """A solid of revolution as rings along its axis, closed by its flat ends."""
+    sides, outline = 24, shape.outline()
+    turn = 2 * np.pi * np.arange(sides) / sides
+    corners = np.array([(r * np.cos(a), r * np.sin(a), z) for z, r in outline for a in turn])
+    faces = [
+        (i * sides + j, i * sides + (j + 1) % sides, (i + 1) * sides + (j + 1) % sides, (i + 1) * sides + j)
+        for i in range(len(outline) - 1)
+        for j in range(sides)
+    ]
+    ends = (tuple(reversed(range(sides))), tuple(range(len(corners) - sides, len(corners))))
+    return Solid(corners, (*faces, *ends), (colour,), opacity)
 
 
 def _outline(shape: Shape, vector: Vector) -> Array | None:
