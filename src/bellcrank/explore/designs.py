@@ -7,6 +7,7 @@ Latin hypercube: McKay, Beckman, Conover (1979). Sobol sequence: Sobol (1967) wi
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -27,7 +28,7 @@ SMALLEST = 2.0**-31
 
 
 @dataclass(frozen=True)
-class Design:
+class Design(ABC):
     """A plan of runs."""
 
     kind: ClassVar[str] = ""
@@ -44,12 +45,12 @@ class Design:
             )
         return self._table(variables)
 
+    @abstractmethod
     def rows(self, variables: Variables) -> int:
         """Number of runs."""
-        raise NotImplementedError
 
-    def _table(self, variables: Variables) -> dict[str, Array]:
-        raise NotImplementedError
+    @abstractmethod
+    def _table(self, variables: Variables) -> dict[str, Array]: ...
 
     def as_data(self) -> dict[str, Any]:
         """Kind and settings, plainly."""
@@ -117,9 +118,9 @@ class _Drawn(Design):
         """As asked for."""
         return self.runs
 
+    @abstractmethod
     def points(self, dimensions: int) -> Array:
         """Shape (runs, dimensions), in 0 ... 1."""
-        raise NotImplementedError
 
     def _table(self, variables: Variables) -> dict[str, Array]:
         return through_quantiles(self.points(len(variables)), variables)

@@ -6,6 +6,7 @@ Every design draws probabilities and asks for quantiles, so that any design goes
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -22,7 +23,7 @@ TAILS = 1e-3
 
 
 @dataclass(frozen=True)
-class Distribution:
+class Distribution(ABC):
     """A distribution of one number."""
 
     kind: ClassVar[str] = ""
@@ -34,16 +35,17 @@ class Distribution:
                 raise ModelError(f"{self.kind} distribution: {field.name} must be finite, not {value!r}")
         self.check()
 
+    @abstractmethod
     def check(self) -> None:
         """Raise where the numbers make no distribution."""
 
+    @abstractmethod
     def quantile(self, probability: ArrayLike) -> Array:
         """Values below which the given shares lie."""
-        raise NotImplementedError
 
+    @abstractmethod
     def share(self, value: ArrayLike) -> Array:
         """The share that lies below the given values (the cumulative distribution)."""
-        raise NotImplementedError
 
     @property
     def bounds(self) -> tuple[float, float]:
