@@ -67,7 +67,8 @@ def _queries(ask: Callable[[Array, Array], Any], points: Array, repeats: int) ->
 
 def tree_query(number: int, repeats: int) -> Timing:
     """The nearest pair of samples by two trees."""
-    from bellcrank.contact.tree import Search, Tree
+    from bellcrank.contact.tree import Tree
+    from bellcrank.contact.tree_search import Search
 
     points, normals = samples(number)
     tree = Tree.over(points, normals)

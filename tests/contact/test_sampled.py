@@ -16,7 +16,9 @@ from bellcrank.contact.meshes import cleaned
 from bellcrank.contact.sampled import MOST
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Circle, Cylinder, Ellipsoid
-from bellcrank.contact.tree import PLANE, Search, Tree
+from bellcrank.contact.tree import Tree
+from bellcrank.contact.tree_layout import PLANE
+from bellcrank.contact.tree_search import Search
 from bellcrank.errors import ModelError
 from bellcrank.model import System
 

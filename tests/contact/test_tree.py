@@ -10,7 +10,9 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 from tests.contact.test_sampled import on_sphere
 
-from bellcrank.contact.tree import PLANE, SEGMENT, Search, Tree
+from bellcrank.contact.tree import Tree
+from bellcrank.contact.tree_layout import PLANE, SEGMENT
+from bellcrank.contact.tree_search import Search
 
 
 def tree_of(number: int) -> tuple[np.ndarray, Tree]:

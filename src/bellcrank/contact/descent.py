@@ -50,7 +50,8 @@ from bellcrank.contact.pieces import (
     WIDTH_B,
 )
 from bellcrank.contact.refinement import refined
-from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF, STACK
+from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF
+from bellcrank.contact.tree_layout import STACK
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Capsule, Plane, Shape, Sphere
 from bellcrank.contact.source import Around, Source, input_names, leader, local_of
 from bellcrank.contact.steps import frame
-from bellcrank.contact.tree import PLANE, SEGMENT, Search
+from bellcrank.contact.tree_layout import PLANE, SEGMENT
+from bellcrank.contact.tree_search import Search
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import mat, vec
 from bellcrank.program.kernel import Kernel, compile_program

@@ -1,0 +1,137 @@
+"""Samples of one tree by their height above a plane or a segment, in compiled code."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF
+from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, OTHER, PLANE, ROOM, WIDTH_A
+from bellcrank.simulate.compiled import part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@part
+def height(given: Floats, kind: int, x: float, y: float, z: float) -> float:
+    """How far a point of a's frame lies above the other body: a plane, or a segment with a radius around it."""
+    if kind == PLANE:
+        return given[OTHER] * x + given[OTHER + 1] * y + given[OTHER + 2] * z - given[OTHER + 3]  # type: ignore[no-any-return]
+    dx = x - given[OTHER]
+    dy = y - given[OTHER + 1]
+    dz = z - given[OTHER + 2]
+    ux = given[OTHER + 3]
+    uy = given[OTHER + 4]
+    uz = given[OTHER + 5]
+    square = ux * ux + uy * uy + uz * uz
+    if square > 0.0:
+        along = min(1.0, max(-1.0, (dx * ux + dy * uy + dz * uz) / square))
+        dx -= along * ux
+        dy -= along * uy
+        dz -= along * uz
+    return math.sqrt(dx * dx + dy * dy + dz * dz) - given[OTHER + 6]  # type: ignore[no-any-return]
+
+
+@part
+def reach(nodes: Floats, k: int, x: float, y: float, z: float) -> float:
+    """How far the samples of a node reach from its centre along a unit vector, at most."""
+    c = x * nodes[k, AXIS] + y * nodes[k, AXIS + 1] + z * nodes[k, AXIS + 2]
+    drum = abs(c) * nodes[k, HALF] + math.sqrt(max(0.0, 1.0 - c * c)) * nodes[k, DRUM]
+    return min(drum, nodes[k, BALL])  # type: ignore[no-any-return]
+
+
+@part
+def node_height(given: Floats, kind: int, nodes: Floats, k: int) -> float:
+    """No sample of a node lies lower than this above the other body."""
+    x = nodes[k, 0]
+    y = nodes[k, 1]
+    z = nodes[k, 2]
+    if kind == PLANE:
+        below = reach(nodes, k, given[OTHER], given[OTHER + 1], given[OTHER + 2])
+        return height(given, kind, x, y, z) - below
+    dx = x - given[OTHER]
+    dy = y - given[OTHER + 1]
+    dz = z - given[OTHER + 2]
+    ux = given[OTHER + 3]
+    uy = given[OTHER + 4]
+    uz = given[OTHER + 5]
+    square = ux * ux + uy * uy + uz * uz
+    if square > 0.0:
+        along = min(1.0, max(-1.0, (dx * ux + dy * uy + dz * uz) / square))
+        dx -= along * ux
+        dy -= along * uy
+        dz -= along * uz
+    size = math.sqrt(dx * dx + dy * dy + dz * dz)
+    if not size > 0.0:
+        return -given[OTHER + 6] - nodes[k, BALL]  # type: ignore[no-any-return]
+    if square > 0.0:
+        # Other points of the segment see the node from elsewhere.
+        return size - given[OTHER + 6] - nodes[k, BALL]  # type: ignore[no-any-return]
+    return size - given[OTHER + 6] - reach(nodes, k, dx / size, dy / size, dz / size)  # type: ignore[no-any-return]
+
+
+@part
+def lowest_sample(header: Ints, given: Floats, points: Floats, nodes: Floats, stack: Ints) -> int:
+    """The place of the sample lowest above the other body; given[BOUND] is lowered to its height."""
+    leaves, width, kind = header[LEAVES_A], header[WIDTH_A], header[KIND]
+    best = -1
+    top = 1
+    stack[0] = 0
+    while top > 0:
+        top -= 1
+        k = stack[top]
+        above = node_height(given, kind, nodes, k)
+        if above >= given[BOUND]:
+            continue
+        if k >= leaves - 1:
+            j = k - (leaves - 1)
+            for i in range(j * width, (j + 1) * width):
+                h = height(given, kind, points[i, 0], points[i, 1], points[i, 2])
+                if h < given[BOUND]:
+                    given[BOUND] = h
+                    best = i
+            continue
+        left = 2 * k + 1
+        right = 2 * k + 2
+        a = node_height(given, kind, nodes, left)
+        b = node_height(given, kind, nodes, right)
+        nearer = left if a <= b else right
+        farther = right if a <= b else left
+        stack[top] = farther
+        stack[top + 1] = nearer
+        top += 2
+    return best
+
+
+@part
+def low_samples(
+    header: Ints, given: Floats, points: Floats, nodes: Floats, found: Ints, heights: Floats, stack: Ints
+) -> int:
+    """The places of all samples less than given[BOUND] above the other body; how many, also beyond the room."""
+    leaves, width, kind = header[LEAVES_A], header[WIDTH_A], header[KIND]
+    count = 0
+    top = 1
+    stack[0] = 0
+    while top > 0:
+        top -= 1
+        k = stack[top]
+        above = node_height(given, kind, nodes, k)
+        if above >= given[BOUND]:
+            continue
+        if k >= leaves - 1:
+            j = k - (leaves - 1)
+            for i in range(j * width, (j + 1) * width):
+                h = height(given, kind, points[i, 0], points[i, 1], points[i, 2])
+                if h < given[BOUND]:
+                    if count < header[ROOM]:
+                        found[count] = i
+                        heights[count] = h
+                    count += 1
+            continue
+        stack[top] = 2 * k + 2
+        stack[top + 1] = 2 * k + 1
+        top += 2
+    return count

@@ -1,0 +1,25 @@
+"""Where things lie in the arrays that compiled searches of trees are given."""
+
+from __future__ import annotations
+
+STACK = 4096
+"""Entries of the stacks; a search goes down both trees, so it holds a few nodes a level."""
+
+# header: sizes of both trees, room for answers, kind of the other body
+N_A = 0
+LEAVES_A = 1
+N_B = 2
+LEAVES_B = 3
+ROOM = 4
+KIND = 5
+WIDTH_A = 6
+WIDTH_B = 7
+WHAT = 8
+HEADER = 9
+# kinds of the other body
+PLANE = 0
+SEGMENT = 1
+# given: pose of b seen from a (rotation by rows, origin), bound on distances, then the numbers of the other body
+BOUND = 12
+OTHER = 13
+GIVEN = 20
