@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.simulation import Codes, Rung
 from benchmarks.simulation_slider_crank import ladder
 
-INTEGRATORS = ("dop853", "dormand_prince5", "milne_hamming", "auto", "runge_kutta4", "radau")
+INTEGRATORS = ("dop853", "dormand_prince5", "runge_kutta5", "milne_hamming", "auto", "runge_kutta4", "radau")
 
 
 @cache

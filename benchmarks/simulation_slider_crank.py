@@ -19,6 +19,7 @@ from benchmarks.simulation import Codes, Rung
 INTEGRATORS = (
     "dop853",
     "dormand_prince5",
+    "runge_kutta5",
     "milne_hamming",
     "radau",
     "auto",

@@ -24,7 +24,7 @@ from bellcrank.simulate.status import Status
 
 Array = NDArray[np.float64]
 
-METHODS = ("dop853", "dormand_prince5", "runge_kutta4")
+METHODS = ("dop853", "dormand_prince5", "runge_kutta5", "runge_kutta4")
 """Integrators that run in lanes."""
 
 TURN = 5000
