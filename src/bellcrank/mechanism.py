@@ -40,8 +40,9 @@ from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.program.count import Count, count
+from bellcrank.program.graph import BudgetExceeded, Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import BudgetExceeded, Graph, Scalar
+from bellcrank.program.trace import Scalar
 from bellcrank.topology import spanning_tree
 from bellcrank.topology.groups import Group
 

@@ -27,8 +27,9 @@ from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import matmul, sub, transpose, transposed_times
 from bellcrank.model.forces import ContactForce
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import where
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar, compare, where
+from bellcrank.program.trace import Scalar, compare
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -40,7 +40,8 @@ from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import ParameterTable
 from bellcrank.model.pressing import contact_force
 from bellcrank.model.states import StateMethods
-from bellcrank.program.trace import Expr, Graph
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr
 
 from .test_round_trip import traced
 

@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.mechanism import FORMULATIONS, Formulation
-from bellcrank.program.trace import cos
+from bellcrank.program.functions import cos
 from bellcrank.simulate.methods import METHODS
 from flexible_dynamics.members import FRAMES, LENGTH, rod, slider_crank
 from formulations.comparison import AGREEMENT, difference, random_state, solved

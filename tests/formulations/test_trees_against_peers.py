@@ -214,8 +214,8 @@ def mass_matrix(found, state: State) -> Array:
     """The mass matrix of the tree, evaluated."""
     from bellcrank.formulations.equations import Equations, Reference
     from bellcrank.program.evaluate import evaluate
+    from bellcrank.program.graph import Graph
     from bellcrank.program.program import Program
-    from bellcrank.program.trace import Graph
 
     eq = Equations.traced(
         found.mechanics, found.partition, Graph(), Reference(0.0, state.q.tolist(), state.u.tolist(), ())

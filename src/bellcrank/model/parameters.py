@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.program.trace import Expr, ParameterGraph, Scalar, rebuild
+from bellcrank.program.functions import rebuild
+from bellcrank.program.graph import ParameterGraph
+from bellcrank.program.trace import Expr, Scalar
 
 
 @dataclass(frozen=True)
