@@ -25,7 +25,7 @@ from bellcrank.simulate.loop import Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.result.result import Happening, Result
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
 
 Array = NDArray[np.float64]
 History = list[tuple[float, Array]]
@@ -213,7 +213,7 @@ def resume(
     empty memory, and with contacts they are the same to rounding. events, controllers: the same as in the first
     call, because functions are not stored. A finished run is returned as it is.
     """
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
     from bellcrank.touch import touch_events
 
     stored = storage.read(path)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.mechanism import FORMULATIONS, Formulation
+from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.mechanism import Formulation
 from bellcrank.program.functions import cos
 from bellcrank.simulate.methods import METHODS
 from flexible_dynamics.members import FRAMES, LENGTH, rod, slider_crank

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bellcrank.mechanism import FORMULATIONS, State
+from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.mechanism import State
 from bellcrank.model import System
 from formulations.comparison import AGREEMENT, body_difference, body_motion, redrawn, solved
 from reference.engine import turn

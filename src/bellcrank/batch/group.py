@@ -15,12 +15,13 @@ from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.segment import watching
 from bellcrank.mechanics.contacts import ContactPair
-from bellcrank.mechanism import Mechanism, Traced
+from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options
 from bellcrank.simulate.status import Status
+from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 

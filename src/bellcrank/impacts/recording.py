@@ -31,7 +31,7 @@ from bellcrank.simulate.loop import Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.impacts.run import Setup
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
 
 Array = NDArray[np.float64]
 Contents = tuple[dict[str, NDArray[Any]], dict[str, Any]]
@@ -50,7 +50,7 @@ class ContactRecorder(Recorder):
     @staticmethod
     def new(path: str | PathLike[str], setup: Setup, contacts: Contacts) -> ContactRecorder:
         """For a run that is about to start."""
-        from bellcrank.simulation import Run
+        from bellcrank.run import Run
 
         timing = {"queue_size": setup.timing.queue_size, "propagation": setup.timing.propagation.value}
         plain = Run(setup.mechanism, setup.integrator, (), setup.controllers)

@@ -17,7 +17,8 @@ from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from bellcrank.mechanism import Mechanism, Traced
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 

@@ -31,8 +31,9 @@ from bellcrank.studies.touched import Touches, begun_at
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
-    from bellcrank.mechanism import Mechanism, State, Traced
+    from bellcrank.mechanism import Mechanism, State
     from bellcrank.model.system import System
+    from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 
