@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,24 +39,20 @@ from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.program.program import Program
+from bellcrank.study_methods import StudyMethods
 from bellcrank.topology import spanning_tree
 from bellcrank.topology.groups import Group
 from bellcrank.traced import Traced, trace
 
 if TYPE_CHECKING:
     from bellcrank.analysis.count_report import CountReport
-    from bellcrank.batch import BatchResult
     from bellcrank.export import CasadiFunctions
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
-    from bellcrank.result.result import Result
-    from bellcrank.studies.equilibrium import Equilibrium
-    from bellcrank.studies.inverse import InverseDynamics
-    from bellcrank.studies.linearize import Linear
-    from bellcrank.studies.sensitivity import Sensitivity
     from bellcrank.topology.tree import Tree
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 CHANGE_POINT = 1e-6
 """Independence of the loop equations below which speeds are lost in rounding (see `Mechanism.check_rank`)."""
@@ -72,7 +68,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism:
+class Mechanism(StudyMethods):
     """An analysed system.
 
     kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
@@ -217,6 +213,13 @@ class Mechanism:
         """Programs already compiled, by partition; shared by mechanisms of the same description."""
         return {}
 
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, kept under `key` with what is compiled."""
+        if key not in self.compiled:
+            self.compiled[key] = make()
+        found: T = self.compiled[key]
+        return found
+
     @cached_property
     def _elements(self) -> tuple[object, ...]:
         s = self.system
@@ -263,50 +266,6 @@ class Mechanism:
         traced = [self.traced(f) for f in formulations or FORMULATIONS]
         counts = {t.formulation: t.count() for t in traced}
         return CountReport(self.system.name, counts, paper_counts(self))
-
-    def simulate(self, duration: float, **options: Any) -> Result:
-        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
-        from bellcrank.simulation import simulate
-
-        return simulate(self, duration, **options)
-
-    def equilibrium(self, **options: Any) -> Equilibrium:
-        """Where it stays at rest; see :func:`bellcrank.studies.equilibrium.equilibrium`."""
-        from bellcrank.studies.equilibrium import equilibrium
-
-        return equilibrium(self, **options)
-
-    def linearize(self, state: State | Equilibrium | None = None, **options: Any) -> Linear:
-        """Small motions about a state; see :func:`bellcrank.studies.linearize.linearize`."""
-        from bellcrank.studies.linearize import linearize
-
-        return linearize(self, state, **options)
-
-    def kinematics(self, duration: float, **options: Any) -> Result:
-        """The motion when all freedoms are driven; see :func:`bellcrank.studies.kinematics.kinematics`."""
-        from bellcrank.studies.kinematics import kinematics
-
-        return kinematics(self, duration, **options)
-
-    def inverse_dynamics(
-        self, motion: Any = None, duration: float | None = None, **options: Any
-    ) -> InverseDynamics:
-        """The efforts a motion needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
-        from bellcrank.studies.inverse import inverse_dynamics
-
-        return inverse_dynamics(self, motion, duration, **options)
-
-    def sensitivity(self, duration: float, **options: Any) -> Sensitivity:
-        """Derivatives along a run by parameters; see :func:`bellcrank.studies.sensitivity.sensitivity`."""
-        from bellcrank.studies.sensitivity import sensitivity
-
-        return sensitivity(self, duration, **options)
-
-    def simulate_many(self, table: Any, duration: float, **options: Any) -> BatchResult:
-        """One run for every row of a table; see :func:`bellcrank.batch.simulate_many`."""
-        from bellcrank.batch import simulate_many
-
-        return simulate_many(self, table, duration, **options)
 
     def export_c(self, path: str | PathLike[str], name: str | None = None) -> Path:
         """Write it as one self-contained C99 file; see :func:`bellcrank.export.export_c`."""

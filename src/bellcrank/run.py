@@ -273,17 +273,8 @@ class Run:
         if self.rows_before is not None:
             before = self.rows_before
             rows = tuple(np.vstack(pair) for pair in zip(before, rows, strict=True))  # type: ignore[assignment]
-        report = RunReport(
-            trajectory.status.name.lower(),
-            self.integrator,
-            str(self.machine.traced.formulation),
-            trajectory.steps,
-            trajectory.rejected,
-            trajectory.evaluations,
-            self.seconds_before + seconds,
-            trajectory.repartitions,
-            trajectory.switches,
-        )
+        formulation = str(self.machine.traced.formulation)
+        report = RunReport.of(trajectory, self.integrator, formulation, self.seconds_before + seconds)
         return Result(self.mechanism, trajectory.t, *rows, report, tuple(self.met))
 
     def _parameters_at(self, times: Array) -> Array:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
-from bellcrank.program.functions import cos, sign, sin, sqrt, where
-from bellcrank.program.graph import Graph
+from bellcrank.program.functions import cos, reachable, sign, sin, sqrt, where
 from bellcrank.program.program import Program
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar, add, compare, div, function, mul, power, sub
 
@@ -74,18 +73,11 @@ def jvp_program(program: Program) -> Program:
 
 def _live(outputs: Iterable[Scalar]) -> list[Expr]:
     """The nodes `outputs` depend on, in evaluation order."""
-    seen: dict[int, Expr] = {}
-    pending = [o for o in outputs if isinstance(o, Expr)]
-    graph: Graph | None = pending[0].graph if pending else None
-    while pending:
-        node = pending.pop()
-        if node.id in seen:
-            continue
-        if node.graph is not graph:
-            raise ValueError(f"{node!r} belongs to another graph than the first output")
-        seen[node.id] = node
-        pending.extend(a for a in node.args if isinstance(a, Expr))
-    return [seen[id] for id in sorted(seen)]
+    live = reachable(outputs)
+    for node in live:
+        if node.graph is not live[0].graph:
+            raise ValueError(f"{node!r} belongs to another graph than {live[0]!r}")
+    return live
 
 
 def _reached(seed: int, users: Mapping[int, Sequence[int]]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -114,6 +114,36 @@ def sign(x: Scalar) -> Scalar:
 def rebuild(op: str, args: Sequence[Any]) -> Scalar:
     """The operation `op` on new arguments, folded anew."""
     return _BUILDERS[op](*args)
+
+
+def rebuilt(value: Expr, leaf: Callable[[str], Scalar], memo: dict[int, Scalar]) -> Scalar:
+    """`value` with `leaf` of its name in place of every input; memo: nodes known already, by id."""
+    pending = [value]
+    while pending:
+        node = pending[-1]
+        if node.id in memo:
+            pending.pop()
+            continue
+        missing = [a for a in node.args if isinstance(a, Expr) and a.id not in memo]
+        if missing:
+            pending.extend(missing)
+            continue
+        pending.pop()
+        args = [memo[a.id] if isinstance(a, Expr) else a for a in node.args]
+        memo[node.id] = leaf(node.args[0]) if node.op == "input" else rebuild(node.op, args)
+    return memo[value.id]
+
+
+def reachable(roots: Iterable[Scalar]) -> list[Expr]:
+    """All nodes the roots are made of, in order of creation, which is one of evaluation."""
+    seen: dict[int, Expr] = {}
+    pending = [root for root in roots if isinstance(root, Expr)]
+    while pending:
+        node = pending.pop()
+        if node.id not in seen:
+            seen[node.id] = node
+            pending.extend(a for a in node.args if isinstance(a, Expr))
+    return [seen[id] for id in sorted(seen)]
 
 
 _BUILDERS: dict[str, Callable[..., Scalar]] = {

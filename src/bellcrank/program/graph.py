@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from bellcrank.program.functions import rebuild
+from bellcrank.program.functions import rebuilt
 from bellcrank.program.trace import Expr, Scalar
 
 
@@ -59,21 +59,7 @@ class Graph:
         """`value`, possibly of another graph, as a value of this one."""
         if not isinstance(value, Expr) or value.graph is self:
             return value
-        memo = {} if memo is None else memo
-        pending = [value]
-        while pending:
-            node = pending[-1]
-            if node.id in memo:
-                pending.pop()
-                continue
-            missing = [a for a in node.args if isinstance(a, Expr) and a.id not in memo]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            args = [memo[a.id] if isinstance(a, Expr) else a for a in node.args]
-            memo[node.id] = self.input(node.args[0]) if node.op == "input" else rebuild(node.op, args)
-        return memo[value.id]
+        return rebuilt(value, self.input, {} if memo is None else memo)
 
 
 class ParameterGraph(Graph):
