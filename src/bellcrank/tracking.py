@@ -27,8 +27,9 @@ from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import matmul, sub, transpose, transposed_times
 from bellcrank.model.forces import ContactForce
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import where
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar, compare, where
+from bellcrank.program.trace import Scalar, compare
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -69,11 +70,7 @@ class Tracker:
     def pair(self) -> SampledPair:
         """The search, one for each thread, since it keeps scratch."""
         key = ("sampled pair", self.name, threading.get_ident())
-        known = self.mechanism.compiled
-        if key not in known:
-            known[key] = SampledPair(*self.shapes)
-        found: SampledPair = known[key]
-        return found
+        return self.mechanism.once(key, lambda: SampledPair(*self.shapes))
 
     def _poses(self, state: State, values: Values) -> tuple[Array, ...]:
         row = evaluate(self._program, np.concatenate([[state.t], state.q, state.u, list(values.values())]))

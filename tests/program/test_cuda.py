@@ -11,12 +11,13 @@ from bellcrank.export import export_of
 from bellcrank.mechanism import analyse
 from bellcrank.program import cuda, gpu
 from bellcrank.program.evaluate import evaluate as interpreted
+from bellcrank.program.functions import cos, sin
 from bellcrank.program.gpu import evaluate, integrate_adaptive, integrate_fixed
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.order import few_live
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
-from bellcrank.program.trace import Graph, cos, sin
 from bellcrank.verify.full_car import full_car_system
 from program.c_compiler import needs_gxx, relative
 from program.cuda_shim import Processor

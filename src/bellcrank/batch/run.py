@@ -30,9 +30,10 @@ from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
 from bellcrank.result.result import Happening, Result
+from bellcrank.run import Run
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
-from bellcrank.simulation import Run, output_times
+from bellcrank.simulation import output_times
 from bellcrank.touch import begun, continuous, touch_events
 
 if TYPE_CHECKING:

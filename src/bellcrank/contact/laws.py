@@ -19,7 +19,8 @@ import math
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from bellcrank.program.trace import Scalar, compare, maximum, power, where
+from bellcrank.program.functions import maximum, where
+from bellcrank.program.trace import Scalar, compare, power
 
 
 class ForceLaw(StrEnum):
