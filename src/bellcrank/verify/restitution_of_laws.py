@@ -12,6 +12,7 @@ and Flores et al. (2011), solved here by bisection; the exponent, the stiffness 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from bellcrank.contact.laws import kelvin_voigt_damping
 from bellcrank.model import System
@@ -19,7 +20,7 @@ from bellcrank.verify.cases import Quantity
 from bellcrank.verify.two_balls import run
 
 ASKED = tuple(k / 10 for k in range(1, 11))
-FACTORS = {
+FACTORS: dict[str, Callable[[float], float]] = {
     "hunt-crossley": lambda e: 3 * (1 - e) / 2,
     "lankarani-nikravesh": lambda e: 3 * (1 - e * e) / 4,
     "flores": lambda e: 8 * (1 - e) / (5 * e),
@@ -56,7 +57,10 @@ def at_size(size: float, restitution: float) -> float:
         ball = system.body(name, mass=mass, inertia=(0.4 * mass * radius**2,) * 3, at=(x, 0.0, 0.0))
         system.free(f"{name} flight", system.ground, ball)
         shapes.append(ball.sphere(radius))
-    system.contact("hit", *shapes, treatment="continuous", restitution=restitution, young=1e8, poisson=0.3)
+    left, right = shapes
+    system.contact(
+        "hit", left, right, treatment="continuous", restitution=restitution, young=1e8, poisson=0.3
+    )
     found = system.simulate(
         0.05 * size, initial={"left flight": {"velocity": (1.0, 0.0, 0.0)}}, tolerance=1e-11, output=5
     )
