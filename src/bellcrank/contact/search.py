@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from bellcrank.errors import ModelError
 from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 FLAT_OR_COARSE = (
     "no contact point found on a sampled surface: it is flat, or too coarse for its curvature; "
@@ -56,6 +58,7 @@ class SampledPair:
         self.meeting = Meeting(self.source, self.other)
         if isinstance(self.other, Sampled):
             near = NEAR * self.source.spacing
+            self._slack = self.source.bulge + self.other.bulge
             self._descent = Descent(self.source, self.other, near, self.meeting.band + self.other.spacing)
 
     def __call__(
@@ -84,7 +87,7 @@ class SampledPair:
             assert self._patched is not None
             return self._patched.refined(R, c, x, y, sample, hold, partner)
         self.meeting.pose(*self.seen(R, c))
-        self.meeting.put(0, *((x, y) if self.first else (y, x)), (sample, partner), hold)
+        self.meeting.put(0, *self.turned(x, y), (sample, partner), hold)
         how = self.meeting.follow(0)
         if how == BEYOND:
             way = R @ y + c - x
@@ -121,6 +124,23 @@ class SampledPair:
         """Pose of the other shape seen from the surface that is searched."""
         return (R, c) if self.first else (R.T, -R.T @ c)
 
+    def turned(self, of_a: T, of_b: T) -> tuple[T, T]:
+        """What belongs to a and b, that of the surface that is searched first."""
+        return (of_a, of_b) if self.first else (of_b, of_a)
+
+    def alone(self, R: Array, c: Array, start: tuple[int, int] | None = None) -> tuple[Found, float] | None:
+        """The one contact point of two sampled surfaces and how far they may move before another one could touch [m].
+
+        start: The samples of the last time. None where there may be several points, or none is found.
+        """
+        if self._descent is None:
+            return None
+        assert self.meeting is not None
+        found = self.closest(R, c, start, self.meeting.band)
+        if found is None:
+            return None
+        return found, max(self.meeting.band, found.gap) - self._slack
+
     def contacts(
         self, R: Array, c: Array, points: int, before: list[Found | None] | None = None
     ) -> tuple[list[Found], float]:
@@ -132,20 +152,18 @@ class SampledPair:
             assert self._patched is not None
             return self._patched.contacts(R, c, points, before)
         meeting = self.meeting
-        if points == 1 and self._descent is not None:
+        if points == 1:
             old = next((f for f in before or [] if f is not None and f.sample >= 0), None)
-            alone = self.closest(R, c, None if old is None else (old.sample, old.partner), meeting.band)
+            alone = self.alone(R, c, None if old is None else (old.sample, old.partner))
             if alone is not None:
-                slack = sum(s.bulge for s in (self.source, self.other) if isinstance(s, Sampled))
-                return [alone], max(meeting.band, alone.gap) - slack
+                return [alone[0]], alone[1]
         meeting.pose(*self.seen(R, c))
         for k in range(points):
             point = before[k] if before is not None and k < len(before) else None
             if point is None or point.sample < 0:
                 meeting.empty(k)
             else:
-                here = (point.x, point.y) if self.first else (point.y, point.x)
-                meeting.put(k, *here, (point.sample, point.partner), point.hold)
+                meeting.put(k, *self.turned(point.x, point.y), (point.sample, point.partner), point.hold)
         self.check(meeting.search(points))
         found = [
             self._told(points + k, R) if meeting.kept[points + k, 0] >= 0 else None for k in range(points)
@@ -182,7 +200,8 @@ class SampledPair:
         S, t = self.seen(R, c)
         q = S.T @ (p - t)
         n = -S[:, 2] if self.first else S[:, 2]
-        return Found(math.inf, n, *((p, q) if self.first else (q, p)), -1, -1, NONE)
+        x, y = self.turned(p, q)
+        return Found(math.inf, n, x, y, -1, -1, NONE)
 
 
 def held(piece: Around, hold: tuple[Scalar, Scalar, Scalar, Scalar]) -> Around:
