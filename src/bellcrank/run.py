@@ -279,7 +279,7 @@ class Run:
 
     def _parameters_at(self, times: Array) -> Array:
         """Parameter values at the outputs; changes hold from their time on."""
-        values = np.tile(self.history[0][1], (len(times), 1))
-        for t, p in self.history[1:]:
-            values[times > t] = p
-        return values
+        since = np.array([t for t, _ in self.history[1:]])
+        # The last of several changes at one time holds.
+        last = np.searchsorted(since, times, side="left")
+        return np.array([self.history[k][1] for k in last]).reshape(len(times), -1)

@@ -56,9 +56,10 @@ def refuse_continuous(mechanism: Mechanism, what: str) -> None:
 
 def begun(mechanism: Mechanism) -> Mechanism:
     """The mechanism with the approach speeds of contacts that close as the run begins."""
-    values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
+    p = np.array(mechanism.parameter_values)
     for forces in groups(continuous(mechanism)).values():
-        values |= Tracker(mechanism, forces).search(mechanism.start, values)
+        Tracker(mechanism, forces).search(mechanism.start, p)
+    values = dict(zip(mechanism.mechanics.parameters, p.tolist(), strict=True))
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):

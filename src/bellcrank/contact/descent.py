@@ -37,9 +37,11 @@ from bellcrank.contact.pieces import (
     MEASURED,
     MIDDLE,
     NORMAL,
-    PAD,
     SAMPLE,
     SLACK,
+    SLOPES,
+    SPACING_A,
+    SPACING_B,
     START_A,
     START_B,
     VISITED,
@@ -49,7 +51,7 @@ from bellcrank.contact.pieces import (
     WIDTH_A,
     WIDTH_B,
 )
-from bellcrank.contact.refinement import refined
+from bellcrank.contact.refinement import FOUND, WIDE_PAD, refined
 from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF
 from bellcrank.contact.tree_layout import STACK
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
@@ -329,7 +331,7 @@ def descend(
     nodes_a = matrix(nodes_a_at, 0, 2 * leaves_a - 1, COLUMNS)
     table_b = matrix(table_b_at, 0, leaves_b * header[WIDTH_B], SAMPLE)
     nodes_b = matrix(nodes_b_at, 0, 2 * leaves_b - 1, COLUMNS)
-    pad = vector(pad_at, PAD)
+    pad = vector(pad_at, WIDE_PAD)
     bounds = vector(bounds_at, STACK)
     rows = matrix(stack_at, 0, 4, 2 * STACK)
     stack = rows[0]
@@ -339,10 +341,18 @@ def descend(
         answer[ANSWER * k + 11] = pad[HEIGHTS + k]
         answer[ANSWER * k + 10] = -1.0
         if pad[HEIGHTS + k] <= pad[BEST] + given[SLACK]:
-            refined(
-                header, given, table_a, nodes_a, table_b, nodes_b, found[2 * k], found[2 * k + 1], pad, stack,
-                rows[1], rows[2], rows[3], answer, ANSWER * k,
+            for m in range(3):
+                pad[SLOPES + 4 + m] = table_a[found[2 * k], m]
+                pad[SLOPES + 12 + m] = table_b[found[2 * k + 1], m]
+            how = refined(
+                given, table_a, nodes_a, leaves_a, header[WIDTH_A], given[SPACING_A],
+                table_b, nodes_b, leaves_b, header[WIDTH_B], given[SPACING_B],
+                0, 0, 2.0, 0.0, 0.0, 0.0, pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
             )  # fmt: skip
+            # The place must be that of the samples.
+            away = min(given[SPACING_A], given[SPACING_B]) + 4.0 * given[SLACK]
+            if how == FOUND and abs(answer[ANSWER * k] - answer[ANSWER * k + 11]) <= away:
+                answer[ANSWER * k + 10] = 1.0
     return count
 
 
@@ -373,7 +383,7 @@ class Descent:
         self._header[:4] = a.tree.leaves, a.tree.width, b.tree.leaves, b.tree.width
         self._given[SLACK:] = BETWEEN * (a.bulge + b.bulge), 0.0, deep, near, a.spacing, b.spacing
         self._found, self._answer = np.zeros(2 * PLACES, np.int64), np.zeros((PLACES, ANSWER))
-        self._scratch = np.zeros(PAD), np.zeros(STACK), np.zeros((4, 2 * STACK), np.int64)
+        self._scratch = np.zeros(WIDE_PAD), np.zeros(STACK), np.zeros((4, 2 * STACK), np.int64)
         pad, bounds, stack = self._scratch
         arrays = (
             *(self._header, self._found, self._given),
