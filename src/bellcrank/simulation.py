@@ -67,7 +67,7 @@ class Machine:
     @cached_property
     def projection(self) -> Kernel:
         """One Newton step back onto the constraints."""
-        return compile_program(self.mechanism.projection(self.partition))
+        return compile_program(self.mechanism.projection(self.partition, with_rank=True))
 
     @cached_property
     def full(self) -> Kernel:
@@ -148,6 +148,7 @@ def simulate(
 
         mechanism = begun(mechanism)
         events = (*events, *touch_events(mechanism))
+    mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
@@ -356,7 +357,7 @@ class Run:
         t, p = error.time, self.history[-1][1]
         state = self.full_state(self.machine, t, error.trajectory.end_state, p)
         distance, name = self.mechanism.independence(state, self.machine.partition, p.tolist())
-        if not distance < NEAR_CHANGE_POINT:
+        if error.status is not Status.CHANGE_POINT and not distance < NEAR_CHANGE_POINT:
             return error
         return SimulationError(Status.CHANGE_POINT, t, -1, name, error.trajectory)
 
