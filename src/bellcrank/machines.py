@@ -38,7 +38,7 @@ class Machine:
     @cached_property
     def projection(self) -> Kernel:
         """One Newton step back onto the constraints."""
-        return compile_program(self.mechanism.projection(self.partition))
+        return compile_program(self.mechanism.projection(self.partition, with_rank=True))
 
     @cached_property
     def full(self) -> Kernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -172,26 +173,40 @@ class Mechanism(StudyMethods):
 
     def check_rank(
         self, state: State, partition: Partition, parameters: Sequence[float] | None = None
-    ) -> None:
+    ) -> tuple[float, str]:
         """Raise where the loops nearly lose rank, whatever the partition: at a change point.
 
         Speeds follow there from differences of positions, so that rounding is amplified by the inverse square of
-        the distance.
+        the distance. Returns the distance and the equation that goes first.
         """
         distance, name = self.independence(state, partition, parameters)
-        if distance < CHANGE_POINT:
+        self._check_distance(distance, name, state.t, CHANGE_POINT)
+        return distance, name
+
+    def check_start(self, tolerance: float) -> None:
+        """Raise where the start is so close to a change point that a run cannot hold this relative tolerance."""
+        partition, (distance, name) = self._partition_and_rank
+        if self.partition is partition:
+            self._check_distance(distance, name, self.start.t, 0.1 * math.sqrt(2.2e-16 / tolerance))
+
+    def _check_distance(self, distance: float, name: str, t: float, least: float) -> None:
+        if distance < least:
             raise SingularMechanism(
-                f"{self.system.name!r} is so close to a change point at t = {state.t:.9g} s, where its loops lose rank "
+                f"{self.system.name!r} is so close to a change point at t = {t:.9g} s, where its loops lose rank "
                 f"and it may go on in more than one way, that its speeds are lost in rounding: the equation '{name}' "
-                f"depends on the others up to {distance:.1e}; start further to one side of it"
+                f"depends on the others up to {distance:.1e}; start further to one side of it "
+                f"(beyond {least:.1e}), or loosen the tolerance"
             )
 
     @cached_property
     def partition(self) -> Partition:
         """The partition in the start state."""
+        return self._partition_and_rank[0]
+
+    @cached_property
+    def _partition_and_rank(self) -> tuple[Partition, tuple[float, str]]:
         partition = self.choose_partition(self.start)
-        self.check_rank(self.start, partition)
-        return partition
+        return partition, self.check_rank(self.start, partition)
 
     def traced(
         self, formulation: Formulation | str | None = None, partition: Partition | None = None
@@ -279,15 +294,16 @@ class Mechanism(StudyMethods):
 
         return export_casadi(self)
 
-    def projection(self, partition: Partition) -> Program:
+    def projection(self, partition: Partition, with_rank: bool = False) -> Program:
         """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
 
         residual: largest constraint residual before the step. margin: smallest pivot against the largest
-        entry of its row; it falls towards zero where another partition is due.
+        entry of its row; it falls towards zero where another partition is due. with_rank: one more output,
+        the smallest pivot against the largest entry of its constraint; towards zero the loops lose rank.
         """
         from bellcrank.formulations.projection import projection
 
-        return projection(self.mechanics, partition)
+        return projection(self.mechanics, partition, with_rank)
 
     def __str__(self) -> str:
         from bellcrank.analysis.describe import describe_mechanism

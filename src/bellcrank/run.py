@@ -177,7 +177,7 @@ class Run:
         t, p = error.time, self.history[-1][1]
         state = self.full_state(self.machine, t, error.trajectory.end_state, p)
         distance, name = self.mechanism.independence(state, self.machine.partition, p.tolist())
-        if not distance < NEAR_CHANGE_POINT:
+        if error.status is not Status.CHANGE_POINT and not distance < NEAR_CHANGE_POINT:
             return error
         return SimulationError(Status.CHANGE_POINT, t, -1, name, error.trajectory)
 

@@ -72,6 +72,7 @@ def simulate(
 
         mechanism = begun(mechanism)
         events = (*events, *touch_events(mechanism))
+    mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
         rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
