@@ -96,7 +96,7 @@ class Run:
         self.reals[at.RTOL] = options.rtol
         self.reals[at.MAX_STEP] = options.max_step
         self.reals[at.POSITION_TOLERANCE] = options.position_tolerance
-        self.reals[at.THRESHOLD] = options.repartition_threshold
+        self.reals[[at.THRESHOLD, at.THRESHOLD_USUAL]] = options.repartition_threshold
         self.reals[at.MARGIN] = 1.0
         self.reals[at.STEP_MARGIN] = 1.0
         self.reals[[at.RANK, at.RANK_START, at.RANK_BEST]] = 1.0
