@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
+from bellcrank.jumps import Jumps
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import Mechanism, State, Traced, analyse
 from bellcrank.model.forces import ContactForce
@@ -140,6 +141,7 @@ def simulate(
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
+    _check_settings(integrator, tolerance, step, max_step)
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
@@ -173,6 +175,19 @@ def simulate(
         record = recorder(run, times, options, save)
         record.begin()
     return run.go(times, options, progress, record)
+
+
+def _check_settings(integrator: str, tolerance: float, step: float, max_step: float) -> None:
+    """Raise where numbers make no sense, in the words of the call."""
+    for name, value, least in (
+        ("tolerance", tolerance, 0.0),
+        ("max_step", max_step, 0.0),
+        ("step", step, -1e-300),
+    ):
+        if not value > least:
+            raise ModelError(f"{name}={value!r}: give a positive number")
+    if integrator == "runge_kutta4" and step == 0.0:
+        raise ModelError(f"the integrator {integrator!r} does not choose its step: give step= [s]")
 
 
 def prepared(
@@ -245,6 +260,8 @@ class Run:
         self.rows_before: tuple[Array, ...] | None = None
         self.seconds_before = 0.0
         self.watch: Watch | None = None
+        self.jumps = Jumps()
+        self.present = np.array(mechanism.parameter_values)
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
@@ -350,11 +367,16 @@ class Run:
         return result
 
     def _explained(self, error: SimulationError) -> SimulationError:
-        """The error, or one that tells of the change point at which the steps came to nothing."""
+        """The error, or one that tells of the force that is not a number, or of the change point where steps end."""
         stuck = (Status.STEP_UNDERFLOW, Status.NEWTON_FAILED, Status.CONSTRAINTS, Status.CHANGE_POINT)
+        t, p = error.time, self.history[-1][1]
+        if error.status is Status.NOT_FINITE:
+            from bellcrank.not_finite import offender
+
+            force = offender(self, t, error.trajectory.end_state, p)
+            return error if force is None else SimulationError(error.status, t, -1, force, error.trajectory)
         if error.status not in stuck:
             return error
-        t, p = error.time, self.history[-1][1]
         state = self.full_state(self.machine, t, error.trajectory.end_state, p)
         distance, name = self.mechanism.independence(state, self.machine.partition, p.tolist())
         if error.status is not Status.CHANGE_POINT and not distance < NEAR_CHANGE_POINT:
@@ -371,6 +393,9 @@ class Run:
         self.used = [self.machine] * (1 + len(resumption.checkpoint.repartitions))
         self.history, self.met = list(resumption.history), list(resumption.happened)
         self.rows_before, self.seconds_before = resumption.rows, resumption.seconds
+        self.present = np.array(self.history[-1][1])
+        if resumption.jumps is not None:
+            self.jumps.go_on_from(resumption.jumps)
 
     def full_state(self, machine: Machine, t: float, y: Array, p: Array) -> State:
         """All positions and speeds from the integrator's state."""
@@ -396,6 +421,10 @@ class Run:
             return None
         state, new_p, stop = changed
         new_y = None if state is None else self.machine.pack(state.q, state.u)
+        if new_y is not None or new_p is not None:
+            after = y if new_y is None else new_y, p if new_p is None else new_p
+            self.jumps.add(self, t, (y, p), after)
+            self.present = np.array(after[1])
         return Change(new_y, new_p, stop)
 
     def _met(
@@ -413,6 +442,8 @@ class Run:
 
     def _on_sampled(self, t: float, y: Array, p: Array) -> bool:
         """Whether the run ends where controllers have changed parameters."""
+        self.jumps.add(self, t, (y, self.present), (y, p))
+        self.present = p.copy()
         return False
 
     def _sample(self, controller: Controller) -> Sample:
@@ -465,13 +496,14 @@ class Run:
             trajectory.repartitions,
             trajectory.switches,
         )
-        return Result(self.mechanism, trajectory.t, *rows, report, tuple(self.met))
+        breaks = self.jumps.rows(self)
+        return Result(self.mechanism, trajectory.t, *rows, report, tuple(self.met), breaks=breaks)
 
     def _parameters_at(self, times: Array) -> Array:
         """Parameter values at the outputs; changes hold from their time on."""
-        values = np.tile(self.history[0][1], (len(times), 1))
-        for t, p in self.history[1:]:
-            values[times > t] = p
+        # The last change before each output; of several at one time the last.
+        last = np.searchsorted([t for t, _ in self.history[1:]], times, side="left")
+        values: Array = np.array([p for _, p in self.history])[last]
         return values
 
 
