@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.analysis.sizes import length_scale, tolerance_scales
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
@@ -153,7 +154,12 @@ def simulate(
     mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
-        rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
+        rtol=tolerance,
+        atol=0.01 * tolerance,
+        fixed_step=step,
+        max_step=max_step,
+        position_tolerance=1e-11 * length_scale(mechanism.system),
+        repartition_threshold=0.05,
     )
     if mechanism.system.contacts:
         from bellcrank.impacts.run import simulate_with_contacts
@@ -300,6 +306,7 @@ class Run:
             terminal=tuple(e.stops for e in self.events),
             names=names,
             event_names=tuple(e.name for e in self.events),
+            scales=tolerance_scales(m, machine.partition),
             keep=tuple(keep),
         )
 

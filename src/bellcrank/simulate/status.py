@@ -52,8 +52,8 @@ _ADVICE = {
     Status.CONSTRAINTS: (
         "The loops cannot be closed to the position tolerance, however small the step. The mechanism may "
         "be at a position it cannot pass (a locked or over-stretched linkage), a driver may demand an "
-        "impossible position, or the position tolerance may be below rounding for lengths this large: "
-        "check the drivers, or raise position_tolerance."
+        "impossible position, or lengths are such large numbers that rounding is beyond the position tolerance: "
+        "check the drivers, or describe the mechanism in a larger unit."
     ),
     Status.STEP_UNDERFLOW: (
         "The step shrank to rounding without meeting the tolerance. A force is probably discontinuous or "
