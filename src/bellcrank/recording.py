@@ -41,7 +41,8 @@ class Resumption:
     """Where a run goes on: its driver's state, and what the run itself knew.
 
     chosen: state and parameters in which the present partition was chosen, None for that of the start.
-    outputs, events: how many there were. history: parameter values still needed, by time.
+    outputs, events: how many there were. history: parameter values still needed, by time. jumps: what stood before
+    and after each change by an event or a controller.
     """
 
     checkpoint: Checkpoint
@@ -51,6 +52,7 @@ class Resumption:
     happened: tuple[Happening, ...]
     rows: tuple[Array, Array, Array, Array]
     seconds: float
+    jumps: Array | None = None
 
 
 class Writer(Protocol):
@@ -138,6 +140,9 @@ class Recorder:
         if run.chosen is not None:
             state, p = run.chosen
             arrays |= {"chosen_t": np.array(state.t), "chosen_q": state.q, "chosen_u": state.u, "chosen_p": p}
+        jumps = run.jumps.rows(run)
+        if jumps is not None:
+            arrays["jumps"] = jumps
         ints = point.arrays["ints"]
         about = {
             "outputs": progress.outputs,
@@ -269,6 +274,7 @@ def shortened(stored: Stored, outputs: int, events: int) -> Stored:
 def resumption(arrays: dict[str, NDArray[Any]], about: Mapping[str, Any], stored: Stored) -> Resumption:
     """Where a run goes on, from the contents of its checkpoint and the outputs before it."""
     history_p = arrays.pop("history_p")
+    jumps = arrays.pop("jumps", None)
     chosen = None
     if "chosen_q" in arrays:
         state = State(float(arrays.pop("chosen_t")), arrays.pop("chosen_q"), arrays.pop("chosen_u"))
@@ -287,4 +293,5 @@ def resumption(arrays: dict[str, NDArray[Any]], about: Mapping[str, Any], stored
         stored.events,
         (stored.q, stored.u, stored.du, stored.parameters),
         float(about["counted"]["seconds"]),
+        jumps,
     )

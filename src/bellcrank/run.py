@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.errors import unknown_name
+from bellcrank.jumps import Jumps
 from bellcrank.machines import Machine, Machines
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import Mechanism, State
@@ -65,6 +67,8 @@ class Run:
         self.rows_before: tuple[Array, ...] | None = None
         self.seconds_before = 0.0
         self.watch: Watch | None = None
+        self.jumps = Jumps()
+        self.present = np.array(mechanism.parameter_values)
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
@@ -103,6 +107,7 @@ class Run:
             terminal=tuple(e.stops for e in self.events),
             names=names,
             event_names=tuple(e.name for e in self.events),
+            scales=tolerance_scales(m, machine.partition),
             keep=tuple(keep),
         )
 
@@ -170,11 +175,16 @@ class Run:
         return result
 
     def _explained(self, error: SimulationError) -> SimulationError:
-        """The error, or one that tells of the change point at which the steps came to nothing."""
+        """The error, or one that tells of the force that is not a number, or of the change point where steps end."""
         stuck = (Status.STEP_UNDERFLOW, Status.NEWTON_FAILED, Status.CONSTRAINTS, Status.CHANGE_POINT)
+        t, p = error.time, self.history[-1][1]
+        if error.status is Status.NOT_FINITE:
+            from bellcrank.not_finite import offender
+
+            force = offender(self, t, error.trajectory.end_state, p)
+            return error if force is None else SimulationError(error.status, t, -1, force, error.trajectory)
         if error.status not in stuck:
             return error
-        t, p = error.time, self.history[-1][1]
         state = self.full_state(self.machine, t, error.trajectory.end_state, p)
         distance, name = self.mechanism.independence(state, self.machine.partition, p.tolist())
         if error.status is not Status.CHANGE_POINT and not distance < NEAR_CHANGE_POINT:
@@ -191,6 +201,9 @@ class Run:
         self.used = [self.machine] * (1 + len(resumption.checkpoint.repartitions))
         self.history, self.met = list(resumption.history), list(resumption.happened)
         self.rows_before, self.seconds_before = resumption.rows, resumption.seconds
+        self.present = np.array(self.history[-1][1])
+        if resumption.jumps is not None:
+            self.jumps.go_on_from(resumption.jumps)
 
     def full_state(self, machine: Machine, t: float, y: Array, p: Array) -> State:
         """All positions and speeds from the integrator's state."""
@@ -202,7 +215,8 @@ class Run:
         state = self.full_state(self.machine, t, y, p)
         partition = self.mechanism.choose_partition(state, p.tolist())
         self.mechanism.check_rank(state, partition, p.tolist())
-        if set(partition.independent) == set(self.machine.partition.independent):
+        # The same speeds with other pivots count as well: a pivot may vanish for its place in the order alone.
+        if partition == self.machine.partition:
             return None
         self.machine = self.machines.for_partition(partition)
         self.used.append(self.machine)
@@ -215,6 +229,10 @@ class Run:
             return None
         state, new_p, stop = changed
         new_y = None if state is None else self.machine.pack(state.q, state.u)
+        if new_y is not None or new_p is not None:
+            after = y if new_y is None else new_y, p if new_p is None else new_p
+            self.jumps.add(self, t, (y, p), after)
+            self.present = np.array(after[1])
         return Change(new_y, new_p, stop)
 
     def _met(
@@ -232,6 +250,8 @@ class Run:
 
     def _on_sampled(self, t: float, y: Array, p: Array) -> bool:
         """Whether the run ends where controllers have changed parameters."""
+        self.jumps.add(self, t, (y, self.present), (y, p))
+        self.present = p.copy()
         return False
 
     def _sample(self, controller: Controller) -> Sample:
@@ -275,7 +295,8 @@ class Run:
             rows = tuple(np.vstack(pair) for pair in zip(before, rows, strict=True))  # type: ignore[assignment]
         formulation = str(self.machine.traced.formulation)
         report = RunReport.of(trajectory, self.integrator, formulation, self.seconds_before + seconds)
-        return Result(self.mechanism, trajectory.t, *rows, report, tuple(self.met))
+        breaks = self.jumps.rows(self)
+        return Result(self.mechanism, trajectory.t, *rows, report, tuple(self.met), breaks=breaks)
 
     def _parameters_at(self, times: Array) -> Array:
         """Parameter values at the outputs; changes hold from their time on."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.analysis.sizes import length_scale
 from bellcrank.errors import ModelError
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanism import Mechanism, State, analyse
@@ -64,6 +65,7 @@ def simulate(
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
+    _check_settings(integrator, tolerance, step, max_step)
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
@@ -75,7 +77,12 @@ def simulate(
     mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
-        rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
+        rtol=tolerance,
+        atol=0.01 * tolerance,
+        fixed_step=step,
+        max_step=max_step,
+        position_tolerance=1e-11 * length_scale(mechanism.system),
+        repartition_threshold=0.05,
     )
     if mechanism.system.contacts:
         from bellcrank.impacts.run import simulate_with_contacts
@@ -97,6 +104,19 @@ def simulate(
         record = recorder(run, times, options, save)
         record.begin()
     return run.go(times, options, progress, record)
+
+
+def _check_settings(integrator: str, tolerance: float, step: float, max_step: float) -> None:
+    """Raise where numbers make no sense, in the words of the call."""
+    for name, value, least in (
+        ("tolerance", tolerance, 0.0),
+        ("max_step", max_step, 0.0),
+        ("step", step, -1e-300),
+    ):
+        if not value > least:
+            raise ModelError(f"{name}={value!r}: give a positive number")
+    if integrator == "runge_kutta4" and step == 0.0:
+        raise ModelError(f"the integrator {integrator!r} does not choose its step: give step= [s]")
 
 
 def prepared(

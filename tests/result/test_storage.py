@@ -264,6 +264,7 @@ def test_an_interrupted_run_goes_on_with_the_same_bits(
     assert (on.run.steps, on.run.evaluations) == (whole.run.steps, whole.run.evaluations)
     assert on.run.repartitions == whole.run.repartitions
     assert on.run.switches == whole.run.switches
+    np.testing.assert_array_equal(on.ledger.residual, whole.ledger.residual)
     assert same(bc.load_result(tmp_path / "run.h5"), whole)
     assert same(bc.resume(tmp_path / "run.h5", **given), whole)
 

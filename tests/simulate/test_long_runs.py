@@ -289,3 +289,24 @@ def test_loops_are_closed_in_every_unit_and_near_change_points(scale, integrator
     (x, v), (other_x, other_v) = end("coupler", 2.0 * scale), end("right", (1.0 + 1e-5) * scale)
     assert np.abs(x - other_x).max() <= POSITION
     assert np.abs(v - other_v).max() <= VELOCITY
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0])
+def test_energy_stays_whatever_the_size_of_the_mechanism(size):
+    """A mass on a spring of micrometres, in metres: the absolute tolerance of lengths must not swallow it."""
+    system = System("oscillator")
+    mass = system.body("mass", 1.0, (1.0, 1.0, 1.0), at=(size, 0.0, 0.0))
+    system.prismatic("rail", system.ground, mass, axis="x")
+    ends = system.ground.point(0.0, size, 0.0), mass.point(0.0, size, 0.0)
+    system.spring("spring", *ends, stiffness=100.0, free_length=0.5 * size)
+    run = simulate(system, 20 * math.pi, tolerance=1e-10, integrator="dop853", progress=False)
+    energy = np.asarray(run["energy.total"])
+    assert np.abs(energy - energy[0]).max() <= 1e-7 * np.asarray(run["energy.kinetic"]).max()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0])
+def test_loops_are_closed_as_well_for_their_size_in_small_mechanisms(scale):
+    run = simulate(
+        _parallelogram(scale, 1.3, 1.0), 1.0, initial={"main": (1.0, 5.0)}, tolerance=1e-4, progress=False
+    )
+    assert np.asarray(run["constraints.position"]).max() <= 1e-9 * scale

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch import lane_queue as queue
 from bellcrank.batch.lane_queue import advance_groups
 from bellcrank.batch.lanes import ACTIVE, FLAG, LANE_ROWS, LANES, ORDER, advance_lanes
@@ -40,6 +41,7 @@ class LaneMachine:
     rates: Kernel
     projection: Kernel | None
     full: Kernel
+    scales: Array
 
     @property
     def partition(self) -> Partition:
@@ -60,7 +62,8 @@ def _compiled(mechanism: Mechanism) -> LaneMachine:
     if needs_projection(mechanism):
         projection = compile_program(mechanism.projection(mechanism.partition), LANES)
     rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
-    return LaneMachine(traced, rates, projection, full)
+    scales = tolerance_scales(mechanism, mechanism.partition)
+    return LaneMachine(traced, rates, projection, full, scales)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +129,7 @@ class LaneGroups:
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
         self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
         self.addresses[queue.ADVANCE] = advance_lanes.address
-        self.v[at.ATOL] = options.absolute(n)[:, None]
+        self.v[at.ATOL] = (options.absolute(n) * machine.scales)[:, None]
         self._template(integrator.order, len(directions))
         self.ints[queue.PARAMETERS] = parameters
         arrays = (

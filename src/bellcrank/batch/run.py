@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.analysis.sizes import length_scale
 from bellcrank.batch.group import METHODS, LaneGroups, LaneMachine, Watch, lane_machine, watched
 from bellcrank.batch.lanes import LANES
 from bellcrank.batch.readout import Readout, readout
@@ -93,7 +94,12 @@ def simulate_many(
     rows = read_table(mechanism, table)
     times = output_times(mechanism.start.t, duration, output)
     options = Options(
-        rtol=tolerance, atol=0.01 * tolerance, fixed_step=step, max_step=max_step, repartition_threshold=0.05
+        rtol=tolerance,
+        atol=0.01 * tolerance,
+        fixed_step=step,
+        max_step=max_step,
+        position_tolerance=1e-11 * length_scale(mechanism.system),
+        repartition_threshold=0.05,
     )
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.

@@ -27,9 +27,10 @@ def projection(mechanics: Mechanics, partition: Partition, with_rank: bool = Fal
     linkage = mechanics.linkage
     graph.twins = twin_inputs(linkage)
     t = graph.input("t.")
-    q = linkage.position_inputs(graph)
+    given = linkage.position_inputs(graph)
     v = [graph.input(f"u.{i}") for i in partition.independent]
     parameters = [graph.input(name) for name in mechanics.parameters]
+    q = _nearly_unit(mechanics, given)
     kin = Kinematics(linkage, q, Traced(graph))
     loops = Loops(kin, mechanics.constraints, partition, t)
     step = loops.position_step()
@@ -52,7 +53,22 @@ def projection(mechanics: Mechanics, partition: Partition, with_rank: bool = Fal
     gaps = [loops.equations[e].residual for g in partition.groups for e, _ in g.pivots]
     residual = _extreme(maximum, [function("abs", gap) for gap in gaps], 0.0)
     told = [residual, _margin(loops), *([_rank(loops)] if with_rank else [])]
-    return Program.of([t, *q, *v, *parameters], [*corrected, *v, *told], "projection")
+    return Program.of([t, *given, *v, *parameters], [*corrected, *v, *told], "projection")
+
+
+def _nearly_unit(mechanics: Mechanics, q: Sequence[Scalar]) -> list[Scalar]:
+    """Positions with quaternions of unit length up to the square of what they lacked.
+
+    A correction computed from others would be undone in first order when they are brought to unit length after it.
+    """
+    found = list(q)
+    for link in mechanics.linkage.links:
+        first = {LinkKind.BALL: link.q, LinkKind.FREE: link.q + 3}.get(link.kind)
+        if first is not None:
+            a, b, c, d = q[first : first + 4]
+            stretch = 1.5 - 0.5 * (a * a + b * b + c * c + d * d)
+            found[first : first + 4] = [x * stretch for x in (a, b, c, d)]
+    return found
 
 
 def _unit(quaternion: Sequence[Scalar], step: Vec) -> list[Scalar]:

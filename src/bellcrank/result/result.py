@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bellcrank.impacts.records import ContactChange, ImpactTable
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.result.ledger import Ledger, works
+from bellcrank.result.ledger import Ledger, changes, works
 from bellcrank.result.multipliers import multipliers
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.series import Series
@@ -76,8 +76,8 @@ class Result:
     time: [s], shape (k,). q, u, du: positions, speeds and speed rates, one row an output. parameters: values
     at each output, one column a parameter. run: how it went. impacts: their table. contact_forces: of lasting
     contacts on b in world axes [N], three columns a contact. contact_changes: when contacts began to last, stuck,
-    slipped and let go. breaks: before and after each impact or change of contact a row [t, q, u, du, parameters,
-    contact forces].
+    slipped and let go. breaks: before and after each impact, change of contact and change by an event or a controller
+    a row [t, q, u, du, parameters, contact forces].
     """
 
     mechanism: Mechanism
@@ -183,7 +183,8 @@ class Result:
         begun = self.impacts.times > self.mechanism.start.t
         passed = ((self.impacts.times < self.time[:, None]) & begun) @ lost
         taken = passed[:1] - passed if len(passed) else passed
-        return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, taken)
+        changed = changes(self)
+        return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, taken, changed)
 
     def field(self, body: str, name: str) -> Series:
         """A field over a flexible body ("displacement", "strain", "stress") at all outputs.

@@ -71,7 +71,7 @@ def save(
         create(file, header, asdict(result.run))
         append(file, result.time, result.q, result.u, result.du, result.parameters)
         append_events(file, header, result.events)
-        if mechanism.system.contacts:
+        if mechanism.system.contacts or result.breaks is not None:
             put_bytes(file, "contacts", packed(*contact_arrays(result)))
         if checkpoint:
             put_checkpoint(file, SLOTS[0], checkpoint)
@@ -129,6 +129,8 @@ class Stored:
         elif self.contact_forces is not None:
             known = unpacked(self.checkpoint) if self.checkpoint else ({}, {})
             more = unfinished_fields(*known, mechanism, self.contact_forces)
+        elif self.checkpoint:
+            more = {"breaks": unpacked(self.checkpoint)[0].get("jumps")}
         return Result(mechanism, *tables, report, self.events, **more)
 
     def _unfinished(self) -> RunReport:

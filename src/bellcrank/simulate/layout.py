@@ -94,7 +94,8 @@ STEEPEST: Final = 24  # largest residual for its correction so far
 RANK: Final = 25  # how far the loops are from losing rank: after the last projection, at the start, at best
 RANK_START: Final = 26
 RANK_BEST: Final = 27
-REALS: Final = 28
+THRESHOLD_USUAL: Final = 28  # of the margin, while no other partition was asked for in vain
+REALS: Final = 29
 
 # rows of v
 Y: Final = 0

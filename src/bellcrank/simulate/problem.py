@@ -33,6 +33,7 @@ class Problem:
         terminal: For each event: whether the run ends there.
         names: Names of the state entries for messages; may be empty.
         event_names: Names of the events; may be empty.
+        scales: What the absolute tolerance of each state entry is multiplied by, or None for one.
         standing: Events that stand at zero at the start, up to rounding; where they go from there is looked for.
         keep: Whatever must stay alive for the addresses to stay valid.
     """
@@ -51,6 +52,7 @@ class Problem:
     names: tuple[str, ...] = ()
     event_names: tuple[str, ...] = ()
     standing: tuple[int, ...] = ()
+    scales: NDArray[np.float64] | None = field(default=None, repr=False)
     keep: tuple[object, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

@@ -30,6 +30,7 @@ from bellcrank.simulate.layout import (
     T_STOP,
     THETA,
     THRESHOLD,
+    THRESHOLD_USUAL,
     TROUBLE,
     Y_NEW,
     F,
@@ -198,6 +199,8 @@ def move_on(ints: Ints, reals: Floats, v: Floats) -> int:
         return CHANGE_POINT
     if reals[STEP_MARGIN] < reals[THRESHOLD]:
         return REPARTITION
+    if reals[STEP_MARGIN] > reals[THRESHOLD_USUAL]:
+        reals[THRESHOLD] = reals[THRESHOLD_USUAL]
     if ints[STEPS] + ints[REJECTED] >= ints[MAX_STEPS]:
         return TOO_MANY_STEPS
     if ints[BUDGET] <= 0:

@@ -280,7 +280,7 @@ class _Run:
             partition = self.mechanism.choose_partition(State(t, Y[:nq], u), self.p.tolist())
         except SingularMechanism:
             return None
-        if set(partition.independent) == set(self.machine.traced.partition.independent):
+        if partition == self.machine.traced.partition:
             return None
         self.machine = self._machine(partition)
         self.used.append(self.machine)
