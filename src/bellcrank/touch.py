@@ -56,9 +56,10 @@ def refuse_continuous(mechanism: Mechanism, what: str) -> None:
 
 def begun(mechanism: Mechanism) -> Mechanism:
     """The mechanism with the approach speeds of contacts that close as the run begins."""
-    values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
+    p = np.array(mechanism.parameter_values)
     for forces in groups(continuous(mechanism)).values():
-        values |= Tracker(mechanism, forces).search(mechanism.start, values)
+        Tracker(mechanism, forces).search(mechanism.start, p)
+    values = dict(zip(mechanism.mechanics.parameters, p.tolist(), strict=True))
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
@@ -70,11 +71,7 @@ def begun(mechanism: Mechanism) -> Mechanism:
 
 def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:
     """A function that measures quantities, traced once for all runs of a mechanism."""
-    key, known = ("measured", *names), mechanism.compiled
-    if key not in known:
-        known[key] = measuring(mechanism, names)
-    found: Callable[[State, Array], dict[str, Any]] = known[key]
-    return found
+    return mechanism.once(("measured", *names), lambda: measuring(mechanism, names))
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:

@@ -3,8 +3,7 @@
 What is looked for in the trees is not the nearest pair of samples. Of two surfaces that nearly touch, that pair is
 decided by which samples happen to face each other, among about n^(1/3) of n; a search for it opens as many leaves.
 Instead every sample of a is measured above the quadrics around the samples of b, which is smooth, so that
-a few nodes of each level are opened. Nodes of b are widened by the surface between their samples. All places
-whose height comes within what the quadrics may err of the least one are refined, and the closest is the answer.
+a few nodes of each level are opened (:mod:`bellcrank.contact.tree_pairs`). All places whose height comes within what the quadrics may err of the least one are refined, and the closest is the answer.
 Newton's method is that of :mod:`bellcrank.contact.local`, from the samples whose weights reach the point.
 
 Source: Larsen, Gottschalk, Lin, Manocha (2000) for the search of two trees.
@@ -30,16 +29,18 @@ from bellcrank.contact.pieces import (
     LEAVES_A,
     LEAVES_B,
     MEASURED,
-    PAD,
     SAMPLE,
     SLACK,
+    SLOPES,
+    SPACING_A,
+    SPACING_B,
     START_A,
     START_B,
     VISITED,
     WIDTH_A,
     WIDTH_B,
 )
-from bellcrank.contact.refinement import refined
+from bellcrank.contact.refinement import FOUND, WIDE_PAD, refined
 from bellcrank.contact.tree_pairs import PLACES, QUEUE, lowest_places
 from bellcrank.simulate.compiled import Unit, matrix, vector
 
@@ -76,7 +77,7 @@ def descend(
     nodes_a = matrix(nodes_a_at, 0, 2 * leaves_a - 1, COLUMNS)
     table_b = matrix(table_b_at, 0, leaves_b * header[WIDTH_B], SAMPLE)
     nodes_b = matrix(nodes_b_at, 0, 2 * leaves_b - 1, COLUMNS)
-    pad = vector(pad_at, PAD)
+    pad = vector(pad_at, WIDE_PAD)
     bounds = vector(bounds_at, QUEUE)
     rows = matrix(stack_at, 0, 4, 2 * QUEUE)
     stack = rows[0]
@@ -86,10 +87,18 @@ def descend(
         answer[ANSWER * k + 11] = pad[HEIGHTS + k]
         answer[ANSWER * k + 10] = -1.0
         if pad[HEIGHTS + k] <= pad[BEST] + given[SLACK]:
-            refined(
-                header, given, table_a, nodes_a, table_b, nodes_b, found[2 * k], found[2 * k + 1], pad, stack,
-                rows[1], rows[2], rows[3], answer, ANSWER * k,
+            for m in range(3):
+                pad[SLOPES + 4 + m] = table_a[found[2 * k], m]
+                pad[SLOPES + 12 + m] = table_b[found[2 * k + 1], m]
+            how = refined(
+                given, table_a, nodes_a, leaves_a, header[WIDTH_A], given[SPACING_A],
+                table_b, nodes_b, leaves_b, header[WIDTH_B], given[SPACING_B],
+                0, 0, 2.0, 0.0, 0.0, 0.0, pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
             )  # fmt: skip
+            # The place must be that of the samples.
+            away = min(given[SPACING_A], given[SPACING_B]) + 4.0 * given[SLACK]
+            if how == FOUND and abs(answer[ANSWER * k] - answer[ANSWER * k + 11]) <= away:
+                answer[ANSWER * k + 10] = 1.0
     return count
 
 
@@ -120,7 +129,7 @@ class Descent:
         self._header[:4] = a.tree.leaves, a.tree.width, b.tree.leaves, b.tree.width
         self._given[SLACK:] = BETWEEN * (a.bulge + b.bulge), 0.0, deep, near, a.spacing, b.spacing
         self._found, self._answer = np.zeros(2 * PLACES, np.int64), np.zeros((PLACES, ANSWER))
-        self._scratch = np.zeros(PAD), np.zeros(QUEUE), np.zeros((4, 2 * QUEUE), np.int64)
+        self._scratch = np.zeros(WIDE_PAD), np.zeros(QUEUE), np.zeros((4, 2 * QUEUE), np.int64)
         pad, bounds, stack = self._scratch
         arrays = (
             *(self._header, self._found, self._given),
@@ -149,6 +158,7 @@ class Descent:
     ) -> list[Place]:
         """Places that may be the closest, and those lower than `band`; those refined first, the closest of them first.
 
+        There are none where the search ended at its limit, as on flat sides that lie within the band of each other.
         R, c: Pose of b seen from a. start: Samples to begin with, such as those of the last time.
         """
         given, header = self._given, self._header
@@ -156,7 +166,7 @@ class Descent:
         header[START_A] = header[START_B] = -1
         if start is not None and min(start) >= 0:
             header[START_A], header[START_B] = self.a.tree.places[start[0]], self.b.tree.places[start[1]]
-        count = descend.at(self._pointers)
+        count = max(0, descend.at(self._pointers))
         places = [self._place(k) for k in range(count)]
         return sorted(places, key=lambda place: (not place.settled, place.gap))
 

@@ -60,7 +60,6 @@ BEST = 3
 HEIGHTS = 4
 SLOPES = 16
 MIDDLES = 32
-MIDDLE = 40
 PAD = 48
 # answer, for each place: gap, normal (3), x (3), y (3), whether Newton's method settled, height
 ANSWER = 12

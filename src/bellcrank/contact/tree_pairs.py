@@ -1,10 +1,12 @@
 """The places where samples of one surface are lowest above another, by their trees, in compiled code.
 
 Pairs of nodes are opened in the order of their bounds, the least first, so that none is opened whose bound lies above
-the answer; bounds are as tight as the curvature (:mod:`tree_domes`), so that a few pairs of each level are. Flat sides
-that lie parallel to each other have no lowest place: there no bound can tell pairs apart, and the search ends at LIMIT.
+the answer; bounds are as tight as the curvature (:mod:`tree_domes`), so that a few pairs of each level are. Of sides that
+follow each other, as parallel flat ones do, one place is as low as another: heights that are equal but for rounding end
+the search, and where they differ by less than what is looked for, it gives up at LIMIT.
 
-Source: Larsen, Gottschalk, Lin, Manocha (2000) for the search of two trees; Hart, Nilsson, Raphael (1968) for the order.
+Sources: Larsen, Gottschalk, Lin, Manocha (2000) for the search of two trees; Hart, Nilsson, Raphael (1968) for the
+order.
 """
 
 from __future__ import annotations

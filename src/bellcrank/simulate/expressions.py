@@ -152,12 +152,17 @@ class ExpressionWriter:
         return value
 
     def _part(self, node: ast.Attribute | ast.Subscript) -> Any:
-        """`a.shape[k]`, `math.inf`, an entry or a row of an array."""
+        """`a.shape[k]`, `math.inf`, a part of a tuple, an entry or a row of an array."""
         match node:
             case ast.Attribute(value=ast.Name(id="math"), attr="inf"):
                 return math.inf
             case ast.Subscript(value=ast.Attribute(value=of, attr="shape"), slice=ast.Constant(value=int(k))):
                 return self.expression(of).sizes[k]
+            case ast.Subscript(value=ast.Name(id=name)) if isinstance(self.scope.get(name), tuple):
+                place = self.expression(node.slice)
+                if type(place) is not int:
+                    raise self.refusal(node, "a part of a tuple that varies")
+                return self.scope[name][place]
             case ast.Subscript():
                 at = self.entry(node)
                 if isinstance(at, Array):
