@@ -80,15 +80,13 @@ class Pieces:
         tree = surface.tree
         far, n, H = surface._fitted
         order = tree.order
-        table = np.zeros((len(order), SAMPLE))
+        table = np.empty((len(order), SAMPLE))
         table[:, :3], table[:, NORMAL:BENT] = tree.points, n[order]
-        table[:, BENT:REACH] = H[order][:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
-        table[:, REACH] = surface.reach[order]
+        for column, (row, other) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+            table[:, BENT + column] = H[:, row, other][order]
+        twice = tree.places[order] != np.arange(len(order))
+        table[:, REACH] = np.where(twice, 0.0, surface.reach[order])
         table[:, FACE] = COVER * far[order]
-        _, once = np.unique(order, return_index=True)
-        twice = np.ones(len(order), dtype=bool)
-        twice[once] = False
-        table[twice, REACH] = 0.0
         nodes = np.zeros((len(tree.nodes), COLUMNS))
         nodes[:, :NODE] = tree.nodes
         cover(table, nodes, tree.leaves, tree.width)

@@ -10,7 +10,8 @@ thickness at the rim, which lets four times as many pairs of nodes through. On f
 
 The surface between the samples is that of their quadrics, each out to FACE from its sample q: points
 f = q + t + h n with t across the normal n, |t| <= FACE, and h = t . H t / 2, but no more than FACE. With
-w = axis + bend r the dome rises for them by FACE |w across n| + FACE^2 (bend + largest of H) / 2, and less than the terms of h^2.
+w = axis + bend r the dome rises for them by FACE |w across n| + FACE^2 (bend + largest of H) / 2, and by terms of
+fourth order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The places where samples of one surface are lowest above another, by their trees, in compiled code.
 
 Pairs of nodes are opened in the order of their bounds, the least first, so that none is opened whose bound lies above
-the answer; bounds are as tight as the curvature (:mod:`tree_domes`), so that a few pairs of each level are. Of sides that
-follow each other, as parallel flat ones do, one place is as low as another: heights that are equal but for rounding end
+the answer; bounds are as tight as the curvature (:mod:`tree_domes`), so that a few pairs of each level are. Of sides
+that follow each other, as parallel flat ones do, one place is as low as another: heights that are equal but for rounding end
 the search, and where they differ by less than what is looked for, it gives up at LIMIT.
 
 Sources: Larsen, Gottschalk, Lin, Manocha (2000) for the search of two trees; Hart, Nilsson, Raphael (1968) for the
