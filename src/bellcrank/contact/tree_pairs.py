@@ -346,6 +346,7 @@ def lowest_places(
     equal = EQUAL * given[SPACING_A]
     slack = given[SLACK] - equal
     band = given[BAND]
+    floor = band - equal
     visited = 1
     tried = 0
     count = 0
@@ -405,8 +406,9 @@ def lowest_places(
                 h = low
                 low = high
                 high = h
-            low = max(low, here)
-            high = max(high, here)
+            # What lies below the band is looked at in any case, and in any order.
+            low = max(low, max(here, floor))
+            high = max(high, max(here, floor))
             if high < limit:
                 queued(pairs, bounds, waiting, i if not open_a else other, other if not open_a else j, high)
                 waiting += 1
