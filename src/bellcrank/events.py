@@ -13,8 +13,9 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import rebuild
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Expr, Scalar, rebuild
+from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
 

@@ -70,11 +70,7 @@ def begun(mechanism: Mechanism) -> Mechanism:
 
 def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:
     """A function that measures quantities, traced once for all runs of a mechanism."""
-    key, known = ("measured", *names), mechanism.compiled
-    if key not in known:
-        known[key] = measuring(mechanism, names)
-    found: Callable[[State, Array], dict[str, Any]] = known[key]
-    return found
+    return mechanism.once(("measured", *names), lambda: measuring(mechanism, names))
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:

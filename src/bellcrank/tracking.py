@@ -30,9 +30,10 @@ from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import matmul, sub, transpose, transposed_times
 from bellcrank.model.forces import ContactForce
+from bellcrank.program.functions import where
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar, compare, where
+from bellcrank.program.trace import Scalar, compare
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -101,11 +102,7 @@ class Tracker:
     def pair(self) -> SampledPair:
         """The search, one for each thread, since it keeps scratch."""
         key = ("sampled pair", self.name, threading.get_ident())
-        known = self.mechanism.compiled
-        if key not in known:
-            known[key] = SampledPair(*self.shapes)
-        found: SampledPair = known[key]
-        return found
+        return self.mechanism.once(key, lambda: SampledPair(*self.shapes))
 
     @property
     def _kernel(self) -> Kernel:

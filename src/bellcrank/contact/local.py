@@ -22,7 +22,8 @@ from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Mat, Vec, add, dot, neg, scale, sub, times, transposed_times, vec
-from bellcrank.program.trace import Expr, Scalar, compare, logical, maximum, minimum, sqrt, where
+from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.trace import Expr, Scalar, compare, logical
 
 STEPS = 6
 """Newton steps."""

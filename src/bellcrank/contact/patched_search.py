@@ -24,9 +24,10 @@ from bellcrank.contact.tree_layout import PLANE, SEGMENT
 from bellcrank.contact.tree_search import Search
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import mat, vec
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar
+from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,11 @@ from bellcrank.contact.shapes import TINY, Capsule, Ellipsoid, Plane, Shape, Sph
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, vec
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import maximum, sqrt
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar, maximum, sqrt
+from bellcrank.program.trace import Scalar
 
 # what is known of f: it is linear; a distance; a norm less one; convex; around - profile(z) of a solid of revolution.
 # SURFACE is no smooth shape but a sampled one.

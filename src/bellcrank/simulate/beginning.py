@@ -30,6 +30,9 @@ from bellcrank.simulate.layout import (
     ORDER,
     OUT_NEXT,
     PIECES,
+    RANK,
+    RANK_BEST,
+    RANK_START,
     REALS,
     ROWS,
     RTOL,
@@ -119,7 +122,7 @@ def begin(
     x = vector(x_at, 1 + n)
     v = matrix(v_at, 0, ints[ROWS], n)
     g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
-    corrected = vector(corrected_at, n + 2)
+    corrected = vector(corrected_at, n + 3)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     load(x, reals[T], v, Y)
@@ -150,6 +153,9 @@ def begin(
         reals[H] = first_step(addresses, ints, reals, x, v)
     reals[ERROR_OLD] = 1e-4
     reals[H_OLD] = 0.0
+    reals[RANK_START] = reals[RANK]
+    # Another partition has pivots of its own.
+    reals[RANK_BEST] = reals[RANK]
     ints[FRESH] = 0
     ints[SCANNING] = 0
     ints[LAST_REJECTED] = 0

@@ -20,9 +20,10 @@ class Problem:
         y0: Start state, shape (n,).
         t0: Start time [s].
         p: Parameters.
-        project: Address or 0; x = [t, y, p] -> [corrected y (n), residual, margin]: one Newton correction of
+        project: Address or 0; x = [t, y, p] -> [corrected y (n), residual, margin, rank]: one Newton correction of
             the dependent coordinates with normalised quaternions, the norm of the position residual before
-            it, and the smallest pivot over its value when the partition was chosen.
+            it, the smallest pivot over the largest entry of its row, and how far the loops are from losing rank
+            (where it writes no such number, they never do).
         jacobian: Address or 0; x = [t, y, p] -> d(rates)/dy, dense, row by row (n*n).
         tangent: Address or 0; x = [t, y, p, dt, dy, dp] -> [rates (n), their directional derivative (n)].
             Used for the Jacobian where `jacobian` is 0; where both are 0, finite differences are taken.

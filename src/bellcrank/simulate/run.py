@@ -41,7 +41,7 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
         1 + n + parameters,
         integrator.rows * n,
         at.EVENT_ROWS * events,
-        n + 2,
+        n + 3,
         len(own_ints),
         len(own_reals),
     )
@@ -56,6 +56,8 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
     filled[parts[8]] = own_reals
     ints = whole[parts[1]]
     ints[_OF_METHOD] = integrator.rows, len(own_ints), len(own_reals), integrator.order
+    # Projections that do not tell how far the loops are from losing rank are as far as can be.
+    filled[parts[6]][n + 2] = 1.0
     ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
     return _Plan(filled, parts, tuple(8 * place for place in places[:-1]))
 
@@ -97,6 +99,7 @@ class Run:
         self.reals[at.THRESHOLD] = options.repartition_threshold
         self.reals[at.MARGIN] = 1.0
         self.reals[at.STEP_MARGIN] = 1.0
+        self.reals[[at.RANK, at.RANK_START, at.RANK_BEST]] = 1.0
         self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
         self.v[at.ATOL] = options.absolute(n)
         self.v[at.Y] = problem.y0

@@ -27,7 +27,8 @@ from bellcrank.touch import ClosingRate, continuous, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
-    from bellcrank.mechanism import Mechanism, Traced
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 
