@@ -33,6 +33,7 @@ from bellcrank.simulate.loop import Change, Progress
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
+    from bellcrank.formulations.loops import Partition
     from bellcrank.recording import Resumption, Writer
     from bellcrank.watching import Watch
 
@@ -69,6 +70,7 @@ class Run:
         self.watch: Watch | None = None
         self.jumps = Jumps()
         self.present = np.array(mechanism.parameter_values)
+        self._watching: dict[Partition, Kernel] = {}
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
@@ -112,7 +114,10 @@ class Run:
         )
 
     def _event_kernel(self) -> Kernel:
-        return compile_program(self._event_program())
+        partition = self.machine.partition
+        if partition not in self._watching:
+            self._watching[partition] = compile_program(self._event_program())
+        return self._watching[partition]
 
     def _event_program(self) -> Program:
         from bellcrank.events import watch_program
@@ -243,7 +248,12 @@ class Run:
 
         self.met += [Happening(t, self.events[i].name) for i in hits if self.events[i].recorded]
         state = self.full_state(self.machine, t, y, p)
-        changed = react(self.mechanism, [self.events[i] for i in hits], state, p)
+
+        def watched() -> dict[str, float]:
+            values = self._event_kernel()(np.concatenate([[t], y, p]))
+            return dict(zip([e.name for e in self.events], values.tolist(), strict=True))
+
+        changed = react(self.mechanism, [self.events[i] for i in hits], state, p, watched)
         if changed is not None and changed[1] is not None:
             self.history.append((t, changed[1].copy()))
         return changed

@@ -24,7 +24,7 @@ from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent
+from bellcrank.events import Event, StateEvent, Watched
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.pressing import Pressing
@@ -126,7 +126,7 @@ class Tracker:
         R_a, p_a, R_b, p_b = row[0:9].reshape(3, 3), row[9:12], row[12:21].reshape(3, 3), row[21:24]
         return R_a.T @ R_b, R_a.T @ (p_b - p_a)
 
-    def search(self, state: State, p: Array) -> None:
+    def search(self, state: State, p: Array, watched: Watched | None = None) -> None:
         """All contact points anew, into the parameters."""
         R, c = self._relative(state, p)
         pair = self.pair
@@ -212,7 +212,7 @@ class Tracker:
             if isinstance(shape, Source):
                 p[places] = shape.numbers(x)[0]
 
-    def gather(self, k: int, letter: str, state: State, p: Array) -> None:
+    def gather(self, k: int, letter: str, state: State, p: Array, watched: Watched | None = None) -> None:
         """The pieces of surface around one contact point that has moved, into the parameters."""
         R, c = self._relative(state, p)
         slot, pair = self.slots[k], self.pair

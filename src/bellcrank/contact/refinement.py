@@ -24,6 +24,8 @@ ITERATIONS = 60
 """Newton steps at most; six or so are enough."""
 SETTLED = 1e-12
 """Last Newton step over the spacing."""
+CREEPS = 0.02
+"""Last Newton step over the spacing that will do where all steps are made."""
 CROWD = 256
 """Samples gathered around a point at most."""
 NEAR_SAMPLE = 1e-10
@@ -306,6 +308,7 @@ def refined(
     counts[1] = -1
     rest = 2
     downhill = 0
+    last = 1e300
     i = -1
     j = -1
     for k in range(ITERATIONS):
@@ -345,7 +348,9 @@ def refined(
             ny = pad[a + 2]
             nz = pad[a + 3]
         d = nx * rx + ny * ry + nz * rz
-        if rest <= 0 or (held and k == ITERATIONS - 1):
+        # Where curvatures are told badly, on coarse samples, it creeps: that is near enough for pieces to be gathered.
+        creeps = k == ITERATIONS - 1 and (held or last < CREEPS * longest)
+        if rest <= 0 or creeps:
             if not free:
                 nx = -bx
                 ny = -by
@@ -466,6 +471,7 @@ def refined(
         pad[b + 5] += given[1] * mx + given[4] * my + given[7] * mz
         pad[b + 6] += given[2] * mx + given[5] * my + given[8] * mz
         follow = math.sqrt(mx * mx + my * my + mz * mz)
+        last = size + follow
         if size < SETTLED * longest and follow < 4.0 * SETTLED * longest:
             rest = 0
         elif k > 12 and size + follow < 1e3 * SETTLED * longest:
