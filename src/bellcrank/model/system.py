@@ -9,6 +9,7 @@ from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.contacts import ContactMethods
 from bellcrank.model.force_methods import ForceMethods
+from bellcrank.model.initials import InitialMethods
 from bellcrank.model.joint_methods import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUND", "System"]
 
 
-class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, StudyMethods):
+class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, InitialMethods, StudyMethods):
     """A mechanism as the user describes it.
 
     gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,
