@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -340,10 +341,12 @@ def analyse(
 
 
 def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float, ...]:
+    if not isinstance(given, Mapping):
+        raise ModelError(f"parameters must be a mapping such as {{'stiffness': 1e4}}, not {given!r}")
     for name, value in given.items():
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters)
-        if not np.isfinite(value):
+        if not isinstance(value, Real) or not np.isfinite(value):
             raise ModelError(f"parameter {name!r} must be a finite number, not {value!r}")
     return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
 

@@ -75,6 +75,8 @@ def _merged(system: System, parameters: Mapping[str, float], initial: Mapping[st
         name: {key: [value(x, parameters) for x in row] for key, row in start.items()}
         for name, start in system.initials.items()
     }
+    if not isinstance(initial, Mapping):
+        raise ModelError(f"initial must be a mapping such as {{'pin': (0.5, 1.0)}}, not {initial!r}")
     for name, given in initial.items():
         known = result.get(name, {})
         if known and not isinstance(given, Mapping) and name in system.joints:

@@ -57,6 +57,9 @@ class Body(ShapeMethods):
     parameters: ParameterTable = field(default_factory=ParameterTable, repr=False)
     member: Member | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Body {self.name!r}>"
+
     @property
     def is_ground(self) -> bool:
         """Whether this is the body that never moves."""

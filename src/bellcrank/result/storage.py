@@ -82,6 +82,8 @@ def replacing(path: Path) -> Iterator[Any]:
     """An HDF5 file that takes its place under `path` when it is complete."""
     import h5py
 
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path.name!r}: there is no folder {str(path.parent)!r}")
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
     try:
