@@ -61,7 +61,10 @@ CHANGE_POINT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Time [s], positions and speeds of all links, loops closed."""
+    """Time t [s], positions q [m, rad] and speeds u [m/s, rad/s] of all links, loops closed.
+
+    q: (positions,), quaternions as (w, x, y, z). u: (speeds,), in the order of :attr:`Mechanism.speed_names`.
+    """
 
     t: float
     q: Array
@@ -306,8 +309,9 @@ def analyse(
 ) -> Mechanism:
     """Analyse a described system: tree, cuts, loops, groups, redundancies, assembled start.
 
-    initial: start values by joint, see :func:`bellcrank.analysis.initial.apply_initial`. parameters: values
-    other than the described ones.
+    formulation: how accelerations are computed. initial: start values by joint, see
+    :func:`bellcrank.analysis.initial.apply_initial`. parameters: values other than the described ones. t: start
+    time [s].
     """
     tree = spanning_tree(system)
     linkage = lower(system, tree)

@@ -48,7 +48,7 @@ def simulate(
     save: str | PathLike[str] | None = None,
     watch: Callable[[Result], None] | None = None,
 ) -> Result:
-    """Run a mechanism for `duration` seconds.
+    """Run a mechanism, a system or one already analysed, for `duration` seconds.
 
     formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
     :data:`bellcrank.simulate.METHODS`. tolerance: relative local error; the absolute one [m, rad, m/s, rad/s] is a

@@ -69,7 +69,7 @@ def simulate_many(
     precision: Precision = "double",
     progress: bool | None = None,
 ) -> BatchResult:
-    """Run a mechanism for `duration` seconds, once for every row of `table`.
+    """Run a system or mechanism for `duration` seconds, once for every row of `table`.
 
     table: parameters (by name) and start values (``joint.coordinate``, ``joint.coordinate_rate``), one column
     each; see :func:`bellcrank.batch.table.read_table`. quantities: what to keep, by name; nothing else is
@@ -78,8 +78,8 @@ def simulate_many(
     one. output: number of equal intervals, the interval [s], or the times [s]. starts: states of all instances, or
     arrays of positions (rows, positions) and speeds (rows, speeds), instead of the described start. threads: default
     all cores; the result does not depend on it. device: "gpu" integrates on the graphics processor, with
-    'dormand_prince5' (default there) or 'runge_kutta4', in the given precision; what fails there, runs here. Other
-    options are those of `simulate`.
+    'dormand_prince5' (default there) or 'runge_kutta4', in the given precision; what fails there, runs here. Options
+    as for `simulate`: tolerance, events, step [s], max_step [s], impacts, queue_size, propagation, progress.
 
     An instance that fails costs only itself; it is listed in `failures`. Ctrl-C returns what was done so far.
     """

@@ -152,7 +152,7 @@ def load(path: str | PathLike[str]) -> Result:
 
 
 def load_result(path: str | PathLike[str]) -> Any:
-    """The result in a file: a :class:`Result`, or one of elastic contact."""
+    """The result in the file `path`: a :class:`Result`, or one of elastic contact."""
     if not is_elastic(path):
         return load(path)
     from bellcrank.elastic.storage import load as load_elastic
