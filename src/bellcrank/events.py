@@ -72,8 +72,8 @@ class StateEvent(Event):
 class Controller:
     """A Python function called every `period` seconds.
 
-    measures: quantities by name, handed to the function. function: (t, measurements by name) -> new values of
-    parameters by name, or None.
+    measures: quantities by name, handed to the function. function: (t [s], measurements by name) -> new values of
+    parameters by name, or None. offset: time of the first call after the start [s].
     """
 
     name: str
