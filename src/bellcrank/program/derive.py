@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 from bellcrank.program.program import Program
+from bellcrank.program.subprogram import call_rates, part
 from bellcrank.program.trace import (
     TRUTH_OPS,
     Expr,
@@ -205,6 +206,8 @@ _RULES: dict[str, Rule] = {
     "min": _extreme,
     "max": _extreme,
     "select": lambda node, rates: where(cast("Scalar", node.args[0]), rates[1], rates[2]),
+    "call": call_rates,
+    "part": lambda node, rates: part(rates[0], node.args[1]),
 }
 
 PIECEWISE_CONSTANT = TRUTH_OPS | {"floor", "interval", "gather"}

@@ -7,10 +7,13 @@ pieces. What a NaN does is said in :mod:`writer`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bellcrank.program.elementary import COPY, SEARCH, many_lanes_text, many_text, sincos_text
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
-from bellcrank.program.step import Pair
+from bellcrank.program.step import Pair, Step
+from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.writer import StepWriter
 
 LARGEST_FRAME = 64 * 1024
@@ -23,23 +26,40 @@ WIDEST_PAIRED = 4
 """Most lanes with which twins share registers: four by two doubles are the widest register there is."""
 
 
-def emit(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> str:
+STRETCH = 4
+"""Arguments of a call that stand in a row among the inputs are copied together from so many on."""
+
+
+def emit(
+    program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE, target: Subprogram | None = None
+) -> str:
     """The module of `program`: functions ``kernel(x, y)`` and ``kernel_many(X, Y, rows)``.
 
     With `lanes` = 4 every slot of x and y is four doubles, one a state. ``kernel_many`` takes and gives one
-    row a state in either case. Pieces of at most `limit` steps become functions of their own.
+    row a state in either case. Pieces of at most `limit` steps become functions of their own. target: The subprogram
+    that `program` is of; then there is one function, by its own name.
     """
     if lanes not in (1, 2, 4, 8):
         raise ValueError(f"lanes must be 1, 2, 4 or 8, not {lanes}")
-    plan = schedule(program, max(1, TOGETHER // lanes), limit, pairs=lanes <= WIDEST_PAIRED)
-    return _Module(plan, lanes).text()
+    plan = schedule(program, max(1, TOGETHER // lanes), limit, lanes <= WIDEST_PAIRED, calls=True)
+    return _Module(plan, lanes, "kernel" if target is None else _name(target, lanes)).text()
+
+
+def _name(target: Subprogram, lanes: int) -> str:
+    """The function of a subprogram."""
+    return f"called{lanes}_{target.digest[:40]}"
 
 
 class _Module(StepWriter):
     """Writes one module."""
 
-    def __init__(self, plan: Schedule, lanes: int) -> None:
+    def __init__(self, plan: Schedule, lanes: int, name: str) -> None:
         super().__init__(plan, lanes)
+        self.name = name
+        steps = [s for piece in plan.pieces for s in piece.steps if isinstance(s, Step)]
+        calls = [s.args[0].program for s in steps if s.op == "call"]
+        self.handed = max((len(p.inputs) for p in calls), default=0)
+        self.given = max((len(p.outputs) for p in calls), default=0)
         self.outputs: dict[int, list[int]] = {}
         for k, o in enumerate(plan.outputs):
             if type(o) is int:
@@ -53,7 +73,8 @@ class _Module(StepWriter):
             bodies.append("\n".join(self.lines))
             self.lines = []
         self._main()
-        self._many()
+        if self.name == "kernel":
+            self._many()
         bodies.append("\n".join(self.lines))
         helpers = []
         if self.searches:
@@ -91,7 +112,10 @@ class _Module(StepWriter):
             if isinstance(step, Pair):
                 self._pair(step, saves)
                 continue
-            self.step(step)
+            if step.op == "call":
+                self._call(step)
+            else:
+                self.step(step)
             for o in step.outs:
                 if o < 0:
                     continue
@@ -112,6 +136,29 @@ class _Module(StepWriter):
             for slot in self.outputs.get(o, ()):
                 self.store(self.ref(o), "%y", slot)
 
+    def _call(self, step: Step) -> None:
+        """Lay out the arguments behind the workspace, call, and take the results from behind them."""
+        target, args = step.args[0], step.args[1:]
+        for first, count in _stretches(args, self.plan.n_in):
+            at = self.plan.slots + first
+            if count == 1:
+                self.store(self.ref(args[first]), "%w", at)
+                continue
+            self.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+            to, source = self._address("%w", at), self._address("%x", args[first])
+            size = 8 * self.lanes * count
+            self.lines.append(
+                f"  call void @llvm.memcpy.p0.p0.i64(ptr align 8 {to}, ptr align 8 {source}, i64 {size}, i1 false)"
+            )
+        behind = self.plan.slots + self.handed
+        x, y = self._address("%w", self.plan.slots), self._address("%w", behind)
+        name = _name(target, self.lanes)
+        self.declare(f"declare void @{name}(ptr, ptr) nounwind")
+        self.lines.append(f"  call void @{name}(ptr {x}, ptr {y})")
+        for k, o in enumerate(step.outs):
+            if o >= 0:
+                self.op(f"load {self.T}, ptr {self._address('%w', behind + k)}, align 8", f"%v{o}")
+
     def _workspace(self, size: int, name: str) -> bool:
         """Reserve `size` doubles; True when they come from the heap and must be freed."""
         if size * 8 <= LARGEST_FRAME:
@@ -123,8 +170,8 @@ class _Module(StepWriter):
         return True
 
     def _main(self) -> None:
-        self.lines.append("define void @kernel(ptr noalias readonly %x, ptr noalias %y) nounwind {")
-        heap = self._workspace(self.plan.slots * self.lanes, "%w")
+        self.lines.append(f"define void @{self.name}(ptr noalias readonly %x, ptr noalias %y) nounwind {{")
+        heap = self._workspace((self.plan.slots + self.handed + self.given) * self.lanes, "%w")
         for k in range(len(self.plan.pieces)):
             self.lines.append(f"  call void @piece{k}(ptr %x, ptr %y, ptr %w, ptr @constants)")
         if heap:
@@ -145,3 +192,20 @@ class _Module(StepWriter):
         frees = [f"  call void @free(ptr {p})" for p, h in zip(("%xs", "%ys"), heap, strict=True) if h]
         self.lines.append(many_lanes_text(n_in, n_out, lanes))
         self.lines += [*frees, "  ret void\n}"]
+
+
+def _stretches(args: Sequence[int | float], n_in: int) -> list[tuple[int, int]]:
+    """First place and number of the arguments of a call that are handed over together."""
+    found: list[tuple[int, int]] = []
+    k = 0
+    while k < len(args):
+        count = 1
+        while k + count < len(args) and _follows(args[k], args[k + count], count, n_in):
+            count += 1
+        found += [(k, count)] if count >= STRETCH else [(k + j, 1) for j in range(count)]
+        k += count
+    return found
+
+
+def _follows(a: int | float, b: int | float, count: int, n_in: int) -> bool:
+    return type(a) is int and type(b) is int and b == a + count and b < n_in

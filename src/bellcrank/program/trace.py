@@ -28,12 +28,14 @@ FUNCTIONS_1 = (
 FUNCTIONS_2 = ("atan2", "pow", "min", "max")
 LOGIC = ("lt", "le", "eq", "and", "or", "not", "select")
 TABLES = ("interval", "gather")
-OPS = ("input", *ARITHMETIC, *FUNCTIONS_1, *FUNCTIONS_2, *LOGIC, *TABLES)
+CALLS = ("call", "part")
+OPS = ("input", *ARITHMETIC, *FUNCTIONS_1, *FUNCTIONS_2, *LOGIC, *TABLES, *CALLS)
 """Every operation a program may hold.
 
 ``lt le eq and or not`` yield truth values (used only by ``select`` and each other);
 ``select(c, a, b)`` is a where c else b; ``interval(x, breakpoints)`` is the largest k, as a float, with
-``breakpoints[k] <= x``, clipped to 0 ... n-2; ``gather(k, values)`` is ``values[int(k)]``.
+``breakpoints[k] <= x``, clipped to 0 ... n-2; ``gather(k, values)`` is ``values[int(k)]``. ``call`` and ``part``:
+:mod:`bellcrank.program.subprogram`.
 """
 
 TRUTH_OPS = frozenset({"lt", "le", "eq", "and", "or", "not"})
@@ -600,6 +602,12 @@ def rebuild(op: str, args: Sequence[Any]) -> Scalar:
     return _BUILDERS[op](*args)
 
 
+def _calls() -> Any:
+    from bellcrank.program import subprogram
+
+    return subprogram
+
+
 _BUILDERS: dict[str, Callable[..., Scalar]] = {
     "neg": lambda a: -a, "add": _add, "sub": _sub, "mul": _mul, "div": _div,
     "atan2": atan2, "pow": power, "min": minimum, "max": maximum,
@@ -607,6 +615,7 @@ _BUILDERS: dict[str, Callable[..., Scalar]] = {
     "eq": lambda a, b: compare("eq", a, b), "and": lambda a, b: logical("and", a, b),
     "or": lambda a, b: logical("or", a, b), "not": logical_not, "select": where,
     "interval": interval, "gather": gather,
+    "call": lambda target, *args: _calls().call(target, *args), "part": lambda whole, k: _calls().part(whole, k),
     **{name: partial(function, name) for name in FUNCTIONS_1},
 }  # fmt: skip
 
