@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
-from bellcrank.contact.local import meet
+from bellcrank.contact.local import Local, meet
 from bellcrank.contact.partners import Symmetric
+from bellcrank.contact.sampled import ENTRIES
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source
 from bellcrank.mechanics.vectors import Mat, Vec, mat, vec
@@ -16,6 +17,9 @@ from bellcrank.program.trace import Expr, ParameterGraph, Scalar
 
 WORTH = 300
 """Operations from which on a surface is worth a call; a call costs some ten of them."""
+
+POSE = 16
+"""Numbers of a meeting before those of the surfaces: rotation, origin, hold."""
 
 Points = tuple[Vec, Vec, Vec]
 
@@ -48,16 +52,18 @@ def _meeting(a: Around, b: Shape) -> Subprogram:
 
 
 def _traced(a: Around, b: Shape) -> Subprogram:
-    count = 16 + len(_numbers(a)) + (len(_numbers(b)) if isinstance(b, Around) else 0)
+    begin, end = POSE + 3, POSE + len(_numbers(a))
+    blocks = [(begin, end - begin)]
+    if isinstance(b, Around):
+        blocks.append((end + 3, len(b.inputs)))
 
     def build(x: Sequence[Expr]) -> list[Scalar]:
         R, c = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
-        rest = x[16 + len(_numbers(a)) :]
-        one = replace(_within(a, x[16 : 16 + len(_numbers(a))]), hold=(x[12], x[13], x[14], x[15]))
-        n, p, q = meet(one, _within(b, rest) if isinstance(b, Around) else b, R, c)
+        one = replace(_within(a, x[POSE:end]), hold=(x[12], x[13], x[14], x[15]))
+        n, p, q = meet(one, _within(b, x[end:]) if isinstance(b, Around) else b, R, c)
         return [*n, *p, *q]
 
-    return Subprogram.traced("meeting", [str(k) for k in range(count)], build)
+    return Subprogram.traced("meeting", sum(blocks[-1]), build, blocks)
 
 
 def _within(piece: Around, x: Sequence[Expr]) -> Around:
@@ -79,8 +85,21 @@ def _surface(piece: Around) -> Subprogram:
             point, normal = own.pulled(vec(x[0:3]))
             return [*point, *normal]
 
-        names = [str(k) for k in range(6 + len(piece.inputs))]
-        found = _surfaces[piece.source] = Subprogram.traced("surface", names, build)
+        count = len(piece.inputs)
+        found = Subprogram.traced("surface", 6 + count, build, [(6, count)], _twins(piece))
+        _surfaces[piece.source] = found
+    return found
+
+
+def _twins(piece: Around) -> dict[int, int]:
+    """Places of the numbers of neighbouring samples: what is done with one is done with the other."""
+    if not isinstance(piece, Local):
+        return {}
+    found: dict[int, int] = {}
+    # The first sample, which serves where no other reaches, stays by itself.
+    for k in range(ENTRIES, len(piece.inputs) - ENTRIES, 2 * ENTRIES):
+        for j in range(6 + k, 6 + k + ENTRIES):
+            found[j], found[j + ENTRIES] = j + ENTRIES, j
     return found
 
 

@@ -26,10 +26,6 @@ WIDEST_PAIRED = 4
 """Most lanes with which twins share registers: four by two doubles are the widest register there is."""
 
 
-STRETCH = 4
-"""Arguments of a call that stand in a row among the inputs are copied together from so many on."""
-
-
 def emit(
     program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE, target: Subprogram | None = None
 ) -> str:
@@ -42,7 +38,7 @@ def emit(
     if lanes not in (1, 2, 4, 8):
         raise ValueError(f"lanes must be 1, 2, 4 or 8, not {lanes}")
     plan = schedule(program, max(1, TOGETHER // lanes), limit, lanes <= WIDEST_PAIRED, calls=True)
-    return _Module(plan, lanes, "kernel" if target is None else _name(target, lanes)).text()
+    return _Module(plan, lanes, target).text()
 
 
 def _name(target: Subprogram, lanes: int) -> str:
@@ -53,9 +49,10 @@ def _name(target: Subprogram, lanes: int) -> str:
 class _Module(StepWriter):
     """Writes one module."""
 
-    def __init__(self, plan: Schedule, lanes: int, name: str) -> None:
+    def __init__(self, plan: Schedule, lanes: int, target: Subprogram | None) -> None:
         super().__init__(plan, lanes)
-        self.name = name
+        self.target = target
+        self.blocks = "" if target is None else _blocks(target, "ptr noalias readonly ")
         steps = [s for piece in plan.pieces for s in piece.steps if isinstance(s, Step)]
         calls = [s.args[0].program for s in steps if s.op == "call"]
         self.handed = max((len(p.inputs) for p in calls), default=0)
@@ -73,7 +70,7 @@ class _Module(StepWriter):
             bodies.append("\n".join(self.lines))
             self.lines = []
         self._main()
-        if self.name == "kernel":
+        if self.target is None:
             self._many()
         bodies.append("\n".join(self.lines))
         helpers = []
@@ -101,7 +98,7 @@ class _Module(StepWriter):
         self.begin(piece.loads)
         self.lines.append(
             f"define internal void @piece{k}(ptr noalias readonly %x, ptr noalias %y, ptr noalias %w, "
-            "ptr noalias readonly %c) noinline nounwind {"
+            f"ptr noalias readonly %c{self.blocks}) noinline nounwind {{"
         )
         if k == 0:
             for slot, o in enumerate(self.plan.outputs):
@@ -136,28 +133,49 @@ class _Module(StepWriter):
             for slot in self.outputs.get(o, ()):
                 self.store(self.ref(o), "%y", slot)
 
+    def place(self, a: int) -> tuple[str, int]:
+        if self.target is None:
+            return "%x", a
+        block, slot = self.target.places[a]
+        return ("%x" if block == 0 else f"%b{block}"), slot
+
     def _call(self, step: Step) -> None:
-        """Lay out the arguments behind the workspace, call, and take the results from behind them."""
+        """Lay out the arguments behind the workspace, call, and take the results from behind them.
+
+        Blocks that stand in a row among the inputs are handed over where they are.
+        """
         target, args = step.args[0], step.args[1:]
-        for first, count in _stretches(args, self.plan.n_in):
-            at = self.plan.slots + first
-            if count == 1:
-                self.store(self.ref(args[first]), "%w", at)
-                continue
-            self.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-            to, source = self._address("%w", at), self._address("%x", args[first])
-            size = 8 * self.lanes * count
-            self.lines.append(
-                f"  call void @llvm.memcpy.p0.p0.i64(ptr align 8 {to}, ptr align 8 {source}, i64 {size}, i1 false)"
-            )
+        x, free = self.plan.slots, self.plan.slots
+        packed = [a for a, (block, _) in zip(args, target.places, strict=True) if block == 0]
+        for a in packed:
+            self.store(self.ref(a), "%w", free)
+            free += 1
+        pointers = ""
+        for first, count in target.blocks:
+            block = args[first : first + count]
+            base = self._row(block)
+            if base is None:
+                for k, a in enumerate(block):
+                    self.store(self.ref(a), "%w", free + k)
+                base = "%w", free
+                free += count
+            pointers += f", ptr {self._address(*base)}"
         behind = self.plan.slots + self.handed
-        x, y = self._address("%w", self.plan.slots), self._address("%w", behind)
         name = _name(target, self.lanes)
-        self.declare(f"declare void @{name}(ptr, ptr) nounwind")
-        self.lines.append(f"  call void @{name}(ptr {x}, ptr {y})")
+        self.declare(f"declare void @{name}(ptr, ptr{', ptr' * len(target.blocks)}) nounwind")
+        to = self._address("%w", behind)
+        self.lines.append(f"  call void @{name}(ptr {self._address('%w', x)}, ptr {to}{pointers})")
         for k, o in enumerate(step.outs):
             if o >= 0:
                 self.op(f"load {self.T}, ptr {self._address('%w', behind + k)}, align 8", f"%v{o}")
+
+    def _row(self, args: Sequence[int | float]) -> tuple[str, int] | None:
+        """Where arguments begin that stand in a row among the inputs."""
+        if not all(type(a) is int and a < self.plan.n_in for a in args):
+            return None
+        places = [self.place(a) for a in args if type(a) is int]
+        base, slot = places[0]
+        return (base, slot) if places == [(base, slot + k) for k in range(len(places))] else None
 
     def _workspace(self, size: int, name: str) -> bool:
         """Reserve `size` doubles; True when they come from the heap and must be freed."""
@@ -170,10 +188,14 @@ class _Module(StepWriter):
         return True
 
     def _main(self) -> None:
-        self.lines.append(f"define void @{self.name}(ptr noalias readonly %x, ptr noalias %y) nounwind {{")
+        name = "kernel" if self.target is None else _name(self.target, self.lanes)
+        self.lines.append(
+            f"define void @{name}(ptr noalias readonly %x, ptr noalias %y{self.blocks}) nounwind {{"
+        )
         heap = self._workspace((self.plan.slots + self.handed + self.given) * self.lanes, "%w")
+        blocks = "" if self.target is None else _blocks(self.target, "ptr ")
         for k in range(len(self.plan.pieces)):
-            self.lines.append(f"  call void @piece{k}(ptr %x, ptr %y, ptr %w, ptr @constants)")
+            self.lines.append(f"  call void @piece{k}(ptr %x, ptr %y, ptr %w, ptr @constants{blocks})")
         if heap:
             self.lines.append("  call void @free(ptr %w)")
         self.lines.append("  ret void\n}")
@@ -194,18 +216,6 @@ class _Module(StepWriter):
         self.lines += [*frees, "  ret void\n}"]
 
 
-def _stretches(args: Sequence[int | float], n_in: int) -> list[tuple[int, int]]:
-    """First place and number of the arguments of a call that are handed over together."""
-    found: list[tuple[int, int]] = []
-    k = 0
-    while k < len(args):
-        count = 1
-        while k + count < len(args) and _follows(args[k], args[k + count], count, n_in):
-            count += 1
-        found += [(k, count)] if count >= STRETCH else [(k + j, 1) for j in range(count)]
-        k += count
-    return found
-
-
-def _follows(a: int | float, b: int | float, count: int, n_in: int) -> bool:
-    return type(a) is int and type(b) is int and b == a + count and b < n_in
+def _blocks(target: Subprogram, kind: str) -> str:
+    """The blocks of a subprogram as further arguments."""
+    return "".join(f", {kind}%b{k + 1}" for k in range(len(target.blocks)))

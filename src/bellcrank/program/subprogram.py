@@ -9,7 +9,7 @@ its own, which programs are linked to. :func:`inlined` writes calls out again, f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,27 +26,39 @@ class Subprogram:
     """A program to be called from others.
 
     Its results are numbers, no truth values. Inputs named in `taken` are taken from the caller's graph by their name,
-    as the parameters of a model are; they come last.
+    as the parameters of a model are; they come last. `blocks` are the first places and the numbers of inputs that are
+    likely to stand in a row among the caller's own inputs too: these are handed over where they are.
     """
 
-    def __init__(self, program: Program, taken: Sequence[str] = ()) -> None:
+    def __init__(
+        self, program: Program, taken: Sequence[str] = (), blocks: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self.program = program
         self.taken = tuple(taken)
+        self.blocks = tuple(blocks)
         self.objects: dict[tuple[Any, ...], bytes] = {}
         """Machine code by how it was made, for this process."""
         self._derivatives: dict[tuple[int, ...], Subprogram] = {}
 
     @staticmethod
     def traced(
-        name: str, inputs: Sequence[str], build: Callable[[Sequence[Expr]], Sequence[Scalar]]
+        name: str,
+        count: int,
+        build: Callable[[Sequence[Expr]], Sequence[Scalar]],
+        blocks: Sequence[tuple[int, int]] = (),
+        twins: Mapping[int, int] | None = None,
     ) -> Subprogram:
-        """Trace `build` on inputs of these names; parameters of a model that it meets become further inputs."""
+        """Trace `build` on so many inputs; parameters of a model that it meets become further inputs.
+
+        twins: Places of inputs that play the same part, as in :attr:`Graph.twins`, each way.
+        """
         graph = Graph()
-        own = [graph.input(f"{name} {k}") for k in inputs]
+        own = [graph.input(f"{name} {k}") for k in range(count)]
+        graph.twins = {f"{name} {k}": f"{name} {j}" for k, j in (twins or {}).items()}
         outputs = [graph.bring(o) for o in build(own)]
         mine = {e.id for e in own}
         taken = [e for e in _inputs(outputs) if e.id not in mine]
-        return Subprogram(Program.of([*own, *taken], outputs, name), [e.args[0] for e in taken])
+        return Subprogram(Program.of([*own, *taken], outputs, name), [e.args[0] for e in taken], blocks)
 
     def __repr__(self) -> str:
         return f"<subprogram {self.digest}>"
@@ -54,7 +66,16 @@ class Subprogram:
     @cached_property
     def digest(self) -> str:
         """What it does, in letters: equal subprograms, equal letters, whatever the names."""
-        return hashlib.sha256(self.program.text().encode()).hexdigest()
+        return hashlib.sha256(repr((self.program.text(), self.blocks)).encode()).hexdigest()
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """By input: 0 and its place among those that are packed, or the number of its block from 1 on and its place."""
+        held = {first + j: (b + 1, j) for b, (first, count) in enumerate(self.blocks) for j in range(count)}
+        packed = [k for k in range(len(self.program.inputs)) if k not in held]
+        return tuple(
+            {**held, **{k: (0, j) for j, k in enumerate(packed)}}[k] for k in range(len(self.program.inputs))
+        )
 
     @cached_property
     def count(self) -> Count:
@@ -70,15 +91,12 @@ class Subprogram:
         return tuple(part(whole, k) for k in range(len(self.program.outputs)))
 
     def derivative(self, moving: tuple[int, ...]) -> Subprogram:
-        """The rates of its results; its inputs are followed by the rates of those at the places `moving`."""
+        """Its results, then their rates; its inputs are followed by the rates of those at the places `moving`."""
         found = self._derivatives.get(moving)
         if found is None:
-            from bellcrank.program.derive import directional
+            from bellcrank.program.derive import dual
 
-            p = self.program
-            rates = {p.inputs[k].id: p.inputs[k].graph.input(f"rate {k} of {p.name}") for k in moving}
-            outputs = directional(p.outputs, dict(rates))
-            found = Subprogram(Program.of([*p.inputs, *rates.values()], outputs, f"rates of {p.name}"))
+            found = Subprogram(dual(self.program, moving), blocks=self.blocks)
             self._derivatives[moving] = found
         return found
 
@@ -108,11 +126,16 @@ def part(whole: Any, k: int) -> Scalar:
     return whole.graph.node("part", (whole, k), ("part", whole.id, k))
 
 
-def call_rates(node: Expr, rates: Sequence[Scalar]) -> Expr:
-    """The call that gives the rates of the results of a call, from the rates of its arguments (the target's first)."""
-    target, args, own = node.args[0], node.args[1:], rates[1:]
-    moving = tuple(k for k, r in enumerate(own) if isinstance(r, Expr) or r != 0.0)
-    return cast("Expr", call(target.derivative(moving), *args, *(own[k] for k in moving)))
+def call_moving(target: Subprogram, args: Sequence[Scalar], rates: Sequence[Scalar]) -> Any:
+    """The call that gives the results of a subprogram and then their rates, from its arguments and theirs."""
+    moving = tuple(k for k, r in enumerate(rates) if isinstance(r, Expr) or r != 0.0)
+    return call(target.derivative(moving), *args, *(rates[k] for k in moving))
+
+
+def part_rate(node: Expr, moving: Any) -> Scalar:
+    """The rate of the result `node` of a call, from the call of :func:`call_moving`."""
+    whole, k = node.args
+    return part(moving, len(whole.args[0].program.outputs) + k)
 
 
 def called(program: Program) -> list[Subprogram]:
@@ -164,4 +187,4 @@ def _inputs(outputs: Iterable[Scalar]) -> list[Expr]:
     return [seen[id] for id in sorted(seen) if seen[id].op == "input"]
 
 
-__all__ = ["Subprogram", "call", "call_rates", "called", "inlined", "part"]
+__all__ = ["Subprogram", "call", "call_moving", "called", "inlined", "part", "part_rate"]
