@@ -118,7 +118,9 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Update:
     names = names_in(force.approach_speed)
     if not names:
         return _nothing
-    measure = cache(lambda: _measuring(mechanism, [f"{force.name}.rate"]))
+    # One program for all points of a contact: they are calls of the same subprogram.
+    beside = [f"{f.name}.rate" for f in continuous(mechanism) if f.group == force.group]
+    measure = cache(lambda: _measuring(mechanism, beside))
 
     def update(state: State, parameters: Mapping[str, float]) -> Mapping[str, float]:
         speed = float(measure()(state, np.array(list(parameters.values())))[f"{force.name}.rate"])
