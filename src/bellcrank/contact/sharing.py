@@ -1,9 +1,9 @@
-"""Contact points on surfaces of data as subprograms: traced and compiled once for all points, bodies and programs."""
+"""Searches for contact points as subprograms: traced and compiled once for all points, bodies and programs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from weakref import WeakKeyDictionary
 
 from bellcrank.contact.local import Local, meet
@@ -21,16 +21,67 @@ WORTH = 300
 POSE = 16
 """Numbers of a meeting before those of the surfaces: rotation, origin, hold."""
 
+MOST_SEARCHES = 256
+"""Searches kept for the next mechanism."""
+
 Points = tuple[Vec, Vec, Vec]
+Search = Callable[[Mat, Vec, "Vec | None"], Points]
+
+# Shapes are kept beside their programs, so that no other one can have their place in memory.
+_searches: dict[tuple[object, ...], tuple[Shape, Shape, Subprogram]] = {}
 
 _meetings: WeakKeyDictionary[Source, dict[int, tuple[Shape, Subprogram]]] = WeakKeyDictionary()
 _surfaces: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 
 
+def searched(
+    a: Shape, b: Shape, R: Mat, c: Vec, guess: Vec | None, iterations: int, search: Search
+) -> Points:
+    """What `search` finds for this pose and guess, by a call where they belong to a trace.
+
+    Zeros and ones of the pose, as planar mechanisms have them, are part of the subprogram, so that they fold in it.
+    """
+    given = [*R[0], *R[1], *R[2], *c, *(guess or ())]
+    if not _in_trace(given):
+        return search(R, c, guess)
+    folded = tuple(None if isinstance(x, Expr) or x not in (-1.0, 0.0, 1.0) else float(x) for x in given)
+    key = _told(a), _told(b), iterations, folded
+    found = _searches.get(key)
+    if found is None:
+
+        def build(x: Sequence[Expr]) -> list[Scalar]:
+            left = iter(x)
+            own = [next(left) if value is None else value for value in folded]
+            toward = vec(own[12:15]) if guess else None
+            n, p, q = search(mat([own[0:3], own[3:6], own[6:9]]), vec(own[9:12]), toward)
+            return [*n, *p, *q]
+
+        found = a, b, Subprogram.traced("search", folded.count(None), build)
+        _searches[key] = found
+        if len(_searches) > MOST_SEARCHES:
+            del _searches[next(iter(_searches))]
+    if found[2].count.total < WORTH:
+        return search(R, c, guess)
+    points = found[2](*(x for x, value in zip(given, folded, strict=True) if value is None))
+    return vec(points[0:3]), vec(points[3:6]), vec(points[6:9])
+
+
+def _told(shape: Shape) -> tuple[object, ...]:
+    """A shape up to equality; where it has other fields than numbers, this very one."""
+    values = [getattr(shape, f.name) for f in fields(shape)] if is_dataclass(shape) else [shape]
+    parts = [x for v in values for x in (v if isinstance(v, tuple) else (v,))]
+    numbers = [float(x) for x in parts if isinstance(x, int | float)]
+    return (type(shape), *numbers) if len(numbers) == len(parts) else (type(shape), id(shape))
+
+
+def _in_trace(values: Sequence[Scalar]) -> bool:
+    return any(isinstance(x, Expr) and not isinstance(x.graph, ParameterGraph) for x in values)
+
+
 def met(a: Around, b: Shape, R: Mat, c: Vec) -> Points:
     """What :func:`bellcrank.contact.local.meet` finds, by a call where the pose belongs to a trace."""
     pose = [*R[0], *R[1], *R[2], *c]
-    if not any(isinstance(x, Expr) and not isinstance(x.graph, ParameterGraph) for x in pose):
+    if not _in_trace(pose):
         return meet(a, b, R, c)
     found = _meeting(a, b)(*pose, *a.hold, *_numbers(a), *(_numbers(b) if isinstance(b, Around) else ()))
     return vec(found[0:3]), vec(found[3:6]), vec(found[6:9])
@@ -45,7 +96,6 @@ def _meeting(a: Around, b: Shape) -> Subprogram:
     other = b.source if isinstance(b, Around) else b
     known = _meetings.setdefault(a.source, {})
     found = known.get(id(other))
-    # The shape is kept beside its program, so that no other one can have its place in memory.
     if found is None or found[0] is not other:
         found = known[id(other)] = other, _traced(a, b)
     return found[1]
