@@ -16,6 +16,9 @@ from bellcrank.program.step import Pair, Step
 from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.writer import StepWriter
 
+ROW = 16
+"""Constant outputs in a row from which on they are copied from a table."""
+
 LARGEST_FRAME = 64 * 1024
 """Workspaces and buffers above this size [bytes] come from the heap, not from the stack of the caller."""
 
@@ -101,9 +104,7 @@ class _Module(StepWriter):
             f"ptr noalias readonly %c{self.blocks}) noinline nounwind {{"
         )
         if k == 0:
-            for slot, o in enumerate(self.plan.outputs):
-                if type(o) is not int or o < self.plan.n_in:
-                    self.store(self.ref(o), "%y", slot)
+            self._known_outputs()
         truths, outputs, saves = self.plan.truths, self.outputs, piece.saves
         for step in piece.steps:
             if isinstance(step, Pair):
@@ -122,6 +123,30 @@ class _Module(StepWriter):
                 for slot in outputs.get(o, ()):
                     self.store(self.ref(o), "%y", slot)
         self.lines.append("  ret void\n}")
+
+    def _known_outputs(self) -> None:
+        """Outputs that are inputs or constants; of a mass matrix most are zeros, which are copied in a row."""
+        outputs = self.plan.outputs
+        slot = 0
+        while slot < len(outputs):
+            o = outputs[slot]
+            end = slot
+            while end < len(outputs) and type(outputs[end]) is not int:
+                end += 1
+            if end - slot >= ROW:
+                self._copied([float(v) for v in outputs[slot:end]], slot)
+                slot = end
+                continue
+            if type(o) is not int or o < self.plan.n_in:
+                self.store(self.ref(o), "%y", slot)
+            slot += 1
+
+    def _copied(self, values: list[float], slot: int) -> None:
+        table = self._table(tuple(v for v in values for _ in range(self.lanes)))
+        self.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        size = 8 * self.lanes * len(values)
+        to = self._address("%y", slot)
+        self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {table}, i64 {size}, i1 false)")
 
     def _pair(self, pair: Pair, saves: dict[int, int]) -> None:
         first = pair.outs[0]
