@@ -9,28 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.laws import ForceLaw
+from bellcrank.contact.laws import SLOWEST, ForceLaw
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent, measuring
+from bellcrank.events import Event, StateEvent, measuring, watch_program
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.parameters import names_in
+from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
 from bellcrank.tracking import Tracker, groups
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
-
-SLOWEST = 1e-12
-"""Approaches are never taken to be slower than this [m/s]."""
 
 Array = NDArray[np.float64]
 Update = Callable[["State", Mapping[str, float]], Mapping[str, float]]
@@ -87,6 +85,24 @@ def touch_events(mechanism: Mechanism) -> list[Event]:
     return found
 
 
+def gap_program(mechanism: Mechanism) -> Program:
+    """[t, q, u_i, p] to the gaps of all continuous contacts [m], then the rates at which they close [m/s]."""
+    linkage = mechanism.linkage
+
+    def gap(force: ContactForce, kin: Kinematics, t: Scalar) -> Scalar:
+        return -Pressing.of(force, linkage, kin).depth
+
+    def rate(force: ContactForce, kin: Kinematics, t: Scalar) -> Scalar:
+        return Pressing.of(force, linkage, kin).rate
+
+    watched = [
+        StateEvent(force.name, trace=partial(trace, force))
+        for trace in (gap, rate)
+        for force in continuous(mechanism)
+    ]
+    return watch_program(mechanism, mechanism.partition, watched)
+
+
 def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
     linkage, name = mechanism.linkage, force.name
 
@@ -129,4 +145,4 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Update:
     return update
 
 
-__all__ = ["begun", "continuous", "refuse_continuous", "touch_events"]
+__all__ = ["begun", "continuous", "gap_program", "refuse_continuous", "touch_events"]

@@ -21,6 +21,9 @@ from enum import StrEnum
 
 from bellcrank.program.trace import Scalar, compare, maximum, power, where
 
+SLOWEST = 1e-12
+"""Approaches are never taken to be slower than this [m/s]."""
+
 
 class ForceLaw(StrEnum):
     """How penetration and its rate become a force."""
