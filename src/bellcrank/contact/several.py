@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, low_pairs, lowest_above, seen
 from bellcrank.contact.holding import LARGE, lies, minima
 from bellcrank.contact.meeting_layout import (
@@ -43,6 +44,8 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    TURNS_A,
+    TURNS_B,
     WHICH,
 )
 from bellcrank.contact.refinement import BEYOND
@@ -260,8 +263,12 @@ def search(
             else:
                 kept[k, PLACE] = -1
     count = 0
-    if header[KIND] == SURFACE:
-        given[BOUND] = given[BAND] + given[SPACING_B]
+    if header[KIND] == SURFACE and points == 1:
+        count = low_facing(
+            header, given, table_a, nodes_a, tables[TURNS_A], table_b, nodes_b, tables[TURNS_B], given[BAND], low,
+            measures, pad, stack,
+        )  # fmt: skip
+    elif header[KIND] == SURFACE:
         count = low_pairs(
             header, given, table_a, nodes_a, table_b, nodes_b, given[BAND], low, measures, pad, stack
         )
