@@ -292,4 +292,4 @@ class Run:
         since = np.array([t for t, _ in self.history[1:]])
         # The last of several changes at one time holds.
         last = np.searchsorted(since, times, side="left")
-        return np.array([self.history[k][1] for k in last]).reshape(len(times), -1)
+        return np.array([self.history[k][1] for k in last]).reshape(len(times), len(self.history[0][1]))
