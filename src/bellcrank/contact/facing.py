@@ -26,22 +26,28 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+COLUMNS = 2
+"""Of what is told of nodes: how far normals turn, and the least curvature [1/m]."""
 ANY = 4.0
 """More than normals can differ by."""
 
 
 def turns(surface: Sampled) -> Floats:
-    """How far normals within each node of the tree, also between its samples, differ from its axis, at most."""
+    """How far normals within each node, also between its samples, differ from its axis, and the least curvature."""
     tree, order = surface.tree, surface.tree.order
     far, n, H = surface._fitted
     bent = COVER * far * np.abs(H).sum(axis=2).max(axis=1)
     own = np.where(surface.sharp, ANY, bent)[order]
-    found = np.zeros(2 * tree.leaves - 1)
+    # H is that of the tangent plane: its third value, along the normal, is moved away.
+    large = 2.0 * np.abs(H).max()
+    least = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, 0]
+    found = np.zeros((2 * tree.leaves - 1, COLUMNS))
     level = tree.leaves
     while level:
         here = slice(level - 1, 2 * level - 1)
         off = n[order].reshape(level, -1, 3) - tree.nodes[here, None, AXIS : AXIS + 3]
-        found[here] = (np.linalg.norm(off, axis=2) + own.reshape(level, -1)).max(axis=1)
+        found[here, 0] = (np.linalg.norm(off, axis=2) + own.reshape(level, -1)).max(axis=1)
+        found[here, 1] = least.reshape(level, -1).min(axis=1)
         level //= 2
     return found
 
@@ -56,11 +62,15 @@ def faces(
     nodes_b: Floats,
     turns_b: Floats,
     reached: float,
+    flat: float,
     pad: Floats,
     stack: Ints,
     base: int,
 ) -> bool:
-    """Whether any leaf of the other tree is near a node and may have a normal opposed to one of it."""
+    """Whether any leaf of the other tree is near a node and may have a normal opposed to one of it, or lie flat on it.
+
+    flat: Curvature of the gap that is not flat any more [1/m].
+    """
     leaves = header[LEAVES_B]
     seen(given, nodes_a, k, pad, SPOT)
     x = nodes_a[k, AXIS]
@@ -84,8 +94,8 @@ def faces(
         ox = ax + nodes_b[m, AXIS]
         oy = ay + nodes_b[m, AXIS + 1]
         oz = az + nodes_b[m, AXIS + 2]
-        turn = turns_a[k] + turns_b[m] + given[FACING]
-        if ox * ox + oy * oy + oz * oz > turn * turn:
+        turn = turns_a[k, 0] + turns_b[m, 0] + given[FACING]
+        if ox * ox + oy * oy + oz * oz > turn * turn and turns_a[k, 1] + turns_b[m, 1] > flat:
             continue
         if m >= leaves - 1:
             return True
@@ -106,6 +116,7 @@ def low_facing(
     nodes_b: Floats,
     turns_b: Floats,
     bound: float,
+    flat: float,
     low: Ints,
     measures: Floats,
     pad: Floats,
@@ -121,7 +132,9 @@ def low_facing(
     while top > 0:
         top -= 1
         k = stack[top]
-        if not faces(header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, pad, stack, top + 2):
+        if not faces(
+            header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, flat, pad, stack, top + 2
+        ):
             continue
         if k >= leaves - 1:
             j = k - (leaves - 1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.facing import COLUMNS as TURNS
 from bellcrank.contact.facing import turns
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
@@ -128,9 +129,10 @@ def meet(
     pieces_a = matrix(slots_at, ALL * SLOT, MOST_POINTS, size_a)
     pieces_b = matrix(slots_at, ALL * SLOT + MOST_POINTS * size_a, MOST_POINTS, size_b)
     behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
-    turns_a = matrix(floats_at, behind, 1, 2 * header[LEAVES_A] - 1)
-    turns_b = matrix(floats_at, behind + 2 * header[LEAVES_A] - 1, 1, 2 * header[LEAVES_B] - 1)
-    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a[0], turns_b[0])
+    all_a, all_b = 2 * header[LEAVES_A] - 1, 2 * header[LEAVES_B] - 1
+    turns_a = matrix(floats_at, behind, all_a, TURNS)
+    turns_b = matrix(floats_at, behind + TURNS * all_a, all_b, TURNS)
+    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b)
     scratch = (pad, rows[0], rows[1], rows[2], rows[3])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
@@ -173,7 +175,7 @@ class Meeting:
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
-        turned = np.concatenate([turns(surface), turns(partner)])
+        turned = np.concatenate([turns(surface).ravel(), turns(partner).ravel()])
         floats = np.zeros(behind + len(turned))
         floats[behind:] = turned
         floats[: MARKS * n_a] = _marks(surface).ravel()
