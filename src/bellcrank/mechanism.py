@@ -1,14 +1,16 @@
-"""A mechanism: what the analysis of a described system found, and the programs traced from it."""
+"""A mechanism: what the analysis of a described system found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
+from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,37 +30,31 @@ from bellcrank.analysis.masses import check_masses
 from bellcrank.analysis.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.analysis.symmetry import spinning_links
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
-from bellcrank.formulations.equations import Equations, Mechanics, Reference
+from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Partition
-from bellcrank.formulations.multipliers import multipliers
 from bellcrank.formulations.partition import choose_partition, independence
-from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, least_operations
+from bellcrank.formulations.registry import FORMULATIONS, Formulation
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanics.twins import twin_inputs
-from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
-from bellcrank.program.trace import BudgetExceeded, Graph, Scalar
+from bellcrank.study_methods import StudyMethods
 from bellcrank.topology import spanning_tree
 from bellcrank.topology.groups import Group
+from bellcrank.traced import Traced, trace
 
 if TYPE_CHECKING:
     from bellcrank.analysis.count_report import CountReport
-    from bellcrank.batch import BatchResult
     from bellcrank.export import CasadiFunctions
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
-    from bellcrank.result.result import Result
-    from bellcrank.studies.equilibrium import Equilibrium
-    from bellcrank.studies.inverse import InverseDynamics
-    from bellcrank.studies.linearize import Linear
-    from bellcrank.studies.sensitivity import Sensitivity
     from bellcrank.topology.tree import Tree
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 CHANGE_POINT = 1e-6
 """Independence of the loop equations below which speeds are lost in rounding (see `Mechanism.check_rank`)."""
@@ -66,7 +62,10 @@ CHANGE_POINT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Time [s], positions and speeds of all links, loops closed."""
+    """Time t [s], positions q [m, rad] and speeds u [m/s, rad/s] of all links, loops closed.
+
+    q: (positions,), quaternions as (w, x, y, z). u: (speeds,), in the order of :attr:`Mechanism.speed_names`.
+    """
 
     t: float
     q: Array
@@ -74,57 +73,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Traced:
-    """The equations of motion for one partition in one formulation."""
-
-    formulation: Formulation
-    partition: Partition
-    equations: Equations
-    du: Sequence[Scalar]
-    state_rates: Callable[[Equations], Sequence[Scalar]] = lambda equations: ()
-
-    @cached_property
-    def rates(self) -> Program:
-        """[t, q, u_i, p] to [q-dot, rates of the independent speeds]: what integrators call."""
-        eq = self.equations
-        with eq.graph.counting("rates"):
-            q_dot = eq.kin.position_rates()
-            changes = self.state_rates(eq)
-            q_dot[len(q_dot) - len(changes) :] = changes
-        return Program.of(eq.inputs, [*q_dot, *(self.du[i] for i in self.partition.independent)], "rates")
-
-    @cached_property
-    def full(self) -> Program:
-        """[t, q, u_i, p] to [all speeds, all speed rates, constraint residuals]."""
-        eq = self.equations
-        residuals = [e.residual for e in eq.loops.equations]
-        return Program.of(eq.inputs, [*eq.u, *self.du, *residuals], "full")
-
-    @cached_property
-    def multipliers(self) -> Program:
-        """[t, q, u_i, p] to the multiplier of every constraint equation, M du + Phi^T lambda = Q.
-
-        Redundant equations have the multiplier zero: what they carry is not determined.
-        """
-        eq = self.equations
-        with eq.graph.counting("multipliers"):
-            found = multipliers(eq, self.du)
-        return Program.of(
-            eq.inputs, [found.get(e, 0.0) for e in range(len(eq.loops.equations))], "multipliers"
-        )
-
-    @cached_property
-    def accelerations(self) -> Program:
-        """[t, q, u_i, p] to the rates of all speeds, nothing else: what operation counts refer to."""
-        return Program.of(self.equations.inputs, list(self.du), "accelerations")
-
-    def count(self) -> Count:
-        """The arithmetic of one evaluation of all accelerations."""
-        return count(self.accelerations)
-
-
-@dataclass(frozen=True, eq=False)
-class Mechanism:
+class Mechanism(StudyMethods):
     """An analysed system.
 
     kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
@@ -228,26 +177,40 @@ class Mechanism:
 
     def check_rank(
         self, state: State, partition: Partition, parameters: Sequence[float] | None = None
-    ) -> None:
+    ) -> tuple[float, str]:
         """Raise where the loops nearly lose rank, whatever the partition: at a change point.
 
         Speeds follow there from differences of positions, so that rounding is amplified by the inverse square of
-        the distance.
+        the distance. Returns the distance and the equation that goes first.
         """
         distance, name = self.independence(state, partition, parameters)
-        if distance < CHANGE_POINT:
+        self._check_distance(distance, name, state.t, CHANGE_POINT)
+        return distance, name
+
+    def check_start(self, tolerance: float) -> None:
+        """Raise where the start is so close to a change point that a run cannot hold this relative tolerance."""
+        partition, (distance, name) = self._partition_and_rank
+        if self.partition is partition:
+            self._check_distance(distance, name, self.start.t, 0.1 * math.sqrt(2.2e-16 / tolerance))
+
+    def _check_distance(self, distance: float, name: str, t: float, least: float) -> None:
+        if distance < least:
             raise SingularMechanism(
-                f"{self.system.name!r} is so close to a change point at t = {state.t:.9g} s, where its loops lose rank "
+                f"{self.system.name!r} is so close to a change point at t = {t:.9g} s, where its loops lose rank "
                 f"and it may go on in more than one way, that its speeds are lost in rounding: the equation '{name}' "
-                f"depends on the others up to {distance:.1e}; start further to one side of it"
+                f"depends on the others up to {distance:.1e}; start further to one side of it "
+                f"(beyond {least:.1e}), or loosen the tolerance"
             )
 
     @cached_property
     def partition(self) -> Partition:
         """The partition in the start state."""
+        return self._partition_and_rank[0]
+
+    @cached_property
+    def _partition_and_rank(self) -> tuple[Partition, tuple[float, str]]:
         partition = self.choose_partition(self.start)
-        self.check_rank(self.start, partition)
-        return partition
+        return partition, self.check_rank(self.start, partition)
 
     def traced(
         self, formulation: Formulation | str | None = None, partition: Partition | None = None
@@ -257,7 +220,7 @@ class Mechanism:
         partition = partition or self.partition
         key = (wanted, partition)
         if key not in self._traces:
-            self._traces[key] = self._choose_trace(wanted, partition)
+            self._traces[key] = trace(self, wanted, partition)
         return self._traces[key]
 
     @cached_property
@@ -268,6 +231,13 @@ class Mechanism:
     def compiled(self) -> dict[Any, Any]:
         """Programs already compiled, by partition; shared by mechanisms of the same description."""
         return {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, kept under `key` with what is compiled."""
+        if key not in self.compiled:
+            self.compiled[key] = make()
+        found: T = self.compiled[key]
+        return found
 
     @cached_property
     def _elements(self) -> tuple[object, ...]:
@@ -289,50 +259,10 @@ class Mechanism:
             self.__dict__["compiled"] = other.compiled
         return self
 
-    def _choose_trace(self, wanted: Formulation, partition: Partition) -> Traced:
-        if wanted is not Formulation.AUTO:
-            return self._trace(wanted, partition)
-        best: Traced | None = None
-        fewest: int | None = None
-        for candidate in CANDIDATES:
-            if fewest is not None and least_operations(candidate, self.linkage, self.constraints) > fewest:
-                continue
-            try:
-                # Some nodes of a graph end up unused, hardly ever more than half of them.
-                trial = self._trace(candidate, partition, None if fewest is None else 2 * fewest + 1000)
-            except BudgetExceeded:
-                continue
-            total = trial.count().total
-            if fewest is None or total < fewest:
-                best, fewest = trial, total
-        assert best is not None
-        # The budget was for choosing; derivatives of the chosen program may grow past it.
-        best.equations.graph.budget = None
-        return best
-
     @cached_property
-    def _twins(self) -> dict[str, str]:
+    def twins(self) -> dict[str, str]:
+        """Inputs that play the same part in two alike halves, each way."""
         return twin_inputs(self.linkage)
-
-    def _trace(self, formulation: Formulation, partition: Partition, budget: int | None = None) -> Traced:
-        graph = Graph(budget)
-        graph.twins = self._twins
-        reference = Reference(
-            self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values
-        )
-        equations = Equations.traced(self.mechanics, partition, graph, reference)
-        du = FORMULATIONS[formulation](equations)
-        return Traced(formulation, partition, equations, du, self._state_rates)
-
-    def _state_rates(self, eq: Equations) -> list[Scalar]:
-        """The rates of the first-order states."""
-        if not self.linkage.states:
-            return []
-        from bellcrank.result.snapshot import Snapshot
-        from bellcrank.result.states import state_rate
-
-        here = Snapshot.on(self.system, self.tree, self.mechanics, eq.kin, eq.t, eq.graph)
-        return [state_rate(here, name) for name in self.linkage.states]
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -356,50 +286,6 @@ class Mechanism:
         counts = {t.formulation: t.count() for t in traced}
         return CountReport(self.system.name, counts, paper_counts(self))
 
-    def simulate(self, duration: float, **options: Any) -> Result:
-        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
-        from bellcrank.simulation import simulate
-
-        return simulate(self, duration, **options)
-
-    def equilibrium(self, **options: Any) -> Equilibrium:
-        """Where it stays at rest; see :func:`bellcrank.studies.equilibrium.equilibrium`."""
-        from bellcrank.studies.equilibrium import equilibrium
-
-        return equilibrium(self, **options)
-
-    def linearize(self, state: State | Equilibrium | None = None, **options: Any) -> Linear:
-        """Small motions about a state; see :func:`bellcrank.studies.linearize.linearize`."""
-        from bellcrank.studies.linearize import linearize
-
-        return linearize(self, state, **options)
-
-    def kinematics(self, duration: float, **options: Any) -> Result:
-        """The motion when all freedoms are driven; see :func:`bellcrank.studies.kinematics.kinematics`."""
-        from bellcrank.studies.kinematics import kinematics
-
-        return kinematics(self, duration, **options)
-
-    def inverse_dynamics(
-        self, motion: Any = None, duration: float | None = None, **options: Any
-    ) -> InverseDynamics:
-        """The efforts a motion needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
-        from bellcrank.studies.inverse import inverse_dynamics
-
-        return inverse_dynamics(self, motion, duration, **options)
-
-    def sensitivity(self, duration: float, **options: Any) -> Sensitivity:
-        """Derivatives along a run by parameters; see :func:`bellcrank.studies.sensitivity.sensitivity`."""
-        from bellcrank.studies.sensitivity import sensitivity
-
-        return sensitivity(self, duration, **options)
-
-    def simulate_many(self, table: Any, duration: float, **options: Any) -> BatchResult:
-        """One run for every row of a table; see :func:`bellcrank.batch.simulate_many`."""
-        from bellcrank.batch import simulate_many
-
-        return simulate_many(self, table, duration, **options)
-
     def export_c(self, path: str | PathLike[str], name: str | None = None) -> Path:
         """Write it as one self-contained C99 file; see :func:`bellcrank.export.export_c`."""
         from bellcrank.export import export_c
@@ -412,15 +298,16 @@ class Mechanism:
 
         return export_casadi(self)
 
-    def projection(self, partition: Partition) -> Program:
+    def projection(self, partition: Partition, with_rank: bool = False) -> Program:
         """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
 
         residual: largest constraint residual before the step. margin: smallest pivot against the largest
-        entry of its row; it falls towards zero where another partition is due.
+        entry of its row; it falls towards zero where another partition is due. with_rank: one more output,
+        the smallest pivot against the largest entry of its constraint; towards zero the loops lose rank.
         """
         from bellcrank.formulations.projection import projection
 
-        return projection(self.mechanics, partition)
+        return projection(self.mechanics, partition, with_rank)
 
     def __str__(self) -> str:
         from bellcrank.analysis.describe import describe_mechanism
@@ -438,8 +325,9 @@ def analyse(
 ) -> Mechanism:
     """Analyse a described system: tree, cuts, loops, groups, redundancies, assembled start.
 
-    initial: start values by joint, see :func:`bellcrank.analysis.initial.apply_initial`. parameters: values
-    other than the described ones.
+    formulation: how accelerations are computed. initial: start values by joint, see
+    :func:`bellcrank.analysis.initial.apply_initial`. parameters: values other than the described ones. t: start
+    time [s].
     """
     tree = spanning_tree(system)
     linkage = lower(system, tree)
@@ -473,12 +361,14 @@ def analyse(
 
 
 def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float, ...]:
+    if not isinstance(given, Mapping):
+        raise ModelError(f"parameters must be a mapping such as {{'stiffness': 1e4}}, not {given!r}")
     for name, value in given.items():
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters)
-        if not np.isfinite(value):
+        if not isinstance(value, Real) or not np.isfinite(value):
             raise ModelError(f"parameter {name!r} must be a finite number, not {value!r}")
     return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
 
 
-__all__ = ["Formulation", "Mechanism", "State", "Traced", "analyse"]
+__all__ = ["Formulation", "Mechanism", "State", "analyse"]

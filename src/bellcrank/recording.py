@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, ResultFileError
 from bellcrank.mechanism import State
-from bellcrank.result import storage
-from bellcrank.result.storage import Header, ResultFileError, Stored
+from bellcrank.result import layout, storage
+from bellcrank.result.header import Header
+from bellcrank.result.storage import Stored
 from bellcrank.simulate import Options
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.checkpoint import Checkpoint
@@ -24,7 +25,7 @@ from bellcrank.simulate.loop import Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.result.result import Happening, Result
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
 
 Array = NDArray[np.float64]
 History = list[tuple[float, Array]]
@@ -40,7 +41,8 @@ class Resumption:
     """Where a run goes on: its driver's state, and what the run itself knew.
 
     chosen: state and parameters in which the present partition was chosen, None for that of the start.
-    outputs, events: how many there were. history: parameter values still needed, by time.
+    outputs, events: how many there were. history: parameter values still needed, by time. jumps: what stood before
+    and after each change by an event or a controller.
     """
 
     checkpoint: Checkpoint
@@ -50,6 +52,7 @@ class Resumption:
     happened: tuple[Happening, ...]
     rows: tuple[Array, Array, Array, Array]
     seconds: float
+    jumps: Array | None = None
 
 
 class Writer(Protocol):
@@ -81,16 +84,16 @@ class Recorder:
 
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self._file = h5py.File(part, "w", libver="latest")
-        storage.create(self._file, self.header)
+        layout.create(self._file, self.header)
         self._lay_out(self._file, stored)
         if stored is not None:
-            storage.append(self._file, stored.time, stored.q, stored.u, stored.du, stored.parameters)
-            storage.append_events(self._file, self.header, stored.events)
+            layout.append(self._file, stored.time, stored.q, stored.u, stored.du, stored.parameters)
+            layout.append_events(self._file, self.header, stored.events)
             self.outputs, self.events = len(stored.time), len(stored.events)
             self.checkpoint = stored.checkpoint
             if stored.checkpoint:
-                storage.put_checkpoint(self._file, storage.SLOTS[0], stored.checkpoint)
-                self.number = int(storage.unpacked(stored.checkpoint)[1]["number"])
+                layout.put_checkpoint(self._file, layout.SLOTS[0], stored.checkpoint)
+                self.number = int(layout.unpacked(stored.checkpoint)[1]["number"])
         self._file.swmr_mode = True
         self._file.flush()
         os.replace(part, self.path)
@@ -111,17 +114,17 @@ class Recorder:
             return
         new = slice(self.outputs, progress.outputs)
         q, u, du, p = run.rows(times[new], progress.y[new], progress.partition[new])
-        storage.append(self._file, times[new], q, u, du, p)
+        layout.append(self._file, times[new], q, u, du, p)
         self.outputs = progress.outputs
-        storage.append_events(self._file, self.header, run.met[self.events :])
+        layout.append_events(self._file, self.header, run.met[self.events :])
         self.events = len(run.met)
         self.put(*self.contents(run, times, progress))
 
     def put(self, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
         """One more checkpoint, in the slot of the one before the last."""
         self.number += 1
-        payload = storage.packed(arrays, {**about, "number": self.number})
-        storage.put_checkpoint(self._file, storage.SLOTS[self.number % 2], payload)
+        payload = layout.packed(arrays, {**about, "number": self.number})
+        layout.put_checkpoint(self._file, layout.SLOTS[self.number % 2], payload)
         self.checkpoint = payload
 
     def contents(
@@ -137,6 +140,9 @@ class Recorder:
         if run.chosen is not None:
             state, p = run.chosen
             arrays |= {"chosen_t": np.array(state.t), "chosen_q": state.q, "chosen_u": state.u, "chosen_p": p}
+        jumps = run.jumps.rows(run)
+        if jumps is not None:
+            arrays["jumps"] = jumps
         ints = point.arrays["ints"]
         about = {
             "outputs": progress.outputs,
@@ -210,9 +216,10 @@ def resume(
     The result, and the file, hold the outputs from the very start. They are those of an uninterrupted run to
     the last bit, on the same machine, with two reservations: controllers that remember something begin with an
     empty memory, and with contacts they are the same to rounding. events, controllers: the same as in the first
-    call, because functions are not stored. A finished run is returned as it is.
+    call, because functions are not stored. progress: show a bar (default: on a terminal, after a second). A finished
+    run is returned as it is.
     """
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
     from bellcrank.touch import touch_events
 
     stored = storage.read(path)
@@ -234,7 +241,7 @@ def resume(
     point: Resumption | None = None
     if stored.checkpoint:
         stored = cut(stored)
-        point = resumption(*storage.unpacked(stored.checkpoint), stored)
+        point = resumption(*layout.unpacked(stored.checkpoint), stored)
     else:
         stored = shortened(stored, 0, 0)
     record = Recorder(path, header)
@@ -252,7 +259,7 @@ def _same(what: str, given: Sequence[str], wanted: Sequence[str]) -> None:
 
 def cut(stored: Stored) -> Stored:
     """Without what came after the checkpoint; it will be computed again."""
-    about = storage.unpacked(stored.checkpoint)[1]
+    about = layout.unpacked(stored.checkpoint)[1]
     return shortened(stored, int(about["outputs"]), int(about["events"]))
 
 
@@ -260,7 +267,7 @@ def shortened(stored: Stored, outputs: int, events: int) -> Stored:
     """The first outputs and events of a file."""
     if outputs > len(stored.time) or events > len(stored.events):
         raise ResultFileError("the file lacks outputs that were written before its checkpoint")
-    tables = {k: getattr(stored, k)[:outputs] for k in storage.TABLES}
+    tables = {k: getattr(stored, k)[:outputs] for k in layout.TABLES}
     forces = None if stored.contact_forces is None else stored.contact_forces[:outputs]
     return replace(stored, **tables, events=stored.events[:events], contact_forces=forces)
 
@@ -268,6 +275,7 @@ def shortened(stored: Stored, outputs: int, events: int) -> Stored:
 def resumption(arrays: dict[str, NDArray[Any]], about: Mapping[str, Any], stored: Stored) -> Resumption:
     """Where a run goes on, from the contents of its checkpoint and the outputs before it."""
     history_p = arrays.pop("history_p")
+    jumps = arrays.pop("jumps", None)
     chosen = None
     if "chosen_q" in arrays:
         state = State(float(arrays.pop("chosen_t")), arrays.pop("chosen_q"), arrays.pop("chosen_u"))
@@ -286,4 +294,5 @@ def resumption(arrays: dict[str, NDArray[Any]], about: Mapping[str, Any], stored
         stored.events,
         (stored.q, stored.u, stored.du, stored.parameters),
         float(about["counted"]["seconds"]),
+        jumps,
     )

@@ -9,10 +9,12 @@ from bellcrank.program import kernel
 from bellcrank.program.count import count
 from bellcrank.program.derive import directional, jvp_program
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import sin, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import Subprogram, called, inlined
-from bellcrank.program.trace import Graph, compare, sin, where
+from bellcrank.program.trace import compare
 
 
 def inner() -> Subprogram:

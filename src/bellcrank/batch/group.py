@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch import lane_queue as queue
 from bellcrank.batch.lane_queue import advance_groups
 from bellcrank.batch.lanes import ACTIVE, FLAG, LANE_ROWS, LANES, ORDER, advance_lanes
@@ -15,16 +16,17 @@ from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.segment import watching
 from bellcrank.mechanics.contacts import ContactPair
-from bellcrank.mechanism import Mechanism, Traced
+from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options
 from bellcrank.simulate.status import Status
+from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 
-METHODS = ("dop853", "dormand_prince5", "runge_kutta4")
+METHODS = ("dop853", "dormand_prince5", "runge_kutta5", "runge_kutta4")
 """Integrators that run in lanes."""
 
 TURN = 5000
@@ -39,6 +41,7 @@ class LaneMachine:
     rates: Kernel
     projection: Kernel | None
     full: Kernel
+    scales: Array
 
     @property
     def partition(self) -> Partition:
@@ -48,18 +51,19 @@ class LaneMachine:
 
 def lane_machine(mechanism: Mechanism) -> LaneMachine:
     """Compiled for the start partition, once a mechanism."""
+    return mechanism.once(("lanes", mechanism.partition), lambda: _compiled(mechanism))
+
+
+def _compiled(mechanism: Mechanism) -> LaneMachine:
     from bellcrank.export import needs_projection
 
-    key = "lanes", mechanism.partition
-    if key not in mechanism.compiled:
-        traced = mechanism.traced()
-        projection = None
-        if needs_projection(mechanism):
-            projection = compile_program(mechanism.projection(mechanism.partition), LANES)
-        rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
-        mechanism.compiled[key] = LaneMachine(traced, rates, projection, full)
-    found: LaneMachine = mechanism.compiled[key]
-    return found
+    traced = mechanism.traced()
+    projection = None
+    if needs_projection(mechanism):
+        projection = compile_program(mechanism.projection(mechanism.partition), LANES)
+    rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
+    scales = tolerance_scales(mechanism, mechanism.partition)
+    return LaneMachine(traced, rates, projection, full, scales)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +129,7 @@ class LaneGroups:
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
         self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
         self.addresses[queue.ADVANCE] = advance_lanes.address
-        self.v[at.ATOL] = options.absolute(n)[:, None]
+        self.v[at.ATOL] = (options.absolute(n) * machine.scales)[:, None]
         self._template(integrator.order, len(directions))
         self.ints[queue.PARAMETERS] = parameters
         arrays = (

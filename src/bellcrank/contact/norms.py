@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bellcrank.mechanics.vectors import Vec
-from bellcrank.program.trace import Scalar, compare, function, maximum, power, sign, where
+from bellcrank.program.functions import maximum, sign, where
+from bellcrank.program.trace import Scalar, compare, function, power
 
 Form: TypeAlias = Callable[[Vec, Vec], Scalar]
 """A symmetric bilinear form: two vectors to a number."""

@@ -12,8 +12,9 @@ from bellcrank.contact.sampled import ENTRIES
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source
 from bellcrank.mechanics.vectors import Mat, Vec, mat, vec
+from bellcrank.program.graph import ParameterGraph
 from bellcrank.program.subprogram import Subprogram
-from bellcrank.program.trace import Expr, ParameterGraph, Scalar
+from bellcrank.program.trace import Expr, Scalar
 
 WORTH = 300
 """Operations from which on a surface is worth a call; a call costs some ten of them."""

@@ -12,19 +12,25 @@ from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.rotations import out, quaternion_rate
 from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.mechanics.vectors import Vec
+from bellcrank.program.functions import maximum, minimum, sqrt
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar, function, maximum, minimum, sqrt
+from bellcrank.program.trace import Scalar, function
 
 
-def projection(mechanics: Mechanics, partition: Partition) -> Program:
-    """[t, q, u_i, p] to [q corrected, u_i, residual, margin]; quaternions leave with unit length."""
+def projection(mechanics: Mechanics, partition: Partition, with_rank: bool = False) -> Program:
+    """[t, q, u_i, p] to [q corrected, u_i, residual, margin]; quaternions leave with unit length.
+
+    with_rank: One more output, how far the loops are from losing rank.
+    """
     graph = Graph()
     linkage = mechanics.linkage
     graph.twins = twin_inputs(linkage)
     t = graph.input("t.")
-    q = linkage.position_inputs(graph)
+    given = linkage.position_inputs(graph)
     v = [graph.input(f"u.{i}") for i in partition.independent]
     parameters = [graph.input(name) for name in mechanics.parameters]
+    q = _nearly_unit(mechanics, given)
     kin = Kinematics(linkage, q, Traced(graph))
     loops = Loops(kin, mechanics.constraints, partition, t)
     step = loops.position_step()
@@ -46,7 +52,23 @@ def projection(mechanics: Mechanics, partition: Partition) -> Program:
     corrected += q[linkage.positions - len(linkage.states) :]
     gaps = [loops.equations[e].residual for g in partition.groups for e, _ in g.pivots]
     residual = _extreme(maximum, [function("abs", gap) for gap in gaps], 0.0)
-    return Program.of([t, *q, *v, *parameters], [*corrected, *v, residual, _margin(loops)], "projection")
+    told = [residual, _margin(loops), *([_rank(loops)] if with_rank else [])]
+    return Program.of([t, *given, *v, *parameters], [*corrected, *v, *told], "projection")
+
+
+def _nearly_unit(mechanics: Mechanics, q: Sequence[Scalar]) -> list[Scalar]:
+    """Positions with quaternions of unit length up to the square of what they lacked.
+
+    A correction computed from others would be undone in first order when they are brought to unit length after it.
+    """
+    found = list(q)
+    for link in mechanics.linkage.links:
+        first = {LinkKind.BALL: link.q, LinkKind.FREE: link.q + 3}.get(link.kind)
+        if first is not None:
+            a, b, c, d = q[first : first + 4]
+            stretch = 1.5 - 0.5 * (a * a + b * b + c * c + d * d)
+            found[first : first + 4] = [x * stretch for x in (a, b, c, d)]
+    return found
 
 
 def _unit(quaternion: Sequence[Scalar], step: Vec) -> list[Scalar]:
@@ -65,6 +87,24 @@ def _margin(loops: Loops) -> Scalar:
             if others:
                 margins.append(function("abs", row[c]) / (_extreme(maximum, others, 0.0) + 1e-300))
     return _extreme(minimum, margins, 1.0)
+
+
+def _rank(loops: Loops) -> Scalar:
+    """The smallest pivot against the largest entry of its constraint; towards zero the loops lose rank.
+
+    Equations of one point count together: one of them may vanish in line with an axis.
+    """
+    found: list[Scalar] = [1.0]
+    owner = [k for k, c in enumerate(loops.constraints) for _ in range(c.size)]
+    for group, lu in zip(loops.partition.groups, loops.eliminations, strict=True):
+        entries: dict[int, list[Scalar]] = {}
+        for e, _ in group.pivots:
+            row = loops.row(e, group.turned)
+            entries.setdefault(owner[e], []).extend(function("abs", x) for x in row.values())
+        sizes = {k: _extreme(maximum, values, 0.0) for k, values in entries.items()}
+        for pivot, (e, _) in zip(lu.pivot_values, group.pivots, strict=True):
+            found.append(function("abs", pivot) / (sizes[owner[e]] + 1e-300))
+    return _extreme(minimum, found, 1.0)
 
 
 def _extreme(of_two: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar], of_none: Scalar) -> Scalar:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from bellcrank.program.functions import rebuild
+from bellcrank.program.graph import Graph, ParameterGraph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Expr, Graph, ParameterGraph, Scalar, rebuild
+from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.program.count import Count

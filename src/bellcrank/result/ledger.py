@@ -41,8 +41,9 @@ class Ledger:
 
     kinetic, gravity, stored: changes from start to end. drivers, forces: work of drivers and of forces that
     keep no energy (dampers, applied loads). contacts: work of friction in lasting contacts. impacts: what impacts took
-    (negative). residual: what is left over, at any output: it holds the error of
-    the integration and of the quadrature over the outputs.
+    (negative). events: what events and controllers put in where they changed the state or parameters (the stiffness of
+    a loaded spring). residual: what is left over, at any output: it holds the error of the integration and of the
+    quadrature over the outputs.
     """
 
     time: NDArray[np.float64]
@@ -53,18 +54,20 @@ class Ledger:
     forces: NDArray[np.float64]
     contacts: NDArray[np.float64]
     impacts: NDArray[np.float64]
+    events: NDArray[np.float64]
 
     @property
     def residual(self) -> NDArray[np.float64]:
         """Change of energy less work, at every output [J]."""
         change = self.kinetic + self.gravity + self.stored
-        return np.asarray(change - change[0] - self.drivers - self.forces - self.contacts - self.impacts)
+        put_in = self.drivers + self.forces + self.contacts + self.impacts + self.events
+        return np.asarray(change - change[0] - put_in)
 
     @property
     def scale(self) -> float:
         """The largest energy at play [J]; relative residuals refer to it."""
         held = [np.abs(x).max(initial=0.0) for x in (self.kinetic, self.stored)]
-        done = (self.gravity, self.drivers, self.forces, self.contacts, self.impacts)
+        done = (self.gravity, self.drivers, self.forces, self.contacts, self.impacts, self.events)
         moved = [np.ptp(x) if len(x) else 0.0 for x in done]
         return float(max(*held, *moved)) or 1.0
 
@@ -82,13 +85,27 @@ class Ledger:
             ("work of dampers and applied loads", self.forces[-1]),
             ("work of friction in contacts", self.contacts[-1]),
             ("lost in impacts", self.impacts[-1]),
+            ("put in by events and controllers", self.events[-1]),
             ("residual", self.residual[-1]),
         ]
+        if not np.any(self.events):
+            del rows[7]
         if not (np.any(self.contacts) or np.any(self.impacts)):
             del rows[5:7]
         width = max(len(name) for name, _ in rows)
         lines = [f"{name:<{width}}  {value:>14.6g} J" for name, value in rows]
         return "\n".join([*lines, f"largest residual: {self.relative_residual:.2e} of the energy at play"])
+
+
+def changes(result: Result) -> NDArray[np.float64]:
+    """What jumps of the state and of parameters put in, at every output [J]; with contacts, impacts tell of jumps."""
+    if result.breaks is None or result.mechanism.system.contacts:
+        return np.zeros_like(result.time)
+    energy = _at_breaks(result, ["energy.total"])[0]
+    put_in = np.concatenate([[0.0], np.cumsum(energy[1::2] - energy[0::2])])
+    # An output at the very time of a jump shows the state before it.
+    found: NDArray[np.float64] = put_in[np.searchsorted(result.breaks[::2, 0], result.time, side="left")]
+    return found - found[:1]
 
 
 def work(time: NDArray[np.float64], power: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,7 +114,12 @@ def work(time: NDArray[np.float64], power: NDArray[np.float64]) -> NDArray[np.fl
 
     if len(time) < 2 or not np.any(power):
         return np.zeros_like(time)
-    keep = np.concatenate([[True], np.diff(time) > 0.0])
+    if len(time) == 2:
+        return np.array([0.0, 0.5 * (power[0] + power[1]) * (time[1] - time[0])])
+    # An output that falls together with a jump up to rounding would bend the spline.
+    keep = np.concatenate([[True], np.diff(time) > 1e-9 * (time[-1] - time[0])])
+    if keep.sum() < 2:
+        return np.zeros_like(time)
     spline: Any = CubicSpline(time[keep], power[keep])
     return np.asarray(spline.antiderivative()(time))
 

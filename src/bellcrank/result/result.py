@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bellcrank.impacts.records import ContactChange, ImpactTable
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.result.ledger import Ledger, works
+from bellcrank.result.ledger import Ledger, changes, works
 from bellcrank.result.multipliers import multipliers
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.series import Series
@@ -21,6 +21,7 @@ from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
+    from bellcrank.simulate.trajectory import Trajectory
     from bellcrank.viewer import Viewer
 
 Array = NDArray[np.float64]
@@ -44,6 +45,21 @@ class RunReport:
     repartitions: tuple[float, ...] = ()
     switches: tuple[tuple[float, str], ...] = ()
 
+    @staticmethod
+    def of(trajectory: Trajectory, method: str, formulation: str, seconds: float) -> RunReport:
+        """What an integrator tells of a run; seconds: wall time [s]."""
+        return RunReport(
+            trajectory.status.name.lower(),
+            method,
+            formulation,
+            trajectory.steps,
+            trajectory.rejected,
+            trajectory.evaluations,
+            seconds,
+            trajectory.repartitions,
+            trajectory.switches,
+        )
+
 
 @dataclass(frozen=True)
 class Happening:
@@ -60,8 +76,8 @@ class Result:
     time: [s], shape (k,). q, u, du: positions, speeds and speed rates, one row an output. parameters: values
     at each output, one column a parameter. run: how it went. impacts: their table. contact_forces: of lasting
     contacts on b in world axes [N], three columns a contact. contact_changes: when contacts began to last, stuck,
-    slipped and let go. breaks: before and after each impact or change of contact a row [t, q, u, du, parameters,
-    contact forces].
+    slipped and let go. breaks: before and after each impact, change of contact and change by an event or a controller
+    a row [t, q, u, du, parameters, contact forces].
     """
 
     mechanism: Mechanism
@@ -109,7 +125,7 @@ class Result:
         return True
 
     def compute(self, names: Sequence[str]) -> list[Series]:
-        """Several quantities at once; shared parts are computed once."""
+        """The quantities `names` at once; shared parts are computed once."""
         missing = [n for n in dict.fromkeys(names) if n not in self._computed]
         if missing:
             self._computed.update(zip(missing, self._evaluate(missing), strict=True))
@@ -167,7 +183,8 @@ class Result:
         begun = self.impacts.times > self.mechanism.start.t
         passed = ((self.impacts.times < self.time[:, None]) & begun) @ lost
         taken = passed[:1] - passed if len(passed) else passed
-        return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, taken)
+        changed = changes(self)
+        return Ledger(self.time, kinetic, gravity, stored, drivers, forces, contacts, taken, changed)
 
     def field(self, body: str, name: str) -> Series:
         """A field over a flexible body ("displacement", "strain", "stress") at all outputs.
@@ -180,7 +197,7 @@ class Result:
         return field(self, body, name)
 
     def history(self, body: str, name: str, point: Any, component: str) -> Series:
-        """One component of a field over time, at the sample point nearest to a place in member axes [m].
+        """One component of a field of a body over time, at the sample point nearest to a place in member axes [m].
 
         For a node's name: of the sample points there (the extremes of a beam's section) the one that reaches the
         largest magnitude; all of them are ``result["rod.middle.stress"]``.
@@ -199,13 +216,13 @@ class Result:
         return deformed(self, body, magnified)
 
     def to_pandas(self, *names: str) -> Any:
-        """A pandas DataFrame of the named quantities (all positions of bodies where none are named)."""
+        """A pandas DataFrame of the quantities `names` (positions of all bodies where none are named)."""
         import pandas as pd
 
         return pd.DataFrame(self._columns(names), index=pd.Index(self.time, name="time [s]"))
 
     def to_xarray(self, *names: str) -> Any:
-        """An xarray Dataset of the named quantities, with units as attributes."""
+        """An xarray Dataset of the quantities `names`, with units as attributes."""
         import xarray as xr
 
         wanted = names or self._default_names()
@@ -230,19 +247,19 @@ class Result:
         return columns
 
     def save(self, path: Any) -> None:
-        """Write everything into one compressed file; see :func:`bellcrank.load_result`."""
+        """Write everything into one compressed file, `path`; see :func:`bellcrank.load_result`."""
         from bellcrank.result.storage import save
 
         save(self, path)
 
     def plot(self, *names: str, path: Any = None) -> Any:
-        """Curves of quantities over time; returns the matplotlib figure, and saves it where a path is given."""
+        """Curves of the quantities `names` over time: the matplotlib figure, saved where a path is given."""
         from bellcrank.view.plots import plot
 
         return plot(self, names, path)
 
     def html(self, path: Any, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> None:
-        """Write an animation with curves of quantities as one self-contained HTML file.
+        """Write an animation with curves of quantities into `path`, one self-contained HTML file.
 
         magnified: Factor on the deformation of flexible bodies.
         """
@@ -256,7 +273,7 @@ class Result:
         """Open the web viewer on this result; see :class:`bellcrank.viewer.Viewer` for the options.
 
         Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
-        to open one (default: outside of notebooks).
+        to open one (default: outside of notebooks). quantities: Whose curves to show at first.
         """
         from bellcrank.viewer import Viewer
 
@@ -265,7 +282,10 @@ class Result:
         return viewer
 
     def report(self, path: Any, quantities: Sequence[str] | None = None) -> None:
-        """Write a report of the run, ready to print, as one self-contained HTML file."""
+        """Write a report of the run into `path`, ready to print, one self-contained HTML file.
+
+        quantities: Whose curves to draw; a choice where None.
+        """
         from bellcrank.view.report import report
 
         report(self, path, quantities)

@@ -29,9 +29,14 @@ from bellcrank.simulate.layout import (
     N_OUT,
     ORDER,
     OUT_NEXT,
+    PIECES,
+    RANK,
+    RANK_BEST,
+    RANK_START,
     REALS,
     ROWS,
     RTOL,
+    SAMPLES,
     SCANNING,
     SIGN,
     T_STOP,
@@ -117,7 +122,7 @@ def begin(
     x = vector(x_at, 1 + n)
     v = matrix(v_at, 0, ints[ROWS], n)
     g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
-    corrected = vector(corrected_at, n + 2)
+    corrected = vector(corrected_at, n + 3)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     load(x, reals[T], v, Y)
@@ -131,10 +136,15 @@ def begin(
             ints[INDEX] = i
             return NOT_FINITE
     if ints[N_EVENTS] > 0:
-        # An event just hit stands at zero up to rounding: its side is left open (0) until it moves away.
+        # An event just hit stands at zero up to rounding: its side is left open (0) until it moves away. Where what
+        # was done about it has changed it by as much as it moved over the step, its side is known.
         call_at(addresses[EVENTS], x, 0, g, VALUE * ints[N_EVENTS])
         for k in range(ints[N_EVENTS]):
-            g[SIGN, k] = 0.0 if g[HIT, k] != 0.0 else np.sign(g[VALUE, k])
+            moved = 0.0
+            for piece in range(PIECES + 1):
+                moved = max(moved, abs(g[SAMPLES + piece, k]))
+            stands = g[HIT, k] != 0.0 and not (moved > 0.0 and abs(g[VALUE, k]) > moved)
+            g[SIGN, k] = 0.0 if stands else np.sign(g[VALUE, k])
     while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T]:
         for i in range(n):
             out_y[ints[OUT_NEXT], i] = v[Y, i]
@@ -143,6 +153,9 @@ def begin(
         reals[H] = first_step(addresses, ints, reals, x, v)
     reals[ERROR_OLD] = 1e-4
     reals[H_OLD] = 0.0
+    reals[RANK_START] = reals[RANK]
+    # Another partition has pivots of its own.
+    reals[RANK_BEST] = reals[RANK]
     ints[FRESH] = 0
     ints[SCANNING] = 0
     ints[LAST_REJECTED] = 0

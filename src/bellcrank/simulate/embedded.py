@@ -298,7 +298,7 @@ def advance(
     n = ints[N]
     x = vector(x_at, 1 + n)
     v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 2)
+    corrected = vector(corrected_at, n + 3)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     shape = vector(own_ints_at, ints[OWN_INTS])

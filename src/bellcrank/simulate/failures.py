@@ -16,6 +16,7 @@ class SimulationError(BellcrankError, ArithmeticError):
         index: Position in the state of the quantity that gave the trouble, or -1 where none stands out.
         quantity: Its name, or None.
         trajectory: The outputs up to there.
+        result: The same as the result of a run; set by :meth:`bellcrank.System.simulate`.
     """
 
     def __init__(self, status: Status, time: float, index: int, quantity: str | None, trajectory: Trajectory):
@@ -28,5 +29,5 @@ class SimulationError(BellcrankError, ArithmeticError):
         kept = len(trajectory.t)
         super().__init__(
             f"simulation stopped at t = {time:.9g} s{where}: {status.advice} "
-            f"(The {kept} outputs before are in the error's trajectory.)"
+            f"(The error carries the {kept} outputs before.)"
         )

@@ -8,7 +8,7 @@ The arrays are plain, so a run can be stopped, copied and resumed, and goes on w
     x          float64  the kernel input [t, y (n), p]; a scratch pad but for the parameters at its end
     v          float64  one row of length n for every vector: common rows here, then the method's own
     g          float64  one row of length n_events for every event vector
-    corrected  float64  output of the projection kernel (n + 2)
+    corrected  float64  output of the projection kernel (n + 3)
     out_t, out_y        output times and states
     own_ints, own_reals whatever else the method keeps
 
@@ -61,7 +61,9 @@ OWN_REALS: Final = 28
 ORDER: Final = 29  # of the method
 EIGENVALUE_AGE: Final = 30  # steps since the largest eigenvalue was estimated
 WINDOW_STEPS: Final = 31  # steps since the window began over which the motion is watched
-INTS: Final = 32
+LEAPING: Final = 32  # of two uneven steps in place of two fixed ones: 1 in the first, 2 in the second
+NEARBY: Final = 33  # steps tried in a row beside a change point
+INTS: Final = 34
 
 # reals
 T: Final = 0
@@ -89,7 +91,11 @@ T_WINDOW: Final = 21  # begin and middle of this window, and the step size at it
 T_MIDDLE: Final = 22
 H_WINDOW: Final = 23
 STEEPEST: Final = 24  # largest residual for its correction so far
-REALS: Final = 25
+RANK: Final = 25  # how far the loops are from losing rank: after the last projection, at the start, at best
+RANK_START: Final = 26
+RANK_BEST: Final = 27
+THRESHOLD_USUAL: Final = 28  # of the margin, while no other partition was asked for in vain
+REALS: Final = 29
 
 # rows of v
 Y: Final = 0

@@ -209,6 +209,8 @@ class _Driver:
                     return Status.EVENT
             elif status is Status.REPARTITION:
                 self._repartition()
+            elif status is Status.CONSTRAINTS and self._again():
+                continue
             elif (method := successor(status)) is not None:
                 run.change_method(method)
                 self.switches.append((run.t, run.integrator.name))
@@ -279,6 +281,24 @@ class _Driver:
         if self.simultaneous >= SIMULTANEOUS:
             raise self._stuck(t, hits)
         return stop
+
+    def _again(self) -> bool:
+        """Make a step again, by half, whose end is on the constraints but not all between; whether that is possible."""
+        run = self.run
+        step = 0.5 * float(run.reals[at.H_STEP])
+        if not run.ints[at.SCANNING] or run.ints[at.FIXED] or not step > 1e-15 * abs(run.t):
+            return False
+        last = self.events[-1] if self.events else None
+        if last is not None and (run.reals[at.THETA] > 0.0 or last.t == run.t):
+            # Events of this step, or at its start, were dealt with: go on from the last one.
+            run.g[at.HIT] = 0.0
+            run.g[at.HIT, list(last.indices)] = 1.0
+            run.restart(last.t, last.y_after, hits=True)
+        else:
+            run.restart(run.t, run.y.copy())
+        run.ints[at.REJECTED] += 1
+        run.reals[at.H] = step
+        return True
 
     def _stuck(self, t: float, hits: tuple[int, ...]) -> SimulationError:
         names = self.run.problem.event_names

@@ -56,7 +56,17 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.scan import scan
-from bellcrank.simulate.steps import DONE, GO_ON, NOT_FINITE, accept, close_step, move_on, plan_step, reject
+from bellcrank.simulate.steps import (
+    CHANGE_POINT,
+    DONE,
+    GO_ON,
+    NOT_FINITE,
+    accept,
+    close_step,
+    move_on,
+    plan_step,
+    reject,
+)
 from bellcrank.simulate.vectors import hermite, project, rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -250,7 +260,7 @@ def advance(
     n = ints[N]
     x = vector(x_at, 1 + n)
     v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 2)
+    corrected = vector(corrected_at, n + 3)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     controlled = ints[FIXED] == 0
@@ -287,7 +297,7 @@ def advance(
             if not error < math.inf:
                 ints[TROUBLE] = NOT_FINITE
         if not error <= 1.0:
-            if starting:
+            if starting or ints[TROUBLE] == CHANGE_POINT:
                 ints[HISTORY] = 0
             else:
                 trouble = ints[TROUBLE]

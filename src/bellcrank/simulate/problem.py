@@ -20,9 +20,10 @@ class Problem:
         y0: Start state, shape (n,).
         t0: Start time [s].
         p: Parameters.
-        project: Address or 0; x = [t, y, p] -> [corrected y (n), residual, margin]: one Newton correction of
+        project: Address or 0; x = [t, y, p] -> [corrected y (n), residual, margin, rank]: one Newton correction of
             the dependent coordinates with normalised quaternions, the norm of the position residual before
-            it, and the smallest pivot over its value when the partition was chosen.
+            it, the smallest pivot over the largest entry of its row, and how far the loops are from losing rank
+            (where it writes no such number, they never do).
         jacobian: Address or 0; x = [t, y, p] -> d(rates)/dy, dense, row by row (n*n).
         tangent: Address or 0; x = [t, y, p, dt, dy, dp] -> [rates (n), their directional derivative (n)].
             Used for the Jacobian where `jacobian` is 0; where both are 0, finite differences are taken.
@@ -32,6 +33,7 @@ class Problem:
         terminal: For each event: whether the run ends there.
         names: Names of the state entries for messages; may be empty.
         event_names: Names of the events; may be empty.
+        scales: What the absolute tolerance of each state entry is multiplied by, or None for one.
         standing: Events that stand at zero at the start, up to rounding; where they go from there is looked for.
         keep: Whatever must stay alive for the addresses to stay valid.
     """
@@ -50,6 +52,7 @@ class Problem:
     names: tuple[str, ...] = ()
     event_names: tuple[str, ...] = ()
     standing: tuple[int, ...] = ()
+    scales: NDArray[np.float64] | None = field(default=None, repr=False)
     keep: tuple[object, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

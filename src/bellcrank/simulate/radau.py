@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.simulate.acceleration import KEPT_ROWS, accelerate, kept
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.jacobian import jacobian, spectral_radius
@@ -89,6 +90,11 @@ I21, I22, I23 = -4.17871859155190428, -0.32768282076106237, 0.47662355450055044
 I31, I32, I33 = 0.50287263494578682, -2.57192694985560522, 0.59603920482822492
 
 ITERATIONS = 7
+"""Iterations a step is meant to need at most."""
+PATIENCE = 14
+"""Iterations after which a step is given up."""
+DIVERGING = 100.0
+"""Growth of the corrections, over the smallest so far, at which a step is given up. They need not fall evenly."""
 STEADY = 20
 """Steps well inside the stability region of an explicit method after which one is asked for."""
 
@@ -128,9 +134,10 @@ def collocate(
     complex_re: Floats,
     complex_im: Floats,
     pivots: Ints,
+    memory: Floats,
     h: float,
 ) -> int:
-    """Simplified Newton iteration for the stages; the number of iterations, or 0 where it does not converge.
+    """Simplified Newton iteration for the stages, accelerated; the number of iterations, 0 where it does not converge.
 
     A fixed step cannot be shortened to help the iteration, so there it is given more time.
     """
@@ -138,7 +145,9 @@ def collocate(
     rtol = reals[RTOL]
     tolerance = max(2.2e-15 / rtol, min(0.03, math.sqrt(rtol)))
     norm_old = 0.0
-    limit = ITERATIONS if ints[FIXED] == 0 else 10 * ITERATIONS
+    smallest = 0.0
+    limit = PATIENCE if ints[FIXED] == 0 else 5 * PATIENCE
+    known = -1
     for iteration in range(1, limit + 1):
         for k in range(3):
             c = C1 if k == 0 else (C2 if k == 1 else 1.0)
@@ -154,6 +163,7 @@ def collocate(
             v[D + 2, i] = I31 * f1 + I32 * f2 + I33 * f3 - (ALPHA * w3 - BETA * w2) / h
         solve(real, pivots, 1, v, D)
         solve_complex(complex_re, complex_im, pivots, 1 + n, v, D + 1)
+        known = accelerate(reals, v, memory, D, 3, known)
         total = 0.0
         for i in range(n):
             scale = v[ATOL, i] + rtol * abs(v[Y, i])
@@ -163,7 +173,8 @@ def collocate(
             ints[TROUBLE] = NOT_FINITE
             return 0
         rate = norm / norm_old if norm_old > 0.0 else 0.0
-        if iteration > 1 and (rate >= 1.0 or rate ** (limit - iteration) / (1.0 - rate) * norm > tolerance):
+        smallest = min(smallest, norm) if iteration > 1 else norm
+        if norm > DIVERGING * smallest:
             return 0
         for i in range(n):
             w1 = v[W, i] + v[D, i]
@@ -175,7 +186,7 @@ def collocate(
             v[Z, i] = T11 * w1 + T12 * w2 + T13 * w3
             v[Z + 1, i] = T21 * w1 + T22 * w2 + T23 * w3
             v[Z + 2, i] = w1 + w2
-        if norm == 0.0 or (iteration > 1 and rate / (1.0 - rate) * norm < tolerance):
+        if norm == 0.0 or (iteration > 1 and rate < 1.0 and rate / (1.0 - rate) * norm < tolerance):
             reals[NEWTON_RATE] = rate
             return iteration
         norm_old = norm
@@ -273,7 +284,7 @@ def advance(
     n = ints[N]
     x = vector(x_at, 1 + n)
     v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 2)
+    corrected = vector(corrected_at, n + 3)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     pivots = vector(own_ints_at, ints[OWN_INTS])
@@ -283,6 +294,7 @@ def advance(
     complex_im = matrix(own_reals_at, 3 * n * n, n, n)
     parameters = pivots[0]
     wide = matrix(own_reals_at, 4 * n * n, 2, 2 * (1 + n + parameters))
+    memory = matrix(own_reals_at, 4 * n * n + 4 * (1 + n + parameters), KEPT_ROWS, 3 * n)
     controlled = ints[FIXED] == 0
     watched = ints[WATCH_STIFFNESS] != 0
     while True:
@@ -323,7 +335,9 @@ def advance(
         iterations = 0
         if ints[FACTORS_VALID] != 0:
             predict(reals, v, h)
-            iterations = collocate(addresses, ints, reals, x, v, real, complex_re, complex_im, pivots, h)
+            iterations = collocate(
+                addresses, ints, reals, x, v, real, complex_re, complex_im, pivots, memory, h
+            )
         if iterations == 0:
             if ints[JACOBIAN_AGE] == 2:
                 ints[JACOBIAN_AGE] = 0
@@ -342,7 +356,7 @@ def advance(
             if controlled and reals[H_OLD] > 0.0:
                 error = max(error, interpolation_error(reals, v, h))
             if error < math.inf:
-                safety = 0.9 * (2 * ITERATIONS + 1) / (2 * ITERATIONS + iterations)
+                safety = 0.9 * (2 * ITERATIONS + 1) / (2 * ITERATIONS + min(iterations, ITERATIONS))
                 sized = max(error, 1e-12)
                 predicted = 1.0
                 if reals[H_OLD] > 0.0:
@@ -375,7 +389,7 @@ def advance(
 def _arrays(n: int, parameters: int) -> tuple[Ints, Floats]:
     pivots = np.zeros(1 + 2 * n, np.int64)
     pivots[0] = parameters
-    return pivots, np.zeros(4 * n * n + 4 * (1 + n + parameters))
+    return pivots, np.zeros(4 * n * n + 4 * (1 + n + parameters) + kept(n, 3))
 
 
 METHOD = Integrator(name="radau", order=5, rows=OWN + 9, adaptive=True, arrays=_arrays, advance=advance)

@@ -41,7 +41,7 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
         1 + n + parameters,
         integrator.rows * n,
         at.EVENT_ROWS * events,
-        n + 2,
+        n + 3,
         len(own_ints),
         len(own_reals),
     )
@@ -56,6 +56,8 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
     filled[parts[8]] = own_reals
     ints = whole[parts[1]]
     ints[_OF_METHOD] = integrator.rows, len(own_ints), len(own_reals), integrator.order
+    # Projections that do not tell how far the loops are from losing rank are as far as can be.
+    filled[parts[6]][n + 2] = 1.0
     ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
     return _Plan(filled, parts, tuple(8 * place for place in places[:-1]))
 
@@ -94,11 +96,12 @@ class Run:
         self.reals[at.RTOL] = options.rtol
         self.reals[at.MAX_STEP] = options.max_step
         self.reals[at.POSITION_TOLERANCE] = options.position_tolerance
-        self.reals[at.THRESHOLD] = options.repartition_threshold
+        self.reals[[at.THRESHOLD, at.THRESHOLD_USUAL]] = options.repartition_threshold
         self.reals[at.MARGIN] = 1.0
         self.reals[at.STEP_MARGIN] = 1.0
+        self.reals[[at.RANK, at.RANK_START, at.RANK_BEST]] = 1.0
         self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
-        self.v[at.ATOL] = options.absolute(n)
+        self._take_tolerances()
         self.v[at.Y] = problem.y0
         if problem.n_events:
             self.g[at.DIRECTION] = problem.directions
@@ -123,6 +126,10 @@ class Run:
         near = [base + offset for offset in plan.offsets]
         outputs = [a.__array_interface__["data"][0] for a in (self.out_t, self.out_y)]
         self._pointers = (*near[:7], *outputs, *near[7:])
+
+    def _take_tolerances(self) -> None:
+        scales = self.problem.scales
+        self.v[at.ATOL] = self.options.absolute(self.problem.n) * (1.0 if scales is None else scales)
 
     def _take_addresses(self) -> None:
         p = self.problem
@@ -182,6 +189,7 @@ class Run:
             raise ValueError("a run goes on only with the same parameters")
         self.problem = problem
         self._take_addresses()
+        self._take_tolerances()
         self.restart(self.t, np.asarray(y, dtype=np.float64))
 
     def change_method(self, name: str) -> None:

@@ -52,8 +52,8 @@ _ADVICE = {
     Status.CONSTRAINTS: (
         "The loops cannot be closed to the position tolerance, however small the step. The mechanism may "
         "be at a position it cannot pass (a locked or over-stretched linkage), a driver may demand an "
-        "impossible position, or the position tolerance may be below rounding for lengths this large: "
-        "check the drivers, or raise position_tolerance."
+        "impossible position, or lengths are such large numbers that rounding is beyond the position tolerance: "
+        "check the drivers, or describe the mechanism in a larger unit."
     ),
     Status.STEP_UNDERFLOW: (
         "The step shrank to rounding without meeting the tolerance. A force is probably discontinuous or "
@@ -76,8 +76,9 @@ _ADVICE = {
     Status.NONSTIFF: "Stability no longer limits the step: an explicit method would be cheaper.",
     Status.CHANGE_POINT: (
         "The loops lose rank here, and the mechanism may go on in more than one way (a linkage with all its bars in "
-        "line, for example). Let it pass with more speed or with larger steps (a looser tolerance), stop it before, or "
-        "add what holds its branch in reality: a second linkage, a gear pair, a stop."
+        "line, for example), or in none (at the end of its reach). Check that drivers demand what it can do; let it "
+        "pass with more speed or with larger steps (a looser tolerance), stop it before, or add what holds its branch "
+        "in reality: a second linkage, a gear pair, a stop."
     ),
     Status.INTERRUPTED: "The run was interrupted; the result up to here is kept.",
 }

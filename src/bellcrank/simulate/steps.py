@@ -13,10 +13,16 @@ from bellcrank.simulate.layout import (
     H_OLD,
     H_STEP,
     LAST_REJECTED,
+    LEAPING,
     MARGIN,
     MAX_STEP,
     MAX_STEPS,
+    NEARBY,
+    RANK,
+    RANK_BEST,
+    RANK_START,
     REJECTED,
+    RTOL,
     SCANNING,
     STEP_MARGIN,
     STEPS,
@@ -24,6 +30,7 @@ from bellcrank.simulate.layout import (
     T_STOP,
     THETA,
     THRESHOLD,
+    THRESHOLD_USUAL,
     TROUBLE,
     Y_NEW,
     F,
@@ -48,6 +55,17 @@ TOO_MANY_STEPS = 7
 NEWTON_FAILED = 8
 STIFF = 9
 NONSTIFF = 10
+CHANGE_POINT = 12
+
+ROUNDING = 2.2e-16
+SHARE = 0.01
+"""Of the rounding that theory grants, what is met with; energies kept or lost in slow passes of a parallelogram."""
+CLOSE = 0.05
+"""Part of the best rank below which a fixed step is looked at in its middle as well."""
+CREEPING = 1000
+"""Steps tried in a row beside a change point after which the run is taken to be stuck there."""
+UNEVEN = 0.7
+"""Part of a step that is made where its end would lie at a change point; another like it leads past."""
 
 
 @part
@@ -74,6 +92,51 @@ def next_step(ints: Ints, reals: Floats, h: float) -> None:
 
 
 @part
+def lost(reals: Floats) -> bool:
+    """Whether the state just projected lies so close to a change point that its accelerations are lost in rounding.
+
+    At the distance d dependent positions are known to rounding / d, speeds to rounding / d^2 and accelerations to
+    rounding / d^3. A step that leads there has covered the distance at its start: over as much again they would change
+    the speeds by that distance * rounding / d^3. Away from a change point a step may always lead.
+    """
+    reals[RANK_BEST] = max(reals[RANK_BEST], reals[RANK])
+    d: float = reals[RANK] / reals[RANK_BEST]
+    begun: float = reals[RANK_START] / reals[RANK_BEST]
+    allowed: float = reals[RTOL]
+    return d < begun and d**3 < SHARE * min(begun, 0.1) * ROUNDING / allowed
+
+
+@part
+def creeping(ints: Ints, reals: Floats) -> bool:
+    """Count a step that was tried; whether the run makes no way beside a change point."""
+    d: float = reals[RANK_START] / reals[RANK_BEST]
+    ints[NEARBY] = ints[NEARBY] + 1 if d * d < ROUNDING / reals[RTOL] else 0
+    count: int = ints[NEARBY]
+    return count >= CREEPING
+
+
+@part
+def lost_between(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats) -> bool:
+    """Whether the middle of a fixed step, where there are stages, is lost to a change point; no error tells."""
+    rank = reals[RANK]
+    margin = reals[MARGIN]
+    if ints[FIXED] == 0 or min(rank, reals[RANK_START]) > CLOSE * reals[RANK_BEST]:
+        return False
+    h = reals[H_STEP]
+    x[0] = reals[T] + 0.5 * h
+    for i in range(v.shape[1]):
+        x[1 + i] = 0.5 * (v[Y, i] + v[Y_NEW, i]) + 0.125 * h * (v[F, i] - v[F_NEW, i])
+    met = not project(addresses, ints, reals, x, corrected)
+    met = True if met else lost(reals)
+    x[0] = reals[T_NEW]
+    for i in range(v.shape[1]):
+        x[1 + i] = v[Y_NEW, i]
+    reals[RANK] = rank
+    reals[MARGIN] = margin
+    return met
+
+
+@part
 def close_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats) -> bool:
     """Bring the new state, given in x, onto the constraints and take the rates there.
 
@@ -84,6 +147,9 @@ def close_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
     if not project(addresses, ints, reals, x, corrected):
         ints[TROUBLE] = CONSTRAINTS
         return False
+    if lost(reals):
+        ints[TROUBLE] = CHANGE_POINT
+        return False
     rates(addresses, ints, x, v, F_NEW)
     # One sum instead of n tests: infinities and not-a-numbers survive a multiplication by zero.
     total = 0.0
@@ -92,6 +158,9 @@ def close_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
         total += 0.0 * v[F_NEW, i]
     if total != 0.0:
         ints[TROUBLE] = NOT_FINITE
+        return False
+    if lost_between(addresses, ints, reals, x, v, corrected):
+        ints[TROUBLE] = CHANGE_POINT
         return False
     ints[TROUBLE] = 0
     return True
@@ -105,7 +174,14 @@ def accept(ints: Ints, reals: Floats) -> None:
     ints[TROUBLE] = 0
     ints[LAST_REJECTED] = 0
     reals[STEP_MARGIN] = reals[MARGIN]
+    reals[RANK_START] = reals[RANK]
     reals[THETA] = 0.0
+    if ints[LEAPING] == 1:
+        reals[H] = reals[H_STEP] * (2.0 - UNEVEN) / UNEVEN
+        ints[LEAPING] = 2
+    elif ints[LEAPING] == 2:
+        reals[H] = reals[H_STEP] / (2.0 - UNEVEN)
+        ints[LEAPING] = 0
 
 
 @part
@@ -119,8 +195,12 @@ def move_on(ints: Ints, reals: Floats, v: Floats) -> int:
     ints[BUDGET] -= 1
     if reals[T] >= reals[T_STOP]:
         return DONE
+    if creeping(ints, reals):
+        return CHANGE_POINT
     if reals[STEP_MARGIN] < reals[THRESHOLD]:
         return REPARTITION
+    if reals[STEP_MARGIN] > reals[THRESHOLD_USUAL]:
+        reals[THRESHOLD] = reals[THRESHOLD_USUAL]
     if ints[STEPS] + ints[REJECTED] >= ints[MAX_STEPS]:
         return TOO_MANY_STEPS
     if ints[BUDGET] <= 0:
@@ -130,12 +210,22 @@ def move_on(ints: Ints, reals: Floats, v: Floats) -> int:
 
 @part
 def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
-    """Try again with a smaller step, unless time no longer moves with it."""
+    """Try again with a smaller step, unless time no longer moves with it.
+
+    Two fixed steps, the first of which ends at a change point, are made as two uneven ones.
+    """
     ints[REJECTED] += 1
     ints[LAST_REJECTED] = 1
     reals[H] = h * factor
+    if ints[TROUBLE] == CHANGE_POINT:
+        reals[H] = UNEVEN * h
+        if ints[FIXED] != 0 and ints[LEAPING] == 0:
+            ints[LEAPING] = 1
+            return GO_ON
     if ints[FIXED] != 0 or reals[H] <= 1e-15 * abs(reals[T]) or reals[H] < 1e-290:
         return ints[TROUBLE] if ints[TROUBLE] != 0 else STEP_UNDERFLOW
+    if creeping(ints, reals):
+        return CHANGE_POINT
     if ints[STEPS] + ints[REJECTED] >= ints[MAX_STEPS]:
         return TOO_MANY_STEPS
     return GO_ON

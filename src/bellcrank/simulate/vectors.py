@@ -17,6 +17,7 @@ from bellcrank.simulate.layout import (
     MARGIN,
     POSITION_TOLERANCE,
     PROJECT,
+    RANK,
     RESIDUAL,
     RHS,
     RTOL,
@@ -86,6 +87,7 @@ def project(addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Fl
         residual = corrected[n]
         reals[RESIDUAL] = residual
         reals[MARGIN] = corrected[n + 1]
+        reals[RANK] = corrected[n + 2]
         reals[STEEPEST] = max(reals[STEEPEST], min(residual / max(move, 1e-300), 1e300))
         closed = residual <= reals[POSITION_TOLERANCE]
         allowed = 0.1 * reals[POSITION_TOLERANCE]

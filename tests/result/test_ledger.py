@@ -1,0 +1,88 @@
+"""The energy ledger closes, whatever events and controllers do to a run."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.result import storage
+
+
+def pendulum() -> bc.System:
+    """A pendulum on a damped coil spring, with a motor."""
+    system = bc.System("pendulum", gravity=(0.0, -9.81, 0.0))
+    arm = system.body("arm", 1.0, (0.1, 0.1, 0.1), (0.5, 0.0, 0.0))
+    system.revolute("pivot", system.ground, arm, at=(0.0, 0.0, 0.0))
+    stiffness, torque = system.parameter("stiffness", 10.0), system.parameter("torque", 0.0)
+    system.torsion_spring("coil", "pivot", stiffness=stiffness, damping=0.1)
+    system.joint_force("motor", "pivot", lambda coordinate, rate, t: torque)
+    return system
+
+
+def regulator() -> bc.Controller:
+    measures = ["pivot.angle", "pivot.angle_rate"]
+    return bc.Controller(
+        "regulator",
+        0.037,
+        measures,
+        lambda t, m: {"torque": -20.0 * m["pivot.angle"] - 4.0 * m["pivot.angle_rate"]},
+    )
+
+
+def stiffer() -> bc.Event:
+    return bc.Event("stiffer", lambda m: m["t"] - 1.234, parameters={"stiffness": 30.0})
+
+
+def kicked() -> bc.Event:
+    return bc.Event("kicked", lambda m: m["t"] - 1.234, jump=lambda state, p: replace(state, u=1.5 * state.u))
+
+
+HAPPENINGS: dict[str, Callable[[], dict[str, Any]]] = {
+    "parameters": lambda: {"events": [stiffer()]},
+    "jump": lambda: {"events": [kicked()]},
+    "controller": lambda: {"controllers": [regulator()]},
+    "all": lambda: {"events": [stiffer(), kicked()], "controllers": [regulator()]},
+}
+
+
+@pytest.mark.parametrize("what", HAPPENINGS)
+@pytest.mark.parametrize("outputs", [300, 1000])
+def test_it_closes(what: str, outputs: int) -> None:
+    # With 1000 outputs some fall together with the controller's instants up to rounding.
+    run = pendulum().simulate(3.0, tolerance=1e-10, output=outputs, progress=False, **HAPPENINGS[what]())
+    # What is left is the quadrature over the outputs.
+    assert run.ledger.relative_residual < (1e-7 if outputs == 300 else 1e-9)
+
+
+def test_what_a_change_of_stiffness_puts_in_is_told() -> None:
+    run = pendulum().simulate(3.0, tolerance=1e-10, progress=False, events=[stiffer()])
+    assert run.breaks is not None
+    angle = run.breaks[0, 1]
+    put_in = 0.5 * (30.0 - 10.0) * angle**2
+    assert run.ledger.events[-1] == pytest.approx(put_in, rel=1e-12)
+    assert run.ledger.events[np.searchsorted(run.time, 1.2)] == 0.0
+    assert "events and controllers" in str(run.ledger)
+    # A spring made stiffer takes up energy; without it the balance would lack as much.
+    assert put_in > 0.1
+
+
+def test_it_closes_after_saving_and_going_on(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    run = pendulum().simulate(3.0, tolerance=1e-10, progress=False, save=path, **HAPPENINGS["all"]())
+    again = bc.load_result(path)
+    np.testing.assert_array_equal(again.ledger.residual, run.ledger.residual)
+    copy = tmp_path / "copy.h5"
+    again.save(copy)
+    np.testing.assert_array_equal(storage.load(copy).ledger.residual, run.ledger.residual)
+
+
+def test_parameters_hold_from_the_last_change_on() -> None:
+    calls = iter(range(100))
+    counter = bc.Controller("counter", 0.1, [], lambda t, m: {"torque": float(next(calls))})
+    run = pendulum().simulate(1.0, output=np.linspace(0.05, 0.95, 10), progress=False, controllers=[counter])
+    column = list(run.mechanism.mechanics.parameters).index("torque")
+    np.testing.assert_array_equal(run.parameters[:, column], np.arange(10.0))
