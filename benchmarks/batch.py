@@ -31,6 +31,7 @@ SPREAD_QUANTITIES = ["main bearing.angle", "main bearing.angle_rate"]
 CAR_QUANTITIES = ["chassis.position", "chassis.acceleration.z"]
 SETTINGS = (
     *(("dormand_prince5", t) for t in (1e-2, 1e-3, 1e-4, 1e-6)),
+    *(("runge_kutta5", t) for t in (1e-2, 1e-3, 1e-4, 1e-6)),
     ("dop853", 1e-8),
 )
 START = {"main bearing.angle": np.pi / 6.0, "main bearing.angle_rate": 1.0}

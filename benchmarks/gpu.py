@@ -70,7 +70,7 @@ def prepare(folder: Path) -> None:
     problem = cuda.Problem(e.rates, e.projection, len(e.states), len(e.parameters))
     for precision in cuda.BLOCK:
         (folder / f"evaluate_{precision}.cu").write_text(cuda.evaluation(program, n, precision, BLOCK))
-        for method in ("runge_kutta4", "dormand_prince5"):
+        for method in cuda.METHODS:
             text = cuda.integration(problem, method, precision, BLOCK)
             (folder / f"{method}_{precision}.cu").write_text(text)
     print(f"written: {folder}")
@@ -161,6 +161,7 @@ def _evaluations(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[st
 
 def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]]:
     """One second over the bump for all cars, transfers included, against the processor for some of them."""
+    from bellcrank.program.cuda import METHODS
     from bellcrank.program.gpu import integrate_adaptive, integrate_fixed
 
     rows = []
@@ -172,21 +173,21 @@ def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]
 
     for precision, real in KINDS.items():
         closing = TOLERANCE[precision]
-        fixed = (folder / f"runge_kutta4_{precision}.cu").read_text()
-        adaptive = (folder / f"dormand_prince5_{precision}.cu").read_text()
         rtol = 1e-6 if precision == "double" else 1e-4
-        for method, reference in (("runge_kutta4", "fixed"), ("dormand_prince5", "tight")):
+        for method in METHODS:
+            source = (folder / f"{method}_{precision}.cu").read_text()
+            reference = "fixed" if method == "runge_kutta4" else "tight"
             best, found, status, steps = np.inf, None, np.zeros(0), STEPS
             for _ in range(3):
                 begin = time.perf_counter()
                 if method == "runge_kutta4":
                     every = STEPS // SAMPLES
                     found, status = integrate_fixed(
-                        on, fixed, BLOCK, 0.0, y, p, STEP, STEPS, every, real, closing
+                        on, source, BLOCK, 0.0, y, p, STEP, STEPS, every, real, closing
                     )
                 else:
                     found, status, counts = integrate_adaptive(
-                        on, adaptive, BLOCK, 0.0, y, p, times, rtol, 0.01 * rtol, real, closing
+                        on, source, BLOCK, 0.0, y, p, times, rtol, 0.01 * rtol, real, closing
                     )
                     steps = int(counts.mean())
                 best = min(best, time.perf_counter() - begin)

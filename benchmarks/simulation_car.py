@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.simulation import Codes, Rung
 from benchmarks.simulation_slider_crank import ladder
 
-INTEGRATORS = ("dop853", "dormand_prince5", "milne_hamming", "auto", "runge_kutta4", "radau")
+INTEGRATORS = ("dop853", "dormand_prince5", "runge_kutta5", "milne_hamming", "auto", "runge_kutta4", "radau")
 
 
 @cache
@@ -50,8 +50,8 @@ def start() -> Any:
 
 def ours(integrator: str) -> Iterable[Rung]:
     """The ladder of one integrator of ours, with its whole driver."""
+    from bellcrank.run import Run
     from bellcrank.simulate import Options, integrate
-    from bellcrank.simulation import Run
 
     mechanism = start()
     run = Run(mechanism, integrator, (), ())

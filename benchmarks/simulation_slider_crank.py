@@ -19,6 +19,7 @@ from benchmarks.simulation import Codes, Rung
 INTEGRATORS = (
     "dop853",
     "dormand_prince5",
+    "runge_kutta5",
     "milne_hamming",
     "radau",
     "auto",
@@ -32,7 +33,7 @@ AGREEMENT = 1e-11
 def our_run(integrator: str) -> tuple[Any, Any]:
     """A compiled run of ours, ready to be integrated, and the initial value problem of it."""
     from bellcrank.mechanism import analyse
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
     from bellcrank.verify.slider_crank import slider_crank
 
     mechanism = analyse(

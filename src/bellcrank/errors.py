@@ -30,6 +30,10 @@ class SingularMechanism(BellcrankError, ArithmeticError):
     """The equations of motion have no unique solution in this configuration."""
 
 
+class ResultFileError(BellcrankError, ValueError):
+    """A file that does not hold a result, or not one that can be read."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """An error that lists what exists and suggests the nearest name."""
     names = list(known)

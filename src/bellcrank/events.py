@@ -13,8 +13,9 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import rebuild
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Expr, Scalar, rebuild
+from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
 
 Array = NDArray[np.float64]
+Watched = Callable[[], Mapping[str, float]]
+"""Gives the event functions by the names of the events."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,8 @@ class Event:
     ``m["t"]`` is time, parameters go by their names. direction: +1 rising, -1 falling, 0 both. stops: whether
     the run ends here. parameters: new values from here on. jump: function (state, parameters by name) -> new
     State, or None. update: function (state, parameters by name) -> new values of parameters; the step begins anew
-    here even where there are none. recorded: whether the result lists it.
+    here even where there are none. revise: function (state, values of all parameters in their order, values of all
+    event functions by name) that changes the parameters in place. recorded: whether the result lists it.
     """
 
     name: str
@@ -42,6 +46,7 @@ class Event:
     parameters: Mapping[str, float] | None = None
     jump: Callable[[State, Mapping[str, float]], State | None] | None = None
     update: Callable[[State, Mapping[str, float]], Mapping[str, float]] | None = None
+    revise: Callable[[State, Array, Watched], None] | None = None
     recorded: bool = True
 
     def __post_init__(self) -> None:
@@ -172,24 +177,25 @@ def measuring(mechanism: Mechanism, names: Sequence[str]) -> Callable[[State, Ar
 
 
 def react(
-    mechanism: Mechanism, met: Sequence[Event], state: State, p: Array
+    mechanism: Mechanism, met: Sequence[Event], state: State, p: Array, watched: Watched
 ) -> tuple[State | None, Array | None, bool] | None:
     """What the events that were met change: state, parameters, whether to stop."""
     names = mechanism.mechanics.parameters
-    # Surfaces of data have hundreds of parameters, and change most of them at a time.
-    places = {name: k for k, name in enumerate(names)}
     new_p: Array | None = None
     new_state: State | None = None
     for event in met:
         changes = dict(event.parameters or {})
+        if event.revise is not None:
+            new_p = p.copy() if new_p is None else new_p
+            event.revise(state, new_p, watched)
         if event.update is not None:
             new_p = p.copy() if new_p is None else new_p
             changes |= event.update(state, dict(zip(names, new_p.tolist(), strict=True)))
         for name, value in changes.items():
-            if name not in places:
+            if name not in names:
                 raise unknown_name(f"parameter for event {event.name!r}", name, names)
             new_p = p.copy() if new_p is None else new_p
-            new_p[places[name]] = float(value)
+            new_p[names.index(name)] = float(value)
         if event.jump is not None:
             values = dict(zip(names, (p if new_p is None else new_p).tolist(), strict=True))
             new_state = event.jump(new_state or state, values) or new_state

@@ -1,15 +1,15 @@
-"""A mechanism: what the analysis of a described system found, and the programs traced from it."""
+"""A mechanism: what the analysis of a described system found."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,37 +29,31 @@ from bellcrank.analysis.masses import check_masses
 from bellcrank.analysis.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.analysis.symmetry import spinning_links
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
-from bellcrank.formulations.equations import Equations, Mechanics, Reference
+from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Partition
-from bellcrank.formulations.multipliers import multipliers
 from bellcrank.formulations.partition import choose_partition, independence
-from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, least_operations
+from bellcrank.formulations.registry import FORMULATIONS, Formulation
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanics.twins import twin_inputs
-from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
-from bellcrank.program.trace import BudgetExceeded, Graph, Scalar
+from bellcrank.study_methods import StudyMethods
 from bellcrank.topology import spanning_tree
 from bellcrank.topology.groups import Group
+from bellcrank.traced import Traced, trace
 
 if TYPE_CHECKING:
     from bellcrank.analysis.count_report import CountReport
-    from bellcrank.batch import BatchResult
     from bellcrank.export import CasadiFunctions
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
-    from bellcrank.result.result import Result
-    from bellcrank.studies.equilibrium import Equilibrium
-    from bellcrank.studies.inverse import InverseDynamics
-    from bellcrank.studies.linearize import Linear
-    from bellcrank.studies.sensitivity import Sensitivity
     from bellcrank.topology.tree import Tree
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 CHANGE_POINT = 1e-6
 """Independence of the loop equations below which speeds are lost in rounding (see `Mechanism.check_rank`)."""
@@ -75,57 +69,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Traced:
-    """The equations of motion for one partition in one formulation."""
-
-    formulation: Formulation
-    partition: Partition
-    equations: Equations
-    du: Sequence[Scalar]
-    state_rates: Callable[[Equations], Sequence[Scalar]] = lambda equations: ()
-
-    @cached_property
-    def rates(self) -> Program:
-        """[t, q, u_i, p] to [q-dot, rates of the independent speeds]: what integrators call."""
-        eq = self.equations
-        with eq.graph.counting("rates"):
-            q_dot = eq.kin.position_rates()
-            changes = self.state_rates(eq)
-            q_dot[len(q_dot) - len(changes) :] = changes
-        return Program.of(eq.inputs, [*q_dot, *(self.du[i] for i in self.partition.independent)], "rates")
-
-    @cached_property
-    def full(self) -> Program:
-        """[t, q, u_i, p] to [all speeds, all speed rates, constraint residuals]."""
-        eq = self.equations
-        residuals = [e.residual for e in eq.loops.equations]
-        return Program.of(eq.inputs, [*eq.u, *self.du, *residuals], "full")
-
-    @cached_property
-    def multipliers(self) -> Program:
-        """[t, q, u_i, p] to the multiplier of every constraint equation, M du + Phi^T lambda = Q.
-
-        Redundant equations have the multiplier zero: what they carry is not determined.
-        """
-        eq = self.equations
-        with eq.graph.counting("multipliers"):
-            found = multipliers(eq, self.du)
-        return Program.of(
-            eq.inputs, [found.get(e, 0.0) for e in range(len(eq.loops.equations))], "multipliers"
-        )
-
-    @cached_property
-    def accelerations(self) -> Program:
-        """[t, q, u_i, p] to the rates of all speeds, nothing else: what operation counts refer to."""
-        return Program.of(self.equations.inputs, list(self.du), "accelerations")
-
-    def count(self) -> Count:
-        """The arithmetic of one evaluation of all accelerations."""
-        return count(self.accelerations)
-
-
-@dataclass(frozen=True, eq=False)
-class Mechanism:
+class Mechanism(StudyMethods):
     """An analysed system.
 
     kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
@@ -272,7 +216,7 @@ class Mechanism:
         partition = partition or self.partition
         key = (wanted, partition)
         if key not in self._traces:
-            self._traces[key] = self._choose_trace(wanted, partition)
+            self._traces[key] = trace(self, wanted, partition)
         return self._traces[key]
 
     @cached_property
@@ -283,6 +227,13 @@ class Mechanism:
     def compiled(self) -> dict[Any, Any]:
         """Programs already compiled, by partition; shared by mechanisms of the same description."""
         return {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, kept under `key` with what is compiled."""
+        if key not in self.compiled:
+            self.compiled[key] = make()
+        found: T = self.compiled[key]
+        return found
 
     @cached_property
     def _elements(self) -> tuple[object, ...]:
@@ -304,50 +255,10 @@ class Mechanism:
             self.__dict__["compiled"] = other.compiled
         return self
 
-    def _choose_trace(self, wanted: Formulation, partition: Partition) -> Traced:
-        if wanted is not Formulation.AUTO:
-            return self._trace(wanted, partition)
-        best: Traced | None = None
-        fewest: int | None = None
-        for candidate in CANDIDATES:
-            if fewest is not None and least_operations(candidate, self.linkage, self.constraints) > fewest:
-                continue
-            try:
-                # Some nodes of a graph end up unused, hardly ever more than half of them.
-                trial = self._trace(candidate, partition, None if fewest is None else 2 * fewest + 1000)
-            except BudgetExceeded:
-                continue
-            total = trial.count().total
-            if fewest is None or total < fewest:
-                best, fewest = trial, total
-        assert best is not None
-        # The budget was for choosing; derivatives of the chosen program may grow past it.
-        best.equations.graph.budget = None
-        return best
-
     @cached_property
-    def _twins(self) -> dict[str, str]:
+    def twins(self) -> dict[str, str]:
+        """Inputs that play the same part in two alike halves, each way."""
         return twin_inputs(self.linkage)
-
-    def _trace(self, formulation: Formulation, partition: Partition, budget: int | None = None) -> Traced:
-        graph = Graph(budget)
-        graph.twins = self._twins
-        reference = Reference(
-            self.start.t, self.start.q.tolist(), self.start.u.tolist(), self.parameter_values
-        )
-        equations = Equations.traced(self.mechanics, partition, graph, reference)
-        du = FORMULATIONS[formulation](equations)
-        return Traced(formulation, partition, equations, du, self._state_rates)
-
-    def _state_rates(self, eq: Equations) -> list[Scalar]:
-        """The rates of the first-order states."""
-        if not self.linkage.states:
-            return []
-        from bellcrank.result.snapshot import Snapshot
-        from bellcrank.result.states import state_rate
-
-        here = Snapshot.on(self.system, self.tree, self.mechanics, eq.kin, eq.t, eq.graph)
-        return [state_rate(here, name) for name in self.linkage.states]
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -370,50 +281,6 @@ class Mechanism:
         traced = [self.traced(f) for f in formulations or FORMULATIONS]
         counts = {t.formulation: t.count() for t in traced}
         return CountReport(self.system.name, counts, paper_counts(self))
-
-    def simulate(self, duration: float, **options: Any) -> Result:
-        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
-        from bellcrank.simulation import simulate
-
-        return simulate(self, duration, **options)
-
-    def equilibrium(self, **options: Any) -> Equilibrium:
-        """Where it stays at rest; see :func:`bellcrank.studies.equilibrium.equilibrium`."""
-        from bellcrank.studies.equilibrium import equilibrium
-
-        return equilibrium(self, **options)
-
-    def linearize(self, state: State | Equilibrium | None = None, **options: Any) -> Linear:
-        """Small motions about a state; see :func:`bellcrank.studies.linearize.linearize`."""
-        from bellcrank.studies.linearize import linearize
-
-        return linearize(self, state, **options)
-
-    def kinematics(self, duration: float, **options: Any) -> Result:
-        """The motion when all freedoms are driven; see :func:`bellcrank.studies.kinematics.kinematics`."""
-        from bellcrank.studies.kinematics import kinematics
-
-        return kinematics(self, duration, **options)
-
-    def inverse_dynamics(
-        self, motion: Any = None, duration: float | None = None, **options: Any
-    ) -> InverseDynamics:
-        """The efforts a motion needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
-        from bellcrank.studies.inverse import inverse_dynamics
-
-        return inverse_dynamics(self, motion, duration, **options)
-
-    def sensitivity(self, duration: float, **options: Any) -> Sensitivity:
-        """Derivatives along a run by parameters; see :func:`bellcrank.studies.sensitivity.sensitivity`."""
-        from bellcrank.studies.sensitivity import sensitivity
-
-        return sensitivity(self, duration, **options)
-
-    def simulate_many(self, table: Any, duration: float, **options: Any) -> BatchResult:
-        """One run for every row of a table; see :func:`bellcrank.batch.simulate_many`."""
-        from bellcrank.batch import simulate_many
-
-        return simulate_many(self, table, duration, **options)
 
     def export_c(self, path: str | PathLike[str], name: str | None = None) -> Path:
         """Write it as one self-contained C99 file; see :func:`bellcrank.export.export_c`."""
@@ -497,4 +364,4 @@ def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float
     return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
 
 
-__all__ = ["Formulation", "Mechanism", "State", "Traced", "analyse"]
+__all__ = ["Formulation", "Mechanism", "State", "analyse"]

@@ -13,7 +13,7 @@ from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
 
 Array = NDArray[np.float64]
 

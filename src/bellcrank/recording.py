@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, ResultFileError
 from bellcrank.mechanism import State
-from bellcrank.result import storage
-from bellcrank.result.storage import Header, ResultFileError, Stored
+from bellcrank.result import layout, storage
+from bellcrank.result.header import Header
+from bellcrank.result.storage import Stored
 from bellcrank.simulate import Options
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.checkpoint import Checkpoint
@@ -24,7 +25,7 @@ from bellcrank.simulate.loop import Progress
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.result.result import Happening, Result
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
 
 Array = NDArray[np.float64]
 History = list[tuple[float, Array]]
@@ -83,16 +84,16 @@ class Recorder:
 
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self._file = h5py.File(part, "w", libver="latest")
-        storage.create(self._file, self.header)
+        layout.create(self._file, self.header)
         self._lay_out(self._file, stored)
         if stored is not None:
-            storage.append(self._file, stored.time, stored.q, stored.u, stored.du, stored.parameters)
-            storage.append_events(self._file, self.header, stored.events)
+            layout.append(self._file, stored.time, stored.q, stored.u, stored.du, stored.parameters)
+            layout.append_events(self._file, self.header, stored.events)
             self.outputs, self.events = len(stored.time), len(stored.events)
             self.checkpoint = stored.checkpoint
             if stored.checkpoint:
-                storage.put_checkpoint(self._file, storage.SLOTS[0], stored.checkpoint)
-                self.number = int(storage.unpacked(stored.checkpoint)[1]["number"])
+                layout.put_checkpoint(self._file, layout.SLOTS[0], stored.checkpoint)
+                self.number = int(layout.unpacked(stored.checkpoint)[1]["number"])
         self._file.swmr_mode = True
         self._file.flush()
         os.replace(part, self.path)
@@ -113,17 +114,17 @@ class Recorder:
             return
         new = slice(self.outputs, progress.outputs)
         q, u, du, p = run.rows(times[new], progress.y[new], progress.partition[new])
-        storage.append(self._file, times[new], q, u, du, p)
+        layout.append(self._file, times[new], q, u, du, p)
         self.outputs = progress.outputs
-        storage.append_events(self._file, self.header, run.met[self.events :])
+        layout.append_events(self._file, self.header, run.met[self.events :])
         self.events = len(run.met)
         self.put(*self.contents(run, times, progress))
 
     def put(self, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
         """One more checkpoint, in the slot of the one before the last."""
         self.number += 1
-        payload = storage.packed(arrays, {**about, "number": self.number})
-        storage.put_checkpoint(self._file, storage.SLOTS[self.number % 2], payload)
+        payload = layout.packed(arrays, {**about, "number": self.number})
+        layout.put_checkpoint(self._file, layout.SLOTS[self.number % 2], payload)
         self.checkpoint = payload
 
     def contents(
@@ -217,7 +218,7 @@ def resume(
     empty memory, and with contacts they are the same to rounding. events, controllers: the same as in the first
     call, because functions are not stored. A finished run is returned as it is.
     """
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
     from bellcrank.touch import touch_events
 
     stored = storage.read(path)
@@ -239,7 +240,7 @@ def resume(
     point: Resumption | None = None
     if stored.checkpoint:
         stored = cut(stored)
-        point = resumption(*storage.unpacked(stored.checkpoint), stored)
+        point = resumption(*layout.unpacked(stored.checkpoint), stored)
     else:
         stored = shortened(stored, 0, 0)
     record = Recorder(path, header)
@@ -257,7 +258,7 @@ def _same(what: str, given: Sequence[str], wanted: Sequence[str]) -> None:
 
 def cut(stored: Stored) -> Stored:
     """Without what came after the checkpoint; it will be computed again."""
-    about = storage.unpacked(stored.checkpoint)[1]
+    about = layout.unpacked(stored.checkpoint)[1]
     return shortened(stored, int(about["outputs"]), int(about["events"]))
 
 
@@ -265,7 +266,7 @@ def shortened(stored: Stored, outputs: int, events: int) -> Stored:
     """The first outputs and events of a file."""
     if outputs > len(stored.time) or events > len(stored.events):
         raise ResultFileError("the file lacks outputs that were written before its checkpoint")
-    tables = {k: getattr(stored, k)[:outputs] for k in storage.TABLES}
+    tables = {k: getattr(stored, k)[:outputs] for k in layout.TABLES}
     forces = None if stored.contact_forces is None else stored.contact_forces[:outputs]
     return replace(stored, **tables, events=stored.events[:events], contact_forces=forces)
 

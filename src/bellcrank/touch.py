@@ -7,9 +7,8 @@ changes at the touch, so that the equations stay a function of state and paramet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent, measuring
+from bellcrank.events import Event, StateEvent, Watched, measuring
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce
@@ -33,7 +32,7 @@ SLOWEST = 1e-12
 """Approaches are never taken to be slower than this [m/s]."""
 
 Array = NDArray[np.float64]
-Update = Callable[["State", Mapping[str, float]], Mapping[str, float]]
+Revise = Callable[["State", Array, Watched], None]
 
 
 class ClosingRate(StateEvent):
@@ -56,9 +55,10 @@ def refuse_continuous(mechanism: Mechanism, what: str) -> None:
 
 def begun(mechanism: Mechanism) -> Mechanism:
     """The mechanism with the approach speeds of contacts that close as the run begins."""
-    values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
+    p = np.array(mechanism.parameter_values)
     for forces in groups(continuous(mechanism)).values():
-        values |= Tracker(mechanism, forces).search(mechanism.start, values)
+        Tracker(mechanism, forces).search(mechanism.start, p)
+    values = dict(zip(mechanism.mechanics.parameters, p.tolist(), strict=True))
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
@@ -70,11 +70,7 @@ def begun(mechanism: Mechanism) -> Mechanism:
 
 def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:
     """A function that measures quantities, traced once for all runs of a mechanism."""
-    key, known = ("measured", *names), mechanism.compiled
-    if key not in known:
-        known[key] = measuring(mechanism, names)
-    found: Callable[[State, Array], dict[str, Any]] = known[key]
-    return found
+    return mechanism.once(("measured", *names), lambda: measuring(mechanism, names))
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:
@@ -100,31 +96,32 @@ def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
         return Pressing.of(force, linkage, kin).push
 
     found: list[Event] = [
-        StateEvent(f"{name}: touch", direction=-1, trace=gap, update=_approach(force, mechanism)),
+        StateEvent(f"{name}: touch", direction=-1, trace=gap, revise=_approach(force, mechanism)),
         ClosingRate(f"{name}: rate", direction=RATE, trace=rate),
-        StateEvent(f"{name}: part", direction=1, trace=gap, update=_nothing),
+        StateEvent(f"{name}: part", direction=1, trace=gap, revise=_nothing),
     ]
     if force.law is ForceLaw.KELVIN_VOIGT:
         # Its force ends before the overlap does.
-        found.append(StateEvent(f"{name}: release", direction=-1, trace=push, update=_nothing))
+        found.append(StateEvent(f"{name}: release", direction=-1, trace=push, revise=_nothing))
     return found
 
 
-def _nothing(state: State, parameters: Mapping[str, float]) -> Mapping[str, float]:
-    return {}
+def _nothing(state: State, p: Array, watched: Watched) -> None:
+    """The step begins anew, no more."""
 
 
-def _approach(force: ContactForce, mechanism: Mechanism) -> Update:
+def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
+    """Keeps the speed at which the bodies meet."""
     names = names_in(force.approach_speed)
     if not names:
         return _nothing
-    measure = cache(lambda: _measuring(mechanism, [f"{force.name}.rate"]))
+    place = mechanism.mechanics.parameters.index(names[0])
 
-    def update(state: State, parameters: Mapping[str, float]) -> Mapping[str, float]:
-        speed = float(measure()(state, np.array(list(parameters.values())))[f"{force.name}.rate"])
-        return {names[0]: max(speed, SLOWEST)}
+    def revise(state: State, p: Array, watched: Watched) -> None:
+        # The event function is the rate of the gap.
+        p[place] = max(-watched()[f"{force.name}: rate"], SLOWEST)
 
-    return update
+    return revise
 
 
 __all__ = ["begun", "continuous", "refuse_continuous", "touch_events"]

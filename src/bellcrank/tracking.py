@@ -10,33 +10,36 @@ What is remembered between searches is kept in parameters too: a run depends on 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.search import Found, SampledPair
+from bellcrank.contact.found import NONE, Found
+from bellcrank.contact.meeting_layout import FOUND, HOLD
+from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.search import SampledPair
+from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent
+from bellcrank.events import Event, StateEvent, Watched
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import matmul, sub, transpose, transposed_times
 from bellcrank.model.forces import ContactForce
-from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import where
+from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar, compare, where
+from bellcrank.program.trace import Scalar, compare
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
 
 Array = NDArray[np.float64]
-Values = Mapping[str, float]
-Update = Callable[["State", Values], Values]
 
 
 def groups(forces: list[ContactForce]) -> dict[str, list[ContactForce]]:
@@ -48,104 +51,192 @@ def groups(forces: list[ContactForce]) -> dict[str, list[ContactForce]]:
     return found
 
 
+class _Slot:
+    """Where the numbers of one contact point stand among the parameters."""
+
+    def __init__(self, name: str, shapes: tuple[Shape, Shape], places: Mapping[str, int]) -> None:
+        self.hold = np.array([places[f"{name} hold {j}"] for j in range(4)])
+        self.sample, self.partner = places[f"{name} sample"], places[f"{name} partner"]
+        self.pieces = tuple(
+            np.array([places[key] for key in input_names(shape, f"{name} {letter}")])
+            if isinstance(shape, Source)
+            else None
+            for shape, letter in zip(shapes, "ab", strict=True)
+        )
+        self.turns = {
+            letter: places[f"{name} {letter} turn"]
+            for letter, shape in zip("ab", shapes, strict=True)
+            if isinstance(shape, Source)
+        }
+
+    def empty(self, p: Array) -> bool:
+        """Whether there is no point in it."""
+        return bool(p[self.hold[0]] < 0.0 or p[self.sample] < 0.0)
+
+    def samples(self, p: Array) -> tuple[int, int]:
+        """Of the surface that leads, and of the other."""
+        return int(p[self.sample]), int(p[self.partner])
+
+    def points(self, R: Array, c: Array, p: Array) -> tuple[Array, Array]:
+        """The last points in each own frame; R, c: Pose of b seen from a."""
+        on_a, on_b = (None if piece is None else p[piece[:3]] for piece in self.pieces)
+        x = R @ on_b + c if on_a is None and on_b is not None else on_a
+        assert x is not None
+        return x, R.T @ (x - c) if on_b is None else on_b
+
+
 class Tracker:
     """The contact points of one contact."""
 
     def __init__(self, mechanism: Mechanism, forces: list[ContactForce]) -> None:
         self.mechanism, self.forces, self.name = mechanism, forces, forces[0].group
         self.sides = forces[0].contact.a, forces[0].contact.b
-        self.shapes = tuple(
-            side.shape.source if isinstance(side.shape, Around) else side.shape for side in self.sides
-        )
-        s = Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics)
-        poses = [
-            x
-            for side in self.sides
-            for x in (*(y for r in s.rotation(side.frame) for y in r), *s.point(side.frame).position())
-        ]
-        self._program = Program.of([s.t, *s.q, *s.u, *s.parameters], poses)
+        a, b = (side.shape.source if isinstance(side.shape, Around) else side.shape for side in self.sides)
+        self.shapes = a, b
+        places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
+        self.slots = [_Slot(force.name, self.shapes, places) for force in forces]
+        self._clearance, self._turn = places[f"{self.name} clearance"], places[f"{self.name} search turn"]
+        self._pose = np.array([places[f"{self.name} pose {k}"] for k in range(12)])
 
     @property
     def pair(self) -> SampledPair:
         """The search, one for each thread, since it keeps scratch."""
         key = ("sampled pair", self.name, threading.get_ident())
-        known = self.mechanism.compiled
+        return self.mechanism.once(key, lambda: SampledPair(*self.shapes))
+
+    @property
+    def _kernel(self) -> Kernel:
+        """[t, q, u, p] to the poses of both shapes."""
+        key, known = ("poses", self.name), self.mechanism.compiled
         if key not in known:
-            known[key] = SampledPair(*self.shapes)
-        found: SampledPair = known[key]
+            m = self.mechanism
+            s = Snapshot(m.system, m.tree, m.mechanics)
+            poses = [
+                x
+                for side in self.sides
+                for x in (*(y for r in s.rotation(side.frame) for y in r), *s.point(side.frame).position())
+            ]
+            known[key] = compile_program(Program.of([s.t, *s.q, *s.u, *s.parameters], poses, "poses"))
+        found: Kernel = known[key]
         return found
 
-    def _poses(self, state: State, values: Values) -> tuple[Array, ...]:
-        row = evaluate(self._program, np.concatenate([[state.t], state.q, state.u, list(values.values())]))
-        return row[0:9].reshape(3, 3), row[9:12], row[12:21].reshape(3, 3), row[21:24]
+    def _relative(self, state: State, p: Array) -> tuple[Array, Array]:
+        """Pose of b seen from a."""
+        row = self._kernel(np.concatenate([[state.t], state.q, state.u, p]))
+        R_a, p_a, R_b, p_b = row[0:9].reshape(3, 3), row[9:12], row[12:21].reshape(3, 3), row[21:24]
+        return R_a.T @ R_b, R_a.T @ (p_b - p_a)
 
-    def search(self, state: State, values: Values) -> Values:
-        """All contact points anew."""
-        R_a, p_a, R_b, p_b = self._poses(state, values)
-        R, c = R_a.T @ R_b, R_a.T @ (p_b - p_a)
+    def search(self, state: State, p: Array, watched: Watched | None = None) -> None:
+        """All contact points anew, into the parameters."""
+        R, c = self._relative(state, p)
         pair = self.pair
-        before = [self._remembered(k, R, c, values) for k in range(len(self.forces))]
         try:
-            found, clearance = pair.contacts(R, c, len(self.forces), before)
+            clearance = self._search_slowly(R, c, p) if pair.meeting is None else self._search(R, c, p)
         except ModelError as error:
             raise ModelError(f"contact {self.name!r}: {error}") from error
-        changed: dict[str, float] = {}
-        for k, point in enumerate(found):
-            changed |= self._written(k, point)
         Q, q = (R.T, -R.T @ c) if pair.first else (R, c)
         # Half of what is allowed: the event is met before a contact is.
-        changed[f"{self.name} clearance"] = 0.5 * clearance
-        changed |= {f"{self.name} pose {k}": float(x) for k, x in enumerate((*Q.ravel(), *q))}
-        changed[f"{self.name} search turn"] = -values[f"{self.name} search turn"]
-        return changed
+        p[self._clearance] = 0.5 * clearance
+        p[self._pose[:9]], p[self._pose[9:]] = Q.ravel(), q
+        p[self._turn] = -p[self._turn]
 
-    def _remembered(self, k: int, R: Array, c: Array, values: Values) -> Found | None:
+    def _search(self, R: Array, c: Array, p: Array) -> float:
+        """By compiled code."""
+        pair, points = self.pair, len(self.slots)
+        meeting = pair.meeting
+        assert meeting is not None
+        if points == 1:
+            slot = self.slots[0]
+            alone = pair.alone(R, c, None if slot.empty(p) else slot.samples(p))
+            if alone is not None:
+                found, clearance = alone
+                meeting.pose(*pair.seen(R, c))
+                meeting.put(0, *pair.turned(found.x, found.y), (found.sample, found.partner), found.hold)
+                if meeting.follow(0) == FOUND:
+                    self._write(0, 0, p)
+                    return clearance
+        meeting.pose(*pair.seen(R, c))
+        for k, slot in enumerate(self.slots):
+            if slot.empty(p):
+                meeting.empty(k)
+            else:
+                meeting.put(k, *pair.turned(*slot.points(R, c, p)), slot.samples(p), p[slot.hold])
+        pair.check(meeting.search(points))
+        nothing = bool((meeting.kept[points : 2 * points, 0] < 0).all())
+        for k, slot in enumerate(self.slots):
+            if meeting.kept[points + k, 0] < 0:
+                p[slot.hold], p[slot.sample], p[slot.partner] = NONE, -1.0, -1.0
+            if not nothing:
+                self._write(k, points + k, p)
+        return meeting.clearance
+
+    def _write(self, k: int, row: int, p: Array) -> None:
+        """A slot of the meeting, and the pieces of surface around its points."""
+        pair, slot = self.pair, self.slots[k]
+        meeting = pair.meeting
+        assert meeting is not None
+        if meeting.kept[row, 0] >= 0:
+            p[slot.hold] = meeting.slots[row, HOLD : HOLD + 4]
+            p[slot.sample], p[slot.partner] = meeting.samples(row)
+        for places, numbers in zip(pair.turned(*slot.pieces), meeting.pieces, strict=True):
+            if places is not None:
+                p[places] = numbers[k]
+
+    def _search_slowly(self, R: Array, c: Array, p: Array) -> float:
+        """For surfaces of patches."""
+        before = [self._remembered(k, R, c, p) for k in range(len(self.slots))]
+        found, clearance = self.pair.contacts(R, c, len(self.slots), before)
+        for k, point in enumerate(found):
+            self._write_slowly(k, point, p)
+        return clearance
+
+    def _remembered(self, k: int, R: Array, c: Array, p: Array) -> Found | None:
         """The point of a slot as it is now; None for an empty one."""
-        name = self.forces[k].name
-        hold = tuple(values[f"{name} hold {j}"] for j in range(4))
-        sample = int(values[f"{name} sample"])
-        if hold[0] < 0.0 or sample < 0:
+        slot = self.slots[k]
+        if slot.empty(p):
             return None
-        x, y = self._points(k, R, c, values)
+        hold, (sample, partner) = p[slot.hold].tolist(), slot.samples(p)
         try:
-            return self.pair.refined(R, c, x, y, sample, hold, int(values[f"{name} partner"]))
+            return self.pair.refined(
+                R, c, *slot.points(R, c, p), sample, (hold[0], hold[1], hold[2], hold[3]), partner
+            )
         except ModelError:
             return None
 
-    def _points(self, k: int, R: Array, c: Array, values: Values) -> tuple[Array, Array]:
-        """The last points of a slot in each own frame."""
-        name = self.forces[k].name
-        starts = [
-            np.array([values[f"{name} {letter} start {axis}"] for axis in "xyz"])
-            if isinstance(shape, Source)
-            else None
-            for shape, letter in zip(self.shapes, "ab", strict=True)
-        ]
-        x, y = starts
-        if x is None:
-            assert y is not None
-            x = R @ y + c
-        return x, R.T @ (x - c) if y is None else y
-
-    def _written(self, k: int, found: Found) -> dict[str, float]:
+    def _write_slowly(self, k: int, found: Found, p: Array) -> None:
         """A contact point as parameters of its slot."""
-        name = self.forces[k].name
-        changed = {f"{name} hold {j}": float(h) for j, h in enumerate(found.hold)}
-        changed[f"{name} sample"], changed[f"{name} partner"] = float(found.sample), float(found.partner)
-        for shape, letter, x in zip(self.shapes, "ab", (found.x, found.y), strict=True):
+        slot = self.slots[k]
+        p[slot.hold] = found.hold
+        p[slot.sample], p[slot.partner] = found.sample, found.partner
+        for shape, places, x in zip(self.shapes, slot.pieces, (found.x, found.y), strict=True):
             if isinstance(shape, Source):
-                numbers, _ = shape.numbers(x)
-                changed |= zip(input_names(shape, f"{name} {letter}"), numbers.tolist(), strict=True)
-        return changed
+                p[places] = shape.numbers(x)[0]
 
-    def gather(self, k: int, letter: str, state: State, values: Values) -> Values:
-        """The pieces of surface around one contact point that has moved."""
-        R_a, p_a, R_b, p_b = self._poses(state, values)
-        R, c = R_a.T @ R_b, R_a.T @ (p_b - p_a)
-        turn = f"{self.forces[k].name} {letter} turn"
-        found = self._remembered(k, R, c, values)
-        changed = self.search(state, values) if found is None else self._written(k, found)
-        return {**changed, turn: -values[turn]}
+    def gather(self, k: int, letter: str, state: State, p: Array, watched: Watched | None = None) -> None:
+        """The pieces of surface around one contact point that has moved, into the parameters."""
+        R, c = self._relative(state, p)
+        slot, pair = self.slots[k], self.pair
+        meeting = pair.meeting
+        turn = -p[slot.turns[letter]]
+        if slot.empty(p):
+            self.search(state, p)
+        elif meeting is None:
+            found = self._remembered(k, R, c, p)
+            if found is None:
+                self.search(state, p)
+            else:
+                self._write_slowly(k, found, p)
+        else:
+            meeting.pose(*pair.seen(R, c))
+            meeting.put(k, *pair.turned(*slot.points(R, c, p)), slot.samples(p), p[slot.hold])
+            how = meeting.follow(k)
+            if how == FOUND:
+                self._write(k, k, p)
+            elif how == BEYOND:
+                p[slot.hold] = NONE
+            else:
+                self.search(state, p)
+        p[slot.turns[letter]] = turn
 
     def events(self) -> list[Event]:
         """Where points have moved far, and where others might touch."""
@@ -158,11 +249,11 @@ class Tracker:
                     for turn, even in ((1.0, "odd"), (-1.0, "even")):
                         room = partial(_room_left, force, linkage, j, turn)
                         label = f"{force.name}: gather {letter} {even}"
-                        found.append(StateEvent(label, direction=-1, trace=room, update=anew, recorded=False))
+                        found.append(StateEvent(label, direction=-1, trace=room, revise=anew, recorded=False))
         for turn, even in ((1.0, "odd"), (-1.0, "even")):
             room = partial(self._unmoved, linkage, turn)
             label = f"{self.name}: search {even}"
-            found.append(StateEvent(label, direction=-1, trace=room, update=self.search, recorded=False))
+            found.append(StateEvent(label, direction=-1, trace=room, revise=self.search, recorded=False))
         return found
 
     def _unmoved(self, linkage: Linkage, turn: float, kin: Kinematics, t: Scalar) -> Scalar:

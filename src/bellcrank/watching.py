@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bellcrank.result.result import Result, RunReport
 
 if TYPE_CHECKING:
+    from bellcrank.run import Run
     from bellcrank.simulate.loop import Progress
-    from bellcrank.simulation import Run
 
 Array = NDArray[np.float64]
 Tell = Callable[[Result], None]

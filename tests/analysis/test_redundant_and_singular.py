@@ -7,7 +7,8 @@ import pytest
 
 from analysis.linkages import bar, engine, four_bar, truss
 from bellcrank.errors import AssemblyError, SingularMechanism
-from bellcrank.mechanism import FORMULATIONS, Formulation, State, analyse
+from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.mechanism import Formulation, State, analyse
 from bellcrank.model import System
 from bellcrank.program.evaluate import evaluate
 from formulations.comparison import AGREEMENT, body_difference, body_motion, solved

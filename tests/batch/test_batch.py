@@ -51,7 +51,7 @@ def one(system, duration, row, names, **options):
     return [np.asarray(result[name]) for name in names]
 
 
-@pytest.mark.parametrize("integrator", ["dop853", "dormand_prince5"])
+@pytest.mark.parametrize("integrator", ["dop853", "dormand_prince5", "runge_kutta5"])
 def test_parameters(integrator: str) -> None:
     system = swing()
     table = {"stiffness": np.linspace(20.0, 90.0, 7), "mass": np.linspace(1.0, 3.0, 7)}
@@ -288,7 +288,7 @@ def oscillator() -> System:
 
 
 @pytest.mark.parametrize("direction", [-1, 0, 1])
-@pytest.mark.parametrize("integrator", ["dop853", "dormand_prince5"])
+@pytest.mark.parametrize("integrator", ["dop853", "dormand_prince5", "runge_kutta5"])
 def test_events_are_met_by_those_that_meet_them(direction: int, integrator: str) -> None:
     """The level 1 is passed by half of the amplitudes, some of them for moments only."""
 

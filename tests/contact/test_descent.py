@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Sampled
 from bellcrank.contact.descent import Descent
+from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
 
@@ -61,7 +62,7 @@ def test_two_sampled_spheres_have_the_gap_of_spheres(gap: float, larger_first: b
 
 def test_bodies_with_dents_are_no_closer_anywhere_than_found() -> None:
     a, b = bumpy(2500, 0.15, 0.3), bumpy(2000, 0.12, 1.1)
-    pair = SampledPair(a, b)
+    pair, slow = SampledPair(a, b), PatchedPair(a, b)
     random = np.random.default_rng(0)
     decided = 0
     for trial in range(12):
@@ -73,18 +74,18 @@ def test_bodies_with_dents_are_no_closer_anywhere_than_found() -> None:
             apart = float(a.nearest_points.query(b.points @ R.T + far * way)[0].min())
             far -= 0.98 * max(0.0, apart - target)
         c = far * way
-        found = pair._closest(R, c)
+        found = pair.closest(R, c)
         if found is None:
             continue
         decided += 1
         # The program of the equations of motion, from every local minimum of the heights of samples.
-        i, heights, j = pair.low(*pair._seen(R, c), apart + 0.05)
-        starts = pair._minima(i, heights)
+        i, heights, j = slow.low(*pair.seen(R, c), apart + 0.05)
+        starts = slow._minima(i, heights)
         gaps = []
         for k in starts[np.argsort(heights[starts])][:8]:
-            p, q = pair.source.points[i[k]], b.points[j[k]] if pair.first else a.points[j[k]]
+            p, q = slow.source.points[i[k]], b.points[j[k]] if pair.first else a.points[j[k]]
             try:
-                gaps.append(pair.refined(R, c, *((p, q) if pair.first else (q, p))).gap)
+                gaps.append(slow.refined(R, c, *((p, q) if pair.first else (q, p))).gap)
             except ModelError:
                 continue
         assert found.gap <= min(gaps) + 1e-10

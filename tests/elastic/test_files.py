@@ -16,9 +16,8 @@ import bellcrank as bc
 from bellcrank import elastic
 from bellcrank.cli import main
 from bellcrank.elastic import layout
-from bellcrank.errors import BellcrankError, ModelError, UnknownName
+from bellcrank.errors import BellcrankError, ModelError, ResultFileError, UnknownName
 from bellcrank.files import ModelFileError
-from bellcrank.result.storage import ResultFileError
 from bellcrank.verify.sphere_on_wall import ball, impact
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

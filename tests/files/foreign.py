@@ -12,8 +12,8 @@ from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.forces import Spring
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph
 from formulations.comparison import difference, solved
 
 Array = NDArray[np.float64]

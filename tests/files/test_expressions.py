@@ -13,8 +13,10 @@ from bellcrank.files.documents import Text
 from bellcrank.files.language import Formula
 from bellcrank.files.places import ModelFileError, Place, Source
 from bellcrank.files.printing import print_expressions
-from bellcrank.program import trace
-from bellcrank.program.trace import FUNCTIONS_1, Expr, Graph, where
+from bellcrank.program import functions, trace
+from bellcrank.program.functions import where
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import FUNCTIONS_1, Expr
 
 
 class Known:
@@ -163,9 +165,9 @@ def graphs(draw) -> list[Expr]:
             "/": lambda a, b: a / b, "r-": lambda a, b: b - a, "r/": lambda a, b: b / a,
             "^": lambda a, b: a ** draw(st.sampled_from([2, 3, 4, 5, 6, 7, 8, 0.5, 0.3, -2])),
             "n": lambda a, b: -a, "f": lambda a, b: trace.function(draw(st.sampled_from(ONE)), a),
-            "min": trace.minimum, "a2": trace.atan2,
+            "min": functions.minimum, "a2": functions.atan2,
             "where": lambda a, b: where((a > b) & ~(a <= 0.3) | trace.compare("eq", a, 1.0), a, b),
-            "table": lambda a, b: trace.gather(trace.interval(a, [0.0, 0.5, 2.0]), [1.0, -3.5]),
+            "table": lambda a, b: functions.gather(functions.interval(a, [0.0, 0.5, 2.0]), [1.0, -3.5]),
         }[op](a, b)  # fmt: skip
         if isinstance(made, Expr):
             numbers.append(made)
@@ -192,7 +194,7 @@ def test_shared_parts_do_not_explode() -> None:
     graph = Graph()
     x = graph.input("x")
     for n in range(300):
-        x = trace.sin(x) * (x + float(n)) + x
+        x = functions.sin(x) * (x + float(n)) + x
     definitions, texts = print_expressions([x], lambda name: name, [])
     assert sum(map(len, [*definitions.values(), *texts])) < 40 * 3 * 300
     assert reread([x])[0] is x
@@ -202,7 +204,7 @@ def test_deep_and_long_expressions_are_cut_into_parts() -> None:
     graph = Graph()
     deep = long = graph.input("x")
     for n in range(2000):
-        deep = trace.sin(deep)
-        long = long + trace.cos(graph.input("y") * (n + 0.5))
+        deep = functions.sin(deep)
+        long = long + functions.cos(graph.input("y") * (n + 0.5))
     assert reread([deep])[0] is deep
     assert reread([long])[0] is long

@@ -37,7 +37,8 @@ from bellcrank.flexible import (
     solid,
     taper,
 )
-from bellcrank.result.storage import _pose, load_result
+from bellcrank.result.header import start_pose
+from bellcrank.result.storage import load_result
 from bellcrank.verify import flexible_slider_crank as paper
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -320,7 +321,7 @@ def test_the_start_of_a_saved_run_can_be_found_again() -> None:
     """What `initial` would say of a start, for runs whose model is drawn elsewhere, holds the modes too."""
     system = load(EXAMPLE)
     mechanism = system.mechanism(initial={"rod": {"mode 1": 1e-3, "mode 3": -2e-4}})
-    pose = _pose(system, {}, mechanism.start)
+    pose = start_pose(system, {}, mechanism.start)
     assert pose["rod"]["mode 1"] == pytest.approx(1e-3)
     again = system.mechanism(initial=pose)
     np.testing.assert_allclose(again.start.q, mechanism.start.q, atol=1e-12)

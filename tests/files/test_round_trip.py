@@ -15,8 +15,10 @@ from bellcrank.model.functions import SHAPES
 from bellcrank.model.parameters import ParameterTable, value
 from bellcrank.program.count import count
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import where
+from bellcrank.program.graph import Graph
 from bellcrank.program.tables import smooth_table
-from bellcrank.program.trace import Expr, Graph, where
+from bellcrank.program.trace import Expr
 from bellcrank.verify.full_car import full_car_system
 from reference.mechanisms import FAMILIES, mechanism
 

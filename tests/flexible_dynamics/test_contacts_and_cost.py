@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.formulations import modal, recursive
-from bellcrank.mechanism import FORMULATIONS
+from bellcrank.formulations.registry import FORMULATIONS
 from bellcrank.program.count import count
 from bellcrank.verify import flexible_slider_crank as paper
 from flexible_dynamics.members import FRAMES, rod, slider_crank

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.mechanism import FORMULATIONS, Formulation
-from bellcrank.program.trace import cos
+from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.mechanism import Formulation
+from bellcrank.program.functions import cos
 from bellcrank.simulate.methods import METHODS
 from flexible_dynamics.members import FRAMES, LENGTH, rod, slider_crank
 from formulations.comparison import AGREEMENT, difference, random_state, solved

@@ -13,9 +13,10 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Known
 from bellcrank.mechanics.start import numbers
-from bellcrank.mechanism import Mechanism, State, Traced, analyse
+from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model import System
 from bellcrank.program.evaluate import evaluate
+from bellcrank.traced import Traced
 from reference.engine import ByBody
 
 Array = NDArray[np.float64]

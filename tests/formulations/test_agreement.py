@@ -7,7 +7,8 @@ import zlib
 import numpy as np
 import pytest
 
-from bellcrank.mechanism import FORMULATIONS, Formulation, analyse
+from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.mechanism import Formulation, analyse
 from bellcrank.model import System
 from formulations.comparison import (
     AGREEMENT,

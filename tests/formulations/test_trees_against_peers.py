@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bellcrank.mechanism import FORMULATIONS, State
+from bellcrank.formulations.registry import FORMULATIONS
 from bellcrank.model import System
+from files.foreign import mass_matrix
 from formulations.comparison import AGREEMENT, body_difference, body_motion, redrawn, solved
 from reference.engine import turn
 
@@ -208,24 +209,6 @@ def test_mass_matrix_gives_the_kinetic_energy_of_mujoco(seed: int) -> None:
         M = mass_matrix(found, state)
         assert 0.5 * state.u @ M @ state.u == pytest.approx(data.energy[1], rel=1e-10)
         assert np.linalg.eigvalsh(M).min() > 0.0
-
-
-def mass_matrix(found, state: State) -> Array:
-    """The mass matrix of the tree, evaluated."""
-    from bellcrank.formulations.equations import Equations, Reference
-    from bellcrank.program.evaluate import evaluate
-    from bellcrank.program.program import Program
-    from bellcrank.program.trace import Graph
-
-    eq = Equations.traced(
-        found.mechanics, found.partition, Graph(), Reference(0.0, state.q.tolist(), state.u.tolist(), ())
-    )
-    entries = eq.tree_mass()
-    values = evaluate(Program.of(eq.inputs, list(entries.values())), found.kernel_input(state))
-    M = np.zeros((len(state.u),) * 2)
-    for (i, j), value in zip(entries, values, strict=True):
-        M[i, j] = M[j, i] = value
-    return M
 
 
 def as_pinocchio(parts: list[Part]):

@@ -16,8 +16,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import recording, simulation
+from bellcrank.errors import ResultFileError
 from bellcrank.files import dumps, loads
-from bellcrank.result.storage import ResultFileError
 from bellcrank.verify.slider_crank_impact import slider_crank_with_block
 from impacts.models import TIGHT, ball, disc
 
@@ -148,17 +148,17 @@ def test_a_killed_run_leaves_its_impacts_and_goes_on(tmp_path: Path) -> None:
 def test_a_file_whose_contacts_do_not_fit_is_refused(
     interrupting: Callable[[int], None], tmp_path: Path
 ) -> None:
-    from bellcrank.result import storage
+    from bellcrank.result import layout, storage
 
     path = tmp_path / "run.h5"
     interrupting(5)
     ball(0.5).simulate(3.0, save=path, output=100, progress=False, **TIGHT)
-    arrays, about = storage.unpacked(storage.read(path).checkpoint)
+    arrays, about = layout.unpacked(storage.read(path).checkpoint)
     about["contacts"]["names"] = ["another"]
     import h5py
 
     with h5py.File(path, "r+") as file:
-        storage.put_checkpoint(file, storage.SLOTS[0], storage.packed(arrays, about))
-        storage.put_checkpoint(file, storage.SLOTS[1], b"")
+        layout.put_checkpoint(file, layout.SLOTS[0], layout.packed(arrays, about))
+        layout.put_checkpoint(file, layout.SLOTS[1], b"")
     with pytest.raises((ValueError, ResultFileError), match="do not fit"):
         bc.resume(path)

@@ -9,7 +9,8 @@ import pytest
 
 from bellcrank.errors import ModelError, TracedBranch, UnknownName
 from bellcrank.model import Axes, CoordinateTarget, PointTarget, System
-from bellcrank.program.trace import Graph, where
+from bellcrank.program.functions import where
+from bellcrank.program.graph import Graph
 
 
 @pytest.fixture

@@ -5,24 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from bellcrank.program.functions import atan2, cos, gather, interval, maximum, minimum, sin, sqrt, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import (
-    Graph,
-    Scalar,
-    atan2,
-    compare,
-    cos,
-    function,
-    gather,
-    interval,
-    logical_not,
-    maximum,
-    minimum,
-    power,
-    sin,
-    sqrt,
-    where,
-)
+from bellcrank.program.trace import Scalar, compare, function, logical_not, power
 
 N_IN = 5
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from bellcrank.program import cache, kernel
+from bellcrank.program.functions import sin
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, sin
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="ownership by user ids")
 KEY = cache.key("some program")
@@ -176,7 +177,8 @@ def test_two_processes_at_once(place):
     code = (
         "from bellcrank.program.kernel import compile_program\n"
         "from bellcrank.program.program import Program\n"
-        "from bellcrank.program.trace import Graph, sin\n"
+        "from bellcrank.program.functions import sin\n"
+        "from bellcrank.program.graph import Graph\n"
         "for k in range(12):\n"
         "    g = Graph(); x = g.input('x')\n"
         "    y = compile_program(Program.of([x], [sin(x) * (k + 2.0)]))([1.0])[0]\n"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from bellcrank.program.count import count
+from bellcrank.program.functions import cos, minimum, sin
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, cos, minimum, sin
 from program.samples import programs
 
 

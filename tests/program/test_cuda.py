@@ -11,12 +11,13 @@ from bellcrank.export import export_of
 from bellcrank.mechanism import analyse
 from bellcrank.program import cuda, gpu
 from bellcrank.program.evaluate import evaluate as interpreted
+from bellcrank.program.functions import cos, sin
 from bellcrank.program.gpu import evaluate, integrate_adaptive, integrate_fixed
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.order import few_live
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
-from bellcrank.program.trace import Graph, cos, sin
 from bellcrank.verify.full_car import full_car_system
 from program.c_compiler import needs_gxx, relative
 from program.cuda_shim import Processor
@@ -100,8 +101,9 @@ def test_fixed_steps(tmp_path, make) -> None:
             np.testing.assert_allclose(got, expected.q[sample + 1], rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.parametrize("method", ["dormand_prince5", "runge_kutta5"])
 @pytest.mark.parametrize("make", [four_bar, chain_system], ids=["four-bar", "chain"])
-def test_adaptive_steps(tmp_path, make) -> None:
+def test_adaptive_steps(tmp_path, make, method) -> None:
     mechanism = analyse(make())
     problem = problem_of(mechanism)
     x = mechanism.kernel_input()
@@ -109,7 +111,7 @@ def test_adaptive_steps(tmp_path, make) -> None:
     y, p = x[None, 1 : 1 + n].repeat(3, 0), x[None, 1 + n :].repeat(3, 0)
     if p.size:
         p[1] *= 2.0
-    source = cuda.integration(problem, "dormand_prince5", "double", 2)
+    source = cuda.integration(problem, method, "double", 2)
     times = np.array([0.1, 0.25, 0.3])
     found, status, counts = integrate_adaptive(
         Processor(tmp_path), source, 2, 0.0, y, p, times, 1e-10, 1e-12, np.float64, 1e-11
@@ -174,5 +176,5 @@ def test_without_a_device_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPa
 
 
 def test_unknown_methods_are_refused() -> None:
-    with pytest.raises(ValueError, match="runge_kutta4, dormand_prince5, not 'radau'"):
+    with pytest.raises(ValueError, match="runge_kutta4, dormand_prince5, runge_kutta5, not 'radau'"):
         cuda.integration(problem_of(analyse(four_bar())), "radau")

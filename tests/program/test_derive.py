@@ -10,24 +10,11 @@ from hypothesis import given, settings
 
 from bellcrank.program.derive import directional, jacobian, jvp_program
 from bellcrank.program.evaluate import RULES, evaluate
+from bellcrank.program.functions import atan2, cos, gather, interval, maximum, minimum, sin, sqrt, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
 from bellcrank.program.tables import linear_table, smooth_table
-from bellcrank.program.trace import (
-    OPS,
-    Expr,
-    Graph,
-    atan2,
-    cos,
-    function,
-    gather,
-    interval,
-    maximum,
-    minimum,
-    power,
-    sin,
-    sqrt,
-    where,
-)
+from bellcrank.program.trace import OPS, Expr, function, power
 from program.samples import N_IN, chain, close, programs, states
 
 

@@ -12,26 +12,13 @@ import pytest
 from hypothesis import given, settings
 
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import atan2, cos, gather, interval, maximum, minimum, sign, sin, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.llvm import emit
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
-from bellcrank.program.trace import (
-    FUNCTIONS_1,
-    Graph,
-    atan2,
-    compare,
-    cos,
-    function,
-    gather,
-    interval,
-    maximum,
-    minimum,
-    power,
-    sign,
-    sin,
-    where,
-)
+from bellcrank.program.trace import FUNCTIONS_1, compare, function, power
 from program.samples import chain, close, programs, states
 
 SPECIAL = [0.0, -0.0, 0.3, -0.3, 1.0, -1.0, 2.5, -7.25, 1e-300, 1e9, -1e17, 1e300, np.inf, -np.inf, np.nan]

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
+from bellcrank.program.functions import cos, maximum, sin, sqrt, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
 from bellcrank.program.step import Pair
-from bellcrank.program.trace import Graph, cos, maximum, sin, sqrt, where
 
 
 def halves(signs, constants, shared_first=True):

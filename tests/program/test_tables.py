@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.tables import linear_table, smooth_table
-from bellcrank.program.trace import Graph
 
 X = np.array([-1.0, 0.0, 0.5, 2.0, 2.5, 4.0])
 Y = np.array([1.0, 3.0, 2.0, 2.0, -1.0, 0.5])

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bellcrank.program.trace import Graph
+from bellcrank.program.graph import Graph
 from reference.jets import Jet, atan2, evaluate, stack
 
 Array: TypeAlias = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.program.trace import Graph
+from bellcrank.program.graph import Graph
 from reference.engine import Array, Engine, members, number, numbers
 from reference.jets import Jet, evaluate
 

@@ -20,9 +20,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import recording, simulation
-from bellcrank.errors import ModelError
-from bellcrank.result import storage
-from bellcrank.result.storage import ResultFileError
+from bellcrank.errors import ModelError, ResultFileError
+from bellcrank.result import layout, storage
 from bellcrank.result.unclosed import lookup3
 from bellcrank.simulate import layout as at
 from bellcrank.verify.slider_crank import slider_crank
@@ -282,13 +281,13 @@ def test_a_hostile_checkpoint_is_refused(hasty: Callable[[int], None], tmp_path:
     hasty(5)
     pendulum().simulate(3.0, output=300, save=path, integrator="dop853")
     payload = storage.read(path).checkpoint
-    arrays, about = storage.unpacked(payload)
+    arrays, about = layout.unpacked(payload)
     for place, value in ((at.OUT_NEXT, 10**9), (at.N, 10**6), (at.ROWS, 10**6), (at.HEAD, -5)):
         ints = arrays["ints"].copy()
         ints[place] = value
         with h5py.File(path, "r+") as file:
-            storage.put_checkpoint(file, storage.SLOTS[0], storage.packed({**arrays, "ints": ints}, about))
-            storage.put_checkpoint(file, storage.SLOTS[1], b"")
+            layout.put_checkpoint(file, layout.SLOTS[0], layout.packed({**arrays, "ints": ints}, about))
+            layout.put_checkpoint(file, layout.SLOTS[1], b"")
         with pytest.raises(ValueError, match="not one of such a run"):
             bc.resume(path)
 
@@ -299,8 +298,8 @@ def test_a_damaged_slot_leaves_the_other(hasty: Callable[[int], None], tmp_path:
     part = pendulum().simulate(3.0, output=300, save=path, integrator="dop853")
     payload = storage.read(path).checkpoint
     with h5py.File(path, "r+") as file:
-        storage.put_checkpoint(file, storage.SLOTS[1], payload)
-        file[storage.SLOTS[1]][40] ^= 255
+        layout.put_checkpoint(file, layout.SLOTS[1], payload)
+        file[layout.SLOTS[1]][40] ^= 255
     assert storage.read(path).checkpoint == payload
     assert same(bc.load_result(path), part)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numba
 import numpy as np
+from scipy.special import ellipj
 
 from bellcrank.simulate import Problem
 
-EXPLICIT = ("dormand_prince5", "dop853", "runge_kutta4", "milne_hamming")
+EXPLICIT = ("dormand_prince5", "runge_kutta5", "dop853", "runge_kutta4", "milne_hamming")
 IMPLICIT = ("radau", "generalised_alpha")
-ADAPTIVE = ("dormand_prince5", "dop853", "milne_hamming", "radau", "generalised_alpha")
+ADAPTIVE = ("dormand_prince5", "runge_kutta5", "dop853", "milne_hamming", "radau", "generalised_alpha")
 ALL = EXPLICIT + IMPLICIT
 
 _kept: list[Any] = []
@@ -42,6 +43,23 @@ def spiral_exact(t):
     t = np.asarray(t)
     size, angle = np.exp(0.05 * t**2), t + 0.5 * t**2
     return np.stack([size * np.cos(angle), size * np.sin(angle)], axis=-1)
+
+
+@cache
+def top(modulus: float = 0.8) -> Problem:
+    """Euler's equations of a free body, y' = (b c, -c a, -m a b): exact solution in `top_exact`."""
+
+    def rhs(x, y):
+        y[0] = x[2] * x[3]
+        y[1] = -x[3] * x[1]
+        y[2] = -modulus * x[1] * x[2]
+
+    return Problem(kernel(rhs), np.array([0.0, 1.0, 1.0]))
+
+
+def top_exact(t, modulus: float = 0.8):
+    """Jacobi's sn, cn, dn."""
+    return np.stack(ellipj(t, modulus)[:3], axis=-1)
 
 
 @cache

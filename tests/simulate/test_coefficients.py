@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import factorial
 
 import numpy as np
 import pytest
 
-from bellcrank.simulate import dop853, dormand_prince5, radau, runge_kutta4
+from bellcrank.simulate import dop853, dormand_prince5, radau, runge_kutta4, runge_kutta5
+from simulate.trees import density, symmetry, trees, weights
 
-TABLES = [dop853.TABLE, dormand_prince5.TABLE, runge_kutta4.TABLE]
+TABLES = [dop853.TABLE, dormand_prince5.TABLE, runge_kutta5.TABLE, runge_kutta4.TABLE]
+FIFTH = [dormand_prince5.TABLE, runge_kutta5.TABLE]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
@@ -25,16 +28,74 @@ def test_nodes_are_row_sums(table):
         assert table.extra_a.sum(axis=1) == pytest.approx(table.extra_c, abs=1e-13)
 
 
+def test_the_trees_are_as_many_as_there_are():
+    """Cayley's numbers, and n! = sum over the trees of n nodes of n! / (density symmetry) times its own labellings."""
+    assert [len(trees(order)) for order in range(1, 9)] == [1, 1, 2, 4, 9, 20, 48, 115]
+    # The exact solution of y' = y has the derivative 1 at every order; labelled trees: (n - 1)! of them.
+    for order in range(1, 9):
+        labelled = sum(Fraction(factorial(order), density(t) * symmetry(t)) for t in trees(order))
+        assert labelled == factorial(order - 1)
+
+
 @pytest.mark.parametrize("table", TABLES, ids=lambda t: t.name)
-def test_third_and_fourth_order_tree_conditions(table):
-    a, b, c = table.a, table.b, table.c
-    assert b @ a @ c == pytest.approx(1 / 6, abs=1e-14)
-    assert b @ (c * (a @ c)) == pytest.approx(1 / 8, abs=1e-14)
-    assert b @ a @ c**2 == pytest.approx(1 / 12, abs=1e-14)
-    assert b @ a @ a @ c == pytest.approx(1 / 24, abs=1e-14)
+def test_every_order_condition_holds_up_to_the_order_and_not_beyond(table):
+    def residuals(order):
+        return [table.b @ weights(tree, table.a) - 1 / density(tree) for tree in trees(order)]
+
+    for order in range(1, table.order + 1):
+        assert residuals(order) == pytest.approx(np.zeros(len(trees(order))), abs=1e-14)
+    assert np.abs(residuals(table.order + 1)).max() > 1e-7
 
 
-@pytest.mark.parametrize("table", [dop853.TABLE, dormand_prince5.TABLE], ids=lambda t: t.name)
+def _with_the_end(table):
+    """The stages and, as one more, the rates at the end."""
+    s = len(table.b)
+    a = np.zeros((s + 1, s + 1))
+    a[:s, :s], a[s, :s] = table.a, table.b
+    return a
+
+
+@pytest.mark.parametrize("table", FIFTH, ids=lambda t: t.name)
+def test_the_error_estimate_is_of_order_four(table):
+    a = _with_the_end(table)
+    for order in range(1, 5):
+        for tree in trees(order):
+            assert table.errors[0] @ weights(tree, a) == pytest.approx(0, abs=1e-14)
+    assert max(abs(table.errors[0] @ weights(tree, a)) for tree in trees(5)) > 1e-4
+
+
+@pytest.mark.parametrize("table", FIFTH, ids=lambda t: t.name)
+@pytest.mark.parametrize("theta", [0.2, 0.5, 0.9])
+def test_the_dense_output_is_of_order_four(table, theta):
+    """b(theta) from the cubic of Hermite and the row of the table, as the loop builds it."""
+    a, s = _with_the_end(table), len(table.b)
+    b = (3 - 2 * theta) * theta**2 * np.append(table.b, 0.0)
+    b[0] += theta * (1 - theta) ** 2
+    b[s] -= theta**2 * (1 - theta)
+    b += theta**2 * (1 - theta) ** 2 * table.dense[0]
+    for order in range(1, 5):
+        for tree in trees(order):
+            assert b @ weights(tree, a) == pytest.approx(theta**order / density(tree), abs=1e-14)
+
+
+def test_the_method_for_damped_mechanisms_is_what_it_is_said_to_be():
+    """Its polynomial, the norm of its errors of order six, and those of the method it is compared with."""
+
+    def error(table):
+        off = [(table.b @ weights(t, table.a) - 1 / density(t)) / symmetry(t) for t in trees(6)]
+        return np.linalg.norm(off)
+
+    table = runge_kutta5.TABLE
+    power, coefficients = np.ones(7), []
+    for k in range(1, 8):
+        coefficients.append(factorial(k) * table.b @ power)
+        power = table.a @ power
+    assert coefficients == pytest.approx([1, 1, 1, 1, 1, 1, 0.57], abs=1e-12)
+    assert error(table) == pytest.approx(4.04e-5, rel=1e-2)
+    assert error(dormand_prince5.TABLE) == pytest.approx(3.99e-4, rel=1e-2)
+
+
+@pytest.mark.parametrize("table", [dop853.TABLE, *FIFTH], ids=lambda t: t.name)
 def test_error_weights_vanish_on_low_degrees(table):
     nodes = np.append(table.c, 1.0)
     for row in table.errors:

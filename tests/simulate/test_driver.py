@@ -131,7 +131,7 @@ def test_accelerations_that_are_not_numbers():
     assert caught.value.index == 1
 
 
-@pytest.mark.parametrize("method", ["dop853", "dormand_prince5", "radau", "milne_hamming"])
+@pytest.mark.parametrize("method", ["dop853", "dormand_prince5", "runge_kutta5", "radau", "milne_hamming"])
 def test_a_solution_that_ends(method):
     def rhs(x, y):
         y[0] = x[1] * x[1]

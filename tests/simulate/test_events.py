@@ -20,7 +20,7 @@ def _bounce(restitution):
     return on_event
 
 
-@pytest.mark.parametrize("method", ["dop853", "dormand_prince5", "radau"])
+@pytest.mark.parametrize("method", ["dop853", "dormand_prince5", "runge_kutta5", "radau"])
 @pytest.mark.parametrize("restitution", [0.5, 0.8, 0.9])
 def test_bouncing_ball(method, restitution):
     end = FIRST_IMPACT * (1 + restitution) / (1 - restitution)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from bellcrank.simulate import Options, integrate
-from simulate.problems import ADAPTIVE, ALL, ARENSTORF_PERIOD, arenstorf, spiral, spiral_exact
+from simulate.problems import ADAPTIVE, ALL, ARENSTORF_PERIOD, arenstorf, spiral, spiral_exact, top, top_exact
 
 # method: (order at the steps, order between them, coarsest step)
 ORDERS = {
     "runge_kutta4": (4, 4, 0.05),
     "dormand_prince5": (5, 5, 0.1),
+    # of order six where the motion is linear, as it is here
+    "runge_kutta5": (6, 5, 0.2),
     "dop853": (8, 8, 0.25),
     "radau": (5, 4, 0.1),
     "generalised_alpha": (2, 2, 0.02),
@@ -34,6 +36,18 @@ def test_order_at_the_steps(method):
     errors = _errors(method, [2.0])
     observed = np.log2(errors[:-1] / errors[1:])
     assert observed[-1] == pytest.approx(ORDERS[method][0], abs=0.4), errors
+
+
+@pytest.mark.parametrize(
+    ("method", "order", "step"),
+    [("runge_kutta4", 4, 0.1), ("dormand_prince5", 5, 0.1), ("runge_kutta5", 5, 0.1)],
+)
+def test_order_on_a_motion_that_is_not_linear(method, order, step):
+    errors = []
+    for halvings in range(3):
+        end = integrate(top(), method, [5.0], Options(fixed_step=step * 0.5**halvings)).y[-1]
+        errors.append(np.abs(end - top_exact(5.0)).max())
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.3), errors
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -63,7 +77,7 @@ def test_error_follows_the_tolerance(method):
     assert all(e < 300 * tol**power for e, tol in zip(errors, tolerances, strict=True)), errors
 
 
-@pytest.mark.parametrize("method", ["dop853", "dormand_prince5", "radau"])
+@pytest.mark.parametrize("method", ["dop853", "dormand_prince5", "runge_kutta5", "radau"])
 def test_the_arenstorf_orbit_closes(method):
     problem = arenstorf()
     result = integrate(problem, method, [ARENSTORF_PERIOD], Options(rtol=1e-12, atol=1e-12))

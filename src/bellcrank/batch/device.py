@@ -17,7 +17,7 @@ from bellcrank.simulate import Options
 
 Array = NDArray[np.float64]
 
-METHODS = ("dormand_prince5", "runge_kutta4")
+METHODS = cuda.METHODS
 MOST_BYTES = 2**30
 """Output states held on the device at once."""
 RESIDUAL = {"double": 1e-11, "single": 2e-6}

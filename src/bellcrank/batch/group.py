@@ -16,16 +16,17 @@ from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.segment import watching
 from bellcrank.mechanics.contacts import ContactPair
-from bellcrank.mechanism import Mechanism, Traced
+from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options
 from bellcrank.simulate.status import Status
+from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 
-METHODS = ("dop853", "dormand_prince5", "runge_kutta4")
+METHODS = ("dop853", "dormand_prince5", "runge_kutta5", "runge_kutta4")
 """Integrators that run in lanes."""
 
 TURN = 5000
@@ -50,20 +51,19 @@ class LaneMachine:
 
 def lane_machine(mechanism: Mechanism) -> LaneMachine:
     """Compiled for the start partition, once a mechanism."""
+    return mechanism.once(("lanes", mechanism.partition), lambda: _compiled(mechanism))
+
+
+def _compiled(mechanism: Mechanism) -> LaneMachine:
     from bellcrank.export import needs_projection
 
-    key = "lanes", mechanism.partition
-    if key not in mechanism.compiled:
-        traced = mechanism.traced()
-        projection = None
-        if needs_projection(mechanism):
-            projection = compile_program(mechanism.projection(mechanism.partition), LANES)
-        rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
-        mechanism.compiled[key] = LaneMachine(
-            traced, rates, projection, full, tolerance_scales(mechanism, mechanism.partition)
-        )
-    found: LaneMachine = mechanism.compiled[key]
-    return found
+    traced = mechanism.traced()
+    projection = None
+    if needs_projection(mechanism):
+        projection = compile_program(mechanism.projection(mechanism.partition), LANES)
+    rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
+    scales = tolerance_scales(mechanism, mechanism.partition)
+    return LaneMachine(traced, rates, projection, full, scales)
 
 
 @dataclass(frozen=True, eq=False)

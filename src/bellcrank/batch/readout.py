@@ -64,11 +64,7 @@ class Readout:
 
 def readout(mechanism: Mechanism, names: Sequence[str]) -> Readout:
     """Trace and compile the quantities `names`, once a mechanism."""
-    key = "readout", tuple(names)
-    if key not in mechanism.compiled:
-        mechanism.compiled[key] = _traced(mechanism, names)
-    found: Readout = mechanism.compiled[key]
-    return found
+    return mechanism.once(("readout", tuple(names)), lambda: _traced(mechanism, names))
 
 
 def _traced(mechanism: Mechanism, names: Sequence[str]) -> Readout:

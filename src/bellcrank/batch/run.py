@@ -31,9 +31,10 @@ from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
 from bellcrank.result.result import Happening, Result
+from bellcrank.run import Run
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
-from bellcrank.simulation import Run, output_times
+from bellcrank.simulation import output_times
 from bellcrank.touch import begun, continuous, touch_events
 
 if TYPE_CHECKING:
@@ -73,12 +74,14 @@ def simulate_many(
 
     table: parameters (by name) and start values (``joint.coordinate``, ``joint.coordinate_rate``), one column
     each; see :func:`bellcrank.batch.table.read_table`. quantities: what to keep, by name; nothing else is
-    stored. integrator: 'dop853', 'dormand_prince5' and 'runge_kutta4' run in lanes, until an instance meets an event
-    or an impact, from where it goes on by itself; with any other, and with controllers, instances run one by one.
+    stored. integrator: 'dop853', 'dormand_prince5', 'runge_kutta5' and 'runge_kutta4' run in lanes, until an instance
+    meets an event or an impact, from where it goes on by itself; with any other, and with controllers, instances run
+    one by one.
     output: number of equal intervals, or the times.
     starts: states of all instances (or arrays of positions and speeds) instead of the described start.
     threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics
-    processor, with 'dormand_prince5' or 'runge_kutta4', in the given precision; what fails there, runs here.
+    processor, with 'dormand_prince5', 'runge_kutta5' or 'runge_kutta4', in the given precision; what fails there, runs
+    here.
     Other options are those of `simulate`.
 
     An instance that fails costs only itself; it is listed in `failures`. Ctrl-C returns what was done so far.

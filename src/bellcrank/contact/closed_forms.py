@@ -27,7 +27,8 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
     vec,
 )
-from bellcrank.program.trace import Scalar, clip, compare, function, maximum, sqrt, where
+from bellcrank.program.functions import clip, maximum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, function
 
 Points: TypeAlias = tuple[Vec, Vec, Vec]
 Rule: TypeAlias = Callable[[Shape, Shape, Mat, Vec], Points]

@@ -46,7 +46,8 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
     vec,
 )
-from bellcrank.program.trace import Scalar, compare, sqrt
+from bellcrank.program.functions import sqrt
+from bellcrank.program.trace import Scalar, compare
 
 ITERATIONS = 10
 """Newton steps in one program. From the normal of the step before three or four are enough."""

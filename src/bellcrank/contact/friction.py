@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, add, dot, scale
-from bellcrank.program.trace import Scalar, compare, function, sqrt, where
+from bellcrank.program.functions import sqrt, where
+from bellcrank.program.trace import Scalar, compare, function
 
 TINY = 1e-30
 """Square of a slip [m^2/s^2] that keeps the root of it smooth."""

@@ -18,8 +18,10 @@ from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import maximum, rebuild, sqrt, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Expr, Graph, Scalar, compare, maximum, rebuild, sqrt, where
+from bellcrank.program.trace import Expr, Scalar, compare
 
 Array: TypeAlias = NDArray[np.float64]
 

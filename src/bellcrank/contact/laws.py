@@ -19,7 +19,8 @@ import math
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from bellcrank.program.trace import Scalar, compare, maximum, power, where
+from bellcrank.program.functions import maximum, where
+from bellcrank.program.trace import Scalar, compare, power
 
 
 class ForceLaw(StrEnum):
@@ -96,20 +97,25 @@ def kelvin_voigt_damping(stiffness: float, mass: float, restitution: float) -> f
     """The damping [N s/m] with which Kelvin and Voigt's law delivers a restitution, in (0, 1].
 
     stiffness: [N/m]. mass: Effective mass m1 m2 / (m1 + m2) of the two bodies [kg]. The contact ends when its force
-    does: e = exp(-z / w atan2(2 z w, 2 z^2 - 1)), z the damping ratio and w = sqrt(1 - z^2).
+    does: e = exp(-2 z / sqrt(1 - z^2) acos z), z the damping ratio; beyond critical damping, where e is below exp(-2),
+    the same with z^2 - 1 and the area cosine.
     """
     from scipy.optimize import brentq
 
-    def miss(z: float) -> float:
-        w = math.sqrt(1.0 - z * z)
-        return math.exp(-z / w * math.atan2(2.0 * z * w, 2.0 * z * z - 1.0)) - restitution
+    if not 0.0 < restitution <= 1.0:
+        raise ValueError(f"the restitution must lie in (0, 1], not {restitution:g}")
 
-    # At critical damping e is exp(-2); less is delivered only beyond it.
-    if restitution <= math.exp(-2.0):
-        raise ValueError(
-            f"restitution {restitution:g} needs more than critical damping; it must exceed exp(-2)"
-        )
-    ratio = 0.0 if restitution == 1.0 else float(brentq(miss, 0.0, 1.0 - 1e-9, xtol=1e-16))
+    def miss(z: float) -> float:
+        if abs(z - 1.0) < 1e-6:
+            decay = 1.0 + 2.0 / 3.0 * (z - 1.0)
+        elif z < 1.0:
+            decay = z * math.acos(z) / math.sqrt(1.0 - z * z)
+        else:
+            decay = z * math.acosh(z) / math.sqrt(z * z - 1.0)
+        return 2.0 * decay + math.log(restitution)
+
+    # Twice the decay exceeds 2 ln(z): so much is enough for any restitution.
+    ratio = 0.0 if restitution == 1.0 else float(brentq(miss, 0.0, 1.0 + 1.0 / restitution, xtol=1e-16))
     return 2.0 * ratio * math.sqrt(stiffness * mass)
 
 

@@ -22,7 +22,8 @@ from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Mat, Vec, add, dot, neg, scale, sub, times, transposed_times, vec
-from bellcrank.program.trace import Expr, Scalar, compare, logical, maximum, minimum, sqrt, where
+from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.trace import Expr, Scalar, compare, logical
 
 STEPS = 6
 """Newton steps."""
@@ -30,6 +31,8 @@ NEAR = 1e-10
 """Square of a distance over the radius of its weight that counts as on the sample."""
 AWAY = 10.0
 """Gap of a contact that is none, over the spacing."""
+LEVEL = 1e-6
+"""Share of the spread of samples that is added to it: curvatures are not continued beyond samples on a line."""
 FAR = 1e-12
 """Weight of the nearest quadric where no other weight reaches."""
 
@@ -87,16 +90,40 @@ class Local(Around):
         return dot(e1, K1), dot(e1, K2), dot(e2, K2)
 
     def curvature(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-        """The mean of the quadrics' curvatures by their weights at x: of first order in the spacing, without jumps."""
-        total: Scalar = FAR
-        sums: list[Scalar] = [FAR * value for value in self.inputs[6:12]]
-        for row in self.rows:
-            d = sub(x, (row[0], row[1], row[2]))
-            s = dot(d, d) / (row[12] * row[12])
+        """The quadrics' curvatures by their weights at x: of second order in the spacing, without jumps.
+
+        Quadrics tell curvatures at their samples to second order. Their mean would be that of the samples' mean place,
+        off by the first; so a linear function over the tangents is fitted to them, by weighted least squares, and its
+        value at x taken. In places t_i, h(x) = sum w_i l_i h_i / sum w_i l_i with l_i = 1 - t_i . M^-1 sum w t,
+        M = sum w t t'.
+
+        Source: Lancaster and Salkauskas (1981), moving least squares.
+        """
+        weights: list[tuple[Scalar, Scalar, Scalar]] = []
+        m1: Scalar = 0.0
+        m2: Scalar = 0.0
+        m11: Scalar = 0.0
+        m12: Scalar = 0.0
+        m22: Scalar = 0.0
+        for k, row in enumerate(self.rows):
+            d = sub((row[0], row[1], row[2]), x)
+            narrow = 1.0 / (row[12] * row[12])
+            s = dot(d, d) * narrow
             left = maximum(1.0 - s, 0.0)
-            w = left * left * left / (s + NEAR)
-            total = total + w
-            sums = [before + w * value for before, value in zip(sums, row[6:12], strict=True)]
+            w = left * left * left / (s + NEAR) + (FAR if k == 0 else 0.0)
+            t1, t2 = dot(e1, d), dot(e2, d)
+            weights.append((w, t1, t2))
+            m1, m2 = m1 + w * t1, m2 + w * t2
+            m11, m12, m22 = m11 + w * t1 * t1, m12 + w * t1 * t2, m22 + w * t2 * t2
+        # Samples on a line, as at a rim, tell no slope across it.
+        steady = LEVEL * (m11 + m22) + TINY
+        g1, g2 = solved_2x2(m11 + steady, m12, m12, m22 + steady, m1, m2)
+        total: Scalar = 0.0
+        sums: list[Scalar] = [0.0] * 6
+        for row, (w, t1, t2) in zip(self.rows, weights, strict=True):
+            share = w * (1.0 - t1 * g1 - t2 * g2)
+            total = total + share
+            sums = [before + share * value for before, value in zip(sums, row[6:12], strict=True)]
         xx, yy, zz, xy, xz, yz = (-value / total for value in sums)
         K = (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
         K1, K2 = times(K, e1), times(K, e2)

@@ -44,7 +44,7 @@ def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[
         )
     if len(f) == 0 or f.min() < 0 or f.max() >= len(v):
         raise ModelError("a face of the mesh names a vertex that does not exist")
-    used = np.unique(f)
+    used = np.flatnonzero(np.bincount(f.ravel(), minlength=len(v)))
     bad = used[~np.isfinite(v[used]).all(axis=1)]
     if len(bad):
         raise ModelError(f"vertex {bad[0]} of the mesh is not a number ({len(bad)} in all); repair the file")
@@ -57,10 +57,10 @@ def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[
     f = place[f]
     if len(points) < len(used):
         notes.append(f"merged {len(used) - len(points)} doubled vertices")
-    a, b, c = points[f[:, 0]], points[f[:, 1]], points[f[:, 2]]
-    area = np.cross(b - a, c - a)
-    edges = np.stack([b - a, c - b, a - c])
-    longest = (edges**2).sum(axis=2).max(axis=0)
+    first, second, third = (points[f[:, k]] for k in range(3))
+    edges = np.stack([second - first, third - second, first - third])
+    area = np.cross(edges[2], edges[0])
+    longest = np.einsum("kij,kij->ki", edges, edges).max(axis=0)
     whole = np.linalg.norm(area, axis=1) > THIN * longest
     if not whole.all():
         notes.append(f"left out {int((~whole).sum())} triangles without area")
@@ -78,7 +78,8 @@ def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[
     for k in range(3):
         # Weights of Max (1999): exact for vertices on a sphere.
         share = 1.0 / (lengths[k] * lengths[k - 1]) ** 2
-        np.add.at(normals, f[:, k], area * share[:, None])
+        for c in range(3):
+            normals[:, c] += np.bincount(f[:, k], area[:, c] * share, len(points))
     kept = np.linalg.norm(normals, axis=1) > 0.0
     return points[kept], normals[kept], tuple(notes)
 
@@ -87,15 +88,15 @@ def _check_sides(f: NDArray[np.int64]) -> bool:
     """Whether the mesh is closed; raise where neighbours disagree about the outside or three triangles meet."""
     directed = np.concatenate([f[:, (0, 1)], f[:, (1, 2)], f[:, (2, 0)]])
     number = int(f.max()) + 1
-    _, count = np.unique(directed[:, 0] * number + directed[:, 1], return_counts=True)
-    if (count > 1).any():
+    there = np.sort(directed[:, 0] * number + directed[:, 1])
+    twice = int(np.count_nonzero(there[1:] == there[:-1]))
+    if twice:
         raise ModelError(
-            f"{int((count > 1).sum())} edges of the mesh have triangles that disagree about the outside, or more than "
+            f"{twice} edges of the mesh have triangles that disagree about the outside, or more than "
             "two triangles; orient it first (trimesh.repair.fix_normals)"
         )
-    low, high = directed.min(axis=1), directed.max(axis=1)
-    _, count = np.unique(low * number + high, return_counts=True)
-    return bool((count == 2).all())
+    back = np.sort(directed[:, 1] * number + directed[:, 0])
+    return np.array_equal(there, back)
 
 
 __all__ = ["cleaned", "read"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bellcrank.mechanics.vectors import Vec
-from bellcrank.program.trace import Scalar, function, maximum, power, sign
+from bellcrank.program.functions import maximum, sign
+from bellcrank.program.trace import Scalar, function, power
 
 Form: TypeAlias = Callable[[Vec, Vec], Scalar]
 """A symmetric bilinear form: two vectors to a number."""

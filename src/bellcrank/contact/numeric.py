@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.contact.closest import ITERATIONS, closest, has_closed_form
 from bellcrank.contact.shapes import Shape, sample_normals
 from bellcrank.mechanics.vectors import Mat, mat, vec
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph
 
 TOLERANCE = 1e-9
 """Residual over the size of the pair below which a search has converged; the distance is good to its square."""

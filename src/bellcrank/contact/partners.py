@@ -17,7 +17,8 @@ from bellcrank.contact.shapes import (
     Superellipsoid,
 )
 from bellcrank.mechanics.vectors import Vec, dot, scale
-from bellcrank.program.trace import Scalar, clip, compare, function, maximum, sqrt, where
+from bellcrank.program.functions import clip, maximum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, function
 
 Symmetric = tuple[Scalar, Scalar, Scalar]
 """Curvature along two tangents: 11, 12, 22 [1/m]."""

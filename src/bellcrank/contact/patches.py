@@ -22,7 +22,8 @@ from bellcrank.contact.partners import Symmetric
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.source import Around, Source
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub
-from bellcrank.program.trace import Scalar, maximum, minimum, sqrt
+from bellcrank.program.functions import maximum, minimum, sqrt
+from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]
 

@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF, NODE, ROUND
+from bellcrank.contact.tree_layout import NODE
 
 if TYPE_CHECKING:
     from bellcrank.contact.sampled import Sampled
 
 Floats = NDArray[np.float64]
 
-COVER = 0.6
-"""Distance of any point of a surface from its nearest sample over the distance of a sixth neighbour, at most."""
+COVER = 1.0
+"""How far from a sample points are measured above its quadric, over the distance of its sixth neighbour."""
 
 # columns of nodes behind those of trees: the largest radius of a weight, the normals' largest distance from the axis,
-# then ball and drum widened by the surface between the samples
+# the dome over the samples (its top, its curvature and the inverse of that), and how much wider the quadrics are than
+# the samples, and the top of the dome over them
 WEIGHT = NODE
 CONE = NODE + 1
-WIDE_BALL = NODE + 2
-WIDE_HALF = NODE + 3
-WIDE_DRUM = NODE + 4
-COLUMNS = NODE + 5
+TOP = NODE + 2
+BEND = NODE + 3
+RADIUS = NODE + 4
+ACROSS = NODE + 5
+WIDE_TOP = NODE + 6
+COLUMNS = NODE + 7
 # columns of samples: position, normal, six of H, radius of the weight (0 for one that stands there twice), how far
 # from it points are measured above its quadric
 NORMAL = 3
@@ -43,8 +46,7 @@ START_A = 4
 START_B = 5
 VISITED = 6
 MEASURED = 7
-COUNT = 8
-HEADER = 9
+HEADER = 8
 # given: pose of b seen from a (rotation by rows, origin), then
 SLACK = 12
 BAND = 13
@@ -58,7 +60,6 @@ BEST = 3
 HEIGHTS = 4
 SLOPES = 16
 MIDDLES = 32
-MIDDLE = 40
 PAD = 48
 # answer, for each place: gap, normal (3), x (3), y (3), whether Newton's method settled, height
 ANSWER = 12
@@ -74,38 +75,21 @@ class Pieces:
     @staticmethod
     def of(surface: Sampled) -> Pieces:
         """Those of a surface."""
+        from bellcrank.contact.tree_domes import cover
+
         tree = surface.tree
         far, n, H = surface._fitted
         order = tree.order
-        table = np.zeros((len(order), SAMPLE))
-        table[:, :3], table[:, NORMAL:BENT] = surface.points[order], n[order]
-        table[:, BENT:REACH] = H[order][:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
-        table[:, REACH] = surface.reach[order]
-        table[:, FACE] = far[order]
-        _, once = np.unique(order, return_index=True)
-        twice = np.ones(len(order), dtype=bool)
-        twice[once] = False
-        table[twice, REACH] = 0.0
-        cover = COVER * far[order]
-        # Corners stick out themselves, and what the quadrics tell of them is no matter.
-        steep = np.where(surface.sharp, 0.0, np.abs(H).sum(axis=2).max(axis=1))[order]
-        bulge = np.minimum(0.5 * steep * cover * cover, cover)
+        table = np.empty((len(order), SAMPLE))
+        table[:, :3], table[:, NORMAL:BENT] = tree.points, n[order]
+        for column, (row, other) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+            table[:, BENT + column] = H[:, row, other][order]
+        twice = tree.places[order] != np.arange(len(order))
+        table[:, REACH] = np.where(twice, 0.0, surface.reach[order])
+        table[:, FACE] = COVER * far[order]
         nodes = np.zeros((len(tree.nodes), COLUMNS))
         nodes[:, :NODE] = tree.nodes
-        level = tree.leaves
-        while level:
-            here = slice(level - 1, 2 * level - 1)
-            across, up = cover.reshape(level, -1).max(axis=1), bulge.reshape(level, -1).max(axis=1)
-            axis = nodes[here, AXIS : AXIS + 3]
-            off = n[order].reshape(level, -1, 3) - axis[:, None]
-            cone = np.sqrt(np.einsum("ijk,ijk->ij", off, off).max(axis=1))
-            nodes[here, CONE] = ROUND * cone
-            nodes[here, WIDE_BALL] = nodes[here, BALL] + across
-            nodes[here, WIDE_DRUM] = nodes[here, DRUM] + across
-            # Near a rim of the node the surface goes on along its tangent there.
-            nodes[here, WIDE_HALF] = nodes[here, HALF] + up + across * cone
-            nodes[here, WEIGHT] = table[:, REACH].reshape(level, -1).max(axis=1)
-            level //= 2
+        cover(table, nodes, tree.leaves, tree.width)
         return Pieces(table, nodes)
 
 

@@ -1,7 +1,8 @@
-"""Newton's method for the closest points of two sampled surfaces, in compiled code.
+"""Newton's method for the closest points of a sampled surface and another shape, in compiled code.
 
 The equations are those of :mod:`bellcrank.contact.local`; here the samples whose weights reach a point are gathered on
-the way, from the tree, and only as many steps are made as it takes.
+the way, from the tree, and only as many steps are made as it takes. The other shape is a sampled surface too, or a
+smooth one whose slope and curvature are kernels.
 """
 
 from __future__ import annotations
@@ -11,23 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.pieces import (
-    BENT,
-    LEAVES_A,
-    LEAVES_B,
-    MIDDLES,
-    NORMAL,
-    REACH,
-    SLACK,
-    SLOPES,
-    SPACING_A,
-    SPACING_B,
-    WEIGHT,
-    WIDTH_A,
-    WIDTH_B,
-)
+from bellcrank.contact.pieces import BENT, MIDDLES, NORMAL, PAD, REACH, SLOPES, WEIGHT
 from bellcrank.contact.tree import BALL
 from bellcrank.simulate.compiled import part
+from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,12 +24,27 @@ ITERATIONS = 60
 """Newton steps at most; six or so are enough."""
 SETTLED = 1e-12
 """Last Newton step over the spacing."""
+CREEPS = 0.02
+"""Last Newton step over the spacing that will do where all steps are made."""
 CROWD = 256
 """Samples gathered around a point at most."""
 NEAR_SAMPLE = 1e-10
 """Square of a distance over the radius of its weight that counts as on the sample."""
 SPARE = 1e-12
 """Weight of the nearest quadric where no other weight reaches."""
+DOWNHILL = 10
+"""Steps along the slope of the gap where it does not curve upwards yet, at most."""
+
+# pad, behind what descents keep there: what kernels of a smooth shape take and give
+POINT = PAD
+FRAME = PAD + 3
+VALUES = PAD + 9
+WIDE_PAD = PAD + 16
+
+# what comes of it
+BEYOND = -1
+LOST = 0
+FOUND = 1
 
 
 @part
@@ -224,15 +227,60 @@ def bending(table: Floats, i: int, ux: float, uy: float, uz: float, vx: float, v
 
 
 @part
+def pulled_smooth(slope: int, pad: Floats, at: int) -> None:
+    """Pull the point at pad[at + 4] onto a smooth shape; its unit normal goes to pad[at + 1]."""
+    for k in range(3):
+        pad[POINT + k] = pad[at + 4 + k]
+    call_at(slope, pad, POINT, pad, VALUES)
+    gx = pad[VALUES + 1]
+    gy = pad[VALUES + 2]
+    gz = pad[VALUES + 3]
+    inverse = 1.0 / math.sqrt(max(1e-300, gx * gx + gy * gy + gz * gz))
+    way = pad[VALUES] * inverse
+    pad[at] = way
+    pad[at + 1] = gx * inverse
+    pad[at + 2] = gy * inverse
+    pad[at + 3] = gz * inverse
+    for k in range(3):
+        pad[at + 4 + k] -= way * pad[at + 1 + k]
+
+
+@part
+def smooth_bending(
+    bend: int, pad: Floats, at: int, ux: float, uy: float, uz: float, vx: float, vy: float, vz: float
+) -> tuple[float, float, float]:
+    """Curvature of a smooth shape along two tangents at the point pad[at]: 11, 12, 22."""
+    for k in range(3):
+        pad[POINT + k] = pad[at + k]
+    pad[FRAME] = ux
+    pad[FRAME + 1] = uy
+    pad[FRAME + 2] = uz
+    pad[FRAME + 3] = vx
+    pad[FRAME + 4] = vy
+    pad[FRAME + 5] = vz
+    call_at(bend, pad, POINT, pad, VALUES)
+    return pad[VALUES], pad[VALUES + 1], pad[VALUES + 2]
+
+
+@part
 def refined(
-    header: Ints,
     given: Floats,
     table_a: Floats,
     nodes_a: Floats,
+    leaves_a: int,
+    width_a: int,
+    spacing_a: float,
     table_b: Floats,
     nodes_b: Floats,
-    p: int,
-    q: int,
+    leaves_b: int,
+    width_b: int,
+    spacing_b: float,
+    slope: int,
+    bend: int,
+    hold: float,
+    hx: float,
+    hy: float,
+    hz: float,
     pad: Floats,
     stack: Ints,
     near_a: Ints,
@@ -240,32 +288,44 @@ def refined(
     counts: Ints,
     answer: Floats,
     at: int,
-) -> None:
-    """Newton's method from a pair of samples; the points are written to the answer."""
-    leaves_a, leaves_b = header[LEAVES_A], header[LEAVES_B]
-    width_a, width_b = header[WIDTH_A], header[WIDTH_B]
-    margin_a = 0.25 * given[SPACING_A]
-    margin_b = 0.25 * given[SPACING_B]
-    longest = min(given[SPACING_A], given[SPACING_B])
+) -> int:
+    """Newton's method from the points in pad; FOUND with the points in the answer, LOST, or BEYOND the rim.
+
+    slope, bend: Kernels of a smooth other shape; 0 where it is sampled. hold: As in
+    :class:`~bellcrank.contact.source.Around`; where it is less than 2 the other's point is the foot of the held one,
+    and the normal is the other's. answer: Gap, normal (3), x (3), y (3).
+    """
+    margin_a = 0.25 * spacing_a
+    margin_b = 0.25 * spacing_b
+    longest = spacing_a
+    if slope == 0:
+        longest = min(spacing_a, spacing_b)
+    free = hold > 1.5
+    held = hold < 0.5
     a = SLOPES
     b = SLOPES + 8
-    ma = MIDDLES
-    mb = MIDDLES + 3
-    for k in range(3):
-        pad[a + 4 + k] = table_a[p, k]
-        pad[b + 4 + k] = table_b[q, k]
     counts[0] = -1
     counts[1] = -1
-    answer[at + 10] = 0.0
     rest = 2
+    downhill = 0
+    last = 1e300
+    i = -1
+    j = -1
     for k in range(ITERATIONS):
-        i = settle(table_a, nodes_a, leaves_a, width_a, margin_a, pad, a, ma, counts, 0, stack, near_a)
-        j = settle(table_b, nodes_b, leaves_b, width_b, margin_b, pad, b, mb, counts, 1, stack, near_b)
-        if i < 0 or j < 0:
-            return
-        nx = pad[a + 1]
-        ny = pad[a + 2]
-        nz = pad[a + 3]
+        if not held:
+            i = settle(
+                table_a, nodes_a, leaves_a, width_a, margin_a, pad, a, MIDDLES, counts, 0, stack, near_a
+            )
+            if i < 0:
+                return BEYOND
+        if slope == 0:
+            j = settle(
+                table_b, nodes_b, leaves_b, width_b, margin_b, pad, b, MIDDLES + 3, counts, 1, stack, near_b
+            )
+            if j < 0:
+                return BEYOND
+        else:
+            pulled_smooth(slope, pad, b)
         x = pad[b + 1]
         y = pad[b + 2]
         z = pad[b + 3]
@@ -278,11 +338,27 @@ def refined(
         rx = given[0] * x + given[1] * y + given[2] * z + given[9] - pad[a + 4]
         ry = given[3] * x + given[4] * y + given[5] * z + given[10] - pad[a + 5]
         rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
+        if not math.isfinite(rx + ry + rz):
+            return LOST
+        nx = -bx
+        ny = -by
+        nz = -bz
+        if not held:
+            nx = pad[a + 1]
+            ny = pad[a + 2]
+            nz = pad[a + 3]
         d = nx * rx + ny * ry + nz * rz
-        if rest == 0:
-            # Normals must be opposed, and the place that of the samples.
-            if nx * bx + ny * by + nz * bz > 0.0 or abs(d - answer[at + 11]) > longest + 4.0 * given[SLACK]:
-                return
+        # Where curvatures are told badly, on coarse samples, it creeps: that is near enough for pieces to be gathered.
+        creeps = k == ITERATIONS - 1 and (held or last < CREEPS * longest)
+        if rest <= 0 or creeps:
+            if not free:
+                nx = -bx
+                ny = -by
+                nz = -bz
+                d = nx * rx + ny * ry + nz * rz
+            # Normals must be opposed.
+            elif nx * bx + ny * by + nz * bz > 0.0:
+                return LOST
             answer[at] = d
             answer[at + 1] = nx
             answer[at + 2] = ny
@@ -290,8 +366,7 @@ def refined(
             for m in range(3):
                 answer[at + 4 + m] = pad[a + 4 + m]
                 answer[at + 7 + m] = pad[b + 4 + m]
-            answer[at + 10] = 1.0
-            return
+            return FOUND
         # Two unit vectors across the normal, as in `frame`.
         s = -1.0 if nz < 0.0 else 1.0
         w = -1.0 / (s + nz)
@@ -302,53 +377,107 @@ def refined(
         vx = e
         vy = s + ny * ny * w
         vz = -ny
-        r1 = ux * rx + uy * ry + uz * rz
-        r2 = vx * rx + vy * ry + vz * rz
-        s1 = ux * bx + uy * by + uz * bz
-        s2 = vx * bx + vy * by + vz * bz
-        a11 = bending(table_a, i, ux, uy, uz, ux, uy, uz)
-        a12 = bending(table_a, i, ux, uy, uz, vx, vy, vz)
-        a22 = bending(table_a, i, vx, vy, vz, vx, vy, vz)
         fx = given[0] * ux + given[3] * uy + given[6] * uz
         fy = given[1] * ux + given[4] * uy + given[7] * uz
         fz = given[2] * ux + given[5] * uy + given[8] * uz
         gx = given[0] * vx + given[3] * vy + given[6] * vz
         gy = given[1] * vx + given[4] * vy + given[7] * vz
         gz = given[2] * vx + given[5] * vy + given[8] * vz
-        b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
-        b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
-        b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
-        A11 = a11 + b11 + d * (b11 * a11 + b12 * a12)
-        A12 = a12 + b12 + d * (b11 * a12 + b12 * a22)
-        A21 = a12 + b12 + d * (b12 * a11 + b22 * a12)
-        A22 = a22 + b22 + d * (b12 * a12 + b22 * a22)
-        w1 = b11 * r1 + b12 * r2 - s1
-        w2 = b12 * r1 + b22 * r2 - s2
-        determinant = A11 * A22 - A12 * A21
-        # Flat against each other, or a saddle: no closest pair that Newton's method could find.
-        if not determinant > 0.0 or not A11 + A22 > 0.0:
-            return
-        t1 = (A22 * w1 - A12 * w2) / determinant
-        t2 = (A11 * w2 - A21 * w1) / determinant
-        size = math.sqrt(t1 * t1 + t2 * t2)
-        share = 1.0
-        if size > longest:
-            share = longest / size
-        t1 *= share
-        t2 *= share
-        k1 = t1 + d * (a11 * t1 + a12 * t2) - r1
-        k2 = t2 + d * (a12 * t1 + a22 * t2) - r2
-        pad[a + 4] += t1 * ux + t2 * vx
-        pad[a + 5] += t1 * uy + t2 * vy
-        pad[a + 6] += t1 * uz + t2 * vz
-        pad[b + 4] += k1 * fx + k2 * gx
-        pad[b + 5] += k1 * fy + k2 * gy
-        pad[b + 6] += k1 * fz + k2 * gz
-        if size < SETTLED * longest and abs(k1) + abs(k2) < 4.0 * SETTLED * longest:
+        b11 = 0.0
+        b12 = 0.0
+        b22 = 0.0
+        if slope == 0:
+            b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+            b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
+            b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+        else:
+            b11, b12, b22 = smooth_bending(bend, pad, b + 4, fx, fy, fz, gx, gy, gz)
+        t1 = 0.0
+        t2 = 0.0
+        size = 0.0
+        mx = -rx
+        my = -ry
+        mz = -rz
+        if not held:
+            r1 = ux * rx + uy * ry + uz * rz
+            r2 = vx * rx + vy * ry + vz * rz
+            s1 = ux * bx + uy * by + uz * bz
+            s2 = vx * bx + vy * by + vz * bz
+            a11 = bending(table_a, i, ux, uy, uz, ux, uy, uz)
+            a12 = bending(table_a, i, ux, uy, uz, vx, vy, vz)
+            a22 = bending(table_a, i, vx, vy, vz, vx, vy, vz)
+            A11 = a11 + b11 + d * (b11 * a11 + b12 * a12)
+            A12 = a12 + b12 + d * (b11 * a12 + b12 * a22)
+            A21 = a12 + b12 + d * (b12 * a11 + b22 * a12)
+            A22 = a22 + b22 + d * (b12 * a12 + b22 * a22)
+            if free:
+                w1 = b11 * r1 + b12 * r2 - s1
+                w2 = b12 * r1 + b22 * r2 - s2
+                determinant = A11 * A22 - A12 * A21
+                if determinant > 0.0 and A11 + A22 > 0.0:
+                    t1 = (A22 * w1 - A12 * w2) / determinant
+                    t2 = (A11 * w2 - A21 * w1) / determinant
+                else:
+                    # Flat against each other, or not near enough to the bottom yet.
+                    downhill += 1
+                    steep = abs(A11) + abs(A12) + abs(A21) + abs(A22)
+                    if downhill > DOWNHILL or not steep > 0.0:
+                        return LOST
+                    t1 = w1 / steep
+                    t2 = w2 / steep
+                    rest = 2
+            else:
+                f1 = hx * ux + hy * uy + hz * uz
+                f2 = hx * vx + hy * vy + hz * vz
+                stiff = f1 * (A11 * f1 + A12 * f2) + f2 * (A21 * f1 + A22 * f2)
+                if not stiff > 0.0:
+                    return LOST
+                single = -(f1 * s1 + f2 * s2) / stiff
+                t1 = single * f1
+                t2 = single * f2
+            size = math.sqrt(t1 * t1 + t2 * t2)
+            if size > longest:
+                t1 *= longest / size
+                t2 *= longest / size
+            mx += t1 * ux + t2 * vx
+            my += t1 * uy + t2 * vy
+            mz += t1 * uz + t2 * vz
+            if free:
+                y1 = t1 + d * (a11 * t1 + a12 * t2) - r1
+                y2 = t2 + d * (a12 * t1 + a22 * t2) - r2
+                mx = y1 * ux + y2 * vx
+                my = y1 * uy + y2 * vy
+                mz = y1 * uz + y2 * vz
+            pad[a + 4] += t1 * ux + t2 * vx
+            pad[a + 5] += t1 * uy + t2 * vy
+            pad[a + 6] += t1 * uz + t2 * vz
+        if not free:
+            # The foot of the held point, by Newton's method: (I + d K_b) dy = the way to it across the normal.
+            m1 = ux * mx + uy * my + uz * mz
+            m2 = vx * mx + vy * my + vz * mz
+            c11 = 1.0 + d * b11
+            c12 = d * b12
+            c22 = 1.0 + d * b22
+            det = c11 * c22 - c12 * c12
+            if det > 0.0 and c11 + c22 > 0.0:
+                k1 = (c22 * m1 - c12 * m2) / det
+                k2 = (c11 * m2 - c12 * m1) / det
+                m1 = k1
+                m2 = k2
+            mx = m1 * ux + m2 * vx
+            my = m1 * uy + m2 * vy
+            mz = m1 * uz + m2 * vz
+        pad[b + 4] += given[0] * mx + given[3] * my + given[6] * mz
+        pad[b + 5] += given[1] * mx + given[4] * my + given[7] * mz
+        pad[b + 6] += given[2] * mx + given[5] * my + given[8] * mz
+        follow = math.sqrt(mx * mx + my * my + mz * mz)
+        last = size + follow
+        if size < SETTLED * longest and follow < 4.0 * SETTLED * longest:
             rest = 0
-        elif k > 12 and size < 1e3 * SETTLED * longest:
+        elif k > 12 and size + follow < 1e3 * SETTLED * longest:
             # Rounding ends it before.
             rest -= 1
+    return LOST
 
 
-__all__ = ["refined"]
+__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "refined"]

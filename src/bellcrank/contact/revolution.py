@@ -14,8 +14,10 @@ from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, scale, sub
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import clip, maximum, rebuild, sqrt, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar, clip, compare, logical, maximum, rebuild, sqrt, where
+from bellcrank.program.trace import Scalar, compare, logical
 
 STARTS = 24
 """Places along the profile from which the nearest is refined."""

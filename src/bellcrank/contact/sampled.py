@@ -14,7 +14,9 @@ Differs in: paper C takes the samples around the closest one as control points o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -45,6 +47,8 @@ CROWDED = 48
 """Most samples around a contact point that a program takes in."""
 MOST = 2_000_000
 """Samples of a surface at most: they are fitted at a few microseconds and half a kilobyte each."""
+CHUNK = 50_000
+"""Samples that are looked at together, which keeps the memory small."""
 SHARP = 0.6
 """Angle between the normals of neighbours [rad] beyond which a sample counts as one of an edge."""
 RIM = 1.0
@@ -146,13 +150,32 @@ class Sampled(Source):
     @cached_property
     def _fitted(self) -> tuple[Array, Array, Array]:
         """Distance of the sixth neighbour, corrected normals (number, 3) and H (number, 3, 3)."""
-        count = min(NEIGHBOURS, len(self.points) - 1)
-        far, near = self.nearest_points.query(self.points, count + 1, workers=-1)
-        self.__dict__["neighbours"] = near[:, 1:9].copy()
-        n, H = self.normals, np.zeros((len(self.points), 3, 3))
-        for _ in range(2):
-            n, H = _fit(self.points, n, near[:, 1:])
-        return far[:, 6], n, H
+        from bellcrank.contact.quadrics import fitted
+
+        number = len(self.points)
+        count = min(NEIGHBOURS, number - 1)
+        distance, n, H = np.empty(number), self.normals.copy(), np.empty((number, 9))
+        neighbours = np.empty((number, min(8, count)), np.int64)
+        most = np.empty(number, np.int8)
+
+        def fit(begin: int) -> bool:
+            rows = slice(begin, begin + CHUNK)
+            far, near = self.nearest_points.query(self.points[rows], count + 1)
+            distance[rows], neighbours[rows] = far[:, 6], near[:, 1:9]
+            most[rows] = np.count_nonzero(far < (REACH + MARGIN) * far[:, 6:7], axis=1)
+            fitted(self.points, n, H, np.ascontiguousarray(near[:, 1:]), begin)
+            return bool(far[:, 1].all())
+
+        # Both parts leave the interpreter to others meanwhile.
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            if not all(pool.map(fit, range(0, number, CHUNK))):
+                raise ModelError(
+                    "samples hold the same point twice; leave one out (numpy.unique(points, axis=0))"
+                )
+        # A sphere of a sample's weight and margin that holds all that were asked for may hold more.
+        most[most > count] = CROWDED + 1
+        self.__dict__["neighbours"], self.__dict__["_crowd"] = neighbours, most
+        return distance, n, H.reshape(number, 3, 3)
 
     @cached_property
     def neighbours(self) -> NDArray[np.int64]:
@@ -163,8 +186,10 @@ class Sampled(Source):
     @cached_property
     def sharp(self) -> NDArray[np.bool_]:
         """Samples on edges and corners: the normals around them differ by more than a smooth surface lets expect."""
-        dots = np.einsum("ik,ijk->ij", self.normals, self.normals[self.neighbours])
-        return np.asarray(dots.min(axis=1) < np.cos(SHARP))
+        least = np.ones(len(self.normals))
+        for near in self.neighbours.T:
+            np.minimum(least, np.einsum("ij,ij->i", self.normals, self.normals[near]), out=least)
+        return least < np.cos(SHARP)
 
     @cached_property
     def reach(self) -> Array:
@@ -184,10 +209,19 @@ class Sampled(Source):
     @cached_property
     def capacity(self) -> int:
         """The most samples whose weight reaches into the margin around any point of the surface, and a few to spare."""
-        counts = self.nearest_points.query_ball_point(
-            self.points, self.reach + self.margin, return_length=True
-        )
-        return int(np.max(counts)) + 4
+        radii, most = self.reach + self.margin, self.__dict__["_crowd"]
+        order = np.argsort(-most, kind="stable")
+        found = 0
+        for begin in range(0, len(order), CHUNK):
+            rows = order[begin : begin + CHUNK]
+            # The margin is that of the closest samples, so the others hold no more than was counted for them.
+            if most[rows[0]] <= found:
+                break
+            counts = self.nearest_points.query_ball_point(
+                self.points[rows], radii[rows], return_length=True, workers=-1
+            )
+            found = max(found, int(np.max(counts)))
+        return found + 4
 
     @property
     def entries(self) -> int:
@@ -256,36 +290,6 @@ def _check(points: Array, normals: Array) -> None:
     zero = np.flatnonzero(np.linalg.norm(normals, axis=1) == 0.0)
     if len(zero):
         raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
-    if len(np.unique(points, axis=0)) < len(points):
-        raise ModelError("samples hold the same point twice; leave one out (numpy.unique(points, axis=0))")
-
-
-def _fit(points: Array, normals: Array, near: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Normals and H of the quadrics, from a cubic height over the tangent plane through each sample."""
-    helper = np.where(np.abs(normals[:, :1]) > 0.8, [[0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0]])
-    e1 = np.cross(normals, helper)
-    e1 /= np.linalg.norm(e1, axis=1)[:, None]
-    e2 = np.cross(normals, e1)
-    found_n, found_H = np.empty_like(normals), np.empty((len(points), 3, 3))
-    for begin in range(0, len(points), 20_000):
-        rows = slice(begin, begin + 20_000)
-        d = points[near[rows]] - points[rows, None]
-        size = np.linalg.norm(d, axis=2).max(axis=1)[:, None]
-        u, v, z = (np.einsum("ijk,ik->ij", d, e[rows]) / size for e in (e1, e2, normals))
-        terms = [u, v, 0.5 * u * u, u * v, 0.5 * v * v, u**3, u * u * v, u * v * v, v**3]
-        weight = 1.0 / (0.05 + u * u + v * v)
-        A = np.stack(terms, axis=2) * weight[:, :, None]
-        normal_matrix = np.einsum("ijk,ijl->ikl", A, A) + 1e-12 * np.eye(9)
-        c = np.linalg.solve(normal_matrix, np.einsum("ijk,ij->ik", A, z * weight)[:, :, None])[:, :, 0]
-        a, b = c[:, 0], c[:, 1]
-        k11, k12, k22 = (c[:, j] / size[:, 0] for j in (2, 3, 4))
-        steep = 1.0 / np.sqrt(1.0 + a * a + b * b)
-        n = (normals[rows] - a[:, None] * e1[rows] - b[:, None] * e2[rows]) * steep[:, None]
-        E = np.stack([e1[rows], e2[rows]], axis=2)
-        K = np.stack([np.stack([k11, k12], axis=1), np.stack([k12, k22], axis=1)], axis=2)
-        H = np.einsum("iak,ikl,ibl->iab", E, K, E) * steep[:, None, None]
-        found_n[rows], found_H[rows] = n, H
-    return found_n, found_H
 
 
 __all__ = ["CROWDED", "ENTRIES", "Sampled"]

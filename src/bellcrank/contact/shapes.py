@@ -15,7 +15,8 @@ from typing import ClassVar
 from bellcrank.contact.norms import Form, mixed_norm
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, scale
-from bellcrank.program.trace import Expr, Scalar, clip, compare, maximum, sign, sqrt, where
+from bellcrank.program.functions import clip, maximum, sign, sqrt, where
+from bellcrank.program.trace import Expr, Scalar, compare
 
 TINY = 1e-300
 FLAT = 1e-9

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bellcrank.contact.shapes import Shape, Support
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec
-from bellcrank.program.trace import Graph, Scalar
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.partners import Symmetric

@@ -20,7 +20,8 @@ from typing import TypeAlias
 from bellcrank.contact.norms import Form
 from bellcrank.contact.shapes import TINY
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub, vec
-from bellcrank.program.trace import Scalar, compare, function, maximum, minimum, sqrt, where
+from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, function
 
 NOISE = 1e-14
 """Loss of separation, over the size of the pair, that counts as rounding."""

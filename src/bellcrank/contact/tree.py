@@ -1,6 +1,6 @@
 """Bounding-volume trees over samples.
 
-Samples are halved again and again across their longest side; every node is bounded by a ball and,
+Samples are halved again and again across the direction they are spread most along; every node is bounded by a ball and,
 along the mean normal of its samples, by a flat drum, which on a smooth surface is thin by the square of its width.
 Without drums, two surfaces that nearly touch would open a number of nodes that grows with the root of the number of
 samples. :mod:`tree_search` looks for samples in them.
@@ -14,18 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.tree_build import PAD, enclose, halve
+from bellcrank.contact.tree_layout import AXIS, BALL, DRUM, HALF, NODE, ROUND
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LEAF = 8
 """About so many samples hang on a leaf."""
-# columns of nodes, behind the centre
-BALL = 3
-AXIS = 4
-HALF = 7
-DRUM = 8
-NODE = 9
-ROUND = 1.0 + 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,38 +49,12 @@ class Tree:
         width = -(-number // leaves)
         # Some samples stand twice, so that all leaves are full.
         order = np.arange(leaves * width) * number // (leaves * width)
-        level = 1
-        while level < leaves:
-            cut = order.reshape(level, -1)
-            x = points[cut]
-            widest = np.argmax(np.ptp(x, axis=1), axis=1)
-            key = np.take_along_axis(x, widest[:, None, None], axis=2)[:, :, 0]
-            half = np.argpartition(key, cut.shape[1] // 2, axis=1)
-            order = np.take_along_axis(cut, half, axis=1).ravel()
-            level *= 2
+        header = np.array([leaves, width])
+        ordered, spare = points[order], np.zeros(1)
+        halve(header, order, ordered, np.empty(len(order)), np.empty(PAD), *6 * (spare,))
         nodes = np.empty((2 * leaves - 1, NODE))
-        p, n = np.ascontiguousarray(points[order]), normals[order]
-        level = leaves
-        while level:
-            x, m = p.reshape(level, -1, 3), n.reshape(level, -1, 3)
-            axis = m.sum(axis=1)
-            size = np.linalg.norm(axis, axis=1)[:, None]
-            axis = np.where(size > 1e-9, axis / np.maximum(size, 1e-300), [[0.0, 0.0, 1.0]])
-            middle = 0.5 * (x.min(axis=1) + x.max(axis=1))
-            along = np.einsum("ijk,ik->ij", x - middle[:, None], axis)
-            middle = middle + (0.5 * (along.min(axis=1) + along.max(axis=1)))[:, None] * axis
-            d = x - middle[:, None]
-            along = np.einsum("ijk,ik->ij", d, axis)
-            square = np.einsum("ijk,ijk->ij", d, d)
-            here = slice(level - 1, 2 * level - 1)
-            nodes[here, :3], nodes[here, AXIS : AXIS + 3] = middle, axis
-            # A little more than they are, so that rounding never leaves a sample out.
-            nodes[here, BALL] = ROUND * np.sqrt(square.max(axis=1))
-            nodes[here, HALF] = ROUND * np.abs(along).max(axis=1)
-            across = np.maximum(square - along * along, 0.0)
-            nodes[here, DRUM] = ROUND * np.sqrt(across.max(axis=1))
-            level //= 2
-        return Tree(order.astype(np.int64), p, nodes, leaves, width)
+        enclose(header, order, ordered, normals[order], nodes, *6 * (spare,))
+        return Tree(order, ordered, nodes, leaves, width)
 
     @cached_property
     def places(self) -> Ints:
@@ -92,3 +62,6 @@ class Tree:
         found = np.empty(int(self.order.max()) + 1, np.int64)
         found[self.order] = np.arange(len(self.order))
         return found
+
+
+__all__ = ["AXIS", "BALL", "DRUM", "HALF", "LEAF", "NODE", "ROUND", "Tree"]

@@ -5,6 +5,14 @@ from __future__ import annotations
 STACK = 4096
 """Entries of the stacks; a search goes down both trees, so it holds a few nodes a level."""
 
+# columns of nodes, behind the centre
+BALL = 3
+AXIS = 4
+HALF = 7
+DRUM = 8
+NODE = 9
+ROUND = 1.0 + 1e-12
+
 # header: sizes of both trees, room for answers, kind of the other body
 N_A = 0
 LEAVES_A = 1

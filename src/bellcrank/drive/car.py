@@ -9,7 +9,8 @@ from bellcrank.drive.tyre import Tyre, spin_axis
 from bellcrank.mechanics.vectors import Vec
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import Body, System
-from bellcrank.program.trace import Scalar, function, sqrt
+from bellcrank.program.functions import sqrt
+from bellcrank.program.trace import Scalar, function
 from bellcrank.verify.full_car import RACK, car_without_tyres, full_car_data
 
 SLIP_SPEED = 10.0

@@ -15,10 +15,10 @@ from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
+from bellcrank.run import Run
 from bellcrank.simulate import Options
 from bellcrank.simulate.run import Run as Steps
 from bellcrank.simulate.status import Status
-from bellcrank.simulation import Run
 
 Array = NDArray[np.float64]
 

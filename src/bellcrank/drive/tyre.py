@@ -20,7 +20,8 @@ from typing import Any
 
 from bellcrank.drive.terrain import Terrain
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale
-from bellcrank.program.trace import Scalar, maximum, sqrt, where
+from bellcrank.program.functions import maximum, sqrt, where
+from bellcrank.program.trace import Scalar
 
 
 @dataclass(frozen=True)

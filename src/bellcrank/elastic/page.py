@@ -12,10 +12,9 @@ from bellcrank.elastic.lattices import Array, Index
 from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere
 from bellcrank.elastic.pages import shown
 from bellcrank.elastic.triangles import outer_triangles, rim
-from bellcrank.view.animation import SPEEDS, camera
-from bellcrank.view.animation import _panel as panel_data
+from bellcrank.view.animation import SPEEDS, camera, panel_data
 from bellcrank.view.curves import ticks
-from bellcrank.view.pages import counted, fill, floats, policy, script_data, template, text
+from bellcrank.view.pages import animation, counted, floats
 from bellcrank.view.scene import COLOURS, GROUND, GROUND_COLOUR, Deforming, Scene
 from bellcrank.view.shapes import Solid, ball, box, plate
 from bellcrank.view.stress import STOPS
@@ -30,22 +29,12 @@ POINTS = 1200
 
 def page(result: ElasticResult, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> str:
     """The text of the page."""
-    script = template("animation.js")
     nodes = sum(len(body.nodes) for body in result.bodies)
-    return fill(
-        template("animation.html"),
-        {
-            "POLICY": text(policy(script)),
-            "TITLE": text(result.name),
-            "SUBTITLE": text(
-                f"{counted(len(result.bodies), 'elastic body', 'elastic bodies')}, {nodes:,} nodes, "
-                f"{result.time[0]:g} to {result.time[-1]:g} s"
-            ),
-            "STYLE": template("animation.css"),
-            "DATA": script_data(_data(result, scene(result, FRAMES, magnified), quantities)),
-            "SCRIPT": script,
-        },
+    subtitle = (
+        f"{counted(len(result.bodies), 'elastic body', 'elastic bodies')}, {nodes:,} nodes, "
+        f"{result.time[0]:g} to {result.time[-1]:g} s"
     )
+    return animation(result.name, subtitle, _data(result, scene(result, FRAMES, magnified), quantities))
 
 
 def scene(result: ElasticResult, frames: int, magnified: float = 1.0) -> Scene:

@@ -27,8 +27,8 @@ from bellcrank.elastic.material import Analysis, Mass, Material
 from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere
 from bellcrank.elastic.recording import WORKS, Recorded
 from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
-from bellcrank.errors import ModelError
-from bellcrank.result.storage import ELASTIC, ResultFileError, is_elastic, replacing
+from bellcrank.errors import ModelError, ResultFileError
+from bellcrank.result.storage import ELASTIC, is_elastic, replacing
 
 VERSION = 1
 MAX_NUMBERS = 2**28

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 from bellcrank.files.documents import Text
 from bellcrank.files.grammar import CONSTANTS, OPERATORS, Step, parse
 from bellcrank.files.places import ModelFileError, nearest
-from bellcrank.program import trace
+from bellcrank.program import functions, trace
 from bellcrank.program.tables import linear_table, smooth_table
 from bellcrank.program.trace import FUNCTIONS_1, TRUTH_OPS, Expr, Scalar
 
@@ -42,13 +42,15 @@ class Function:
 def _interval(x: Scalar, points: Sequence[float]) -> Scalar:
     if len(points) < 2 or any(b <= a for a, b in pairwise(points)):
         raise ValueError("the points of an interval must be two or more that increase")
-    return trace.interval(x, points)
+    return functions.interval(x, points)
 
 
 def _gather(k: Scalar, values: Sequence[float]) -> Scalar:
     if not values:
         raise ValueError("gather needs values to choose from")
-    return trace.gather(trace.clip(k, 0.0, len(values) - 1.0) if not isinstance(k, Expr) else k, values)
+    return functions.gather(
+        functions.clip(k, 0.0, len(values) - 1.0) if not isinstance(k, Expr) else k, values
+    )
 
 
 def _tabulated(x: Scalar, xs: Sequence[float], ys: Sequence[float], make: Callable[..., Any]) -> Scalar:
@@ -67,12 +69,12 @@ _TABLES: Mapping[str, Callable[..., Any]] = {
 }
 FUNCTIONS: Mapping[str, Function] = {
     **{name: Function(_ONE, partial(trace.function, name)) for name in FUNCTIONS_1},
-    "sign": Function(_ONE, trace.sign),
-    "atan2": Function(_TWO, trace.atan2),
-    "min": Function(_TWO, lambda *args: reduce(trace.minimum, args), many=True),
-    "max": Function(_TWO, lambda *args: reduce(trace.maximum, args), many=True),
-    "clip": Function(("number",) * 3, trace.clip),
-    "where": Function(("condition", "number", "number"), trace.where),
+    "sign": Function(_ONE, functions.sign),
+    "atan2": Function(_TWO, functions.atan2),
+    "min": Function(_TWO, lambda *args: reduce(functions.minimum, args), many=True),
+    "max": Function(_TWO, lambda *args: reduce(functions.maximum, args), many=True),
+    "clip": Function(("number",) * 3, functions.clip),
+    "where": Function(("condition", "number", "number"), functions.where),
     **{name: Function(_TABLE, partial(_tabulated, make=make)) for name, make in _TABLES.items()},
     "interval": Function(("number", "list"), _interval),
     "gather": Function(("number", "list"), _gather),
@@ -87,10 +89,10 @@ RESERVED = frozenset({*FUNCTIONS, *CONSTANTS, *OPERATORS})
 """Words that cannot be names; a parameter called so is written in quotes."""
 
 _ARITHMETIC: Mapping[str, Callable[[Any, Any], Scalar]] = {
-    "+": trace.operator_add,
-    "-": trace.operator_sub,
-    "*": trace.operator_mul,
-    "/": trace.operator_div,
+    "+": trace.add,
+    "-": trace.sub,
+    "*": trace.mul,
+    "/": trace.div,
     "^": trace.power,
 }
 _COMPARING: Mapping[str, Callable[[Scalar, Scalar], Any]] = {

@@ -14,6 +14,7 @@ from itertools import count
 
 from bellcrank.errors import ModelError
 from bellcrank.files.grammar import AND, ATOM, COMPARE, NOT, OR, POWER, PRODUCT, SIGN, SUM
+from bellcrank.program.functions import reachable
 from bellcrank.program.trace import Expr, Scalar
 
 MAX_TEXT = 300
@@ -205,15 +206,3 @@ def _is_double(node: Expr) -> bool:
         return False
     x = node.args[0]
     return x.op != "mul" or isinstance(x.args[1], Expr)
-
-
-def reachable(roots: Sequence[Scalar]) -> list[Expr]:
-    """All nodes the roots are made of, in order of creation."""
-    seen: dict[int, Expr] = {}
-    pending = [root for root in roots if isinstance(root, Expr)]
-    while pending:
-        node = pending.pop()
-        if node.id not in seen:
-            seen[node.id] = node
-            pending.extend(a for a in node.args if isinstance(a, Expr))
-    return [seen[id] for id in sorted(seen)]

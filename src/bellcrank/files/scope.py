@@ -8,9 +8,9 @@ from typing import Any
 
 from bellcrank.files.documents import Entries, Items, Node, Text
 from bellcrank.files.language import RESERVED, Formula, Value
-from bellcrank.files.printing import reachable
 from bellcrank.files.tokens import is_word
 from bellcrank.model.functions import SHAPES
+from bellcrank.program.functions import reachable
 from bellcrank.program.trace import Expr, Scalar
 
 MAX_WORK = 3_000_000

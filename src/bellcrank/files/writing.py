@@ -50,7 +50,8 @@ from bellcrank.model.forces import ContactForce
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.states import StateVariable
 from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
-from bellcrank.program.trace import Expr, Graph, Scalar
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
 

@@ -22,8 +22,9 @@ from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.loads import Loads, elastic_forces
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Expr, Graph, Scalar
+from bellcrank.program.trace import Expr, Scalar
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,10 @@ from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.rotations import out, quaternion_rate
 from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.mechanics.vectors import Vec
+from bellcrank.program.functions import maximum, minimum, sqrt
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar, function, maximum, minimum, sqrt
+from bellcrank.program.trace import Scalar, function
 
 
 def projection(mechanics: Mechanics, partition: Partition, with_rank: bool = False) -> Program:

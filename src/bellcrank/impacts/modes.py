@@ -21,9 +21,10 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.vectors import Vec, add, scale, times
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Expr, Graph, Scalar
+from bellcrank.program.trace import Expr, Scalar
 
 Array = NDArray[np.float64]
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.impact import Propagation
+from bellcrank.errors import ResultFileError
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.modes import Mode
 from bellcrank.impacts.pieces import Pieces
@@ -19,17 +20,18 @@ from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
 from bellcrank.mechanism import State
 from bellcrank.recording import Recorder, cut, header_of, resumption, shortened
-from bellcrank.result import storage
+from bellcrank.result import layout
 from bellcrank.result.contact_storage import PREFIX, contact_fields, impact_arrays
+from bellcrank.result.header import Header
 from bellcrank.result.result import Happening, Result, RunReport
-from bellcrank.result.storage import Header, ResultFileError, Stored
+from bellcrank.result.storage import Stored
 from bellcrank.simulate import Options
 from bellcrank.simulate.loop import Progress
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
     from bellcrank.impacts.run import Setup
-    from bellcrank.simulation import Run
+    from bellcrank.run import Run
 
 Array = NDArray[np.float64]
 Contents = tuple[dict[str, NDArray[Any]], dict[str, Any]]
@@ -48,7 +50,7 @@ class ContactRecorder(Recorder):
     @staticmethod
     def new(path: str | PathLike[str], setup: Setup, contacts: Contacts) -> ContactRecorder:
         """For a run that is about to start."""
-        from bellcrank.simulation import Run
+        from bellcrank.run import Run
 
         timing = {"queue_size": setup.timing.queue_size, "propagation": setup.timing.propagation.value}
         plain = Run(setup.mechanism, setup.integrator, (), setup.controllers)
@@ -58,16 +60,16 @@ class ContactRecorder(Recorder):
         return record
 
     def _lay_out(self, file: Any, stored: Stored | None) -> None:
-        storage.add_table(file, storage.FORCES, 3 * len(self.contacts.names))
+        layout.add_table(file, layout.FORCES, 3 * len(self.contacts.names))
         if stored is not None and stored.contact_forces is not None:
-            storage.extend(file[storage.FORCES], stored.contact_forces)
+            layout.extend(file[layout.FORCES], stored.contact_forces)
 
     def add(self, times: Array, rows: Sequence[Array], happened: Sequence[Happening]) -> None:
         """Outputs after those the file has, and all events so far."""
         q, u, du, p, forces = rows
-        storage.extend(self._file[storage.FORCES], forces)
-        storage.append(self._file, times, q, u, du, p)
-        storage.append_events(self._file, self.header, happened[self.events :])
+        layout.extend(self._file[layout.FORCES], forces)
+        layout.append(self._file, times, q, u, du, p)
+        layout.append_events(self._file, self.header, happened[self.events :])
         self.outputs += len(times)
         self.events = len(happened)
 
@@ -201,7 +203,7 @@ def resume_with_contacts(
         return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record)
     stored = cut(_with_forces(stored, len(contacts.names)))
     record.begin(stored)
-    arrays, about = storage.unpacked(stored.checkpoint)
+    arrays, about = layout.unpacked(stored.checkpoint)
     told = about["contacts"]
     mine = {k.removeprefix(PREFIX): arrays.pop(k) for k in list(arrays) if k.startswith(PREFIX)}
     first = int(told["first"])
@@ -240,7 +242,7 @@ def _with_forces(stored: Stored, contacts: int) -> Stored:
     """With the contact forces in their table, also where the run came to an end of some kind."""
     if stored.contact_forces is not None:
         return stored
-    forces = storage.unpacked(stored.contacts)[0].get("forces") if stored.contacts else None
+    forces = layout.unpacked(stored.contacts)[0].get("forces") if stored.contacts else None
     if forces is None or forces.shape != (len(stored.time), 3 * contacts):
         raise ResultFileError("the contact forces of the file do not fit its outputs")
     return replace(stored, contact_forces=np.asarray(forces, dtype=float))

@@ -21,9 +21,9 @@ from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.result.result import Result
+from bellcrank.run import Run
 from bellcrank.simulate.events import RATE
 from bellcrank.simulate.loop import Change
-from bellcrank.simulation import Run
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.formulations.algebra import LU
-from bellcrank.program.trace import Scalar, compare, maximum, where
+from bellcrank.program.functions import maximum, where
+from bellcrank.program.trace import Scalar, compare
 
 Array = NDArray[np.float64]
 RowName = tuple[str, int]

@@ -21,9 +21,10 @@ from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.dynamics import mass_matrix, tree_columns
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar
+from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]
 

@@ -37,7 +37,8 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
 )
 from bellcrank.model.joints import JointKind
-from bellcrank.program.trace import Scalar, cos, sin
+from bellcrank.program.functions import cos, sin
+from bellcrank.program.trace import Scalar
 
 Row: TypeAlias = Mapping[int, tuple[Scalar, ...]]
 """A row of the Jacobian: for each link the derivative by its speeds.

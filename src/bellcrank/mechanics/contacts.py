@@ -20,7 +20,8 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, mat, matmul, scale, times, vec
 from bellcrank.program.derive import directional
-from bellcrank.program.trace import Expr, Scalar, compare, sqrt, where
+from bellcrank.program.functions import sqrt, where
+from bellcrank.program.trace import Expr, Scalar, compare
 
 if TYPE_CHECKING:
     from bellcrank.model.contacts import Contact, PlacedShape

@@ -15,7 +15,8 @@ from bellcrank.mechanics.drivers import SHIFTS, turn, turn_bias
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage
 from bellcrank.mechanics.vectors import dot
-from bellcrank.program.trace import Scalar, cos, sin
+from bellcrank.program.functions import cos, sin
+from bellcrank.program.trace import Scalar
 
 
 @dataclass(frozen=True)

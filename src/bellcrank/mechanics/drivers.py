@@ -9,7 +9,9 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage
 from bellcrank.mechanics.vectors import UNIT, ZERO, Vec, dot, sub
 from bellcrank.program.derive import directional
-from bellcrank.program.trace import Expr, Graph, Scalar, cos, rebuild, sin
+from bellcrank.program.functions import cos, rebuild, sin
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr, Scalar
 
 SHIFTS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
 """Coordinates that are lengths, by the axis of the first frame along which they are measured."""

@@ -31,7 +31,9 @@ from bellcrank.mechanics.vectors import (
 )
 from bellcrank.model import forces as described
 from bellcrank.program.derive import directional
-from bellcrank.program.trace import Expr, Graph, Scalar, compare, maximum, where
+from bellcrank.program.functions import maximum, where
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr, Scalar, compare
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame

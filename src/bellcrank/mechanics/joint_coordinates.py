@@ -9,7 +9,8 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage, LinkKind
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, mat, sub, vec
 from bellcrank.model.joints import JointKind
-from bellcrank.program.trace import Scalar, atan2
+from bellcrank.program.functions import atan2
+from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint

@@ -42,7 +42,8 @@ from bellcrank.mechanics.vectors import (
     scale,
     times,
 )
-from bellcrank.program.trace import Scalar, cos, sin
+from bellcrank.program.functions import cos, sin
+from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.closest import Closest

@@ -16,7 +16,8 @@ from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
-    from bellcrank.program.trace import Expr, Graph
+    from bellcrank.program.graph import Graph
+    from bellcrank.program.trace import Expr
 
 GROUND = -1
 

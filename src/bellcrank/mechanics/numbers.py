@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from bellcrank.model.parameters import value as parameter_value
-from bellcrank.program.trace import Expr, Graph, Scalar
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr, Scalar
 
 
 class Numbers(Protocol):

@@ -34,7 +34,8 @@ from bellcrank.mechanics.vectors import (
     times,
     transposed_times,
 )
-from bellcrank.program.trace import Scalar, compare, maximum, power
+from bellcrank.program.functions import maximum
+from bellcrank.program.trace import Scalar, compare, power
 
 if TYPE_CHECKING:
     from bellcrank.model.forces import ContactForce

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from bellcrank.program.trace import Scalar, sqrt
+from bellcrank.program.functions import sqrt
+from bellcrank.program.trace import Scalar
 
 Vec: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Mat: TypeAlias = tuple[Vec, Vec, Vec]

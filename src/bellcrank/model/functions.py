@@ -11,7 +11,8 @@ import numpy as np
 from bellcrank.errors import ModelError, TracedBranch, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.parameters import ParameterTable, names_in
-from bellcrank.program.trace import TRUTH_OPS, BudgetExceeded, Expr, Graph, Scalar
+from bellcrank.program.graph import BudgetExceeded, Graph
+from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 SHAPES: dict[str, tuple[int, ...]] = {

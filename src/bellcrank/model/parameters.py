@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.program.trace import Expr, ParameterGraph, Scalar, rebuild
+from bellcrank.program.functions import reachable, rebuilt
+from bellcrank.program.graph import ParameterGraph
+from bellcrank.program.trace import Expr, Scalar
 
 
 @dataclass(frozen=True)
@@ -57,42 +59,16 @@ def value(number: Scalar, parameters: Mapping[str, Parameter] | Mapping[str, flo
     """
     if not isinstance(number, Expr):
         return float(number)
-    memo: dict[int, Scalar] = {}
-    pending = [number]
-    while pending:
-        node = pending[-1]
-        if node.id in memo:
-            pending.pop()
-            continue
-        missing = [a for a in node.args if isinstance(a, Expr) and a.id not in memo]
-        if missing:
-            pending.extend(missing)
-            continue
-        pending.pop()
-        if node.op == "input":
-            name = node.args[0]
-            if name not in parameters:
-                raise ModelError(f"an expression uses {name!r}, which is not a parameter of this system")
-            known = parameters[name]
-            memo[node.id] = known.value if isinstance(known, Parameter) else float(known)
-        else:
-            memo[node.id] = rebuild(node.op, [memo[a.id] if isinstance(a, Expr) else a for a in node.args])
-    return float(memo[number.id])
+
+    def known(name: str) -> float:
+        if name not in parameters:
+            raise ModelError(f"an expression uses {name!r}, which is not a parameter of this system")
+        found = parameters[name]
+        return found.value if isinstance(found, Parameter) else float(found)
+
+    return float(rebuilt(number, known, {}))
 
 
 def names_in(number: Scalar) -> tuple[str, ...]:
     """The names of the inputs an expression is made of, in order of creation."""
-    if not isinstance(number, Expr):
-        return ()
-    seen: set[int] = set()
-    names: list[tuple[int, str]] = []
-    pending = [number]
-    while pending:
-        node = pending.pop()
-        if node.id in seen:
-            continue
-        seen.add(node.id)
-        if node.op == "input":
-            names.append((node.id, node.args[0]))
-        pending.extend(a for a in node.args if isinstance(a, Expr))
-    return tuple(name for _, name in sorted(names))
+    return tuple(node.args[0] for node in reachable([number]) if node.op == "input")

@@ -14,21 +14,16 @@ from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
 from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Expr
+from bellcrank.study_methods import StudyMethods
 
 if TYPE_CHECKING:
-    from bellcrank.batch.result import BatchResult
     from bellcrank.flexible.member import Member
-    from bellcrank.mechanism import Mechanism, State
-    from bellcrank.result.result import Result
-    from bellcrank.studies.equilibrium import Equilibrium
-    from bellcrank.studies.inverse import InverseDynamics
-    from bellcrank.studies.linearize import Linear
-    from bellcrank.studies.sensitivity import Sensitivity
+    from bellcrank.mechanism import Mechanism
 
 __all__ = ["GROUND", "System"]
 
 
-class System(JointMethods, MotionMethods, ForceMethods, ContactMethods):
+class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, StudyMethods):
     """A mechanism as the user describes it.
 
     gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,
@@ -126,50 +121,6 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods):
         from bellcrank.mechanism import analyse
 
         return analyse(self, **options)
-
-    def simulate(self, duration: float, **options: Any) -> Result:
-        """Run for `duration` seconds; see :func:`bellcrank.simulation.simulate` for the options."""
-        from bellcrank.simulation import simulate
-
-        return simulate(self, duration, **options)
-
-    def simulate_many(self, table: Any, duration: float, **options: Any) -> BatchResult:
-        """One run for every row of a table; see :func:`bellcrank.batch.simulate_many`."""
-        from bellcrank.batch import simulate_many
-
-        return simulate_many(self, table, duration, **options)
-
-    def equilibrium(self, **options: Any) -> Equilibrium:
-        """Where it stays at rest; see :func:`bellcrank.studies.equilibrium.equilibrium`."""
-        from bellcrank.studies.equilibrium import equilibrium
-
-        return equilibrium(self, **options)
-
-    def linearize(self, state: State | Equilibrium | None = None, **options: Any) -> Linear:
-        """Small motions about a state; see :func:`bellcrank.studies.linearize.linearize`."""
-        from bellcrank.studies.linearize import linearize
-
-        return linearize(self, state, **options)
-
-    def kinematics(self, duration: float, **options: Any) -> Result:
-        """The motion when all freedoms are driven; see :func:`bellcrank.studies.kinematics.kinematics`."""
-        from bellcrank.studies.kinematics import kinematics
-
-        return kinematics(self, duration, **options)
-
-    def inverse_dynamics(
-        self, motion: Any = None, duration: float | None = None, **options: Any
-    ) -> InverseDynamics:
-        """The efforts a motion needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
-        from bellcrank.studies.inverse import inverse_dynamics
-
-        return inverse_dynamics(self, motion, duration, **options)
-
-    def sensitivity(self, duration: float, **options: Any) -> Sensitivity:
-        """Derivatives along a run by parameters; see :func:`bellcrank.studies.sensitivity.sensitivity`."""
-        from bellcrank.studies.sensitivity import sensitivity
-
-        return sensitivity(self, duration, **options)
 
     def count(self) -> Any:
         """Operations of one evaluation by stage, for every formulation."""

@@ -6,7 +6,8 @@ The text is what NVRTC or nvcc compiles; nothing here needs a graphics processor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bellcrank.program import cuda_device as text
 from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText
@@ -15,11 +16,15 @@ from bellcrank.program.program import Program
 from bellcrank.program.schedule import Piece, Schedule, schedule
 from bellcrank.program.step import Step
 
+if TYPE_CHECKING:
+    from bellcrank.simulate.embedded import Table
+
 Precision: TypeAlias = Literal["double", "single"]
 DIALECTS = {
     "double": Dialect("double", "", "static __device__", "static __constant__"),
     "single": Dialect("float", "f", "static __device__", "static __constant__"),
 }
+METHODS = ("runge_kutta4", "dormand_prince5", "runge_kutta5")
 BLOCK = {"double": 128, "single": 128}
 """Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""
 _REPLACED = {"div": "bc_div({}, {})", "sqrt": "bc_sqrt({})"}
@@ -68,10 +73,10 @@ def evaluation(program: Program, states: int, precision: Precision = "double", b
 
 
 def integration(problem: Problem, method: str, precision: Precision = "double", block: int = 0) -> str:
-    """A kernel ``bc_runge_kutta4`` or ``bc_dormand_prince5`` that integrates one state a thread."""
-    loops = {"runge_kutta4": lambda d: text.RUNGE_KUTTA4, "dormand_prince5": _dormand_prince5}
-    if method not in loops:
-        raise ValueError(f"on the device there are the methods {', '.join(loops)}, not {method!r}")
+    """A kernel ``bc_runge_kutta4``, or ``bc_embedded`` of an adaptive method, that integrates one state a thread."""
+    if method not in METHODS:
+        raise ValueError(f"on the device there are the methods {', '.join(METHODS)}, not {method!r}")
+    loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, DIALECTS[precision])
     n = problem.states
     sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
     parts = [
@@ -81,7 +86,7 @@ def integration(problem: Problem, method: str, precision: Precision = "double", 
     ]
     if problem.projection is not None:
         parts += _function(problem.projection, "bc_projection", n, precision, "__noinline__")
-    return "\n".join([*parts, text.PROJECT, loops[method](DIALECTS[precision])])
+    return "\n".join([*parts, text.PROJECT, loop])
 
 
 def _head(precision: Precision, block: int) -> str:
@@ -117,22 +122,22 @@ def _function(
     return [*guard, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
 
 
-def _dormand_prince5(dialect: Dialect) -> str:
-    from bellcrank.simulate.dormand_prince5 import TABLE
+def _embedded(method: str, dialect: Dialect) -> str:
+    table: Table = import_module(f"bellcrank.simulate.{method}").TABLE
 
     def row(values: object) -> str:
         return ", ".join(dialect.number(float(v)) for v in values)  # type: ignore[attr-defined]
 
-    rows = {f"a{k}": row(TABLE.a[k]) for k in range(1, 6)} | {"a6": row(TABLE.b)}
-    return text.DORMAND_PRINCE5.format(
-        **rows,
-        c=row([*TABLE.c, 1.0]),
-        e=row(TABLE.errors[0]),
-        exponent=TABLE.exponent,
-        beta=TABLE.beta,
-        shrink=TABLE.shrink,
-        grow=TABLE.grow,
+    return text.EMBEDDED.format(
+        stages=len(table.b),
+        a=",\n  ".join(f"{{{row(combination)}}}" for combination in (*table.a[1:], table.b)),
+        c=row([*table.c, 1.0]),
+        e=row(table.errors[0]),
+        exponent=table.exponent,
+        beta=table.beta,
+        shrink=table.shrink,
+        grow=table.grow,
     )
 
 
-__all__ = ["BLOCK", "Precision", "Problem", "evaluation", "integration"]
+__all__ = ["BLOCK", "METHODS", "Precision", "Problem", "evaluation", "integration"]

@@ -203,26 +203,22 @@ extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_runge_kutta4(
 }
 """
 
-DORMAND_PRINCE5 = """\
-__constant__ real bc_a[6][6] = {{
-  {{{a1}}},
-  {{{a2}}},
-  {{{a3}}},
-  {{{a4}}},
-  {{{a5}}},
-  {{{a6}}}}};
-__constant__ real bc_c[7] = {{{c}}};
-__constant__ real bc_e[7] = {{{e}}};
+EMBEDDED = """\
+#define BC_STAGES {stages}
+__constant__ real bc_a[BC_STAGES][BC_STAGES] = {{
+  {a}}};
+__constant__ real bc_c[BC_STAGES + 1] = {{{c}}};
+__constant__ real bc_e[BC_STAGES + 1] = {{{e}}};
 /* Adaptive steps, projected, with the controller of the CPU's loops; the state at times[m] goes to
    out[m][k][i]. status[i]: 0, 1 (loops cannot be closed), 2 (not finite), 3 (step underflow) or 4 (too many
    steps); counts[i]: steps made. */
-extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_dormand_prince5(
+extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_embedded(
     real *y_all, const real *p_all, double t0, const double *times, int samples, double first_step, real rtol,
     real atol, int most_steps, real tolerance, int corrections, real *out, int *status, int *counts, long long n) {{
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const Parameters p = {{p_all + i, n}};
-  real y[BC_STATES], at[BC_STATES], k[7][BC_STATES];
+  real y[BC_STATES], at[BC_STATES], k[BC_STAGES + 1][BC_STATES];
   for (int j = 0; j < BC_STATES; ++j) y[j] = y_all[j * n + i];
   int code = 0, made = 0, tried = 0, sample = 0;
   double t = t0, h = first_step;
@@ -234,23 +230,23 @@ extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_dormand_prince5(
     const bool hits = 1.01 * h >= rest;
     const double step = hits ? rest : h, t_new = hits ? times[sample] : t + h;
     int trouble = 3;
-    for (int stage = first_stage; stage < 7; ++stage) {{
+    for (int stage = first_stage; stage <= BC_STAGES; ++stage) {{
       for (int j = 0; j < BC_STATES; ++j) {{
         real s = 0;
         for (int m = 0; m < stage; ++m) s = fma(bc_a[stage - 1][m], k[m][j], s);
         at[j] = fma((real)step, s, y[j]);
       }}
-      if (stage == 6 && !(bc_close((real)t_new, at, p, tolerance, corrections) <= tolerance)) trouble = 1;
-      bc_rates((real)(stage == 6 ? t_new : t + (double)bc_c[stage] * step), at, p, k[stage]);
+      if (stage == BC_STAGES && !(bc_close((real)t_new, at, p, tolerance, corrections) <= tolerance)) trouble = 1;
+      bc_rates((real)(stage == BC_STAGES ? t_new : t + (double)bc_c[stage] * step), at, p, k[stage]);
     }}
     real total = 0, finite = 0;
     for (int j = 0; j < BC_STATES; ++j) {{
       real e = 0;
-      for (int m = 0; m < 7; ++m) e = fma(bc_e[m], k[m][j], e);
+      for (int m = 0; m <= BC_STAGES; ++m) e = fma(bc_e[m], k[m][j], e);
       const real a = fabs(y[j]), b = fabs(at[j]);
       const real ratio = (real)step * e / (atol + rtol * (a > b ? a : b));
       total = fma(ratio, ratio, total);
-      finite += 0 * k[6][j];
+      finite += 0 * k[BC_STAGES][j];
     }}
     real error = sqrt(total / BC_STATES), factor = (real)0.2;
     if (finite != 0) trouble = 2;
@@ -275,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_dormand_prince5(
       ++made;
       for (int j = 0; j < BC_STATES; ++j) {{
         y[j] = at[j];
-        k[0][j] = k[6][j];
+        k[0][j] = k[BC_STAGES][j];
       }}
       first_stage = 1;
       if (hits) {{

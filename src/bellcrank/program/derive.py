@@ -12,25 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
+from bellcrank.program.functions import cos, reachable, sign, sin, sqrt, where
 from bellcrank.program.program import Program
-from bellcrank.program.trace import (
-    TRUTH_OPS,
-    Expr,
-    Graph,
-    Scalar,
-    compare,
-    cos,
-    function,
-    operator_add,
-    operator_div,
-    operator_mul,
-    operator_sub,
-    power,
-    sign,
-    sin,
-    sqrt,
-    where,
-)
+from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar, add, compare, div, function, mul, power, sub
 
 
 def directional(outputs: Sequence[Scalar], tangents: Mapping[int, Scalar]) -> list[Scalar]:
@@ -89,18 +73,11 @@ def jvp_program(program: Program) -> Program:
 
 def _live(outputs: Iterable[Scalar]) -> list[Expr]:
     """The nodes `outputs` depend on, in evaluation order."""
-    seen: dict[int, Expr] = {}
-    pending = [o for o in outputs if isinstance(o, Expr)]
-    graph: Graph | None = pending[0].graph if pending else None
-    while pending:
-        node = pending.pop()
-        if node.id in seen:
-            continue
-        if node.graph is not graph:
-            raise ValueError(f"{node!r} belongs to another graph than the first output")
-        seen[node.id] = node
-        pending.extend(a for a in node.args if isinstance(a, Expr))
-    return [seen[id] for id in sorted(seen)]
+    live = reachable(outputs)
+    for node in live:
+        if node.graph is not live[0].graph:
+            raise ValueError(f"{node!r} belongs to another graph than {live[0]!r}")
+    return live
 
 
 def _reached(seed: int, users: Mapping[int, Sequence[int]]) -> list[int]:
@@ -131,28 +108,28 @@ def _div(node: Expr, rates: list[Scalar]) -> Scalar:
     a_rate, b_rate = rates
     b = node.args[1]
     # The reciprocal is shared by all columns of a Jacobian.
-    return operator_mul(operator_sub(a_rate, operator_mul(node, b_rate)), operator_div(1.0, b))
+    return mul(sub(a_rate, mul(node, b_rate)), div(1.0, b))
 
 
 def _atan2(node: Expr, rates: list[Scalar]) -> Scalar:
     y, x = node.args
     y_rate, x_rate = rates
-    square = operator_add(operator_mul(x, x), operator_mul(y, y))
-    moment = operator_sub(operator_mul(x, y_rate), operator_mul(y, x_rate))
-    return operator_mul(moment, operator_div(1.0, square))
+    square = add(mul(x, x), mul(y, y))
+    moment = sub(mul(x, y_rate), mul(y, x_rate))
+    return mul(moment, div(1.0, square))
 
 
 def _pow(node: Expr, rates: list[Scalar]) -> Scalar:
     x, y = node.args
     result: Scalar = 0.0
     if isinstance(x, Expr):
-        slope = operator_mul(y, power(x, operator_sub(y, 1.0)))
-        result = operator_mul(slope, rates[0])
+        slope = mul(y, power(x, sub(y, 1.0)))
+        result = mul(slope, rates[0])
     if isinstance(y, Expr):
         # 0**y stays 0 while y > 0 changes.
-        grown = operator_mul(node, function("log", x)) if isinstance(x, Expr) or x > 0.0 else 0.0
+        grown = mul(node, function("log", x)) if isinstance(x, Expr) or x > 0.0 else 0.0
         slope = where(compare("eq", x, 0.0), 0.0, grown)
-        result = operator_add(result, operator_mul(slope, rates[1]))
+        result = add(result, mul(slope, rates[1]))
     return result
 
 
@@ -164,41 +141,39 @@ def _extreme(node: Expr, rates: list[Scalar]) -> Scalar:
 
 def _chain(slope: Callable[[Expr, Scalar], Scalar]) -> Rule:
     """The rule of a function of one argument from its `slope(node, argument)`."""
-    return lambda node, rates: operator_mul(slope(node, node.args[0]), rates[0])
+    return lambda node, rates: mul(slope(node, node.args[0]), rates[0])
 
 
 def _one_minus_square(x: Scalar) -> Scalar:
-    return operator_sub(1.0, operator_mul(x, x))
+    return sub(1.0, mul(x, x))
 
 
 def _one_plus_square(x: Scalar) -> Scalar:
-    return operator_add(operator_mul(x, x), 1.0)
+    return add(mul(x, x), 1.0)
 
 
 def _minus(x: Scalar) -> Scalar:
-    return operator_sub(0.0, x)
+    return sub(0.0, x)
 
 
 _RULES: dict[str, Rule] = {
     "neg": lambda node, rates: _minus(rates[0]),
-    "add": lambda node, rates: operator_add(rates[0], rates[1]),
-    "sub": lambda node, rates: operator_sub(rates[0], rates[1]),
-    "mul": lambda node, rates: operator_add(
-        operator_mul(rates[0], node.args[1]), operator_mul(node.args[0], rates[1])
-    ),
+    "add": lambda node, rates: add(rates[0], rates[1]),
+    "sub": lambda node, rates: sub(rates[0], rates[1]),
+    "mul": lambda node, rates: add(mul(rates[0], node.args[1]), mul(node.args[0], rates[1])),
     "div": _div,
-    "sqrt": _chain(lambda y, x: operator_div(0.5, y)),
+    "sqrt": _chain(lambda y, x: div(0.5, y)),
     "sin": _chain(lambda y, x: cos(x)),
     "cos": _chain(lambda y, x: _minus(sin(x))),
     "tan": _chain(lambda y, x: _one_plus_square(y)),
-    "asin": _chain(lambda y, x: operator_div(1.0, sqrt(_one_minus_square(x)))),
-    "acos": _chain(lambda y, x: operator_div(-1.0, sqrt(_one_minus_square(x)))),
-    "atan": _chain(lambda y, x: operator_div(1.0, _one_plus_square(x))),
+    "asin": _chain(lambda y, x: div(1.0, sqrt(_one_minus_square(x)))),
+    "acos": _chain(lambda y, x: div(-1.0, sqrt(_one_minus_square(x)))),
+    "atan": _chain(lambda y, x: div(1.0, _one_plus_square(x))),
     "sinh": _chain(lambda y, x: function("cosh", x)),
     "cosh": _chain(lambda y, x: function("sinh", x)),
     "tanh": _chain(lambda y, x: _one_minus_square(y)),
     "exp": _chain(lambda y, x: y),
-    "log": _chain(lambda y, x: operator_div(1.0, x)),
+    "log": _chain(lambda y, x: div(1.0, x)),
     "abs": _chain(lambda y, x: sign(x)),
     "atan2": _atan2,
     "pow": _pow,

@@ -301,7 +301,7 @@ def integrate_adaptive(
     most_steps: int = 1_000_000,
     corrections: int = 8,
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
-    """Dormand-Prince 5(4) on the device: states at `times`, shape (times, n, rows), codes of failure, steps made."""
+    """An adaptive method on the device: states at `times`, shape (times, n, rows), codes of failure, steps made."""
     rows, n = y.shape
     out = on.put(np.full((len(times), n, rows), np.nan, real))
     status, counts = on.put(np.zeros(rows, np.int32)), on.put(np.zeros(rows, np.int32))
@@ -321,7 +321,7 @@ def integrate_adaptive(
         counts,
         np.int64(rows),
     ]
-    on.compiled(source, "bc_dormand_prince5")(rows, block, arguments)
+    on.compiled(source, "bc_embedded")(rows, block, arguments)
     on.wait()
     return on.get(out), on.get(status), on.get(counts)
 

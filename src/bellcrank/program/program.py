@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bellcrank.program.trace import Expr, Graph, Scalar
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr, Scalar
 
 
 @dataclass(frozen=True, eq=False)

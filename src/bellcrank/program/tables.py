@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.program.trace import Scalar, clip, gather, interval, maximum, minimum
+from bellcrank.program.functions import clip, gather, interval, maximum, minimum
+from bellcrank.program.trace import Scalar
 
 Extrapolation: TypeAlias = Literal["constant", "linear"]
 Table: TypeAlias = Callable[[Scalar], Scalar]

@@ -18,7 +18,8 @@ from bellcrank.mechanics.joint_coordinates import joint_coordinate
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import Mat, Vec, dot, scale, times
 from bellcrank.model import forces as described
-from bellcrank.program.trace import Scalar, maximum
+from bellcrank.program.functions import maximum
+from bellcrank.program.trace import Scalar
 from bellcrank.result.snapshot import Snapshot, total
 
 STORING = (described.Spring, described.TorsionSpring, described.Bushing)

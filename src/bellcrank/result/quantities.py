@@ -22,7 +22,8 @@ from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, scale, transposed_times
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
-from bellcrank.program.trace import Scalar, function, maximum
+from bellcrank.program.functions import maximum
+from bellcrank.program.trace import Scalar, function
 from bellcrank.result import energy
 from bellcrank.result.deformation import node_rows
 from bellcrank.result.points import WHAT, parse_point

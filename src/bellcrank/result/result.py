@@ -21,6 +21,7 @@ from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
+    from bellcrank.simulate.trajectory import Trajectory
     from bellcrank.viewer import Viewer
 
 Array = NDArray[np.float64]
@@ -43,6 +44,21 @@ class RunReport:
     seconds: float
     repartitions: tuple[float, ...] = ()
     switches: tuple[tuple[float, str], ...] = ()
+
+    @staticmethod
+    def of(trajectory: Trajectory, method: str, formulation: str, seconds: float) -> RunReport:
+        """What an integrator tells of a run; seconds: wall time [s]."""
+        return RunReport(
+            trajectory.status.name.lower(),
+            method,
+            formulation,
+            trajectory.steps,
+            trajectory.rejected,
+            trajectory.evaluations,
+            seconds,
+            trajectory.repartitions,
+            trajectory.switches,
+        )
 
 
 @dataclass(frozen=True)

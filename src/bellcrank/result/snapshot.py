@@ -17,7 +17,8 @@ from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.rotations import constant_turns
 from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, mat, matmul, scale, sub, times, vec
-from bellcrank.program.trace import Expr, Graph, Scalar
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame

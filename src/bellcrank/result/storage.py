@@ -18,154 +18,43 @@ import os
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import bellcrank
-from bellcrank.errors import AssemblyError, BellcrankError
+from bellcrank.errors import ResultFileError
 from bellcrank.result.contact_storage import contact_arrays, contact_fields, unfinished_fields
+from bellcrank.result.header import Header
+from bellcrank.result.layout import (
+    FORCES,
+    FORMAT,
+    SLOTS,
+    TABLES,
+    VERSION,
+    append,
+    append_events,
+    create,
+    packed,
+    put_bytes,
+    put_checkpoint,
+    unpacked,
+)
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.unclosed import closed, is_unclosed
 
-if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
-    from bellcrank.mechanism import Mechanism
-    from bellcrank.model.system import System
-
 Array = NDArray[np.float64]
 
-FORMAT = "bellcrank result"
 ELASTIC = "bellcrank elastic result"
-VERSION = 1
 MAX_TEXT = 64 * 2**20
 MAX_MEMBERS = 2**30
-TABLES = ("time", "q", "u", "du", "parameters")
-FORCES = "contact_forces"
-"""The table of contact forces of a run that writes as it goes."""
-SLOTS = ("checkpoint_0", "checkpoint_1")
 ATTEMPTS = 5
 """How often a file that is being written is looked at until a whole one is seen."""
-
-
-class ResultFileError(BellcrankError, ValueError):
-    """A file that does not hold a result, or not one that can be read."""
-
-
-@dataclass(frozen=True, eq=False)
-class Header:
-    """What is known of a run before it starts: everything but the outputs.
-
-    start: q and u at the start time. parameters: values at the start. kept: numbers of the constraint
-    equations in use. settings: what was asked for, for a run to be gone on with. event_names: of the events
-    that are watched. members: the numbers of flexible members.
-    """
-
-    model: str
-    formulation: str
-    t: float
-    q: Array
-    u: Array
-    parameters: Array
-    kept: tuple[int, ...]
-    event_names: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    output_times: Array = field(default_factory=lambda: np.zeros(0))
-    members: bytes = b""
-
-    @property
-    def widths(self) -> tuple[int | None, ...]:
-        """Columns of the tables."""
-        return (None, len(self.q), len(self.u), len(self.u), len(self.parameters))
-
-    @classmethod
-    def of(cls, mechanism: Mechanism, formulation: str, **more: Any) -> Header:
-        """The header of a run of a mechanism."""
-        from bellcrank.files import dumps
-        from bellcrank.flexible.packing import packed_members
-
-        start = mechanism.start
-        values = np.array(mechanism.parameter_values, dtype=float)
-        members: dict[str, Member] = {}
-        model = dumps(mechanism.system, stored=members)
-        kept = mechanism.kept
-        return cls(
-            model,
-            formulation,
-            start.t,
-            start.q,
-            start.u,
-            values,
-            kept,
-            members=packed_members(members),
-            **more,
-        )
-
-    def mechanism(self) -> Mechanism:
-        """The mechanism of the run, with its start."""
-        from bellcrank.files import loads
-        from bellcrank.flexible.packing import unpacked_members
-        from bellcrank.mechanism import State
-
-        system = loads(self.model, stored=unpacked_members(self.members))
-        start = State(self.t, self.q, self.u)
-        names = list(system.parameters)
-        if len(names) != len(self.parameters):
-            raise ResultFileError("the parameters of the file do not fit its model")
-        given = dict(zip(names, self.parameters.tolist(), strict=True))
-        for found in _analysed(system, self.formulation, given, start):
-            linkage = found.linkage
-            if (linkage.positions, linkage.speeds) != (len(start.q), len(start.u)):
-                raise ResultFileError("the states of the file do not fit its model")
-            if found.kept == self.kept:
-                return replace(found, start=start)
-        raise ResultFileError("the constraint equations of the file do not fit its model")
-
-
-def _analysed(
-    system: System, formulation: str, values: Mapping[str, float], start: Any
-) -> Iterator[Mechanism]:
-    """The mechanism as described, then as it stood at the start of the run, where that differs."""
-    from bellcrank.mechanism import analyse
-
-    found: Mechanism | None = None
-    with suppress(AssemblyError):
-        found = analyse(system, formulation=formulation, parameters=values, t=start.t)
-        yield found
-    pose = _pose(system, values, start)
-    yield analyse(system, formulation=formulation, parameters=values, t=start.t, initial=pose)
-
-
-def _pose(system: System, values: Mapping[str, float], start: Any) -> dict[str, Any]:
-    """The start positions by joint, as `initial` takes them."""
-    from bellcrank.mechanics.links import LinkKind
-    from bellcrank.mechanics.lowering import lower
-    from bellcrank.mechanics.start import to_joint
-    from bellcrank.topology import spanning_tree
-
-    linkage = lower(system, spanning_tree(system))
-    if linkage.positions != len(start.q):
-        raise ResultFileError("the states of the file do not fit its model")
-    pose: dict[str, Any] = {}
-    for link in linkage.links:
-        here = start.q[link.q : link.q + link.kind.positions]
-        if link.kind in (LinkKind.BALL, LinkKind.FREE):
-            x = to_joint(linkage, link, here, values)
-            place = {"position": x[:3]} if link.kind is LinkKind.FREE else {}
-            pose[link.joint] = {**place, "quaternion": x[-4:]}
-        elif link.kind is LinkKind.NODE:
-            if link.shape is not None:
-                eta = start.q[link.eta_q : link.eta_q + link.modes]
-                pose[link.name] = {f"mode {k + 1}": float(x) for k, x in enumerate(eta)}
-        else:
-            pose.setdefault(link.joint, {})[link.coordinates[0]] = float(here[0])
-    return pose
 
 
 def save(
@@ -183,7 +72,7 @@ def save(
         append(file, result.time, result.q, result.u, result.du, result.parameters)
         append_events(file, header, result.events)
         if mechanism.system.contacts or result.breaks is not None:
-            _put_bytes(file, "contacts", packed(*contact_arrays(result)))
+            put_bytes(file, "contacts", packed(*contact_arrays(result)))
         if checkpoint:
             put_checkpoint(file, SLOTS[0], checkpoint)
 
@@ -211,110 +100,6 @@ def _as_usual(name: str) -> None:
     mask = os.umask(0)
     os.umask(mask)
     os.chmod(name, 0o666 & ~mask)
-
-
-def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -> None:
-    """Lay out an empty result file; `report` is missing while the run goes on."""
-    file.attrs["format"] = FORMAT
-    file.attrs["version"] = VERSION
-    file.attrs["bellcrank"] = bellcrank.__version__
-    text = header.model.encode()
-    file.attrs["model_sha256"] = hashlib.sha256(text).hexdigest()
-    _put_bytes(file, "model", text)
-    if header.members:
-        _put_bytes(file, "members", header.members)
-    about = {
-        "formulation": header.formulation,
-        "t": header.t,
-        "kept": list(header.kept),
-        "event_names": list(header.event_names),
-        "settings": dict(header.settings),
-        "report": report,
-    }
-    _put_bytes(file, "about", json.dumps(about).encode())
-    file["start_q"], file["start_u"], file["start_parameters"] = header.q, header.u, header.parameters
-    _put(file, "output_times", header.output_times)
-    for name, width in zip(TABLES, header.widths, strict=True):
-        add_table(file, name, width)
-    file["time"].attrs["unit"] = "s"
-    add_table(file, "event_time", None)
-    add_table(file, "event_index", None)
-    for slot in SLOTS:
-        file.create_dataset(slot, shape=(0,), maxshape=(None,), chunks=(1 << 14,), dtype="u1")
-
-
-def add_table(file: Any, name: str, width: int | None) -> None:
-    """A dataset that grows row by row, in chunks of about 64 KiB; one without columns keeps one of zeros."""
-    columns = () if width is None else (max(width, 1),)
-    rows = max(16, 8192 // (width or 1))
-    file.create_dataset(
-        name,
-        shape=(0, *columns),
-        maxshape=(None, *columns),
-        chunks=(rows, *columns),
-        dtype="f8",
-        compression="gzip",
-        compression_opts=1,
-        shuffle=True,
-    )
-
-
-def _put(file: Any, name: str, values: NDArray[Any]) -> None:
-    packed = {"compression": "gzip", "shuffle": True} if values.size else {}
-    file.create_dataset(name, data=values, **packed)
-
-
-def _put_bytes(file: Any, name: str, data: bytes) -> None:
-    _put(file, name, np.frombuffer(data, dtype="u1"))
-
-
-def append(file: Any, *columns: Array) -> None:
-    """Add outputs: time, q, u, du, parameters. Time comes last, so a row with a time is complete."""
-    for name, rows in reversed(list(zip(TABLES, columns, strict=True))):
-        extend(file[name], rows)
-
-
-def extend(dataset: Any, rows: Array) -> None:
-    """Add rows to a table."""
-    first = dataset.shape[0]
-    if len(rows):
-        dataset.resize(first + len(rows), axis=0)
-        if rows.size:
-            dataset[first:] = rows
-        dataset.flush()
-
-
-def append_events(file: Any, header: Header, events: Sequence[Happening]) -> None:
-    """Add events that were met."""
-    places = {name: k for k, name in enumerate(header.event_names)}
-    extend(file["event_index"], np.array([places[e.name] for e in events], dtype=float))
-    extend(file["event_time"], np.array([e.time for e in events]))
-
-
-def put_checkpoint(file: Any, slot: str, payload: bytes) -> None:
-    """Overwrite a slot; a reader tells by length and checksum whether the writing came to its end."""
-    data = len(payload).to_bytes(8, "little") + zlib.crc32(payload).to_bytes(4, "little") + payload
-    dataset = file[slot]
-    if dataset.shape[0] < len(data):
-        dataset.resize(len(data), axis=0)
-    dataset[: len(data)] = np.frombuffer(data, dtype="u1")
-    dataset.flush()
-
-
-def packed(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> bytes:
-    """Arrays and a JSON document as bytes."""
-    buffer = io.BytesIO()
-    text = np.frombuffer(json.dumps(about).encode(), dtype="u1")
-    np.savez(buffer, allow_pickle=False, **{f"array_{k}": a for k, a in arrays.items()}, about=text)
-    return buffer.getvalue()
-
-
-def unpacked(payload: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """What :func:`packed` was given."""
-    with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
-        arrays = {k.removeprefix("array_"): archive[k] for k in archive.files if k.startswith("array_")}
-        about: dict[str, Any] = json.loads(archive["about"].tobytes())
-    return arrays, about
 
 
 @dataclass(frozen=True, eq=False)

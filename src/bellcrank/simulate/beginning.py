@@ -29,12 +29,14 @@ from bellcrank.simulate.layout import (
     N_OUT,
     ORDER,
     OUT_NEXT,
+    PIECES,
     RANK,
     RANK_BEST,
     RANK_START,
     REALS,
     ROWS,
     RTOL,
+    SAMPLES,
     SCANNING,
     SIGN,
     T_STOP,
@@ -134,10 +136,15 @@ def begin(
             ints[INDEX] = i
             return NOT_FINITE
     if ints[N_EVENTS] > 0:
-        # An event just hit stands at zero up to rounding: its side is left open (0) until it moves away.
+        # An event just hit stands at zero up to rounding: its side is left open (0) until it moves away. Where what
+        # was done about it has changed it by as much as it moved over the step, its side is known.
         call_at(addresses[EVENTS], x, 0, g, VALUE * ints[N_EVENTS])
         for k in range(ints[N_EVENTS]):
-            g[SIGN, k] = 0.0 if g[HIT, k] != 0.0 else np.sign(g[VALUE, k])
+            moved = 0.0
+            for piece in range(PIECES + 1):
+                moved = max(moved, abs(g[SAMPLES + piece, k]))
+            stands = g[HIT, k] != 0.0 and not (moved > 0.0 and abs(g[VALUE, k]) > moved)
+            g[SIGN, k] = 0.0 if stands else np.sign(g[VALUE, k])
     while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T]:
         for i in range(n):
             out_y[ints[OUT_NEXT], i] = v[Y, i]

@@ -152,12 +152,17 @@ class ExpressionWriter:
         return value
 
     def _part(self, node: ast.Attribute | ast.Subscript) -> Any:
-        """`a.shape[k]`, `math.inf`, an entry or a row of an array."""
+        """`a.shape[k]`, `math.inf`, a part of a tuple, an entry or a row of an array."""
         match node:
             case ast.Attribute(value=ast.Name(id="math"), attr="inf"):
                 return math.inf
             case ast.Subscript(value=ast.Attribute(value=of, attr="shape"), slice=ast.Constant(value=int(k))):
                 return self.expression(of).sizes[k]
+            case ast.Subscript(value=ast.Name(id=name)) if isinstance(self.scope.get(name), tuple):
+                place = self.expression(node.slice)
+                if type(place) is not int:
+                    raise self.refusal(node, "a part of a tuple that varies")
+                return self.scope[name][place]
             case ast.Subscript():
                 at = self.entry(node)
                 if isinstance(at, Array):
@@ -197,15 +202,19 @@ class ExpressionWriter:
             x, y = self.number(node, a, REAL), self.number(node, b, REAL)
             return self.new(f"fdiv contract double {x.name}, {y.name}", REAL)
         x, y = self.pair(node, a, b)
-        if isinstance(operation, ast.Mod) and x.type == INT:
+        if isinstance(operation, ast.Mod | ast.FloorDiv) and x.type == INT:
             # The sign of the divisor, as in Python.
             rest = self.new(f"srem i64 {x.name}, {y.name}", INT)
             again = self.new(f"add nsw i64 {rest.name}, {y.name}", INT)
-            return self.new(f"srem i64 {again.name}, {y.name}", INT)
+            rest = self.new(f"srem i64 {again.name}, {y.name}", INT)
+            if isinstance(operation, ast.Mod):
+                return rest
+            whole = self.new(f"sub nsw i64 {x.name}, {rest.name}", INT)
+            return self.new(f"sdiv exact i64 {whole.name}, {y.name}", INT)
         if type(operation) not in _ARITHMETIC or x.type == BOOL:
             raise self.refusal(node, f"{type(operation).__name__} of {x.type}")
-        whole, real = _ARITHMETIC[type(operation)]
-        how = f"{whole} nsw i64" if x.type == INT else f"{real} contract double"
+        integer, real = _ARITHMETIC[type(operation)]
+        how = f"{integer} nsw i64" if x.type == INT else f"{real} contract double"
         return self.new(f"{how} {x.name}, {y.name}", x.type)
 
     def _power(self, node: ast.AST, a: Any, b: Any) -> Value:

@@ -11,6 +11,7 @@ from bellcrank.simulate.integrator import Integrator
 METHODS: dict[str, str] = {
     "dop853": "explicit, order 8, adaptive: the default, accurate at low cost for smooth motion",
     "dormand_prince5": "explicit, order 5, adaptive: for loose tolerances and frequent events",
+    "runge_kutta5": "explicit, order 5, adaptive, stable for longer steps: for damped mechanisms such as vehicles",
     "radau": "implicit, order 5, adaptive: for stiff mechanisms",
     "auto": "dop853 that goes over to radau while the motion is stiff",
     "generalised_alpha": "implicit, order 2, numerical damping by choice: for structural vibration",

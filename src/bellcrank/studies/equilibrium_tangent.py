@@ -59,7 +59,7 @@ def equilibrium_tangents(mechanism: Mechanism, columns: list[int]) -> tuple[Arra
 
 def _motions(m: Mechanism) -> Array:
     """dq/dz: position rates at unit independent speeds, without those that time itself causes."""
-    from bellcrank.simulation import Machines
+    from bellcrank.machines import Machines
 
     rates = Machines(m).for_partition(m.partition).rates
     free, nq = len(m.partition.independent), m.linkage.positions

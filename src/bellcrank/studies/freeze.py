@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bellcrank.analysis.constraints import constraints_of
+from bellcrank.program.functions import rebuild
+from bellcrank.program.graph import Graph, ParameterGraph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Expr, Graph, ParameterGraph, Scalar, rebuild
+from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism

@@ -20,9 +20,10 @@ from bellcrank.errors import ModelError, SingularMechanism
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
+from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar
+from bellcrank.program.trace import Scalar
 from bellcrank.result.result import Result, RunReport
 from bellcrank.studies.tangent import move_names
 

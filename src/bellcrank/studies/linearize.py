@@ -33,9 +33,10 @@ from bellcrank.studies.tangent import (
 )
 
 if TYPE_CHECKING:
-    from bellcrank.mechanism import Mechanism, State, Traced
+    from bellcrank.mechanism import Mechanism, State
     from bellcrank.model.system import System
     from bellcrank.studies.equilibrium import Equilibrium
+    from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 

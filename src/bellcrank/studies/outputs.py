@@ -17,27 +17,21 @@ from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from bellcrank.mechanism import Mechanism, Traced
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 
 
 def measured(mechanism: Mechanism, names: Sequence[str]) -> Measured:
     """The quantities `names`, traced and compiled once a mechanism."""
-    key = "measured", tuple(names)
-    if key not in mechanism.compiled:
-        mechanism.compiled[key] = Measured(mechanism, names)
-    found: Measured = mechanism.compiled[key]
-    return found
+    return mechanism.once(("measured", tuple(names)), lambda: Measured(mechanism, names))
 
 
 def full_with_derivatives(mechanism: Mechanism, traced: Traced) -> Kernel:
     """[x, dx] to all speeds, rates and residuals, and how they change; compiled once a partition."""
     key = "derivatives", traced.partition, traced.formulation
-    if key not in mechanism.compiled:
-        mechanism.compiled[key] = compile_program(jvp_program(traced.full))
-    found: Kernel = mechanism.compiled[key]
-    return found
+    return mechanism.once(key, lambda: compile_program(jvp_program(traced.full)))
 
 
 class Measured:

@@ -31,8 +31,9 @@ from bellcrank.studies.touched import Touches, begun_at
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
-    from bellcrank.mechanism import Mechanism, State, Traced
+    from bellcrank.mechanism import Mechanism, State
     from bellcrank.model.system import System
+    from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 
@@ -169,11 +170,7 @@ class _Run:
 
     def _machine(self, partition: Partition) -> _Machine:
         key = "tangents", partition, tuple(self.columns)
-        known = self.mechanism.compiled
-        if key not in known:
-            known[key] = self._compiled(partition)
-        found: _Machine = known[key]
-        return found
+        return self.mechanism.once(key, lambda: self._compiled(partition))
 
     def _compiled(self, partition: Partition) -> _Machine:
         traced = self.mechanism.traced(partition=partition)
@@ -318,17 +315,8 @@ class _Run:
             u[rows], du[rows] = full[:n, ::k].T, full[n : 2 * n, ::k].T
             size_u = len(program.outputs)
             u_by[rows] = full[size_u : size_u + n].reshape(n, -1, k).transpose(1, 0, 2)
-        report = RunReport(
-            trajectory.status.name.lower(),
-            self.integrator,
-            str(self.machine.traced.formulation),
-            trajectory.steps,
-            trajectory.rejected,
-            trajectory.evaluations,
-            seconds,
-            trajectory.repartitions,
-            trajectory.switches,
-        )
+        formulation = str(self.machine.traced.formulation)
+        report = RunReport.of(trajectory, self.integrator, formulation, seconds)
         q = Y[:, : m.linkage.positions].copy()
         result = Result(m, trajectory.t, q, u, du, self._parameters_at(trajectory.t)[0], report)
         q_by = S[:, :, : m.linkage.positions].transpose(0, 2, 1)

@@ -21,8 +21,8 @@ from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.start import start_positions
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph
 from bellcrank.studies.tangent import position_map, speed_map
 
 if TYPE_CHECKING:

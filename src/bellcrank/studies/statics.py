@@ -14,8 +14,9 @@ from bellcrank.mechanics.vectors import add, times
 from bellcrank.model.parameters import value
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Graph, Scalar
+from bellcrank.program.trace import Scalar
 from bellcrank.studies.tangent import dependent_step, freedom_map, is_turning, position_map
 
 if TYPE_CHECKING:

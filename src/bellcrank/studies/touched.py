@@ -27,7 +27,8 @@ from bellcrank.touch import ClosingRate, continuous, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
-    from bellcrank.mechanism import Mechanism, Traced
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.traced import Traced
 
 Array = NDArray[np.float64]
 
@@ -87,7 +88,12 @@ class Touches:
         x, dx = np.concatenate([[t], Y, p]), self.directions(S, len(p))
         full = evaluate(traced.full, x)
         state = State(t, Y[: self.mechanism.linkage.positions], full[: self.mechanism.linkage.speeds])
-        changed = react(self.mechanism, [self.events[i] for i in known], state, p)
+
+        def watched() -> dict[str, float]:
+            values = evaluate(self.program(partition), x)
+            return dict(zip([e.name for e in self.events], values.tolist(), strict=True))
+
+        changed = react(self.mechanism, [self.events[i] for i in known], state, p, watched)
         new_p = p if changed is None or changed[1] is None else changed[1]
         moving = [i for i in known if self.events[i].recorded]
         if not moving:

@@ -17,7 +17,8 @@ import numpy as np
 
 from bellcrank.errors import unknown_name
 from bellcrank.model import Body, System
-from bellcrank.program.trace import Scalar, where
+from bellcrank.program.functions import where
+from bellcrank.program.trace import Scalar
 from bellcrank.verify.cases import Quantity
 
 RACK = "rack guide"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bellcrank.flexible import Clamped, Material, NormalModes, Section, beam
 from bellcrank.model import System
-from bellcrank.program.trace import cos
+from bellcrank.program.functions import cos
 from bellcrank.verify.cases import Quantity, Within
 
 SPIN_UP = 15.0

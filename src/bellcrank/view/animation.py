@@ -12,7 +12,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.model.parameters import value
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span, ticks
-from bellcrank.view.pages import counted, fill, floats, policy, script_data, template, text
+from bellcrank.view.pages import animation, counted, floats
 from bellcrank.view.scene import Scene, scene
 from bellcrank.view.stress import STOPS
 from bellcrank.view.svg import placed, tick_labels
@@ -43,23 +43,13 @@ def page(result: Result, quantities: Sequence[str] | None = None, magnified: flo
         raise ModelError("the result has no outputs: there is nothing to show")
     names = default_names(result) if quantities is None else list(quantities)
     data = _data(result, scene(result, FRAMES, magnified), panels(result, names, POINTS) if names else [])
-    script = template("animation.js")
     system = result.mechanism.system
-    return fill(
-        template("animation.html"),
-        {
-            "POLICY": text(policy(script)),
-            "TITLE": text(system.name),
-            "SUBTITLE": text(
-                f"{counted(len(system.bodies), 'body', 'bodies')}, "
-                f"{counted(result.mechanism.degrees_of_freedom, 'degree', 'degrees')} of freedom, "
-                f"{result.time[0]:g} to {result.time[-1]:g} s"
-            ),
-            "STYLE": template("animation.css"),
-            "DATA": script_data(data),
-            "SCRIPT": script,
-        },
+    subtitle = (
+        f"{counted(len(system.bodies), 'body', 'bodies')}, "
+        f"{counted(result.mechanism.degrees_of_freedom, 'degree', 'degrees')} of freedom, "
+        f"{result.time[0]:g} to {result.time[-1]:g} s"
     )
+    return animation(system.name, subtitle, data)
 
 
 def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, Any]:
@@ -131,7 +121,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         "speed": min(SPEEDS, key=lambda s: abs(np.log(max(duration, 1e-9) / s / 8.0)) if s <= 1 else np.inf),
         "ticks": seconds.tolist(),
         "labels": tick_labels(seconds)[0],
-        "panels": [_panel(p) for p in curves],
+        "panels": [panel_data(p) for p in curves],
     }
 
 
@@ -145,7 +135,7 @@ def _compact(colours: tuple[str, ...]) -> tuple[str, ...]:
     return colours[:1] if len(set(colours)) == 1 else colours
 
 
-def _panel(panel: Panel) -> dict[str, Any]:
+def panel_data(panel: Panel) -> dict[str, Any]:
     low, high = span(panel)
     marks = ticks(low, high, 4)
     labels, scale = tick_labels(marks)

@@ -47,6 +47,7 @@ ALPHA = (
 _METHODS: dict[str, tuple[str, ...]] = {
     "dop853": (HAIRER_1, DORMAND_PRINCE),
     "dormand_prince5": (DORMAND_PRINCE, HAIRER_1),
+    "runge_kutta5": (HAIRER_1, HAIRER_2),
     "radau": (HAIRER_2,),
     "generalised_alpha": (ALPHA,),
     "milne_hamming": (HAMMING, AHN_LEE),

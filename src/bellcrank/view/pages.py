@@ -60,3 +60,19 @@ def text(value: object) -> str:
 def counted(number: int, one: str, many: str) -> str:
     """A number with its noun."""
     return f"{number} {one if number == 1 else many}"
+
+
+def animation(title: str, subtitle: str, data: Any) -> str:
+    """A page that plays: the scene, its frames and curves in `data`."""
+    script = template("animation.js")
+    return fill(
+        template("animation.html"),
+        {
+            "POLICY": text(policy(script)),
+            "TITLE": text(title),
+            "SUBTITLE": text(subtitle),
+            "STYLE": template("animation.css"),
+            "DATA": script_data(data),
+            "SCRIPT": script,
+        },
+    )

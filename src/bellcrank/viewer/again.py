@@ -52,8 +52,8 @@ def again(result: Result, values: Mapping[str, float], **options: Any) -> Result
 
 def at_start(mechanism: Mechanism) -> Result:
     """A result with the start alone, to be looked at before a run."""
+    from bellcrank.machines import Machines
     from bellcrank.result.result import Result, RunReport
-    from bellcrank.simulation import Machines
 
     machine = Machines(mechanism).for_partition(mechanism.partition)
     values, n = machine.full(mechanism.kernel_input()), mechanism.linkage.speeds

@@ -1,0 +1,264 @@
+"""Which low samples may become contact points, and how such a point may move, in compiled code.
+
+Where the gap is curved both ways a contact point is free; along a line it moves across it; on flat sides, edges and
+corners it is held where it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.heights import seen
+from bellcrank.contact.meeting_layout import (
+    BEND,
+    COSINE,
+    GAP_BEND,
+    HEIGHT,
+    NEIGHBOURS,
+    ORDER,
+    OUT,
+    PLACE,
+    SHARP,
+    SLOPE,
+    SPACING_A,
+    SPOT,
+    STEPPED,
+    TANGENTS,
+    WAY,
+)
+from bellcrank.contact.refinement import POINT, VALUES, bending, smooth_bending
+from bellcrank.contact.smooth import SURFACE
+from bellcrank.contact.tree_layout import KIND
+from bellcrank.simulate.compiled import part
+from bellcrank.simulate.vocabulary import call_at
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FLAT = 3e-4
+"""Curvature of the gap times the distance of samples below which it counts as flat."""
+OPPOSED = -0.9
+"""Cosine between the normals of two flat sides that lie on each other."""
+STEP = 1e-6
+"""Heights that differ by less, over the distance of samples, are the same."""
+WHOLE = 6755399441055744.0
+"""1.5 * 2^52: added and taken away again, it leaves whole numbers."""
+LARGE = 1e300
+
+
+@part
+def gap_bend(
+    header: Ints,
+    given: Floats,
+    table_a: Floats,
+    marks_a: Floats,
+    table_b: Floats,
+    marks_b: Floats,
+    i: int,
+    j: int,
+    pad: Floats,
+) -> None:
+    """Curvatures of the gap at a sample along two tangents, these, and the cosine between the normals, into pad."""
+    nx = marks_a[i, 0]
+    ny = marks_a[i, 1]
+    nz = marks_a[i, 2]
+    s = -1.0 if nz < 0.0 else 1.0
+    w = -1.0 / (s + nz)
+    e = nx * ny * w
+    ux = 1.0 + s * nx * nx * w
+    uy = s * e
+    uz = -s * nx
+    vx = e
+    vy = s + ny * ny * w
+    vz = -ny
+    fx = given[0] * ux + given[3] * uy + given[6] * uz
+    fy = given[1] * ux + given[4] * uy + given[7] * uz
+    fz = given[2] * ux + given[5] * uy + given[8] * uz
+    gx = given[0] * vx + given[3] * vy + given[6] * vz
+    gy = given[1] * vx + given[4] * vy + given[7] * vz
+    gz = given[2] * vx + given[5] * vy + given[8] * vz
+    b11 = 0.0
+    b12 = 0.0
+    b22 = 0.0
+    mx = 0.0
+    my = 0.0
+    mz = 0.0
+    if header[KIND] == SURFACE:
+        b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+        b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
+        b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+        mx = marks_b[j, 0]
+        my = marks_b[j, 1]
+        mz = marks_b[j, 2]
+    else:
+        seen(given, table_a, i, pad, SPOT)
+        b11, b12, b22 = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, gx, gy, gz)
+        for k in range(3):
+            pad[POINT + k] = pad[SPOT + k]
+        call_at(header[SLOPE], pad, POINT, pad, VALUES)
+        mx = pad[VALUES + 1]
+        my = pad[VALUES + 2]
+        mz = pad[VALUES + 3]
+        size = 1.0 / math.sqrt(max(1e-300, mx * mx + my * my + mz * mz))
+        mx *= size
+        my *= size
+        mz *= size
+    pad[GAP_BEND] = bending(table_a, i, ux, uy, uz, ux, uy, uz) + b11
+    pad[GAP_BEND + 1] = bending(table_a, i, ux, uy, uz, vx, vy, vz) + b12
+    pad[GAP_BEND + 2] = bending(table_a, i, vx, vy, vz, vx, vy, vz) + b22
+    pad[TANGENTS] = ux
+    pad[TANGENTS + 1] = uy
+    pad[TANGENTS + 2] = uz
+    pad[TANGENTS + 3] = vx
+    pad[TANGENTS + 4] = vy
+    pad[TANGENTS + 5] = vz
+    ox = given[0] * mx + given[1] * my + given[2] * mz
+    oy = given[3] * mx + given[4] * my + given[5] * mz
+    oz = given[6] * mx + given[7] * my + given[8] * mz
+    pad[COSINE] = nx * ox + ny * oy + nz * oz
+
+
+@part
+def hold_at(
+    header: Ints,
+    given: Floats,
+    table_a: Floats,
+    marks_a: Floats,
+    table_b: Floats,
+    marks_b: Floats,
+    i: int,
+    j: int,
+    pad: Floats,
+) -> float:
+    """How a contact point that begins at a sample may move: 2, 1 along the way in pad, or 0."""
+    if marks_a[i, SHARP] > 0.5:
+        return 0.0
+    gap_bend(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
+    middle = 0.5 * (pad[GAP_BEND] + pad[GAP_BEND + 2])
+    half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
+    mixed = pad[GAP_BEND + 1]
+    off = math.sqrt(half * half + mixed * mixed)
+    if (middle - off) * given[SPACING_A] > FLAT:
+        return 2.0
+    if not (middle + off) * given[SPACING_A] > FLAT:
+        return 0.0
+    # Across the line: the way of the larger curvature.
+    e1 = half + off
+    e2 = mixed
+    if half < 0.0:
+        e1 = mixed
+        e2 = off - half
+    size = 1.0 / math.sqrt(max(1e-300, e1 * e1 + e2 * e2))
+    for k in range(3):
+        pad[WAY + k] = size * (e1 * pad[TANGENTS + k] + e2 * pad[TANGENTS + 3 + k])
+    return 1.0
+
+
+@part
+def lies(
+    header: Ints,
+    given: Floats,
+    table_a: Floats,
+    marks_a: Floats,
+    table_b: Floats,
+    marks_b: Floats,
+    i: int,
+    j: int,
+    pad: Floats,
+) -> bool:
+    """Whether a sample lies flat on the other shape, or on an edge or a corner of the side that does."""
+    if marks_a[i, SHARP] > 0.5:
+        return True
+    gap_bend(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
+    middle = 0.5 * (pad[GAP_BEND] + pad[GAP_BEND + 2])
+    half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
+    least = middle - math.sqrt(half * half + pad[GAP_BEND + 1] * pad[GAP_BEND + 1])
+    return least * given[SPACING_A] <= FLAT and pad[COSINE] < OPPOSED  # type: ignore[no-any-return]
+
+
+@part
+def comes_first(measures: Floats, i: int, j: int) -> bool:
+    """The lower first; of those equally low, as on a flat side, the outer, then the earlier one."""
+    if measures[i, STEPPED] != measures[j, STEPPED]:
+        return measures[i, STEPPED] < measures[j, STEPPED]  # type: ignore[no-any-return]
+    if measures[i, OUT] != measures[j, OUT]:
+        return measures[i, OUT] > measures[j, OUT]  # type: ignore[no-any-return]
+    return i < j
+
+
+@part
+def sift(low: Ints, measures: Floats, first: int, count: int) -> None:
+    """Let one entry of the heap sink, the last in order on top."""
+    k = first
+    while 2 * k + 1 < count:
+        m = 2 * k + 1
+        if m + 1 < count and comes_first(measures, low[m, ORDER], low[m + 1, ORDER]):
+            m += 1
+        if not comes_first(measures, low[k, ORDER], low[m, ORDER]):
+            return
+        other = low[k, ORDER]
+        low[k, ORDER] = low[m, ORDER]
+        low[m, ORDER] = other
+        k = m
+
+
+@part
+def minima(
+    given: Floats,
+    table: Floats,
+    neighbours: Ints,
+    blank: Floats,
+    low: Ints,
+    measures: Floats,
+    count: int,
+) -> int:
+    """The low samples that are no higher than their neighbours, in order (a heapsort); how many.
+
+    blank: LARGE for every sample, and again afterwards.
+    """
+    for k in range(count):
+        blank[low[k, PLACE]] = measures[k, HEIGHT]
+    kept = 0
+    mx = 0.0
+    my = 0.0
+    mz = 0.0
+    for k in range(count):
+        p = low[k, PLACE]
+        mx += table[p, 0]
+        my += table[p, 1]
+        mz += table[p, 2]
+        least = LARGE
+        for m in range(NEIGHBOURS):
+            least = min(least, blank[neighbours[p, m]])
+        if measures[k, HEIGHT] <= least + 1e-12 * given[SPACING_A]:
+            low[kept, ORDER] = k
+            kept += 1
+    for k in range(count):
+        blank[low[k, PLACE]] = LARGE
+    number = 1.0 / max(count, 1)
+    for m in range(kept):
+        k = low[m, ORDER]
+        p = low[k, PLACE]
+        dx = table[p, 0] - number * mx
+        dy = table[p, 1] - number * my
+        dz = table[p, 2] - number * mz
+        measures[k, OUT] = math.sqrt(dx * dx + dy * dy + dz * dz)
+        measures[k, STEPPED] = (measures[k, HEIGHT] / (STEP * given[SPACING_A]) + WHOLE) - WHOLE
+    first = kept
+    while first > 0:
+        first -= 1
+        sift(low, measures, first, kept)
+    last = kept - 1
+    while last > 0:
+        other = low[0, ORDER]
+        low[0, ORDER] = low[last, ORDER]
+        low[last, ORDER] = other
+        sift(low, measures, 0, last)
+        last -= 1
+    return kept
+
+
+__all__ = ["LARGE", "hold_at", "lies", "minima"]

@@ -1,0 +1,278 @@
+"""The search of one pair, a sampled surface and another shape, as one piece of machine code with its arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.gathering import gather
+from bellcrank.contact.holding import LARGE
+from bellcrank.contact.meeting_layout import (
+    BAND,
+    BEND,
+    BULGE_A,
+    BULGE_B,
+    CLEARANCE,
+    FOLLOW,
+    FOUND,
+    GIVEN,
+    HEADER,
+    HOLD,
+    LENGTH,
+    LOOKED,
+    LOST,
+    LOW,
+    MARGIN_A,
+    MARGIN_B,
+    MARKS,
+    MEASURES,
+    MOST_POINTS,
+    NEAR_A,
+    NEAR_B,
+    NEIGHBOURS,
+    NODES_A,
+    NODES_B,
+    PADS,
+    PLACE,
+    POINTS,
+    RADIUS,
+    ROOM_A,
+    ROOM_B,
+    ROWS,
+    SEARCH,
+    SHARP,
+    SLOPE,
+    SLOT,
+    SPACING_A,
+    SPACING_B,
+    STACK,
+    STEEP,
+    TABLE_A,
+    TABLE_B,
+    WHICH,
+    WIDTH,
+)
+from bellcrank.contact.pieces import COLUMNS, SAMPLE
+from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.sampled import ENTRIES, Sampled
+from bellcrank.contact.several import search
+from bellcrank.contact.shapes import Shape
+from bellcrank.contact.slots import remember
+from bellcrank.contact.smooth import SURFACE, Smooth
+from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, N_A, N_B, ROOM, WHAT, WIDTH_A, WIDTH_B
+from bellcrank.simulate.compiled import Unit, matrix, part, vector
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ALL = 2 * MOST_POINTS + 1
+
+
+@part
+def write_pieces(
+    header: Ints, given: Floats, tables: Any, scratch: Any, slot: Floats, piece_a: Floats, piece_b: Floats
+) -> None:
+    """The samples around the points of a slot."""
+    table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
+    stack, near_a, near_b = scratch[STACK], scratch[NEAR_A], scratch[NEAR_B]
+    gather(
+        table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], header[ROOM_A], given[MARGIN_A], given[SPACING_A],
+        slot[4], slot[5], slot[6], stack, near_a, piece_a,
+    )  # fmt: skip
+    if header[KIND] == SURFACE:
+        gather(
+            table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], header[ROOM_B], given[MARGIN_B], given[SPACING_B],
+            slot[7], slot[8], slot[9], stack, near_b, piece_b,
+        )  # fmt: skip
+
+
+@Unit
+def meet(
+    header_at: Any,
+    numbers_at: Any,
+    given_at: Any,
+    table_a_at: Any,
+    nodes_a_at: Any,
+    table_b_at: Any,
+    nodes_b_at: Any,
+    floats_at: Any,
+    pad_at: Any,
+    neighbours_at: Any,
+    slots_at: Any,
+) -> int:
+    """Search all contact points, or follow one; what came of it."""
+    header = vector(header_at, HEADER)
+    given = vector(given_at, GIVEN)
+    n_a, n_b = header[N_A], header[N_B]
+    table_a = matrix(table_a_at, 0, n_a, SAMPLE)
+    nodes_a = matrix(nodes_a_at, 0, 2 * header[LEAVES_A] - 1, COLUMNS)
+    table_b = matrix(table_b_at, 0, n_b, SAMPLE)
+    nodes_b = matrix(nodes_b_at, 0, 2 * header[LEAVES_B] - 1, COLUMNS)
+    marks_a = matrix(floats_at, 0, n_a, MARKS)
+    marks_b = matrix(floats_at, MARKS * n_a, n_b, MARKS)
+    blanks = matrix(floats_at, MARKS * (n_a + n_b), 1, n_a)
+    measures = matrix(floats_at, MARKS * (n_a + n_b) + n_a, n_a, MEASURES)
+    rows = matrix(numbers_at, 0, ROWS, WIDTH)
+    kept = matrix(numbers_at, ROWS * WIDTH, ALL, 2)
+    low = matrix(numbers_at, ROWS * WIDTH + 2 * ALL, n_a, LOW)
+    neighbours = matrix(neighbours_at, 0, n_a, NEIGHBOURS)
+    pad = vector(pad_at, PADS)
+    slots = matrix(slots_at, 0, ALL, SLOT)
+    size_a = 3 + ENTRIES * header[ROOM_A]
+    size_b = 3 + ENTRIES * header[ROOM_B]
+    pieces_a = matrix(slots_at, ALL * SLOT, MOST_POINTS, size_a)
+    pieces_b = matrix(slots_at, ALL * SLOT + MOST_POINTS * size_a, MOST_POINTS, size_b)
+    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b)
+    scratch = (pad, rows[0], rows[1], rows[2], rows[3])
+    if header[WHAT] == FOLLOW:
+        k = header[WHICH]
+        how = remember(header, given, tables, scratch, slots, kept, k)
+        if how == SETTLED:
+            write_pieces(header, given, tables, scratch, slots[k], pieces_a[k], pieces_b[k])
+        return how
+    header[LOOKED] = 0
+    came = search(header, given, tables, scratch, neighbours, blanks[0], low, measures, slots, kept)
+    points = header[POINTS]
+    filled = -1
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            write_pieces(header, given, tables, scratch, slots[points + k], pieces_a[k], pieces_b[k])
+            if filled < 0:
+                filled = k
+    for k in range(points):
+        if filled >= 0 and kept[points + k, PLACE] < 0:
+            # An empty slot keeps a piece that is good for something.
+            for m in range(size_a):
+                pieces_a[k, m] = pieces_a[filled, m]
+            for m in range(size_b):
+                pieces_b[k, m] = pieces_b[filled, m]
+    return came
+
+
+class Meeting:
+    """A sampled surface and another shape, sampled or smooth; keeps scratch, so one thread uses it at a time.
+
+    slots: Contact points (2 * MOST_POINTS + 1, SLOT), those of before and, behind as many as are asked for, those of
+    now; gap, normal from the surface to the other in the surface's frame, the points in each own frame, and the hold.
+    kept: Beside them the places of their samples in the trees, -1 for none. pieces: The samples around them.
+    """
+
+    def __init__(self, surface: Sampled, other: Shape) -> None:
+        self.surface, self.other = surface, other
+        partner = other if isinstance(other, Sampled) else surface
+        self._smooth = None if isinstance(other, Sampled) else Smooth(other)
+        self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
+        n_a, n_b = len(surface.tree.order), len(partner.tree.order)
+        self._fill(surface, partner, n_a, n_b)
+        floats = np.zeros(MARKS * (n_a + n_b) + n_a + MEASURES * n_a)
+        floats[: MARKS * n_a] = _marks(surface).ravel()
+        floats[MARKS * n_a : MARKS * (n_a + n_b)] = _marks(partner).ravel()
+        floats[MARKS * (n_a + n_b) : MARKS * (n_a + n_b) + n_a] = LARGE
+        numbers = np.zeros(ROWS * WIDTH + 2 * ALL + LOW * n_a, np.int64)
+        self.kept = numbers[ROWS * WIDTH : ROWS * WIDTH + 2 * ALL].reshape(ALL, 2)
+        self.kept[:] = -1
+        first = np.unique(surface.tree.order, return_index=True)[1]
+        neighbours = np.ascontiguousarray(first[surface.neighbours[surface.tree.order]][:, :NEIGHBOURS])
+        self._first = first, np.unique(partner.tree.order, return_index=True)[1]
+        size_a, size_b = (3 + ENTRIES * int(self._header[k]) for k in (ROOM_A, ROOM_B))
+        slots = np.zeros(ALL * SLOT + MOST_POINTS * (size_a + size_b))
+        self.slots = slots[: ALL * SLOT].reshape(ALL, SLOT)
+        pieces = slots[ALL * SLOT :]
+        self.pieces = (
+            pieces[: MOST_POINTS * size_a].reshape(MOST_POINTS, size_a),
+            pieces[MOST_POINTS * size_a :].reshape(MOST_POINTS, size_b),
+        )
+        tables = (surface.pieces.table, surface.pieces.nodes, partner.pieces.table, partner.pieces.nodes)
+        self._arrays = (
+            self._header, numbers, self._given, *tables, floats, np.zeros(PADS), neighbours, slots,
+        )  # fmt: skip
+        self._pointers = tuple(array.__array_interface__["data"][0] for array in self._arrays)
+
+    def _fill(self, surface: Sampled, partner: Sampled, n_a: int, n_b: int) -> None:
+        """What stays the same from search to search."""
+        header, given, smooth = self._header, self._given, self._smooth
+        header[[N_A, LEAVES_A, WIDTH_A]] = n_a, surface.tree.leaves, surface.tree.width
+        header[[N_B, LEAVES_B, WIDTH_B]] = n_b, partner.tree.leaves, partner.tree.width
+        header[ROOM] = n_a
+        header[ROOM_A] = surface.capacity
+        given[[SPACING_A, BULGE_A, MARGIN_A]] = surface.spacing, surface.bulge, surface.margin
+        if smooth is None:
+            header[KIND], header[ROOM_B] = SURFACE, partner.capacity
+            given[[SPACING_B, BULGE_B, MARGIN_B]] = partner.spacing, partner.bulge, partner.margin
+        else:
+            header[[KIND, SLOPE, BEND]] = smooth.kind, smooth.slope.address, smooth.bend.address
+            given[RADIUS] = smooth.radius
+            given[LENGTH], given[STEEP] = smooth.numbers
+        given[BAND] = self.band
+
+    @property
+    def band(self) -> float:
+        """How far above the other shape contact points are looked for [m]."""
+        size, s = float(self.surface.bounding_radius()), self.surface.spacing
+        slack = self.surface.bulge + (self.other.bulge if isinstance(self.other, Sampled) else 0.0)
+        return max(2.0 * slack, min(0.05 * size, 200.0 * s * s / size), 1e-6 * size)
+
+    @property
+    def clearance(self) -> float:
+        """How far the bodies may move before other points than those found could touch [m]."""
+        return float(self._given[CLEARANCE])
+
+    @property
+    def looked(self) -> int:
+        """Nodes of the surface's tree looked at by the last search."""
+        return int(self._header[LOOKED])
+
+    def pose(self, R: Floats, c: Floats) -> None:
+        """Rotation and origin of the other shape seen from the surface."""
+        self._given[:9], self._given[9:12] = R.ravel(), c
+
+    def put(
+        self, k: int, x: Floats, y: Floats, samples: tuple[int, int], hold: Floats | tuple[float, ...]
+    ) -> None:
+        """A contact point of before: points in each own frame, samples (-1 for an empty slot), and how it moves."""
+        self.slots[k, 4:7], self.slots[k, 7:10], self.slots[k, HOLD : HOLD + 4] = x, y, hold
+        i, j = samples
+        self.kept[k] = self._first[0][i] if i >= 0 else -1, self._first[1][j] if j >= 0 else -1
+
+    def empty(self, k: int) -> None:
+        """No contact point of before in a slot."""
+        self.kept[k] = -1
+
+    def search(self, points: int) -> int:
+        """Search up to so many points, from those that were put; FOUND, LOST where there is none, or SEVERAL."""
+        self._header[WHAT], self._header[POINTS] = SEARCH, points
+        return meet.at(self._pointers)
+
+    def follow(self, k: int) -> int:
+        """Bring the point that was put into a slot up to date; FOUND, LOST, or BEYOND a rim."""
+        self._header[WHAT], self._header[WHICH] = FOLLOW, k
+        how = meet.at(self._pointers)
+        return FOUND if how == SETTLED else BEYOND if how == BEYOND else LOST
+
+    def samples(self, k: int) -> tuple[int, int]:
+        """The samples of a slot and -1 where there is none."""
+        i, j = self.kept[k].tolist()
+        other = self.other.tree.order if isinstance(self.other, Sampled) else None
+        return (
+            int(self.surface.tree.order[i]) if i >= 0 else -1,
+            int(other[j]) if other is not None and j >= 0 else -1,
+        )
+
+    @property
+    def elsewhere(self) -> Floats:
+        """Where else the surfaces touch, when there are SEVERAL points [m]."""
+        found: Floats = self.surface.pieces.table[int(self._header[WHICH]), :3]
+        return found
+
+
+def _marks(surface: Sampled) -> Floats:
+    order = surface.tree.order
+    marks = np.zeros((len(order), MARKS))
+    marks[:, :3], marks[:, SHARP] = surface.normals[order], surface.sharp[order]
+    return marks
+
+
+__all__ = ["Meeting"]

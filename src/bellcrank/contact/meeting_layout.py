@@ -1,0 +1,82 @@
+"""Where things lie in the arrays that the compiled search of one pair is given: a sampled surface and another shape."""
+
+from __future__ import annotations
+
+from bellcrank.contact.refinement import WIDE_PAD
+from bellcrank.contact.tree_layout import GIVEN as TREE_GIVEN
+from bellcrank.contact.tree_layout import HEADER as TREE_HEADER
+from bellcrank.contact.tree_layout import STACK as ENTRIES_OF_STACK
+
+MOST_POINTS = 12
+"""Contact points of one pair: each is a piece of program of its own."""
+
+# header, behind that of trees (whose KIND is one of those in `smooth`, and whose WHAT is one of these):
+SEARCH = 0
+FOLLOW = 1
+POINTS = TREE_HEADER
+SLOPE = TREE_HEADER + 1
+BEND = TREE_HEADER + 2
+ROOM_A = TREE_HEADER + 3  # samples of a piece of surface that a program takes in
+ROOM_B = TREE_HEADER + 4
+WHICH = TREE_HEADER + 5  # the slot to follow; where more than one point touches, the sample of another
+LOOKED = TREE_HEADER + 6  # nodes looked at
+HEADER = TREE_HEADER + 7
+# given, behind that of trees: pose of the other seen from the surface, bound, then
+SPACING_A = TREE_GIVEN
+SPACING_B = TREE_GIVEN + 1
+BULGE_A = TREE_GIVEN + 2
+BULGE_B = TREE_GIVEN + 3
+BAND = TREE_GIVEN + 4
+RADIUS = TREE_GIVEN + 5
+LENGTH = TREE_GIVEN + 6
+STEEP = TREE_GIVEN + 7
+CLEARANCE = TREE_GIVEN + 8  # answer
+MARGIN_A = TREE_GIVEN + 9
+MARGIN_B = TREE_GIVEN + 10
+GIVEN = TREE_GIVEN + 11
+# pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
+SPOT = WIDE_PAD
+GAP_BEND = WIDE_PAD + 3
+TANGENTS = WIDE_PAD + 6
+COSINE = WIDE_PAD + 12
+WAY = WIDE_PAD + 13
+PADS = WIDE_PAD + 16
+WITHIN = 4
+"""Place in the pad of what nearest samples are to be within, as searches of trees have it."""
+# rows of whole numbers: stack, samples around a point of each surface, how many
+ROWS = 4
+WIDTH = 2 * ENTRIES_OF_STACK
+# marks of samples: normal as given (3), whether it is one of an edge or a corner
+SHARP = 3
+MARKS = 4
+NEIGHBOURS = 8
+# columns of samples that are low: place, that of the other's nearest sample, order, whether it lies flat
+PLACE = 0
+PARTNER = 1
+ORDER = 2
+LIES = 3
+LOW = 4
+# columns of their numbers: height, height rounded, distance from the middle
+HEIGHT = 0
+STEPPED = 1
+OUT = 2
+MEASURES = 3
+# slots: gap, normal (3), x (3), y (3), hold (4); beside them place and partner, -1 for an empty one
+HOLD = 10
+SLOT = 14
+# what is handed on together: of each surface its samples, nodes and marks; scratch
+TABLE_A = 0
+NODES_A = 1
+MARKS_A = 2
+TABLE_B = 3
+NODES_B = 4
+MARKS_B = 5
+PAD = 0
+STACK = 1
+NEAR_A = 2
+NEAR_B = 3
+COUNTS = 4
+# answers of a search
+FOUND = 0
+LOST = 1
+SEVERAL = 2

@@ -1,0 +1,291 @@
+"""The contact points of a sampled surface and another shape in one piece of compiled code.
+
+Low samples are found by the tree; from those that are no higher than their neighbours contact points begin, refined by
+Newton's method and kept in slots. Where the surfaces are curved against each other a contact point is a pair of points
+with opposed normals. On flat sides, along lines and at corners there is no such pair that would stay one: there the
+points are held, at samples spread as widely as the contact reaches, so that a box rests on its corners.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.heights import low_above, low_pairs, lowest_above, seen
+from bellcrank.contact.holding import LARGE, lies, minima
+from bellcrank.contact.meeting_layout import (
+    BAND,
+    BULGE_A,
+    BULGE_B,
+    CLEARANCE,
+    FOUND,
+    HEIGHT,
+    HOLD,
+    LIES,
+    LOST,
+    MARKS_A,
+    MARKS_B,
+    NEAR_A,
+    NODES_A,
+    NODES_B,
+    ORDER,
+    PAD,
+    PARTNER,
+    PLACE,
+    POINTS,
+    SEVERAL,
+    SPACING_A,
+    SPACING_B,
+    SPOT,
+    STACK,
+    TABLE_A,
+    TABLE_B,
+    WHICH,
+)
+from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
+from bellcrank.contact.smooth import DISTANCE, SURFACE
+from bellcrank.contact.tree_layout import BOUND, KIND
+from bellcrank.contact.tree_search import nearest_pair
+from bellcrank.simulate.compiled import part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NEAR = 4.0
+"""Contact points closer than so many distances of samples are one."""
+APART = 1.5
+"""Held contact points keep at least so many distances of samples from each other."""
+TRIES = 8
+"""Lowest samples that the closest point is looked for from, at most."""
+
+
+@part
+def apart_from_all(
+    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
+    measures: Floats, slots: Floats, kept: Ints, start: int, partner: int,
+) -> None:  # fmt: skip
+    """The closest points where nothing is near; all other slots stay empty."""
+    table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
+    pad, stack, near_a = scratch[PAD], scratch[STACK], scratch[NEAR_A]
+    points = header[POINTS]
+    i = max(start, 0)
+    j = -1
+    least = 0.0
+    miss = 0.0
+    if header[KIND] == SURFACE:
+        j = max(partner, 0)
+        seen(given, table_a, i, pad, SPOT)
+        dx = pad[SPOT] - table_b[j, 0]
+        dy = pad[SPOT + 1] - table_b[j, 1]
+        dz = pad[SPOT + 2] - table_b[j, 2]
+        given[BOUND] = math.sqrt(dx * dx + dy * dy + dz * dz)
+        miss = given[SPACING_B]
+        if nearest_pair(header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad) > 0:
+            i = near_a[0]
+            j = near_a[1]
+    else:
+        i = lowest_above(header, given, table_a, nodes_a, start, pad, stack)
+    least = given[BOUND]
+    given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
+    if not least > given[BAND] + miss:
+        given[CLEARANCE] = 0.5 * given[BAND]
+    how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+    if how != SETTLED and how != BEYOND:
+        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+    if how != SETTLED:
+        return
+    take(slots, kept, points, 0, i, j)
+    best = slots[points, 0]
+    if header[KIND] > DISTANCE and header[KIND] != SURFACE and best > least:
+        # Heights are less than distances here: samples that may be closer are tried too.
+        count = low_above(header, given, table_a, nodes_a, best, low, measures, pad, stack)
+        lowest = minima(given, table_a, neighbours, blank, low, measures, count)
+        closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
+
+
+@part
+def closest(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
+    kept: Ints, best: float,
+) -> bool:  # fmt: skip
+    """The closest of what the lowest samples lead to, where it is closer than the best; False where that is a rim."""
+    points = header[POINTS]
+    slack = given[BULGE_A] + given[BULGE_B]
+    within = True
+    for m in range(min(lowest, TRIES)):
+        k = low[m, ORDER]
+        if measures[k, HEIGHT] > best + slack:
+            break
+        i = low[k, PLACE]
+        j = low[k, PARTNER]
+        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        if m == 0 and how == BEYOND:
+            within = False
+        if how == SETTLED and slots[2 * points, 0] < best:
+            best = slots[2 * points, 0]
+            take(slots, kept, points, 0, i, j)
+    return within
+
+
+@part
+def single(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
+    kept: Ints,
+) -> int:  # fmt: skip
+    """The one contact point: the closest of those that the lowest samples lead to."""
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    within = closest(header, given, tables, scratch, low, measures, lowest, slots, kept, LARGE)
+    if kept[points, PLACE] < 0:
+        return LOST if within else FOUND
+    if slots[points, 0] < 0.0:
+        for m in range(lowest):
+            k = low[m, ORDER]
+            i = low[k, PLACE]
+            far = (
+                away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+                > 2.0 * NEAR * given[SPACING_A]
+            )
+            if far and measures[k, HEIGHT] < -given[BULGE_A] - 1e-9 * given[SPACING_A]:
+                header[WHICH] = i
+                return SEVERAL
+    return FOUND
+
+
+@part
+def several(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
+) -> None:  # fmt: skip
+    """Up to so many contact points: those that carry stay, then the lowest, then those that lie flat, spread widely."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    pad = scratch[PAD]
+    points = header[POINTS]
+    left = points
+    for k in range(count):
+        low[k, LIES] = (
+            1
+            if lies(header, given, table_a, marks_a, table_b, marks_b, low[k, PLACE], low[k, PARTNER], pad)
+            else 0
+        )
+    # What carries stays: a change would jump.
+    for s in range(points):
+        if kept[s, PLACE] >= 0 and slots[s, 0] < 0.0 and slots[s, HOLD] < 1.5:
+            for k in range(count):
+                if low[k, PLACE] == kept[s, PLACE]:
+                    how = from_sample(
+                        header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[s, HOLD],
+                        slots[s, HOLD + 1], slots[s, HOLD + 2], slots[s, HOLD + 3], slots[2 * points],
+                    )  # fmt: skip
+                    if how == SETTLED and slots[2 * points, 0] < 0.0:
+                        take(slots, kept, points, s, low[k, PLACE], low[k, PARTNER])
+                        left -= 1
+                    break
+    near = NEAR * given[SPACING_A]
+    for m in range(lowest):
+        if left == 0:
+            break
+        k = low[m, ORDER]
+        i = low[k, PLACE]
+        j = low[k, PARTNER]
+        # On flat sides all are minima: the deepest counts, the others are chosen by their places.
+        if low[k, LIES] == 1 and m > 0:
+            continue
+        if farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) < near:
+            continue
+        if tried(header, given, tables, scratch, i, j, slots[2 * points]) == SETTLED:
+            x = slots[2 * points, 4]
+            y = slots[2 * points, 5]
+            z = slots[2 * points, 6]
+            if farthest(slots, kept, points, x, y, z) >= near:
+                take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
+                left -= 1
+    # Spread as widely as the contact reaches: the largest sum of distances finds corners.
+    while left > 0:
+        best = -1
+        widest = -1.0
+        for k in range(count):
+            if low[k, LIES] == 1:
+                i = low[k, PLACE]
+                total = 0.0
+                for s in range(points):
+                    if kept[points + s, PLACE] >= 0:
+                        far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+                        total += far
+                        if far < APART * given[SPACING_A]:
+                            low[k, LIES] = 0
+                if low[k, LIES] == 1 and total > widest:
+                    widest = total
+                    best = k
+        if best < 0:
+            break
+        low[best, LIES] = 0
+        i = low[best, PLACE]
+        j = low[best, PARTNER]
+        how = tried(header, given, tables, scratch, i, j, slots[2 * points])
+        if how == SETTLED and slots[2 * points, HOLD] < 1.5:
+            trial = slots[2 * points]
+            slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
+            take(slots, kept, points, slot, i, j)
+            left -= 1
+
+
+@part
+def search(
+    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
+    measures: Floats, slots: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """All contact points anew, those of before in their slots where they stay."""
+    table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
+    pad, stack = scratch[PAD], scratch[STACK]
+    points = header[POINTS]
+    start = -1
+    partner = -1
+    for k in range(points):
+        kept[points + k, PLACE] = -1
+        kept[points + k, PARTNER] = -1
+        if kept[k, PLACE] >= 0:
+            how = remember(header, given, tables, scratch, slots, kept, k)
+            if how == SETTLED:
+                if start < 0:
+                    start = kept[k, PLACE]
+                    partner = kept[k, PARTNER]
+            elif how == BEYOND:
+                slots[k, 0] = LARGE
+            else:
+                kept[k, PLACE] = -1
+    count = 0
+    if header[KIND] == SURFACE:
+        given[BOUND] = given[BAND] + given[SPACING_B]
+        count = low_pairs(
+            header, given, table_a, nodes_a, table_b, nodes_b, given[BAND], low, measures, pad, stack
+        )
+    else:
+        count = low_above(header, given, table_a, nodes_a, given[BAND], low, measures, pad, stack)
+    if count == 0:
+        apart_from_all(
+            header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
+        )
+        return FOUND
+    given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
+    lowest = minima(given, table_a, neighbours, blank, low, measures, count)
+    if points == 1:
+        return single(header, given, tables, scratch, low, measures, lowest, slots, kept)
+    several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            return FOUND
+    k = low[0, ORDER]
+    i = low[k, PLACE]
+    j = low[k, PARTNER]
+    if from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points]) == SETTLED:
+        take(slots, kept, points, 0, i, j)
+    return FOUND
+
+
+__all__ = ["NEAR", "search"]

@@ -1,0 +1,179 @@
+"""Contact points in their slots: begun at samples, followed, and put where the last one was nearest, in compiled code.
+
+Slots of before come first, those of now behind them, and a trial behind all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.heights import seen
+from bellcrank.contact.holding import LARGE, hold_at
+from bellcrank.contact.meeting_layout import (
+    BEND,
+    COUNTS,
+    HOLD,
+    MARKS_A,
+    MARKS_B,
+    NEAR_A,
+    NEAR_B,
+    NODES_A,
+    NODES_B,
+    PAD,
+    PARTNER,
+    PLACE,
+    SLOPE,
+    SLOT,
+    SPACING_A,
+    SPACING_B,
+    STACK,
+    TABLE_A,
+    TABLE_B,
+    WAY,
+)
+from bellcrank.contact.pieces import SLOPES
+from bellcrank.contact.refinement import BEYOND, refined
+from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.smooth import SURFACE
+from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
+from bellcrank.simulate.compiled import part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@part
+def refine_from(
+    header: Ints,
+    given: Floats,
+    tables: Any,
+    scratch: Any,
+    hold: float,
+    hx: float,
+    hy: float,
+    hz: float,
+    slot: Floats,
+) -> int:
+    """Newton's method from the points in pad; the slot is written where it finds a point."""
+    table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
+    pad, stack, near_a, near_b, counts = (
+        scratch[PAD],
+        scratch[STACK],
+        scratch[NEAR_A],
+        scratch[NEAR_B],
+        scratch[COUNTS],
+    )
+    how = refined(
+        given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
+        table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
+        hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+    )  # fmt: skip
+    if how == SETTLED:
+        slot[HOLD] = hold
+        slot[HOLD + 1] = hx
+        slot[HOLD + 2] = hy
+        slot[HOLD + 3] = hz
+    return how
+
+
+@part
+def from_sample(
+    header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, hold: float, hx: float, hy: float,
+    hz: float, slot: Floats,
+) -> int:  # fmt: skip
+    """Newton's method from a sample and the other's point below it."""
+    table_a, table_b = tables[TABLE_A], tables[TABLE_B]
+    pad = scratch[PAD]
+    for k in range(3):
+        pad[SLOPES + 4 + k] = table_a[i, k]
+    if header[KIND] == SURFACE:
+        for k in range(3):
+            pad[SLOPES + 12 + k] = table_b[j, k]
+    else:
+        seen(given, table_a, i, pad, SLOPES + 12)
+    return refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+
+
+@part
+def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
+    """A contact point from a sample that moves as the gap is curved there, or is held where that fails."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    pad = scratch[PAD]
+    hold = hold_at(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
+    hx = 0.0
+    hy = 0.0
+    hz = 0.0
+    if hold == 1.0:
+        hx = pad[WAY]
+        hy = pad[WAY + 1]
+        hz = pad[WAY + 2]
+    how = from_sample(header, given, tables, scratch, i, j, hold, hx, hy, hz, slot)
+    if how != SETTLED and how != BEYOND and hold > 0.0:
+        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
+    return how
+
+
+@part
+def away(slot: Floats, x: float, y: float, z: float) -> float:
+    """How far a point of the surface lies from that of a slot."""
+    dx = slot[4] - x
+    dy = slot[5] - y
+    dz = slot[6] - z
+    return math.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+@part
+def farthest(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float) -> float:
+    """The least distance of a point from those that are taken."""
+    least = LARGE
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            least = min(least, away(slots[points + k], x, y, z))
+    return least
+
+
+@part
+def free_slot(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float) -> int:
+    """The free slot whose last point was nearest."""
+    best = -1
+    least = math.inf
+    for k in range(points):
+        if kept[points + k, PLACE] < 0:
+            way = LARGE
+            if kept[k, PLACE] >= 0:
+                way = away(slots[k], x, y, z)
+            if way < least:
+                least = way
+                best = k
+    return best
+
+
+@part
+def take(slots: Floats, kept: Ints, points: int, slot: int, i: int, j: int) -> None:
+    """Put the trial, which stands behind all slots, into one."""
+    for k in range(SLOT):
+        slots[points + slot, k] = slots[2 * points, k]
+    kept[points + slot, PLACE] = i
+    kept[points + slot, PARTNER] = j
+
+
+@part
+def remember(
+    header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
+) -> int:
+    """The point of a slot as it is now."""
+    pad = scratch[PAD]
+    for m in range(3):
+        pad[SLOPES + 4 + m] = slots[k, 4 + m]
+        pad[SLOPES + 12 + m] = slots[k, 7 + m]
+    return refine_from(
+        header, given, tables, scratch, slots[k, HOLD], slots[k, HOLD + 1], slots[k, HOLD + 2], slots[k, HOLD + 3],
+        slots[k],
+    )  # fmt: skip
+
+
+__all__ = ["away", "farthest", "free_slot", "from_sample", "remember", "take", "tried"]

@@ -1,0 +1,91 @@
+"""A smooth shape as compiled searches take it: its slope and curvature as kernels, and what bounds its distance."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from bellcrank.contact.partners import bend, slope, smooth_partner, why_not
+from bellcrank.contact.revolution import Revolution
+from bellcrank.contact.shapes import TINY, Capsule, Ellipsoid, Plane, Shape, Sphere, Superellipsoid
+from bellcrank.errors import ModelError
+from bellcrank.mechanics.vectors import Vec, dot, vec
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.functions import maximum, sqrt
+from bellcrank.program.graph import Graph
+from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Scalar
+
+# what is known of f: it is linear; a distance; a norm less one; convex; around - profile(z) of a solid of revolution.
+# SURFACE is no smooth shape but a sampled one.
+FLAT = 0
+DISTANCE = 1
+GAUGE = 2
+CONVEX = 3
+ROUND = 4
+SURFACE = 5
+
+
+class Smooth:
+    """A shape with a normal everywhere, in machine code."""
+
+    def __init__(self, shape: Shape) -> None:
+        if not smooth_partner(shape):
+            raise ModelError(f"sampled surface and {type(shape).__name__}: {why_not(shape)}")
+        self.shape = shape
+
+    @cached_property
+    def kind(self) -> int:
+        """What is known of f."""
+        if isinstance(self.shape, Plane):
+            return FLAT
+        if isinstance(self.shape, Capsule) or type(self.shape) is Sphere:
+            return DISTANCE
+        if isinstance(self.shape, Ellipsoid | Superellipsoid):
+            return GAUGE
+        return ROUND if isinstance(self.shape, Revolution) else CONVEX
+
+    @cached_property
+    def slope(self) -> Kernel:
+        """A point of the shape's frame -> f and its gradient."""
+        graph = Graph()
+        x = vec([graph.input(f"x {k}") for k in range(3)])
+        f, g = _gauge(self.shape, x) if isinstance(self.shape, Ellipsoid) else slope(self.shape, x)
+        return compile_program(Program.of(list(x), [graph.bring(o) for o in (f, *g)], "slope"))  # type: ignore[arg-type]
+
+    @cached_property
+    def bend(self) -> Kernel:
+        """A point and two tangents -> curvature along them: 11, 12, 22."""
+        graph = Graph()
+        given = [graph.input(f"x {k}") for k in range(9)]
+        x, e1, e2 = (vec(given[k : k + 3]) for k in (0, 3, 6))
+        outputs = [graph.bring(o) for o in bend(self.shape, x, e1, e2)]
+        return compile_program(Program.of(given, outputs, "bend"))  # type: ignore[arg-type]
+
+    @cached_property
+    def radius(self) -> float:
+        """Of a ball around the origin of the shape's frame that holds it [m]; beyond all bounds for a plane."""
+        return 1e300 if isinstance(self.shape, Plane) else float(self.shape.bounding_radius())
+
+    @cached_property
+    def numbers(self) -> tuple[float, float]:
+        """Of a solid of revolution: length [m] and the most that f changes over a way; otherwise zero and one."""
+        if not isinstance(self.shape, Revolution):
+            return 0.0, 1.0
+        z = np.linspace(0.0, self.shape.length, 4001)
+        steep = float(np.abs(evaluate(self.shape._program, z[None, :])[1]).max())
+        # Between the places that were looked at it may be a little steeper.
+        return self.shape.length, 1.02 * math.hypot(1.0, steep)
+
+
+def _gauge(shape: Ellipsoid, x: Vec) -> tuple[Scalar, Vec]:
+    """A norm less one, and its gradient: nearly a distance also far away, where a quadratic is not."""
+    g: Vec = (x[0] / (shape.a * shape.a), x[1] / (shape.b * shape.b), x[2] / (shape.c * shape.c))
+    size = sqrt(maximum(dot(g, x), TINY))
+    return size - 1.0, (g[0] / size, g[1] / size, g[2] / size)
+
+
+__all__ = ["CONVEX", "DISTANCE", "FLAT", "GAUGE", "ROUND", "SURFACE", "Smooth"]

@@ -1,0 +1,130 @@
+"""The header of a result: what a run starts from, and the mechanism it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import AssemblyError, ResultFileError
+
+if TYPE_CHECKING:
+    from bellcrank.flexible.member import Member
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.model.system import System
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What is known of a run before it starts: everything but the outputs.
+
+    start: q and u at the start time. parameters: values at the start. kept: numbers of the constraint
+    equations in use. settings: what was asked for, for a run to be gone on with. event_names: of the events
+    that are watched. members: the numbers of flexible members.
+    """
+
+    model: str
+    formulation: str
+    t: float
+    q: Array
+    u: Array
+    parameters: Array
+    kept: tuple[int, ...]
+    event_names: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    output_times: Array = field(default_factory=lambda: np.zeros(0))
+    members: bytes = b""
+
+    @property
+    def widths(self) -> tuple[int | None, ...]:
+        """Columns of the tables."""
+        return (None, len(self.q), len(self.u), len(self.u), len(self.parameters))
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, formulation: str, **more: Any) -> Header:
+        """The header of a run of a mechanism."""
+        from bellcrank.files import dumps
+        from bellcrank.flexible.packing import packed_members
+
+        start = mechanism.start
+        values = np.array(mechanism.parameter_values, dtype=float)
+        members: dict[str, Member] = {}
+        model = dumps(mechanism.system, stored=members)
+        kept = mechanism.kept
+        return cls(
+            model,
+            formulation,
+            start.t,
+            start.q,
+            start.u,
+            values,
+            kept,
+            members=packed_members(members),
+            **more,
+        )
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism of the run, with its start."""
+        from bellcrank.files import loads
+        from bellcrank.flexible.packing import unpacked_members
+        from bellcrank.mechanism import State
+
+        system = loads(self.model, stored=unpacked_members(self.members))
+        start = State(self.t, self.q, self.u)
+        names = list(system.parameters)
+        if len(names) != len(self.parameters):
+            raise ResultFileError("the parameters of the file do not fit its model")
+        given = dict(zip(names, self.parameters.tolist(), strict=True))
+        for found in _analysed(system, self.formulation, given, start):
+            linkage = found.linkage
+            if (linkage.positions, linkage.speeds) != (len(start.q), len(start.u)):
+                raise ResultFileError("the states of the file do not fit its model")
+            if found.kept == self.kept:
+                return replace(found, start=start)
+        raise ResultFileError("the constraint equations of the file do not fit its model")
+
+
+def _analysed(
+    system: System, formulation: str, values: Mapping[str, float], start: Any
+) -> Iterator[Mechanism]:
+    """The mechanism as described, then as it stood at the start of the run, where that differs."""
+    from bellcrank.mechanism import analyse
+
+    found: Mechanism | None = None
+    with suppress(AssemblyError):
+        found = analyse(system, formulation=formulation, parameters=values, t=start.t)
+        yield found
+    pose = start_pose(system, values, start)
+    yield analyse(system, formulation=formulation, parameters=values, t=start.t, initial=pose)
+
+
+def start_pose(system: System, values: Mapping[str, float], start: Any) -> dict[str, Any]:
+    """The start positions by joint, as `initial` takes them."""
+    from bellcrank.mechanics.links import LinkKind
+    from bellcrank.mechanics.lowering import lower
+    from bellcrank.mechanics.start import to_joint
+    from bellcrank.topology import spanning_tree
+
+    linkage = lower(system, spanning_tree(system))
+    if linkage.positions != len(start.q):
+        raise ResultFileError("the states of the file do not fit its model")
+    pose: dict[str, Any] = {}
+    for link in linkage.links:
+        here = start.q[link.q : link.q + link.kind.positions]
+        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+            x = to_joint(linkage, link, here, values)
+            place = {"position": x[:3]} if link.kind is LinkKind.FREE else {}
+            pose[link.joint] = {**place, "quaternion": x[-4:]}
+        elif link.kind is LinkKind.NODE:
+            if link.shape is not None:
+                eta = start.q[link.eta_q : link.eta_q + link.modes]
+                pose[link.name] = {f"mode {k + 1}": float(x) for k, x in enumerate(eta)}
+        else:
+            pose.setdefault(link.joint, {})[link.coordinates[0]] = float(here[0])
+    return pose
