@@ -6,6 +6,7 @@ a (1 + e) = ln((1 + a) / (1 - a e)).
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,9 @@ TIGHT = {"tolerance": 1e-10, "integrator": "dop853", "output": 20}
 LAWS = ("hunt-crossley", "lankarani-nikravesh", "flores", "calibrated")
 
 
-def model(name: str, described: System) -> System:
-    """The model file of an example, which says what the Python says."""
+def model(name: str, described: System, joint: str, **start: Any) -> System:
+    """The model file of an example, which says what the Python says, the start of a joint included."""
+    described.initial(joint, start)
     system = load(HERE / f"{name}.yaml")
     assert dumps(system) == dumps(described)
     return system
@@ -33,24 +35,22 @@ def model(name: str, described: System) -> System:
 
 def examples_of_paper_c() -> None:
     """Two balls, two pendulums in space, a bat and a ball."""
-    balls = model("two_balls", two_balls(law="kelvin-voigt", stiffness=1e4, damping=10.0))
-    run = balls.simulate(0.1, initial={"left flight": {"velocity": (1.0, 0.0, 0.0)}}, **TIGHT)
+    described = two_balls(law="kelvin-voigt", stiffness=1e4, damping=10.0)
+    run = model("two_balls", described, "left flight", velocity=(1.0, 0.0, 0.0)).simulate(0.1, **TIGHT)
     left, right = (float(run[f"{name}.velocity.x"][-1]) for name in ("left", "right"))
     print(f"two balls: {left:.6f} and {right:.6f} m/s after the impact, restitution {right - left:.6f}")
     assert abs(right - left - 0.808424) < 1e-6
 
-    run = model("spatial_pendulums", pendulums()).simulate(
-        1.0, initial={"right pivot": {"angular_velocity": (0.0, 0.5, 0.0)}}, **TIGHT
-    )
+    right = model("spatial_pendulums", pendulums(), "right pivot", angular_velocity=(0.0, 0.5, 0.0))
+    run = right.simulate(1.0, **TIGHT)
     touch = next(e.time for e in run.events if e.name == "hit: touch")
     print(f"pendulums: touch at {touch:.7f} s")
     assert abs(touch - 0.5354799) < 1e-7
 
     _, _, slope = central_normal()
-    n = np.array([-1.0, 0.0, -slope]) / math.hypot(1.0, slope)
-    run = model("bat_and_ball", bat_and_ball()).simulate(
-        0.02, initial={"ball flight": {"velocity": tuple(-n)}}, formulation="recursive", **TIGHT
-    )
+    towards = (1.0 / math.hypot(1.0, slope), 0.0, slope / math.hypot(1.0, slope))
+    thrown = model("bat_and_ball", bat_and_ball(), "ball flight", velocity=towards)
+    run = thrown.simulate(0.02, formulation="recursive", **TIGHT)
     ball, bat = speeds_after(run)
     print(f"bat and ball: {ball:.6f} and {bat:.6f} m/s after the impact")
     assert abs(ball - 0.15) < 1e-4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.functions import rebuild
+from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
+from bellcrank.program.subprogram import called
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
@@ -72,8 +75,8 @@ class StateEvent(Event):
 class Controller:
     """A Python function called every `period` seconds.
 
-    measures: quantities by name, handed to the function. function: (t, measurements by name) -> new values of
-    parameters by name, or None.
+    measures: quantities by name, handed to the function. function: (t [s], measurements by name) -> new values of
+    parameters by name, or None. offset: time of the first call after the start [s].
     """
 
     name: str
@@ -168,9 +171,11 @@ def measuring(mechanism: Mechanism, names: Sequence[str]) -> Callable[[State, Ar
         places[name] = slice(len(outputs), len(outputs) + len(value)) if several else len(outputs)
         outputs += value if several else [value]
     program = Program.of([s.t, *s.q, *s.u, *s.parameters], outputs)
+    # What is called is thousands of operations, and compiled for the run anyway.
+    run = compile_program(program) if called(program) else partial(evaluate, program)
 
     def measure(state: State, p: Array) -> dict[str, Any]:
-        values = evaluate(program, np.concatenate([[state.t], state.q, state.u, p]))
+        values = run(np.concatenate([[state.t], state.q, state.u, p]))
         return {name: values[place] for name, place in places.items()}
 
     return measure

@@ -7,8 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.contact.laws import SLOWEST
+from bellcrank.errors import ModelError
 from bellcrank.mechanics.links import LinkKind
-from bellcrank.program.c_file import Export, c_file
+from bellcrank.model.parameters import names_in
+from bellcrank.program.c_file import Export, Touch, c_file
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
@@ -21,17 +24,45 @@ def needs_projection(mechanism: Mechanism) -> bool:
 
 
 def state_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """What the integrated state is made of: positions of the links, then the independent speeds."""
+    """What the integrated state is made of: positions of the links, states of forces, then the independent speeds."""
     links = mechanism.linkage.links
     positions = [f"position {i} of {link.name}" for link in links for i in range(len(link.own_positions))]
-    return (*positions, *(f"rate of {mechanism.speed_names[i]}" for i in mechanism.partition.independent))
+    states = [f"state {name}" for name in mechanism.linkage.states]
+    speeds = [f"rate of {mechanism.speed_names[i]}" for i in mechanism.partition.independent]
+    return (*positions, *states, *speeds)
+
+
+def _touches(mechanism: Mechanism) -> list[Touch]:
+    """The contacts of a mechanism, all of which are functions of state and parameters."""
+    from bellcrank.touch import continuous
+    from bellcrank.tracking import groups
+
+    for contact in mechanism.system.contacts.values():
+        raise ModelError(
+            f"contact {contact.name!r} strikes, and impacts cannot be exported: they are no function of the state; "
+            "add treatment='continuous' with stiffness= or young="
+        )
+    forces = continuous(mechanism)
+    for name in groups(forces):
+        raise ModelError(
+            f"contact {name!r} is searched among samples during a run, which cannot be exported; describe both shapes "
+            "by spheres, capsules, ellipsoids and their kin, or use simulate"
+        )
+    places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
+    found = []
+    for force in forces:
+        kept = names_in(force.approach_speed)
+        found.append(Touch(force.name, places[kept[0]] if kept else None))
+    return found
 
 
 def export_of(mechanism: Mechanism, name: str | None = None) -> Export:
     """The programs of a mechanism in its start partition, with names, start state and parameter values."""
-    from bellcrank.touch import refuse_continuous
+    touches = _touches(mechanism)
+    if touches:
+        from bellcrank.touch import begun, gap_program
 
-    refuse_continuous(mechanism, "export")
+        mechanism = begun(mechanism)
     m, traced = mechanism, mechanism.traced()
     x = m.kernel_input()
     n = len(traced.rates.outputs)
@@ -47,6 +78,9 @@ def export_of(mechanism: Mechanism, name: str | None = None) -> Export:
         start_time=m.start.t,
         start=[float(v) for v in x[1 : 1 + n]],
         values=m.parameter_values,
+        touches=touches,
+        gaps=gap_program(m) if touches else None,
+        slowest=SLOWEST,
     )
 
 
@@ -54,7 +88,9 @@ def export_c(mechanism: Mechanism, path: str | PathLike[str], name: str | None =
     """Write the mechanism as one self-contained C99 file; returns its path.
 
     name: what the functions begin with (default: the system's name). The file describes the motion as long as
-    the independent speeds of the start do: ``NAME_project`` returns the margin by which they do.
+    the independent speeds of the start do: ``NAME_project`` returns the margin by which they do. Of contacts it takes
+    those in the continuous treatment between shapes without samples; ``NAME_touch``, called after each step, keeps the
+    speeds at which they began.
     """
     target = Path(path)
     target.write_text(c_file(export_of(mechanism, name)), encoding="utf-8")
@@ -63,13 +99,18 @@ def export_c(mechanism: Mechanism, path: str | PathLike[str], name: str | None =
 
 @dataclass(frozen=True, eq=False)
 class CasadiFunctions:
-    """Functions of (t, y, p): rates of the state, outputs (speeds, speed rates, residuals), projection."""
+    """Functions of (t, y, p): rates of the state, outputs (speeds, speed rates, residuals), projection.
+
+    gaps: Gaps of contacts and rates at which they close, or None where there are no contacts; the parameters
+    "<contact> approach speed" are the rates at which the gaps closed last.
+    """
 
     rates: Any
     outputs: Any
     projection: Any
     states: tuple[str, ...]
     parameters: tuple[str, ...]
+    gaps: Any = None
 
 
 def export_casadi(mechanism: Mechanism) -> CasadiFunctions:
@@ -89,4 +130,7 @@ def export_casadi(mechanism: Mechanism) -> CasadiFunctions:
         projection,
         tuple(e.states),
         tuple(e.parameters),
+        None
+        if e.gaps is None
+        else casadi_function(e.gaps, blocks, {"gaps": len(e.touches), "rates": len(e.touches)}),
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -61,7 +62,10 @@ CHANGE_POINT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Time [s], positions and speeds of all links, loops closed."""
+    """Time t [s], positions q [m, rad] and speeds u [m/s, rad/s] of all links, loops closed.
+
+    q: (positions,), quaternions as (w, x, y, z). u: (speeds,), in the order of :attr:`Mechanism.speed_names`.
+    """
 
     t: float
     q: Array
@@ -321,8 +325,9 @@ def analyse(
 ) -> Mechanism:
     """Analyse a described system: tree, cuts, loops, groups, redundancies, assembled start.
 
-    initial: start values by joint, see :func:`bellcrank.analysis.initial.apply_initial`. parameters: values
-    other than the described ones.
+    formulation: how accelerations are computed. initial: start values by joint, see
+    :func:`bellcrank.analysis.initial.apply_initial`. parameters: values other than the described ones. t: start
+    time [s].
     """
     tree = spanning_tree(system)
     linkage = lower(system, tree)
@@ -356,10 +361,12 @@ def analyse(
 
 
 def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float, ...]:
+    if not isinstance(given, Mapping):
+        raise ModelError(f"parameters must be a mapping such as {{'stiffness': 1e4}}, not {given!r}")
     for name, value in given.items():
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters)
-        if not np.isfinite(value):
+        if not isinstance(value, Real) or not np.isfinite(value):
             raise ModelError(f"parameter {name!r} must be a finite number, not {value!r}")
     return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
 

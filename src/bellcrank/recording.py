@@ -225,7 +225,8 @@ def resume(
     The result, and the file, hold the outputs from the very start. They are those of an uninterrupted run to
     the last bit, on the same machine, with two reservations: controllers that remember something begin with an
     empty memory, and with contacts they are the same to rounding. events, controllers: the same as in the first
-    call, because functions are not stored. A finished run is returned as it is.
+    call, because functions are not stored. progress: show a bar (default: on a terminal, after a second). A finished
+    run is returned as it is.
     """
     from bellcrank.run import Run
     from bellcrank.touch import touch_events

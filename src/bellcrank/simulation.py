@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -48,24 +49,30 @@ def simulate(
     save: str | PathLike[str] | None = None,
     watch: Callable[[Result], None] | None = None,
 ) -> Result:
-    """Run a mechanism for `duration` seconds.
+    """Run a mechanism, a system or one already analysed, for `duration` seconds.
 
     formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
-    :data:`bellcrank.simulate.METHODS`. tolerance: relative local error. output: number of equal intervals (an
-    integer), the interval [s] (a number with a point), or the times themselves. initial: start values by joint.
-    parameters: values other than the described ones. step: fixed step [s] for the methods that take one. start:
-    state to start from instead of the described one. progress: show a bar (default: on a terminal, after a
-    second). impacts: how impact times are found: "dense" on the dense output of a step, "queue" by the last
+    :data:`bellcrank.simulate.METHODS`. tolerance: relative local error; the absolute one [m, rad, m/s, rad/s] is a
+    hundredth of it. output: number of equal intervals (an integer), the interval [s] (a number with a point), or the
+    times themselves [s], shape (outputs,). initial: start values by joint, a position [m or rad] or (position, rate),
+    before those of :meth:`bellcrank.System.initial`; see :func:`bellcrank.analysis.initial.apply_initial`. parameters:
+    values other than the described ones, by name. events: zero crossings to watch. controllers: functions called at
+    their own rates. step: fixed step [s] instead of steps chosen by the error; runge_kutta4 needs it. max_step: longest
+    step [s]. start: state to start from instead of the described one. progress: show a bar (default: on a terminal,
+    after a second). impacts: how impact times are found: "dense" on the dense output of a step, "queue" by the last
     `queue_size` checks every `max_step`. propagation: how impacts pass through bodies in touch, "sequential" or
-    "simultaneous".
-    save: write the outputs into this file as they come; after an interrupt or a crash
+    "simultaneous". save: write the outputs into this file as they come; after an interrupt or a crash
     :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a second while
     the run goes on (with contacts: when contacts have changed); :meth:`bellcrank.viewer.Viewer.follow` is such a
     function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
-    _check_settings(integrator, tolerance, step, max_step)
+    check_options(integrator, tolerance, step, max_step, events, controllers, start)
+    if (impacts, queue_size, propagation) != ("dense", 4, "sequential"):
+        from bellcrank.impacts.timing import Timing
+
+        Timing.of(impacts, queue_size, max_step, propagation)
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
@@ -106,17 +113,28 @@ def simulate(
     return run.go(times, options, progress, record)
 
 
-def _check_settings(integrator: str, tolerance: float, step: float, max_step: float) -> None:
-    """Raise where numbers make no sense, in the words of the call."""
-    for name, value, least in (
-        ("tolerance", tolerance, 0.0),
-        ("max_step", max_step, 0.0),
-        ("step", step, -1e-300),
+def check_options(
+    integrator: str, tolerance: Any, step: Any, max_step: Any, events: Any, controllers: Any, start: Any
+) -> None:
+    """Raise where an option of a run makes no sense; tolerance relative, step and max_step in s."""
+    for name, value, low in (
+        ("tolerance", tolerance, False),
+        ("step", step, True),
+        ("max_step", max_step, False),
     ):
-        if not value > least:
-            raise ModelError(f"{name}={value!r}: give a positive number")
+        if not _is_number(value) or not (value > 0.0 or (low and value == 0.0)):
+            raise ModelError(f"{name} must be a positive number, not {value!r}")
     if integrator == "runge_kutta4" and step == 0.0:
-        raise ModelError(f"the integrator {integrator!r} does not choose its step: give step= [s]")
+        raise ModelError("the integrator 'runge_kutta4' does not choose its steps; give step= [s]")
+    for name, values in (("events", events), ("controllers", controllers)):
+        if not isinstance(values, Sequence):
+            raise ModelError(f"{name} must be a list, such as {name}=[...], not {values!r}")
+    if start is not None and not isinstance(start, State):
+        raise ModelError(f"start must be a State, such as that of an equilibrium, not {start!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and value == value
 
 
 def prepared(
@@ -140,7 +158,7 @@ def prepared(
 
 def output_times(begin: float, duration: float, output: int | float | ArrayLike) -> Array:
     """The times of the outputs, the start included."""
-    if not (np.isfinite(duration) and duration > 0.0):
+    if not _is_number(duration) or not 0.0 < duration < np.inf:
         raise ModelError(f"the duration must be a positive number of seconds, not {duration!r}")
     if isinstance(output, int | np.integer):
         if output < 1:
@@ -156,7 +174,12 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
         )
         end = begin + duration
         return np.append(times, end) if end - times[-1] > 1e-9 * duration else np.append(times[:-1], end)
-    times = np.atleast_1d(np.asarray(output, dtype=float))
+    try:
+        times = np.atleast_1d(np.asarray(output, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"output={output!r}: give a number of intervals, an interval [s], or the output times [s]"
+        ) from error
     if times.ndim != 1 or not np.isfinite(times).all() or np.any(np.diff(times) <= 0.0):
         raise ModelError("output times must increase and be finite")
     if len(times) == 0 or times[0] < begin or times[-1] > begin + duration * (1.0 + 1e-12):
@@ -164,4 +187,4 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
     return times
 
 
-__all__ = ["output_times", "prepared", "simulate"]
+__all__ = ["check_options", "output_times", "prepared", "simulate"]

@@ -53,7 +53,7 @@ class StudyMethods:
     def inverse_dynamics(
         self: Any, motion: Any = None, duration: float | None = None, **options: Any
     ) -> InverseDynamics:
-        """The efforts a motion needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
+        """The efforts a motion of `duration` seconds needs; see :func:`bellcrank.studies.inverse.inverse_dynamics`."""
         from bellcrank.studies.inverse import inverse_dynamics
 
         return inverse_dynamics(self, motion, duration, **options)

@@ -9,27 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.laws import ForceLaw
+from bellcrank.contact.laws import SLOWEST, ForceLaw
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent, Watched, measuring
+from bellcrank.events import Event, StateEvent, Watched, measuring, watch_program
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.parameters import names_in
+from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
 from bellcrank.tracking import Tracker, groups
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
-
-SLOWEST = 1e-12
-"""Approaches are never taken to be slower than this [m/s]."""
 
 Array = NDArray[np.float64]
 Revise = Callable[["State", Array, Watched], None]
@@ -83,6 +82,24 @@ def touch_events(mechanism: Mechanism) -> list[Event]:
     return found
 
 
+def gap_program(mechanism: Mechanism) -> Program:
+    """[t, q, u_i, p] to the gaps of all continuous contacts [m], then the rates at which they close [m/s]."""
+    linkage = mechanism.linkage
+
+    def gap(force: ContactForce, kin: Kinematics, t: Scalar) -> Scalar:
+        return -Pressing.of(force, linkage, kin).depth
+
+    def rate(force: ContactForce, kin: Kinematics, t: Scalar) -> Scalar:
+        return Pressing.of(force, linkage, kin).rate
+
+    watched = [
+        StateEvent(force.name, trace=partial(trace, force))
+        for trace in (gap, rate)
+        for force in continuous(mechanism)
+    ]
+    return watch_program(mechanism, mechanism.partition, watched)
+
+
 def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
     linkage, name = mechanism.linkage, force.name
 
@@ -124,4 +141,4 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
     return revise
 
 
-__all__ = ["begun", "continuous", "refuse_continuous", "touch_events"]
+__all__ = ["begun", "continuous", "gap_program", "refuse_continuous", "touch_events"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -141,12 +140,6 @@ def test_friction_is_within_the_cone_and_against_the_slip() -> None:
 def test_what_makes_no_sense_is_refused(given: dict[str, object], said: str) -> None:
     with pytest.raises(ModelError, match=said):
         ball_above(**{"treatment": "continuous", **given})
-
-
-def test_what_meets_no_events_is_refused(tmp_path: Path) -> None:
-    mechanism = ball_above(treatment="continuous", stiffness=1e6, restitution=0.5).mechanism()
-    with pytest.raises(ModelError, match="does not follow contacts"):
-        mechanism.export_c(tmp_path / "ball.c")
 
 
 def test_line_contact_has_no_hertz_stiffness() -> None:

@@ -49,7 +49,7 @@ VALIDATOR = jsonschema.Draft202012Validator(schema())
 Call = Mapping[str, Any]
 Values = dict[str, tuple[Any, Any]]
 DESCRIBING = (JointMethods, MotionMethods, ForceMethods, ContactMethods, StateMethods)
-OWN = ("parameter", "body", "flexible_body")
+OWN = ("parameter", "body", "flexible_body", "initial")
 """Where methods that describe something stand; those of System itself but for these run it."""
 
 
@@ -103,6 +103,7 @@ ARGUMENTS: dict[str, Values] = {
         "rotation": (None, TURN),
         "quaternion": (None, (0.6, 0, 0.8, 0)),
     },
+    "initial": {"values": ((0.1, 0.2), 0.1)},
     "fixed": PLACED,
     "revolute": {**PLACED, **AXIS},
     "prismatic": {**PLACED, **AXIS},
@@ -238,7 +239,7 @@ def given(system: System, method: str, values: Call) -> dict[str, Any]:
 def described(method: str, values: Call) -> System:
     system = base()
     call = given(system, method, {k: v for k, v in values.items() if k != "pressing"})
-    getattr(system, method)(**call, name="new")
+    getattr(system, method)(**call, name="hinge" if method == "initial" else "new")
     return system
 
 
@@ -376,7 +377,7 @@ def same(a: System, b: System) -> bool:
         for name, thing in things.items():
             if _facts(thing) != _facts(others[name]):
                 raise AssertionError(f"{kind} {name!r}: {_facts(thing)} became {_facts(others[name])}")
-    return True
+    return _facts(a.initials) == _facts(b.initials)
 
 
 GRAPH = Graph()
@@ -397,6 +398,8 @@ def _facts(thing: Any) -> Any:
         }
     if isinstance(thing, np.ndarray):
         return thing.tolist()
+    if isinstance(thing, dict):
+        return {key: _facts(x) for key, x in thing.items()}
     if isinstance(thing, tuple | list):
         return [_facts(x) for x in thing]
     if isinstance(thing, Expr):

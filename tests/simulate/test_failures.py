@@ -44,10 +44,10 @@ def test_a_spring_without_length_is_named_at_the_start():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tolerance": -1.0}, "tolerance=-1.0: give a positive"),
-        ({"tolerance": float("nan")}, "tolerance=nan"),
-        ({"max_step": 0.0}, "max_step=0.0: give a positive"),
-        ({"step": -0.1}, "step=-0.1: give a positive"),
+        ({"tolerance": -1.0}, "tolerance must be a positive number, not -1.0"),
+        ({"tolerance": float("nan")}, "tolerance must be a positive number, not nan"),
+        ({"max_step": 0.0}, "max_step must be a positive number, not 0.0"),
+        ({"step": -0.1}, "step must be a positive number, not -0.1"),
         ({"integrator": "runge_kutta4"}, "give step="),
     ],
 )

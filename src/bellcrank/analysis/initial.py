@@ -13,6 +13,7 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanics.links import Link, Linkage, LinkKind
 from bellcrank.mechanics.rotations import from_quaternion
 from bellcrank.mechanics.start import from_joint, numbers, to_joint
+from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
@@ -30,8 +31,11 @@ def apply_initial(
     coordinate names to positions or pairs; for ball and free joints also ``position``, ``quaternion``,
     ``velocity`` and ``angular_velocity`` (both of B seen from A, velocity in A's axes, angular velocity in
     B's). For a flexible body, by its own name, a mapping of its modes; modal coordinates and rates that are not
-    given are zero and stay so in the assembly. For a state, by its name, its value.
+    given are zero and stay so in the assembly. For a state, by its name, its value. What is not given comes from the
+    described start (:meth:`bellcrank.System.initial`), coordinate by coordinate; a position alone leaves the
+    described rate.
     """
+    initial = _merged(system, loops.parameters, initial)
     q, u = q.copy(), u.copy()
     held_q: list[int] = []
     held_u: list[int] = []
@@ -65,6 +69,29 @@ def apply_initial(
     return q, u, held_q, held_u
 
 
+def _merged(system: System, parameters: Mapping[str, float], initial: Mapping[str, Any]) -> dict[str, Any]:
+    """The described start with these parameters, and what a run gives in its place."""
+    result: dict[str, Any] = {
+        name: {key: [value(x, parameters) for x in row] for key, row in start.items()}
+        for name, start in system.initials.items()
+    }
+    if not isinstance(initial, Mapping):
+        raise ModelError(f"initial must be a mapping such as {{'pin': (0.5, 1.0)}}, not {initial!r}")
+    for name, given in initial.items():
+        known = result.get(name, {})
+        if known and not isinstance(given, Mapping) and name in system.joints:
+            given = _as_mapping(system.joints[name], given)
+        if not known or not isinstance(given, Mapping):
+            result[name] = given
+            continue
+        fresh = {
+            key: [*np.atleast_1d(x), known[key][1]] if np.size(x) == 1 and len(known.get(key, ())) == 2 else x
+            for key, x in given.items()
+        }
+        result[name] = {**known, **fresh}
+    return result
+
+
 def _flexible(system: System) -> list[str]:
     return [name for name, body in system.bodies.items() if body.member is not None]
 
@@ -75,10 +102,10 @@ def _set_modes(linkage: Linkage, name: str, given: Any, q: Array, u: Array) -> N
     modes = {f"mode {k + 1}": k for k in range(link.modes)}
     if not isinstance(given, Mapping):
         raise ModelError(f"initial: give the modes of {name!r} as a mapping such as {{'mode 1': 0.001}}")
-    for key, value in given.items():
+    for key, pair in given.items():
         if key not in modes:
             raise unknown_name(f"mode of body {name!r}", key, modes)
-        position, rate = _pair(name, key, value)
+        position, rate = _pair(name, key, pair)
         q[link.eta_q + modes[key]] = position
         u[link.eta_u + modes[key]] = rate or 0.0
 

@@ -34,7 +34,7 @@ from bellcrank.result.result import Happening, Result
 from bellcrank.run import Run
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
-from bellcrank.simulation import output_times
+from bellcrank.simulation import check_options, output_times
 from bellcrank.touch import begun, continuous, touch_events
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def simulate_many(
     duration: float,
     *,
     quantities: Sequence[str],
-    integrator: str = "dop853",
+    integrator: str | None = None,
     tolerance: float = 1e-8,
     output: int | float | ArrayLike = 100,
     starts: Sequence[State] | tuple[Array, Array] | None = None,
@@ -70,23 +70,24 @@ def simulate_many(
     precision: Precision = "double",
     progress: bool | None = None,
 ) -> BatchResult:
-    """Run a mechanism for `duration` seconds, once for every row of `table`.
+    """Run a system or mechanism for `duration` seconds, once for every row of `table`.
 
     table: parameters (by name) and start values (``joint.coordinate``, ``joint.coordinate_rate``), one column
     each; see :func:`bellcrank.batch.table.read_table`. quantities: what to keep, by name; nothing else is
-    stored. integrator: 'dop853', 'dormand_prince5', 'runge_kutta5' and 'runge_kutta4' run in lanes, until an instance
-    meets an event or an impact, from where it goes on by itself; with any other, and with controllers, instances run
-    one by one.
-    output: number of equal intervals, or the times.
-    starts: states of all instances (or arrays of positions and speeds) instead of the described start.
-    threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics
-    processor, with 'dormand_prince5', 'runge_kutta5' or 'runge_kutta4', in the given precision; what fails there, runs
-    here.
-    Other options are those of `simulate`.
+    stored. integrator: 'dop853' (default), 'dormand_prince5', 'runge_kutta5' and 'runge_kutta4' run in lanes, until an
+    instance meets an event or an impact, from where it goes on by itself; with any other, and with controllers,
+    instances run one by one. output: number of equal intervals, the interval [s], or the times [s]. starts: states of
+    all instances, or arrays of positions (rows, positions) and speeds (rows, speeds), instead of the described start.
+    threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics processor,
+    with 'dormand_prince5' (default there), 'runge_kutta5' or 'runge_kutta4', in the given precision; what fails there,
+    runs here. Options as for `simulate`: tolerance, events, step [s], max_step [s], impacts, queue_size, propagation,
+    progress.
 
     An instance that fails costs only itself; it is listed in `failures`. Ctrl-C returns what was done so far.
     """
     mechanism = analyse(system) if isinstance(system, System) else system
+    integrator = integrator or ("dormand_prince5" if device == "gpu" else "dop853")
+    check_options(integrator, tolerance, step, max_step, events, controllers, None)
     if integrator not in SCALAR_METHODS:
         raise unknown_name("integrator", integrator, SCALAR_METHODS)
     if not quantities:
@@ -117,8 +118,6 @@ def simulate_many(
         raise unknown_name("device", device, ("cpu", "gpu"))
     elif precision != "double":
         raise ModelError("precision= goes with device='gpu'; the processor computes in double precision")
-    if lanes and integrator == "runge_kutta4" and not step:
-        raise ModelError("'runge_kutta4' does not choose its step: give step=")
     began = time.perf_counter()
     machine = lane_machine(mechanism)
     if starts is None:

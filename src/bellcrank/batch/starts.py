@@ -20,6 +20,7 @@ from bellcrank.errors import BellcrankError
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.model.parameters import names_in
 from bellcrank.program.trace import Expr
 
 Array = NDArray[np.float64]
@@ -115,6 +116,14 @@ def _places(mechanism: Mechanism, table: Table) -> list[tuple[str, int, int | No
 def _determined(mechanism: Mechanism, table: Table, machine: LaneMachine) -> bool:
     """Whether the rows say everything about the loops they touch."""
     m = mechanism
+    varied = _varied(m, table)
+    if any(
+        varied.intersection(names_in(x))
+        for start in m.system.initials.values()
+        for row in start.values()
+        for x in row
+    ):
+        return False
     ends = {0, len(table) - 1}
     for k in ends:
         named = dict(zip(m.mechanics.parameters, table.parameters[k].tolist(), strict=True))
@@ -139,13 +148,18 @@ def _determined(mechanism: Mechanism, table: Table, machine: LaneMachine) -> boo
     return True
 
 
-def _shapes_loops(m: Mechanism, table: Table) -> bool:
-    """Whether a parameter that varies enters the constraints."""
-    varied = {
+def _varied(m: Mechanism, table: Table) -> set[str]:
+    """The parameters that differ from the mechanism's own in some row."""
+    return {
         name
         for k, name in enumerate(m.mechanics.parameters)
         if np.any(table.parameters[:, k] != m.parameter_values[k])
     }
+
+
+def _shapes_loops(m: Mechanism, table: Table) -> bool:
+    """Whether a parameter that varies enters the constraints."""
+    varied = _varied(m, table)
     if not varied or not m.kept:
         return False
     program = m.projection(m.partition)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from bellcrank.contact.local import meet
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import TINY, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
+from bellcrank.contact.sharing import met
 from bellcrank.contact.source import Around
 from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import (
@@ -146,4 +146,4 @@ def _revolution_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
 
 
 def _sampled(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
-    return meet(cast("Around", a), b, R, c)
+    return met(cast("Around", a), b, R, c)

@@ -18,6 +18,7 @@ from bellcrank.contact.local import meets
 from bellcrank.contact.partners import why_not
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape, Sphere
+from bellcrank.contact.sharing import searched
 from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import (
     Gap,
@@ -96,9 +97,13 @@ def closest(
     if form is not None:
         n, x_a, x_b = form(shape_a, shape_b, R, c)
     else:
-        pair = _Pair(shape_a, shape_b, R, c)
-        start = pair.start(transposed_times(R_a, guess) if guess else None)
-        n, x_a, x_b = pair.search(start, iterations)
+        start = transposed_times(R_a, guess) if guess else None
+
+        def search(R: Mat, c: Vec, guess: Vec | None) -> Points:
+            pair = _Pair(shape_a, shape_b, R, c)
+            return pair.search(pair.start(guess), iterations)
+
+        n, x_a, x_b = searched(shape_a, shape_b, R, c, start, iterations, search)
     if shape_a.planar:
         # Both points in the plane of a: forces on them then have no moment out of it.
         x_a, x_b = (x_a[0], x_a[1], 0.0), (x_b[0], x_b[1], 0.0)

@@ -22,6 +22,9 @@ from enum import StrEnum
 from bellcrank.program.functions import maximum, where
 from bellcrank.program.trace import Scalar, compare, power
 
+SLOWEST = 1e-12
+"""Approaches are never taken to be slower than this [m/s]."""
+
 
 class ForceLaw(StrEnum):
     """How penetration and its rate become a force."""

@@ -307,7 +307,8 @@ class Study:
 
         store: a folder; a study that was killed goes on from there. cluster: a dask scheduler's address, a dask
         client, or "local" for a cluster of processes on this machine, started for the study; default: the cores of
-        this process. threads: default all cores. The numbers depend on none of these.
+        this process. threads: default all cores. progress: show a bar (default: on a terminal). The numbers depend on
+        none of these.
         """
         from bellcrank.explore.running import run
 
@@ -320,13 +321,13 @@ class Study:
         return optimise(self, **options)
 
     def sobol_indices(self, runs: int, **options: Any) -> Indices:
-        """Shares of variance; see :func:`bellcrank.explore.sensitivity.sobol_indices`."""
+        """Shares of variance from so many runs; see :func:`bellcrank.explore.sensitivity.sobol_indices`."""
         from bellcrank.explore.sensitivity import study_indices
 
         return study_indices(self, runs, **options)
 
     def morris(self, trajectories: int, **options: Any) -> Screening:
-        """Elementary effects; see :func:`bellcrank.explore.sensitivity.morris`."""
+        """Elementary effects along so many trajectories; see :func:`bellcrank.explore.sensitivity.morris`."""
         from bellcrank.explore.sensitivity import study_screening
 
         return study_screening(self, trajectories, **options)

@@ -27,7 +27,8 @@ class Fields:
         self.who = who
         for name, key in node.keys.items():
             if name not in known:
-                hint = nearest(name, known) or f"; keys here: {', '.join(known)}"
+                torn = name.count(")") > name.count("(")
+                hint = f"; {QUOTES}" if torn else nearest(name, known) or f"; keys here: {', '.join(known)}"
                 raise key.error(f"{who} has no key {name!r}{hint}")
 
     def __contains__(self, key: str) -> bool:

@@ -90,7 +90,11 @@ class _Parser:
     def _unexpected(self, wanted: str) -> Exception:
         token = self._here
         if token.kind != "end":
-            return self.source.error(f"expected {wanted} before {token.text!r}", token.start, token.width)
+            unit = token.kind == "name" and self.at > 0 and self.tokens[self.at - 1].kind == "number"
+            hint = "; numbers carry no units here, all are SI" if unit else ""
+            return self.source.error(
+                f"expected {wanted} before {token.text!r}{hint}", token.start, token.width
+            )
         hint = ""
         if self.source.plain and self.source.value.count("(") > self.source.value.count(")"):
             hint = f"; {QUOTES}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 VERSION = "1"
 TOP = (
     *("bellcrank", "name", "gravity", "parameters", "definitions"),
-    *("bodies", "joints", "drivers", "couplings", "states", "forces", "contacts"),
+    *("bodies", "joints", "drivers", "couplings", "states", "forces", "contacts", "initial"),
 )
 PARAMETER = ("value", "unit")
 BODY = ("mass", "inertia", "center_of_mass", "at", "angle", "quaternion", "rotation", "flexible")

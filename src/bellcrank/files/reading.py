@@ -11,7 +11,7 @@ import numpy as np
 
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
-from bellcrank.files.fields import Fields, entries, word
+from bellcrank.files.fields import Fields, entries, numbers, word
 from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
 from bellcrank.files.pressing import read_pressing
@@ -67,6 +67,8 @@ class _Reader:
             self._force(key, node)
         for key, node in self._section("contacts"):
             self._contact(key, node)
+        for key, node in self._section("initial"):
+            self._initial(key, node)
 
     def _check_version(self) -> None:
         if "bellcrank" not in self.top:
@@ -272,6 +274,32 @@ class _Reader:
         with fields.blamed():
             made = self.system.state(key.value, rate, initial, fields.optional_word("unit") or "")  # type: ignore[arg-type]
         self.scope.parameters[key.value] = made
+
+    def _initial(self, key: Text, node: Node) -> None:
+        who = f"start of {key.value!r}"
+        with Fields(self.scope, Entries(key.place), who, ()).blamed():
+            counts = self.system.start_keys(key.value)
+        if not isinstance(node, Entries):
+            values: Any = self._position(node, who)
+            fields = Fields(self.scope, Entries(node.place), who, ())
+        else:
+            fields = Fields(self.scope, node, who, tuple(counts))
+            values = {
+                name: fields.vector(name, (counts[name],))
+                if counts[name]
+                else self._position(item, f"{name} of {who}")
+                for name, item in node.values.items()
+            }
+        with fields.blamed():
+            self.system.initial(key.value, values)
+
+    def _position(self, node: Node, what: str) -> Any:
+        """A position, or a list of a position and its rate."""
+        return (
+            numbers(self.scope, node, what, (1, 2))
+            if isinstance(node, Items)
+            else self.scope.number(node, what)
+        )
 
     def _force(self, key: Text, node: Node) -> None:
         kind, fields = self._kind(key, node, "force", layout.FORCES)

@@ -48,6 +48,7 @@ from bellcrank.model import (
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.functions import SHAPES, UserFunction
+from bellcrank.model.initials import Start
 from bellcrank.model.states import StateVariable
 from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.graph import Graph
@@ -99,6 +100,7 @@ class _Writer:
                     if isinstance(item, ContactForce)
                 },
             },
+            "initial": {name: self._initial(name, start) for name, start in system.initials.items()},
         }
         body.update({name: things for name, things in sections.items() if things})
         roots: list[Expr] = []
@@ -231,6 +233,12 @@ class _Writer:
         """The components of a quantity, none for a single number."""
         quantity, chosen = self._quantities.find(name)
         return quantity.components if chosen is None else ()
+
+    def _initial(self, name: str, start: Start) -> Any:
+        """A position, a pair, or a mapping of them; the only coordinate of a joint needs no name."""
+        rows = Flow({key: row[0] if len(row) == 1 else Row(row) for key, row in start.items()})
+        single = name in self.system.joints and len(self.system.start_keys(name)) == 1
+        return next(iter(rows.values())) if single else rows
 
     def _force(self, force: Force) -> dict[str, Any]:
         match force:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
+from bellcrank.errors import unknown_name
 from bellcrank.formulations import independent, lagrange, partitioning, recursive, reduced_lagrange
 from bellcrank.formulations.equations import Equations
 from bellcrank.mechanics.links import Linkage
@@ -21,6 +22,10 @@ class Formulation(StrEnum):
     PARTITIONING = "partitioning"
     INDEPENDENT = "independent"
     RECURSIVE = "recursive"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Formulation:
+        raise unknown_name("formulation", str(value), list(cls))
 
 
 FORMULATIONS: Mapping[Formulation, Callable[[Equations], list[Scalar]]] = {

@@ -57,6 +57,9 @@ class Body(ShapeMethods):
     parameters: ParameterTable = field(default_factory=ParameterTable, repr=False)
     member: Member | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Body {self.name!r}>"
+
     @property
     def is_ground(self) -> bool:
         """Whether this is the body that never moves."""
@@ -74,7 +77,7 @@ class Body(ShapeMethods):
         return Frame(self, as_vec(np.array(self.member.node(name).position, dtype=float)), IDENTITY, name)
 
     def point(self, *position: Any) -> Frame:
-        """A point fixed in the body [m, body axes], as three numbers or one triple; axes as the body's."""
+        """A point fixed in the body: position [m] in body axes, three numbers or one triple; axes as the body's."""
         given = position[0] if len(position) == 1 else position
         return Frame(self, checks.vector(f"point of body {self.name!r}", given, self.parameters))
 
@@ -84,7 +87,10 @@ class Body(ShapeMethods):
         return Frame(self, as_vec(self.local(checks.plain_vector(what, world_point, START_POSE))))
 
     def frame(self, position: Any = ZERO, rotation: Any = IDENTITY, name: str = "") -> Frame:
-        """A frame fixed in the body: origin [m] and rotation (columns = its axes), both in body axes."""
+        """A frame fixed in the body: position [m] and rotation (3, 3), whose columns are its axes, in body axes.
+
+        name: For results and errors.
+        """
         what = f"frame {name!r} of body {self.name!r}" if name else f"frame of body {self.name!r}"
         return Frame(
             self,
@@ -98,7 +104,7 @@ class Body(ShapeMethods):
         return np.array(self.rotation)
 
     def local(self, world_point: Array) -> Array:
-        """A world point [m] in body axes, in the start pose."""
+        """`world_point` [m], (3,), in body axes, in the start pose."""
         offset = world_point - np.array(self.position)
         scale = max(float(np.abs(world_point).max()), float(np.abs(self.position).max()), 1e-300)
         return _without_dust(self.start_rotation().T @ offset, scale)

@@ -14,6 +14,9 @@ from bellcrank.model.parameters import ParameterTable, names_in
 from bellcrank.model.vectors import AXES, Array, Mat, Vec, is_rotation, tidy
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
 
+LARGEST = 1e100
+"""The largest number of a description: its cube is still a number."""
+
 
 def name(kind: str, given: Any) -> str:
     """A usable name: a non-empty string without dots."""
@@ -40,7 +43,10 @@ def number(what: str, given: Any, parameters: ParameterTable | None = None) -> S
         raise ModelError(f"{what} must be a number, not {given!r}")
     if not math.isfinite(given):
         raise ModelError(f"{what} is {float(given)}; it must be a finite number")
-    return float(given)
+    checked = float(given)
+    if abs(checked) > LARGEST:
+        raise ModelError(f"{what} is {checked:g}; it must not exceed {LARGEST:g}, or its powers overflow")
+    return checked
 
 
 def _of_this_system(what: str, given: Expr, parameters: ParameterTable | None) -> None:
@@ -59,6 +65,8 @@ def _of_this_system(what: str, given: Expr, parameters: ParameterTable | None) -
             raise ModelError(f"{what} cannot be evaluated with the parameter values: {error}") from error
         if not math.isfinite(now):
             raise ModelError(f"{what} is {now} with the parameter values; it must be finite")
+        if abs(now) > LARGEST:
+            raise ModelError(f"{what} is {now:g} with the parameter values; it must not exceed {LARGEST:g}")
 
 
 def at_least_zero(what: str, given: Any, parameters: ParameterTable, remedy: str = "") -> Scalar:

@@ -94,7 +94,10 @@ class ContactMethods(StateMethods, Registry):
         if a.frame.body is b.frame.body:
             raise ModelError(f"{who} joins body {a.frame.body.name!r} to itself; choose shapes on two bodies")
         e = _between_zero_and_one(who, restitution)
-        check_pair(a.shape, b.shape)
+        try:
+            check_pair(a.shape, b.shape)
+        except ModelError as error:
+            raise ModelError(f"{who}: {error}") from None
         chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
         if chosen is Treatment.CONTINUOUS:
             from bellcrank.model.pressing import bristles, contact_force

@@ -46,7 +46,10 @@ class ForceMethods(Registry):
         damping: Any = 0.0,
         free_length: Any = None,
     ) -> Spring:
-        """A spring and damper between two points: stiffness [N/m], damping [N s/m], free_length [m]."""
+        """A spring and damper between two points: stiffness [N/m], damping [N s/m], free_length [m].
+
+        a, b: Points of two bodies; a body stands for its origin.
+        """
         name, who = self._force_name(name)
         if free_length is None:
             if isinstance(stiffness, Expr) or stiffness != 0.0:
@@ -68,6 +71,7 @@ class ForceMethods(Registry):
     ) -> LineForce:
         """A force along the line between two points: function(length, rate, t) [N] pushes them apart.
 
+        a, b: Points of two bodies. function: Of any of length [m], rate [m/s] and t [s], on NumPy's functions.
         energy: Potential energy [J] of length [m], for the energy balance, where there is one.
         """
         name, who = self._force_name(name)
@@ -87,7 +91,10 @@ class ForceMethods(Registry):
         free_angle: Any = 0.0,
         coordinate: str | None = None,
     ) -> TorsionSpring:
-        """A spring and damper on a joint coordinate: stiffness [N m/rad], damping [N m s/rad]."""
+        """A spring and damper on a joint coordinate: stiffness [N m/rad], damping [N m s/rad], free_angle [rad].
+
+        On a displacement the units are N/m, N s/m and m. coordinate: Which one, where the joint has several.
+        """
         name, who = self._force_name(name)
         found = self._joint(who, joint)
         number = self._numbers(who)
@@ -99,14 +106,17 @@ class ForceMethods(Registry):
         self, name: str, joint: Joint | str, function: Callable[..., Any], coordinate: str | None = None
     ) -> JointForce:
         """function(coordinate, rate, t): Force [N] or torque [N m] on the joint's second body, opposite on
-        its first, along a coordinate."""
+        its first, along a coordinate [m or rad], at its rate [m/s or rad/s], at time t [s].
+
+        coordinate: Which one, where the joint has several.
+        """
         name, who = self._force_name(name)
         found = self._joint(who, joint)
         law = user_function(who, function, ("coordinate", "rate", "t"), self.parameters)
         return self._add_force(JointForce(name, found, found.coordinate(coordinate), law))
 
     def bushing(self, name: str, a: Side, b: Side, stiffness: Any, damping: Any = (0.0,) * 6) -> Bushing:
-        """Six springs and dampers between two frames, along and about the axes of `a`.
+        """Six springs and dampers between two frames `a` and `b`, along and about the axes of `a`.
 
         stiffness: 3 [N/m] and 3 [N m/rad]. damping: 3 [N s/m] and 3 [N m s/rad].
         """
@@ -119,8 +129,11 @@ class ForceMethods(Registry):
     def applied_force(
         self, name: str, frame: Side, function: Any, axes: str | Axes = "world"
     ) -> AppliedForce:
-        """A force [N] at a point: a function of any of t, position, velocity, rotation, angular_velocity
-        that returns three numbers, or three constant numbers; in world or body axes."""
+        """A force [N] at a point: a function that returns three numbers, or three constant numbers.
+
+        frame: The point. function: Of any of t [s], position [m], velocity [m/s] and angular_velocity [rad/s], all (3,)
+        in world axes, and rotation (3, 3), from body to world. axes: Of the force, "world" or "body".
+        """
         name, who = self._force_name(name)
         found, law, told = self._applied(who, frame, function, axes)
         return self._add_force(AppliedForce(name, found, law, told))
@@ -128,7 +141,7 @@ class ForceMethods(Registry):
     def applied_torque(
         self, name: str, frame: Side, function: Any, axes: str | Axes = "world"
     ) -> AppliedTorque:
-        """A torque [N m] on a body; arguments as for :meth:`applied_force`."""
+        """A torque [N m] on a body; frame, function and axes as for :meth:`applied_force`."""
         name, who = self._force_name(name)
         found, law, told = self._applied(who, frame, function, axes)
         return self._add_force(AppliedTorque(name, found, law, told))
@@ -146,10 +159,11 @@ class ForceMethods(Registry):
         reference_load: Any = 1.0,
         road: Callable[..., Any] | None = None,
     ) -> GroundSpring:
-        """A wheel on a road; see :class:`~bellcrank.model.forces.GroundSpring` for the law and the units.
+        """A wheel on a road; see :class:`~bellcrank.model.forces.GroundSpring` for the law.
 
-        frame: The wheel centre. axis: Spin axis in body axes ("x", "y", "z" or a vector). road(x, y, t):
-        Height [m]; flat ground at 0 where missing.
+        frame: The wheel centre. axis: Spin axis in body axes ("x", "y", "z" or a vector). radius: [m]. stiffness:
+        [N/m]. damping: [N s/m]. longitudinal, lateral: Slip forces over slip speed at the reference load [N s/m].
+        reference_load: [N]. road(x, y, t): Height [m] at a place [m] and time [s]; flat ground at 0 where missing.
         """
         name, who = self._force_name(name)
         found = self._frame(who, frame)

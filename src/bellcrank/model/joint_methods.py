@@ -25,25 +25,42 @@ class JointMethods(Registry):
     """
 
     def fixed(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Joint:
-        """Weld two bodies together."""
+        """Weld two bodies together.
+
+        a, b: Bodies, their names, or points or frames of them. at: World point at which reactions are told [m], in the
+        start pose. cut: True closes a loop here, False keeps the joint in the tree, None lets the analysis choose.
+        """
         return self._add_joint(name, JointKind.FIXED, a, b, at, cut=cut)
 
     def revolute(
         self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
     ) -> Joint:
-        """A hinge: rotation `angle` about the axis."""
+        """A hinge: rotation `angle` [rad] about the axis.
+
+        a, b: Bodies, their names, or points or frames of them. at: World point [m] and axis: world direction ("x", "y",
+        "z" or a vector; "z" where missing), both in the start pose. cut: True closes a loop here, False keeps the joint
+        in the tree, None lets the analysis choose.
+        """
         return self._add_joint(name, JointKind.REVOLUTE, a, b, at, axis, cut=cut)
 
     def prismatic(
         self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
     ) -> Joint:
-        """A slider: `displacement` along the axis; `at` may be left out."""
+        """A slider: `displacement` [m] along the axis.
+
+        a, b: Bodies, their names, or points or frames of them. at: World point [m], may be left out; axis: world
+        direction ("x", "y", "z" or a vector; "z" where missing), both in the start pose. cut: True closes a loop here,
+        False keeps the joint in the tree, None lets the analysis choose.
+        """
         return self._add_joint(name, JointKind.PRISMATIC, a, b, at, axis, cut=cut)
 
     def cylindrical(
         self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
     ) -> Joint:
-        """Rotation `angle` about the axis and `displacement` along it."""
+        """Rotation `angle` [rad] about the axis and `displacement` [m] along it.
+
+        a, b, at, axis, cut: As for :meth:`revolute`.
+        """
         return self._add_joint(name, JointKind.CYLINDRICAL, a, b, at, axis, cut=cut)
 
     def universal(
@@ -56,20 +73,27 @@ class JointMethods(Registry):
         axis_b: Any = None,
         cut: bool | None = None,
     ) -> Joint:
-        """A cardan joint: `angle_a` about axis_a (fixed in a), `angle_b` about axis_b (fixed in b).
+        """A cardan joint: `angle_a` [rad] about axis_a (fixed in a), `angle_b` [rad] about axis_b (fixed in b).
 
-        The two axes are perpendicular; both angles are zero in the start pose.
+        The two axes, world directions in the start pose, are perpendicular; both angles are zero there. at: World point
+        [m]. a, b, cut: As for :meth:`revolute`.
         """
         return self._add_joint(name, JointKind.UNIVERSAL, a, b, at, axis_a, axis_b, cut=cut)
 
     def spherical(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Joint:
-        """A ball joint; its coordinates are the quaternion of B's axes in A's."""
+        """A ball joint; its coordinates are the quaternion (w, x, y, z) of B's axes in A's.
+
+        at: World point in the start pose [m]. a, b, cut: As for :meth:`revolute`.
+        """
         return self._add_joint(name, JointKind.SPHERICAL, a, b, at, cut=cut)
 
     def planar(
         self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
     ) -> Joint:
-        """Motion `x`, `y`, `angle` in the plane normal to the axis; `at` may be left out."""
+        """Motion `x` [m], `y` [m], `angle` [rad] in the plane normal to the axis.
+
+        at: World point in the start pose [m], may be left out. a, b, axis, cut: As for :meth:`revolute`.
+        """
         return self._add_joint(name, JointKind.PLANAR, a, b, at, axis, cut=cut)
 
     def screw(
@@ -82,7 +106,10 @@ class JointMethods(Registry):
         pitch: Any = None,
         cut: bool | None = None,
     ) -> Joint:
-        """Rotation `angle` about the axis with an advance of `pitch` [m/rad] along it."""
+        """Rotation `angle` [rad] about the axis with an advance of `pitch` [m/rad] along it.
+
+        a, b, at, axis, cut: As for :meth:`revolute`.
+        """
         who = f"screw joint {name!r}"
         if pitch is None:
             raise ModelError(f"{who} needs pitch=, the advance in metres per radian")
@@ -92,7 +119,10 @@ class JointMethods(Registry):
         return self._add_joint(name, JointKind.SCREW, a, b, at, axis, cut=cut, pitch=pitch)
 
     def free(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Joint:
-        """No connection at all: `b` floats; its coordinates are position and quaternion in a's axes."""
+        """No connection at all: `b` floats; its coordinates are position [m] and quaternion (w, x, y, z) in a's axes.
+
+        at: World point whose position is told [m], b's origin where missing. a, cut: As for :meth:`revolute`.
+        """
         return self._add_joint(name, JointKind.FREE, a, b, at, cut=cut)
 
     def _add_joint(

@@ -37,7 +37,11 @@ class MotionMethods(Registry):
         axis: str | None = None,
         name: str | None = None,
     ) -> Driver:
-        """Make a joint coordinate, or the world coordinate `axis` of a point, follow function(t) [m, rad]."""
+        """Make a joint coordinate, or the world coordinate `axis` of a point, follow function(t) [m or rad].
+
+        target: A joint or its name, or a point of a body. function: Of t [s], smooth; it is differentiated twice.
+        coordinate: Of a joint that has several. axis: "x", "y" or "z", for a point. name: Made up where missing.
+        """
         label = self._new_name("driver", _label(target, coordinate, axis) if name is None else name)
         who = f"driver {label!r}"
         found = self._target(who, target, coordinate, axis)
@@ -63,7 +67,8 @@ class MotionMethods(Registry):
     def coupling(self, name: str, terms: Mapping[Any, Any], offset: Any = 0.0) -> Coupling:
         """Hold sum(factor * coordinate) = offset.
 
-        terms: Factors by joint, or by (joint, coordinate name) where a joint has several coordinates.
+        terms: Factors by joint, or by (joint, coordinate name) where a joint has several coordinates. offset: In the
+        unit of factor times coordinate [m or rad].
         """
         name = self._new_name("coupling", name)
         who = f"coupling {name!r}"
@@ -104,7 +109,8 @@ class MotionMethods(Registry):
     ) -> Coupling:
         """A rack on a pinion: displacement - radius * angle = offset, radius > 0 [m].
 
-        offset: [m]; the meshing of the start pose where missing.
+        prismatic, revolute: The joint of the rack and that of the pinion. offset: [m]; the meshing of the start pose
+        where missing.
         """
         remedy = "; turn the axis of one of the joints around to reverse the motion"
         radius = checks.positive(f"radius of coupling {name!r}", radius, self.parameters, remedy)

@@ -10,6 +10,7 @@ from bellcrank.model.bodies import GROUND, Body
 from bellcrank.model.drivers import Coupling, Driver
 from bellcrank.model.forces import Force
 from bellcrank.model.frames import Frame
+from bellcrank.model.initials import Start
 from bellcrank.model.joints import Joint
 from bellcrank.model.parameters import Parameter, ParameterTable
 from bellcrank.model.states import StateVariable
@@ -31,6 +32,7 @@ class Registry:
         self.forces: dict[str, Force] = {}
         self.contacts: dict[str, Any] = {}
         self.states: dict[str, StateVariable] = {}
+        self.initials: dict[str, Start] = {}
 
     def _kinds(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (

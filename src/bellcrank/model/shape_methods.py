@@ -20,7 +20,7 @@ class ShapeMethods:
     """Shapes for contacts; places and directions in body axes."""
 
     def shape(self, shape: Shape, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
-        """Any shape of :mod:`bellcrank.contact.shapes`, its frame at `at` and turned by `rotation`."""
+        """Any shape of :mod:`bellcrank.contact`, its frame at `at` [m] and turned by `rotation`, (3, 3)."""
         from bellcrank.model.contacts import PlacedShape
 
         body = cast("Body", self)
@@ -28,31 +28,34 @@ class ShapeMethods:
         return PlacedShape(body.frame(at, turned), shape)
 
     def sphere(self, radius: Any, at: Any = ZERO) -> PlacedShape:
-        """A sphere [m]."""
+        """A sphere of a radius [m] about the point `at` [m]."""
         from bellcrank.contact.shapes import Sphere
 
         return self.shape(Sphere(radius), at)
 
     def ellipsoid(self, a: Any, b: Any, c: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
-        """An ellipsoid with semi-axes a, b, c [m] along its frame."""
+        """An ellipsoid with semi-axes a, b, c [m] along its frame, at `at` [m], turned by `rotation`, (3, 3)."""
         from bellcrank.contact.shapes import Ellipsoid
 
         return self.shape(Ellipsoid(a, b, c), at, rotation)
 
     def capsule(self, radius: Any, half_length: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
-        """A capsule along z of its frame [m]."""
+        """A capsule along z of its frame: radius [m], half_length of its straight part [m].
+
+        at: Its middle [m]. rotation: Of its frame, (3, 3).
+        """
         from bellcrank.contact.shapes import Capsule
 
         return self.shape(Capsule(radius, half_length), at, rotation)
 
     def cylinder(self, radius: Any, half_length: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
-        """A cylinder along z of its frame [m]."""
+        """A cylinder along z of its frame: radius and half_length [m]; at [m] and rotation as for a capsule."""
         from bellcrank.contact.shapes import Cylinder
 
         return self.shape(Cylinder(radius, half_length), at, rotation)
 
     def plane(self, at: Any = ZERO, normal: Any = (0.0, 0.0, 1.0)) -> PlacedShape:
-        """A half-space whose surface runs through `at` with the outward `normal`."""
+        """A half-space whose surface runs through `at` [m] with the outward `normal`, (3,)."""
         from bellcrank.contact.shapes import Plane
 
         n = checks.plain_vector("normal of a plane", normal, "a normal is three plain numbers")
@@ -61,19 +64,19 @@ class ShapeMethods:
         return self.shape(Plane(), at, as_mat(rotation_with_z_along(n / np.linalg.norm(n))))
 
     def circle(self, radius: Any, at: Any = ZERO) -> PlacedShape:
-        """A circle in the x-y plane [m], for planar mechanisms."""
+        """A circle in the x-y plane, radius [m] about `at` [m], for planar mechanisms."""
         from bellcrank.contact.shapes import Circle
 
         return self.shape(Circle(radius), at)
 
     def ellipse(self, a: Any, b: Any, at: Any = ZERO, angle: float = 0.0) -> PlacedShape:
-        """An ellipse in the x-y plane with semi-axes a, b [m], a turned by `angle` from x."""
+        """An ellipse in the x-y plane about `at` [m] with semi-axes a, b [m], a turned by `angle` [rad] from x."""
         from bellcrank.contact.shapes import Ellipse
 
         return self.shape(Ellipse(a, b), at, _about_z(angle))
 
     def line(self, at: Any = ZERO, angle: float = 0.0) -> PlacedShape:
-        """A straight edge in the x-y plane along x turned by `angle`; the material lies below it."""
+        """A straight edge through `at` [m] in the x-y plane, along x turned by `angle` [rad], material below it."""
         from bellcrank.contact.shapes import HalfPlane
 
         return self.shape(HalfPlane(), at, _about_z(angle))

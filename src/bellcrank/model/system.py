@@ -9,6 +9,7 @@ from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.contacts import ContactMethods
 from bellcrank.model.force_methods import ForceMethods
+from bellcrank.model.initials import InitialMethods
 from bellcrank.model.joint_methods import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUND", "System"]
 
 
-class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, StudyMethods):
+class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, InitialMethods, StudyMethods):
     """A mechanism as the user describes it.
 
     gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,
@@ -55,7 +56,10 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, StudyMet
         self._gravity = checks.vector(f"gravity of system {self.name!r}", given, self.parameters)
 
     def parameter(self, name: str, value: Any, unit: str = "") -> Expr:
-        """A named number that can change without compiling anew; use the result like a number."""
+        """A named number that can change without compiling anew; use the result like a number.
+
+        value: What it is unless a run says otherwise. unit: In words, for reports.
+        """
         name = self._new_name("parameter", name)
         number = checks.plain_number(
             f"value of parameter {name!r}", value, "a parameter starts from a plain number"
@@ -98,7 +102,7 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, StudyMet
         """A flexible body: a member reduced to modal coordinates, see :mod:`bellcrank.flexible`.
 
         Joints, forces and points sit on its nodes (``body.node("tip")``). The pose is that of its floating
-        frame, undeformed.
+        frame, undeformed: at [m], angle [rad], rotation (3, 3) or quaternion (4,) as for :meth:`body`.
         """
         name = self._new_name("body", name)
         self.bodies[name] = make_flexible_body(name, member, at, angle, rotation, quaternion, self.parameters)

@@ -18,6 +18,7 @@ import numpy as np
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
 from bellcrank.program.step import Step
+from bellcrank.program.subprogram import called
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _FUSED = {
@@ -254,7 +255,8 @@ def functions(
 
 def helpers(programs: Sequence[Program]) -> str:
     """The table functions that the programs use."""
-    ops = {e.op for p in programs for e in p.operations}
+    whole = [q for p in programs for q in (p, *(target.program for target in called(p)))]
+    ops = {e.op for p in whole for e in p.operations}
     spelled = {"static": "static", "real": "double"}
     found = [text.format(**spelled) for op, text in (("interval", SEARCH), ("gather", GATHER)) if op in ops]
     return "\n".join(found)

@@ -10,11 +10,20 @@ from bellcrank.program.program import Program
 
 
 @dataclass(frozen=True)
+class Touch:
+    """A contact: its name, and the place of the parameter that keeps the speed at which it began, if its law asks."""
+
+    name: str
+    parameter: int | None
+
+
+@dataclass(frozen=True)
 class Export:
     """What goes into the file: programs of [t, y, p], and what the entries of their arrays are called.
 
     rates: to the rates of y. full: to all speeds, all speed rates and the constraint residuals. projection: to
-    y corrected, residual, margin; None where there is nothing to project.
+    y corrected, residual, margin; None where there is nothing to project. gaps: to the gaps of the `touches`, then the
+    rates at which they close; None where there are none. slowest: approach that touches have at least [m/s].
     """
 
     name: str
@@ -28,6 +37,9 @@ class Export:
     start_time: float
     start: Sequence[float]
     values: Sequence[float]
+    touches: Sequence[Touch] = ()
+    gaps: Program | None = None
+    slowest: float = 0.0
 
 
 ABOUT = """\
@@ -45,8 +57,29 @@ ABOUT = """\
  *   {name}_step(&t, y, p, h)      one step of Runge-Kutta 4 of h seconds, then projection; returns 0, or 1
  *                                 where the loops could not be closed, or 2 where the state is not finite
  *                                 (t and y then stay as they were)
- *
+{contacts} *
 {lists} */
+"""
+
+CONTACTS = """\
+ *   {name}_gaps(t, y, p, out)     gaps of the contacts [m], then the rates at which they close [m/s]
+ *   {name}_touch(t, y, p, gap)    keeps the speeds at which contacts began, which their forces depend on, in
+ *                                 p: call it before the first step and after every step, with the same
+ *                                 array gap of {NAME}_CONTACTS numbers
+"""
+
+TOUCH = """\
+void {name}_touch(double t, const double *y, double *p, double *gap) {{
+  static const int place[{NAME}_CONTACTS] = {{{places}}};
+  double out[2 * {NAME}_CONTACTS];
+  int i;
+  {name}_gaps(t, y, p, out);
+  for (i = 0; i < {NAME}_CONTACTS; ++i) {{
+    double speed = out[{NAME}_CONTACTS + i];
+    if (place[i] >= 0 && gap[i] > 0.0 && out[i] <= 0.0) p[place[i]] = speed > {slowest} ? speed : {slowest};
+    gap[i] = out[i];
+  }}
+}}
 """
 
 STEP = """\
@@ -113,9 +146,10 @@ def c_file(export: Export) -> str:
     """The text of the file."""
     name, n = identifier(export.name), len(export.states)
     fill = {"name": name, "NAME": name.upper(), "title": comment(export.name)}
-    programs = [export.rates, export.full, *([export.projection] if export.projection else [])]
+    programs = [p for p in (export.rates, export.full, export.projection, export.gaps) if p is not None]
+    contacts = CONTACTS.format(**fill) if export.gaps else ""
     parts = [
-        ABOUT.format(lists=_lists(export), **fill),
+        ABOUT.format(lists=_lists(export), contacts=contacts, **fill),
         HEAD,
         _sizes(export, name.upper()),
         helpers(programs),
@@ -130,6 +164,12 @@ def c_file(export: Export) -> str:
         parts.append(PROJECT.format(**fill))
     else:
         parts.append(NO_PROJECT.format(**fill))
+    if export.gaps:
+        places = ", ".join(
+            str(-1 if touch.parameter is None else touch.parameter) for touch in export.touches
+        )
+        parts.append(functions(export.gaps, f"{name}_gaps", signature))
+        parts.append(TOUCH.format(places=places, slowest=repr(export.slowest), **fill))
     start = ", ".join(repr(float(v)) for v in export.start)
     values = ", ".join(repr(float(v)) for v in (*export.values, 0.0))
     time = repr(float(export.start_time))
@@ -155,6 +195,8 @@ def _sizes(export: Export, prefix: str) -> str:
         "OUTPUTS": len(export.full.outputs),
         "CORRECTIONS": 8,
     }
+    if export.touches:
+        sizes["CONTACTS"] = len(export.touches)
     lines = [f"#define {prefix}_{what} {size}" for what, size in sizes.items()]
     lines.append(f"#define {prefix}_POSITION_TOLERANCE 1e-11")
     return "\n".join([*lines, ""])
@@ -164,7 +206,8 @@ def _lists(export: Export) -> str:
     u = export.speeds
     rates, changes = (f"rate of {name}" for name in u), (f"acceleration of {name}" for name in u)
     outputs = [*rates, *changes, *(f"residual of {e}" for e in export.equations)]
-    blocks = (("y", export.states), ("p", export.parameters), ("out", outputs))
+    contacts = [f"contact {touch.name}" for touch in export.touches]
+    blocks = (("y", export.states), ("p", export.parameters), ("out", outputs), ("gap", contacts))
     return "".join(
         f" * {array}[{k}]  {comment(name)}\n" for array, names in blocks for k, name in enumerate(names)
     )

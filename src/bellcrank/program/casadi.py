@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bellcrank.program.program import Program
+from bellcrank.program.subprogram import inlined
 from bellcrank.program.trace import Expr
 
 
@@ -21,6 +22,7 @@ def casadi_function(
     (default: one vector ``x`` and one ``y``).
     """
     casadi = _package()
+    program = inlined(program)
     ins = inputs or {"x": len(program.inputs)}
     outs = outputs or {"y": len(program.outputs)}
     for sizes, flat, what in ((ins, program.inputs, "inputs"), (outs, program.outputs, "outputs")):

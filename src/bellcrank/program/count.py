@@ -82,8 +82,12 @@ def count(program: Program) -> Count:
     """The operations of `program`, exactly; inputs and constants cost nothing."""
     stages: dict[str, Counter[str]] = {}
     for node in program.operations:
-        stages.setdefault(node.stage, Counter())[node.op] += 1
+        counted = stages.setdefault(node.stage, Counter())
+        if node.op == "call":
+            counted.update(node.args[0].count.operations)
+        elif node.op != "part":
+            counted[node.op] += 1
     whole: Counter[str] = Counter()
-    for counted in stages.values():
-        whole.update(counted)
+    for each in stages.values():
+        whole.update(each)
     return Count(dict(whole), {name: Count(dict(counted)) for name, counted in stages.items()})

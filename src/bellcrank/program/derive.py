@@ -10,10 +10,12 @@ throughout, jumps included, and ``select`` has that of the branch taken. ``sqrt`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
-from bellcrank.program.functions import cos, reachable, sign, sin, sqrt, where
+from bellcrank.program.functions import cos, reachable, rebuild, sign, sin, sqrt, where
+from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
+from bellcrank.program.subprogram import call, call_moving, part, part_rate
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar, add, compare, div, function, mul, power, sub
 
 
@@ -59,6 +61,8 @@ def jacobian(outputs: Sequence[Scalar], inputs: Sequence[Expr]) -> list[dict[int
 
 def jvp_program(program: Program) -> Program:
     """The program with inputs (x, dx) and outputs (y, dy), where dy is the derivative along dx."""
+    if any(node.op == "call" for node in program.operations):
+        return dual(program, range(len(program.inputs)))
     taken = {e.args[0] for e in program.inputs}
     moving: list[Expr] = []
     for e in program.inputs:
@@ -69,6 +73,40 @@ def jvp_program(program: Program) -> Program:
         moving.append(e.graph.input(name))
     rates = directional(program.outputs, {e.id: d for e, d in zip(program.inputs, moving, strict=True)})
     return Program.of([*program.inputs, *moving], [*program.outputs, *rates], f"{program.name} with tangent")
+
+
+def dual(program: Program, moving: Sequence[int]) -> Program:
+    """The program with inputs (x, rates of the inputs at the places `moving`) and outputs (y, dy).
+
+    Values and rates are traced together, so that a call that gives both serves for both.
+    """
+    graph = Graph()
+    if program.graph is not None:
+        graph.twins = program.graph.twins
+    inputs = [graph.input(e.args[0]) for e in program.inputs]
+    seeds = [graph.input(f"rate {k} of {program.name}") for k in moving]
+    values: dict[int, Any] = {e.id: x for e, x in zip(program.inputs, inputs, strict=True)}
+    rates: dict[int, Scalar] = {inputs[k].id: d for k, d in zip(moving, seeds, strict=True)}
+    for node in program.operations:
+        args = [values[a.id] if isinstance(a, Expr) else a for a in node.args]
+        with graph.counting(node.stage):
+            if node.op == "call":
+                own = [rates.get(a.id, 0.0) if isinstance(a, Expr) else 0.0 for a in args[1:]]
+                still = all(not isinstance(r, Expr) and r == 0.0 for r in own)
+                values[node.id] = (call(*args), None) if still else (call_moving(args[0], args[1:], own),) * 2
+                continue
+            if node.op == "part":
+                (whole, moved), k = args
+                values[node.id] = value = part(whole, k)
+                if moved is not None and isinstance(value, Expr):
+                    rates[value.id] = part_rate(node, moved)
+                continue
+            values[node.id] = value = rebuild(node.op, args)
+            if isinstance(value, Expr) and value.id not in rates:
+                _advance(value, rates)
+    outputs = [values[o.id] if isinstance(o, Expr) else o for o in program.outputs]
+    along = [rates.get(o.id, 0.0) if isinstance(o, Expr) else 0.0 for o in outputs]
+    return Program.of([*inputs, *seeds], [*outputs, *along], f"{program.name} with tangent")
 
 
 def _live(outputs: Iterable[Scalar]) -> list[Expr]:
@@ -180,6 +218,8 @@ _RULES: dict[str, Rule] = {
     "min": _extreme,
     "max": _extreme,
     "select": lambda node, rates: where(cast("Scalar", node.args[0]), rates[1], rates[2]),
+    "call": lambda node, rates: call_moving(node.args[0], node.args[1:], rates[1:]),
+    "part": lambda node, rates: part_rate(node, rates[0]),
 }
 
 PIECEWISE_CONSTANT = TRUTH_OPS | {"floor", "interval", "gather"}

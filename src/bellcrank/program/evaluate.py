@@ -9,13 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.program.program import Program
+from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.trace import Expr
 
 Array: TypeAlias = NDArray[np.float64]
 Truth: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Surely true, surely false; neither where a NaN was compared (Kleene's logic)."""
 
-_TAKEN_AS_THEY_ARE = {"and": 2, "or": 2, "not": 1, "select": 1, "interval": 2, "gather": 2}
+_TAKEN_AS_THEY_ARE = {
+    "and": 2,
+    "or": 2,
+    "not": 1,
+    "select": 1,
+    "interval": 2,
+    "gather": 2,
+    "call": 1,
+    "part": 2,
+}
 """How many first arguments are conditions or tables; a condition anywhere else counts as a number."""
 
 
@@ -80,6 +90,10 @@ def _gather(k: Any, values: tuple[float, ...]) -> Any:
     return np.where(lost, np.nan, np.asarray(values)[whole])
 
 
+def _call(target: Subprogram, *args: Any) -> Array:
+    return evaluate(target.program, np.stack(np.broadcast_arrays(*map(_number, args))))
+
+
 RULES: dict[str, Callable[..., Any]] = {
     "neg": np.negative, "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
     "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
@@ -90,6 +104,6 @@ RULES: dict[str, Callable[..., Any]] = {
     "le": lambda a, b: (np.less_equal(a, b), np.greater(a, b)),
     "eq": lambda a, b: (np.equal(a, b), np.less(a, b) | np.greater(a, b)),
     "and": _and, "or": _or, "not": lambda a: (_truth(a)[1], _truth(a)[0]), "select": _chosen,
-    "interval": _interval, "gather": _gather,
+    "interval": _interval, "gather": _gather, "call": _call, "part": lambda whole, k: whole[k],
 }  # fmt: skip
 """The meaning of every operation, on arrays; conditions are pairs of truth values."""

@@ -146,6 +146,12 @@ def reachable(roots: Iterable[Scalar]) -> list[Expr]:
     return [seen[id] for id in sorted(seen)]
 
 
+def _calls() -> Any:
+    from bellcrank.program import subprogram
+
+    return subprogram
+
+
 _BUILDERS: dict[str, Callable[..., Scalar]] = {
     "neg": lambda a: -a, "add": add, "sub": sub, "mul": mul, "div": div,
     "atan2": atan2, "pow": power, "min": minimum, "max": maximum,
@@ -153,5 +159,6 @@ _BUILDERS: dict[str, Callable[..., Scalar]] = {
     "eq": lambda a, b: compare("eq", a, b), "and": lambda a, b: logical("and", a, b),
     "or": lambda a, b: logical("or", a, b), "not": logical_not, "select": where,
     "interval": interval, "gather": gather,
+    "call": lambda target, *args: _calls().call(target, *args), "part": lambda whole, k: _calls().part(whole, k),
     **{name: partial(function, name) for name in FUNCTIONS_1},
 }  # fmt: skip

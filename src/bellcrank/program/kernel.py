@@ -18,6 +18,7 @@ from bellcrank.program import cache
 from bellcrank.program.llvm import emit
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE
+from bellcrank.program.subprogram import Subprogram, called
 
 LEVEL = 1
 """Effort of LLVM's code generator. Level 0 gives code half as fast, levels 2 and 3 the same code later."""
@@ -82,23 +83,15 @@ def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE
     Neither changes the bits of the result.
     """
     begin = time.perf_counter()
-    level = LEVEL if len(program.operations) <= LARGE else 0
     with _lock:
         binding = _start()
-        machine = _machine(level)
-        made_by = (_emitter(), str((lanes, limit, level)), machine.triple, _cpu(), _features(), _version())
-        key = cache.key(program.text(), *made_by)
-        code = cache.load(key)
-        found = code is not None
-        if code is None:
-            module = binding.parse_assembly(emit(program, lanes, limit))
-            module.verify()
-            module.triple = machine.triple
-            module.data_layout = str(machine.target_data)
-            code = machine.emit_object(module)
-            cache.store(key, code)
-        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+        code, found = _object(program, lanes, limit)
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(_level(program)))
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        for target in called(program):
+            if (lanes, limit) not in target.objects:
+                target.objects[lanes, limit], _ = _object(target.program, lanes, limit, target)
+            engine.add_object_file(binding.ObjectFileRef.from_data(target.objects[lanes, limit]))
         engine.finalize_object()
     return Kernel(
         engine,
@@ -109,6 +102,29 @@ def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE
         found,
         time.perf_counter() - begin,
     )
+
+
+def _level(program: Program) -> int:
+    return LEVEL if len(program.operations) <= LARGE else 0
+
+
+def _object(program: Program, lanes: int, limit: int, target: Subprogram | None = None) -> tuple[bytes, bool]:
+    """The object file of a program (or of the subprogram `target` it is of), and whether it was in the cache."""
+    binding = _start()
+    level = _level(program)
+    machine = _machine(level)
+    kind = str((lanes, limit, level)) + (" called" if target is not None else "")
+    key = cache.key(program.text(), _emitter(), kind, machine.triple, _cpu(), _features(), _version())
+    code = cache.load(key)
+    if code is not None:
+        return code, True
+    module = binding.parse_assembly(emit(program, lanes, limit, target))
+    module.verify()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    code = machine.emit_object(module)
+    cache.store(key, code)
+    return code, False
 
 
 def _start() -> Any:

@@ -7,11 +7,17 @@ pieces. What a NaN does is said in :mod:`writer`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bellcrank.program.elementary import COPY, SEARCH, many_lanes_text, many_text, sincos_text
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
-from bellcrank.program.step import Pair
+from bellcrank.program.step import Pair, Step
+from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.writer import StepWriter
+
+ROW = 16
+"""Constant outputs in a row from which on they are copied from a table."""
 
 LARGEST_FRAME = 64 * 1024
 """Workspaces and buffers above this size [bytes] come from the heap, not from the stack of the caller."""
@@ -23,23 +29,37 @@ WIDEST_PAIRED = 4
 """Most lanes with which twins share registers: four by two doubles are the widest register there is."""
 
 
-def emit(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> str:
+def emit(
+    program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE, target: Subprogram | None = None
+) -> str:
     """The module of `program`: functions ``kernel(x, y)`` and ``kernel_many(X, Y, rows)``.
 
     With `lanes` = 4 every slot of x and y is four doubles, one a state. ``kernel_many`` takes and gives one
-    row a state in either case. Pieces of at most `limit` steps become functions of their own.
+    row a state in either case. Pieces of at most `limit` steps become functions of their own. target: The subprogram
+    that `program` is of; then there is one function, by its own name.
     """
     if lanes not in (1, 2, 4, 8):
         raise ValueError(f"lanes must be 1, 2, 4 or 8, not {lanes}")
-    plan = schedule(program, max(1, TOGETHER // lanes), limit, pairs=lanes <= WIDEST_PAIRED)
-    return _Module(plan, lanes).text()
+    plan = schedule(program, max(1, TOGETHER // lanes), limit, lanes <= WIDEST_PAIRED, calls=True)
+    return _Module(plan, lanes, target).text()
+
+
+def _name(target: Subprogram, lanes: int) -> str:
+    """The function of a subprogram."""
+    return f"called{lanes}_{target.digest[:40]}"
 
 
 class _Module(StepWriter):
     """Writes one module."""
 
-    def __init__(self, plan: Schedule, lanes: int) -> None:
+    def __init__(self, plan: Schedule, lanes: int, target: Subprogram | None) -> None:
         super().__init__(plan, lanes)
+        self.target = target
+        self.blocks = "" if target is None else _blocks(target, "ptr noalias readonly ")
+        steps = [s for piece in plan.pieces for s in piece.steps if isinstance(s, Step)]
+        calls = [s.args[0].program for s in steps if s.op == "call"]
+        self.handed = max((len(p.inputs) for p in calls), default=0)
+        self.given = max((len(p.outputs) for p in calls), default=0)
         self.outputs: dict[int, list[int]] = {}
         for k, o in enumerate(plan.outputs):
             if type(o) is int:
@@ -53,7 +73,8 @@ class _Module(StepWriter):
             bodies.append("\n".join(self.lines))
             self.lines = []
         self._main()
-        self._many()
+        if self.target is None:
+            self._many()
         bodies.append("\n".join(self.lines))
         helpers = []
         if self.searches:
@@ -80,18 +101,19 @@ class _Module(StepWriter):
         self.begin(piece.loads)
         self.lines.append(
             f"define internal void @piece{k}(ptr noalias readonly %x, ptr noalias %y, ptr noalias %w, "
-            "ptr noalias readonly %c) noinline nounwind {"
+            f"ptr noalias readonly %c{self.blocks}) noinline nounwind {{"
         )
         if k == 0:
-            for slot, o in enumerate(self.plan.outputs):
-                if type(o) is not int or o < self.plan.n_in:
-                    self.store(self.ref(o), "%y", slot)
+            self._known_outputs()
         truths, outputs, saves = self.plan.truths, self.outputs, piece.saves
         for step in piece.steps:
             if isinstance(step, Pair):
                 self._pair(step, saves)
                 continue
-            self.step(step)
+            if step.op == "call":
+                self._call(step)
+            else:
+                self.step(step)
             for o in step.outs:
                 if o < 0:
                     continue
@@ -102,6 +124,30 @@ class _Module(StepWriter):
                     self.store(self.ref(o), "%y", slot)
         self.lines.append("  ret void\n}")
 
+    def _known_outputs(self) -> None:
+        """Outputs that are inputs or constants; of a mass matrix most are zeros, which are copied in a row."""
+        outputs = self.plan.outputs
+        slot = 0
+        while slot < len(outputs):
+            o = outputs[slot]
+            end = slot
+            while end < len(outputs) and type(outputs[end]) is not int:
+                end += 1
+            if end - slot >= ROW:
+                self._copied([float(v) for v in outputs[slot:end]], slot)
+                slot = end
+                continue
+            if type(o) is not int or o < self.plan.n_in:
+                self.store(self.ref(o), "%y", slot)
+            slot += 1
+
+    def _copied(self, values: list[float], slot: int) -> None:
+        table = self._table(tuple(v for v in values for _ in range(self.lanes)))
+        self.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        size = 8 * self.lanes * len(values)
+        to = self._address("%y", slot)
+        self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {table}, i64 {size}, i1 false)")
+
     def _pair(self, pair: Pair, saves: dict[int, int]) -> None:
         first = pair.outs[0]
         self.pair(pair)
@@ -111,6 +157,50 @@ class _Module(StepWriter):
         for o in pair.outs:
             for slot in self.outputs.get(o, ()):
                 self.store(self.ref(o), "%y", slot)
+
+    def place(self, a: int) -> tuple[str, int]:
+        if self.target is None:
+            return "%x", a
+        block, slot = self.target.places[a]
+        return ("%x" if block == 0 else f"%b{block}"), slot
+
+    def _call(self, step: Step) -> None:
+        """Lay out the arguments behind the workspace, call, and take the results from behind them.
+
+        Blocks that stand in a row among the inputs are handed over where they are.
+        """
+        target, args = step.args[0], step.args[1:]
+        x, free = self.plan.slots, self.plan.slots
+        packed = [a for a, (block, _) in zip(args, target.places, strict=True) if block == 0]
+        for a in packed:
+            self.store(self.ref(a), "%w", free)
+            free += 1
+        pointers = ""
+        for first, count in target.blocks:
+            block = args[first : first + count]
+            base = self._row(block)
+            if base is None:
+                for k, a in enumerate(block):
+                    self.store(self.ref(a), "%w", free + k)
+                base = "%w", free
+                free += count
+            pointers += f", ptr {self._address(*base)}"
+        behind = self.plan.slots + self.handed
+        name = _name(target, self.lanes)
+        self.declare(f"declare void @{name}(ptr, ptr{', ptr' * len(target.blocks)}) nounwind")
+        to = self._address("%w", behind)
+        self.lines.append(f"  call void @{name}(ptr {self._address('%w', x)}, ptr {to}{pointers})")
+        for k, o in enumerate(step.outs):
+            if o >= 0:
+                self.op(f"load {self.T}, ptr {self._address('%w', behind + k)}, align 8", f"%v{o}")
+
+    def _row(self, args: Sequence[int | float]) -> tuple[str, int] | None:
+        """Where arguments begin that stand in a row among the inputs."""
+        if not all(type(a) is int and a < self.plan.n_in for a in args):
+            return None
+        places = [self.place(a) for a in args if type(a) is int]
+        base, slot = places[0]
+        return (base, slot) if places == [(base, slot + k) for k in range(len(places))] else None
 
     def _workspace(self, size: int, name: str) -> bool:
         """Reserve `size` doubles; True when they come from the heap and must be freed."""
@@ -123,10 +213,14 @@ class _Module(StepWriter):
         return True
 
     def _main(self) -> None:
-        self.lines.append("define void @kernel(ptr noalias readonly %x, ptr noalias %y) nounwind {")
-        heap = self._workspace(self.plan.slots * self.lanes, "%w")
+        name = "kernel" if self.target is None else _name(self.target, self.lanes)
+        self.lines.append(
+            f"define void @{name}(ptr noalias readonly %x, ptr noalias %y{self.blocks}) nounwind {{"
+        )
+        heap = self._workspace((self.plan.slots + self.handed + self.given) * self.lanes, "%w")
+        blocks = "" if self.target is None else _blocks(self.target, "ptr ")
         for k in range(len(self.plan.pieces)):
-            self.lines.append(f"  call void @piece{k}(ptr %x, ptr %y, ptr %w, ptr @constants)")
+            self.lines.append(f"  call void @piece{k}(ptr %x, ptr %y, ptr %w, ptr @constants{blocks})")
         if heap:
             self.lines.append("  call void @free(ptr %w)")
         self.lines.append("  ret void\n}")
@@ -145,3 +239,8 @@ class _Module(StepWriter):
         frees = [f"  call void @free(ptr {p})" for p, h in zip(("%xs", "%ys"), heap, strict=True) if h]
         self.lines.append(many_lanes_text(n_in, n_out, lanes))
         self.lines += [*frees, "  ret void\n}"]
+
+
+def _blocks(target: Subprogram, kind: str) -> str:
+    """The blocks of a subprogram as further arguments."""
+    return "".join(f", {kind}%b{k + 1}" for k in range(len(target.blocks)))

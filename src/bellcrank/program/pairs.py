@@ -75,6 +75,8 @@ class _Search:
                 self.positive[step.outs[0]] = base, -sign
             elif step.op == "sincos":
                 self._note_sines(step)
+            elif step.op == "call":
+                self._note_call(step)
             else:
                 self._note(step)
 
@@ -102,6 +104,11 @@ class _Search:
                     self.sines[a, k] = out
                     if a in self.sided:
                         self.sided.add(out)
+
+    def _note_call(self, step: Step) -> None:
+        """Calls have no twins; what they give is of the side of what they are given."""
+        if not self.sided.isdisjoint(step.reads()):
+            self.sided.update(o for o in step.outs if o >= 0)
 
     def matches(self) -> dict[int, Match]:
         """By each value of a pair: both forms, their operands in the same order."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from bellcrank.program.pairs import paired
 from bellcrank.program.program import Program
 from bellcrank.program.step import Pair, Step
+from bellcrank.program.subprogram import inlined
 from bellcrank.program.trace import TRUTH_OPS, Expr
 
 STEPS_A_PIECE = 320
@@ -49,12 +50,18 @@ class Schedule:
 
 
 def schedule(
-    program: Program, together: int = 8, limit: int = STEPS_A_PIECE, pairs: bool = False
+    program: Program,
+    together: int = 8,
+    limit: int = STEPS_A_PIECE,
+    pairs: bool = False,
+    calls: bool = False,
 ) -> Schedule:
     """Order the operations of `program`, at most `together` sines at once, at most `limit` steps a piece.
 
-    pairs: whether the steps of twins are to share registers.
+    pairs: whether the steps of twins are to share registers. calls: whether calls stay calls.
     """
+    if not calls:
+        program = inlined(program)
     number = {e.id: k for k, e in enumerate(program.inputs)}
     n_in = len(program.inputs)
     for k, e in enumerate(program.operations):
@@ -72,10 +79,23 @@ def schedule(
 
 
 def _numbered(operations: Sequence[Expr], number: dict[int, int]) -> list[Step]:
-    return [
+    steps = [
         Step(e.op, (number[e.id],), tuple([number[a.id] if isinstance(a, Expr) else a for a in e.args]))
         for e in operations
+        if e.op != "part"
     ]
+    parts = [e for e in operations if e.op == "part"]
+    if not parts:
+        return steps
+    outs: dict[int, dict[int, int]] = {}
+    for e in parts:
+        outs.setdefault(number[e.args[0].id], {})[e.args[1]] = number[e.id]
+    return [s._replace(outs=_results(s, outs[s.outs[0]])) if s.op == "call" else s for s in steps]
+
+
+def _results(step: Step, used: dict[int, int]) -> tuple[int, ...]:
+    """The values of all results of a call, -1 where not needed."""
+    return tuple(used.get(k, -1) for k in range(len(step.args[0].program.outputs)))
 
 
 def _fused(steps: list[Step], outputs: Sequence[int | float]) -> list[Step]:
@@ -118,7 +138,8 @@ def _sines_together(steps: list[Step], together: int) -> list[Step]:
         if step.op == "sin" or step.op == "cos":
             pairs.setdefault(step.args[0], [-1, -1])[step.op == "cos"] = step.outs[0]
             here += 1
-        level[step.outs[0]] = here
+        for o in step.outs:
+            level[o] = here
     if not pairs:
         return steps
     waiting: dict[int, list[int]] = {}

@@ -9,7 +9,8 @@ class Step(NamedTuple):
     """One operation on numbered values: `args` are value numbers (int), constants (float) or tables (tuple).
 
     `op` is an operation of the tracer, or ``fma`` (a*b + c), ``fms`` (a*b - c), ``fnma`` (c - a*b), or
-    ``sincos``, whose `outs` are the sines and cosines (-1 where not needed) of its arguments in turn.
+    ``sincos``, whose `outs` are the sines and cosines (-1 where not needed) of its arguments in turn. The first
+    argument of ``call`` is a subprogram; its `outs` are all results (-1 where not needed).
     """
 
     op: str

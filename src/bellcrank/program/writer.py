@@ -81,6 +81,10 @@ class StepWriter:
     def _address(self, base: str, slot: int) -> str:
         return base if slot == 0 else self.op(f"getelementptr {self.T}, ptr {base}, i64 {slot}")
 
+    def place(self, a: int) -> tuple[str, int]:
+        """Where an input stands."""
+        return "%x", a
+
     def ref(self, a: int | float) -> str:
         """The operand `a`; fetched here if this piece has not seen it yet."""
         if type(a) is not int:
@@ -94,7 +98,7 @@ class StepWriter:
             if pair is not None:
                 self._of_pair(a, pair)
                 return f"%v{a}"
-            base, slot = ("%x", a) if a < self.plan.n_in else ("%w", self.loads[a])
+            base, slot = self.place(a) if a < self.plan.n_in else ("%w", self.loads[a])
             address = self._address(base, slot)
             self.op(f"load {self.T}, ptr {address}, align 8", f"%v{a}")
         return f"%v{a}"

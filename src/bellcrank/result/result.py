@@ -126,7 +126,7 @@ class Result:
         return True
 
     def compute(self, names: Sequence[str]) -> list[Series]:
-        """Several quantities at once; shared parts are computed once."""
+        """The quantities `names` at once; shared parts are computed once."""
         missing = [n for n in dict.fromkeys(names) if n not in self._computed]
         if missing:
             self._computed.update(zip(missing, self._evaluate(missing), strict=True))
@@ -198,7 +198,7 @@ class Result:
         return field(self, body, name)
 
     def history(self, body: str, name: str, point: Any, component: str) -> Series:
-        """One component of a field over time, at the sample point nearest to a place in member axes [m].
+        """One component of a field of a body over time, at the sample point nearest to a place in member axes [m].
 
         For a node's name: of the sample points there (the extremes of a beam's section) the one that reaches the
         largest magnitude; all of them are ``result["rod.middle.stress"]``.
@@ -217,13 +217,13 @@ class Result:
         return deformed(self, body, magnified)
 
     def to_pandas(self, *names: str | Sequence[str]) -> Any:
-        """A pandas DataFrame of the named quantities (all positions of bodies where none are named)."""
+        """A pandas DataFrame of the quantities `names` (positions of all bodies where none are named)."""
         import pandas as pd
 
         return pd.DataFrame(self._columns(_listed(names)), index=pd.Index(self.time, name="time [s]"))
 
     def to_xarray(self, *names: str | Sequence[str]) -> Any:
-        """An xarray Dataset of the named quantities, with units as attributes.
+        """An xarray Dataset of the quantities `names`, with units as attributes.
 
         Vectors have the dimension ``axis`` (x, y, z), rotations ``axis`` and ``body_axis``; other components are
         labelled by a dimension called after the quantity.
@@ -258,19 +258,19 @@ class Result:
         return columns
 
     def save(self, path: Any) -> None:
-        """Write everything into one compressed file; see :func:`bellcrank.load_result`."""
+        """Write everything into one compressed file, `path`; see :func:`bellcrank.load_result`."""
         from bellcrank.result.storage import save
 
         save(self, path)
 
     def plot(self, *names: str, path: Any = None) -> Any:
-        """Curves of quantities over time; returns the matplotlib figure, and saves it where a path is given."""
+        """Curves of the quantities `names` over time: the matplotlib figure, saved where a path is given."""
         from bellcrank.view.plots import plot
 
         return plot(self, names, path)
 
     def html(self, path: Any, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> None:
-        """Write an animation with curves of quantities as one self-contained HTML file.
+        """Write an animation with curves of quantities into `path`, one self-contained HTML file.
 
         magnified: Factor on the deformation of flexible bodies.
         """
@@ -284,7 +284,7 @@ class Result:
         """Open the web viewer on this result; see :class:`bellcrank.viewer.Viewer` for the options.
 
         Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
-        to open one (default: outside of notebooks).
+        to open one (default: outside of notebooks). quantities: Whose curves to show at first.
         """
         from bellcrank.viewer import Viewer
 
@@ -293,7 +293,10 @@ class Result:
         return viewer
 
     def report(self, path: Any, quantities: Sequence[str] | None = None) -> None:
-        """Write a report of the run, ready to print, as one self-contained HTML file."""
+        """Write a report of the run into `path`, ready to print, one self-contained HTML file.
+
+        quantities: Whose curves to draw; a choice where None.
+        """
         from bellcrank.view.report import report
 
         report(self, path, quantities)

@@ -82,6 +82,8 @@ def replacing(path: Path) -> Iterator[Any]:
     """An HDF5 file that takes its place under `path` when it is complete."""
     import h5py
 
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path.name!r}: there is no folder {str(path.parent)!r}")
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
     try:
@@ -152,7 +154,7 @@ def load(path: str | PathLike[str]) -> Result:
 
 
 def load_result(path: str | PathLike[str]) -> Any:
-    """The result in a file: a :class:`Result`, or one of elastic contact."""
+    """The result in the file `path`: a :class:`Result`, or one of elastic contact."""
     if not is_elastic(path):
         return load(path)
     from bellcrank.elastic.storage import load as load_elastic
