@@ -100,7 +100,8 @@ class Run:
         self.reals[[at.THRESHOLD, at.THRESHOLD_USUAL]] = options.repartition_threshold
         self.reals[at.MARGIN] = 1.0
         self.reals[at.STEP_MARGIN] = 1.0
-        self.reals[[at.RANK, at.RANK_START, at.RANK_BEST]] = 1.0
+        self.reals[[at.RANK, at.RANK_START]] = 1.0
+        self.reals[at.INDEPENDENCE] = problem.independence
         self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
         self._take_tolerances()
         self.v[at.Y] = problem.y0
@@ -191,6 +192,8 @@ class Run:
         self.problem = problem
         self._take_addresses()
         self._take_tolerances()
+        # Other pivots measure up to other values.
+        self.reals[at.RANK_BEST], self.reals[at.INDEPENDENCE] = 0.0, problem.independence
         self.restart(self.t, np.asarray(y, dtype=np.float64))
 
     def change_method(self, name: str) -> None:
