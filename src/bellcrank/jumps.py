@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+CORRECTIONS = 8
+"""Newton's corrections of a state after a jump, at most."""
+
 
 class Jumps:
     """The sides of all jumps of a run so far, in pairs."""
@@ -25,7 +28,7 @@ class Jumps:
 
     def add(self, run: Run, t: float, before: tuple[Array, Array], after: tuple[Array, Array]) -> None:
         """One jump: the integrator's state and the parameters on both sides, in the present partition."""
-        for y, p in (before, after):
+        for y, p in (before, (_closed(run, t, *after), after[1])):
             self._sides.append((len(run.used) - 1, np.concatenate([[t], y, p])))
 
     def go_on_from(self, rows: Array) -> None:
@@ -48,3 +51,17 @@ class Jumps:
             values = run.used[k].full.many(np.ascontiguousarray(inputs[here]))
             found[here, 1 + nq : 1 + nq + 2 * nu] = values[:, : 2 * nu]
         return np.vstack([*self._earlier, found])
+
+
+def _closed(run: Run, t: float, y: Array, p: Array) -> Array:
+    """A state on the constraints, as the integrator begins from it: a jump may have told positions that are not."""
+    from bellcrank.export import needs_projection
+
+    if needs_projection(run.mechanism):
+        for _ in range(CORRECTIONS):
+            out = run.machine.projection(np.concatenate([[t], y, p]))
+            moved = np.abs(out[: len(y)] - y).max()
+            y = out[: len(y)]
+            if not moved > 1e-12:
+                break
+    return y

@@ -187,6 +187,11 @@ class Mechanism(StudyMethods):
         self._check_distance(distance, name, state.t, CHANGE_POINT)
         return distance, name
 
+    @property
+    def start_independence(self) -> float:
+        """How far the loops are from losing rank in the start state, 0 to 1."""
+        return self._partition_and_rank[1][0]
+
     def check_start(self, tolerance: float) -> None:
         """Raise where the start is so close to a change point that a run cannot hold this relative tolerance."""
         partition, (distance, name) = self._partition_and_rank

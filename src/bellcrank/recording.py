@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -19,7 +20,7 @@ from bellcrank.result.header import Header
 from bellcrank.result.storage import Stored
 from bellcrank.simulate import Options
 from bellcrank.simulate import layout as at
-from bellcrank.simulate.checkpoint import Checkpoint
+from bellcrank.simulate.checkpoint import Checkpoint, UnfitCheckpoint
 from bellcrank.simulate.loop import Progress
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ class Recorder:
         self.outputs = self.events = self.number = 0
         self.written_at = 0.0
         self._file: Any = None
+        self._earlier: Stored | None = None
+
+    def go_on_from(self, stored: Stored) -> None:
+        """Begin with what an earlier part of the run left, when there is more: a run that is refused leaves it be."""
+        self._earlier, self.checkpoint = stored, stored.checkpoint
 
     def begin(self, stored: Stored | None = None) -> None:
         """Start the file, with what an earlier part of the run left; the old file stays until then."""
@@ -112,6 +118,9 @@ class Recorder:
         """Bring the file up to date, where it is time to."""
         if not self.due(progress.seconds):
             return
+        if self._earlier is not None:
+            self.begin(self._earlier)
+            self._earlier = None
         new = slice(self.outputs, progress.outputs)
         q, u, du, p = run.rows(times[new], progress.y[new], progress.partition[new])
         layout.append(self._file, times[new], q, u, du, p)
@@ -245,8 +254,22 @@ def resume(
     else:
         stored = shortened(stored, 0, 0)
     record = Recorder(path, header)
-    record.begin(stored)
-    return run.go(header.output_times, Options(**given), progress, record, point)
+    record.go_on_from(stored)
+    with told_of_other_versions(path):
+        return run.go(header.output_times, Options(**given), progress, record, point)
+
+
+@contextmanager
+def told_of_other_versions(path: str | PathLike[str]) -> Iterator[None]:
+    """Turn the refusal of a checkpoint into words for who wanted to go on."""
+    try:
+        yield
+    except UnfitCheckpoint as refused:
+        raise ResultFileError(
+            f"{path}: this run cannot be gone on with: its checkpoint is damaged or of another version of bellcrank "
+            f"({refused}). Its outputs can be read all the same (bellcrank.load_result); start a new run from the "
+            "last of them with simulate(start=...)"
+        ) from refused
 
 
 def _same(what: str, given: Sequence[str], wanted: Sequence[str]) -> None:

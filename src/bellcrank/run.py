@@ -69,6 +69,7 @@ class Run:
         self.seconds_before = 0.0
         self.watch: Watch | None = None
         self.jumps = Jumps()
+        self.independence = mechanism.start_independence
         self.present = np.array(mechanism.parameter_values)
         self._watching: dict[Partition, Kernel] = {}
 
@@ -110,6 +111,7 @@ class Run:
             names=names,
             event_names=tuple(e.name for e in self.events),
             scales=tolerance_scales(m, machine.partition),
+            independence=self.independence,
             keep=tuple(keep),
         )
 
@@ -219,7 +221,7 @@ class Run:
     def _on_repartition(self, t: float, y: Array, p: Array) -> tuple[Problem, Array] | None:
         state = self.full_state(self.machine, t, y, p)
         partition = self.mechanism.choose_partition(state, p.tolist())
-        self.mechanism.check_rank(state, partition, p.tolist())
+        self.independence, _ = self.mechanism.check_rank(state, partition, p.tolist())
         # The same speeds with other pivots count as well: a pivot may vanish for its place in the order alone.
         if partition == self.machine.partition:
             return None

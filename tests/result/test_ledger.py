@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.simulate.test_skew_linkage import skew_linkage
 
 import bellcrank as bc
 from bellcrank.result import storage
@@ -86,3 +87,15 @@ def test_parameters_hold_from_the_last_change_on() -> None:
     run = pendulum().simulate(1.0, output=np.linspace(0.05, 0.95, 10), progress=False, controllers=[counter])
     column = list(run.mechanism.mechanics.parameters).index("torque")
     np.testing.assert_array_equal(run.parameters[:, column], np.arange(10.0))
+
+
+def test_it_closes_over_a_jump_to_positions_that_are_not_on_the_loops() -> None:
+    """The run goes on from the nearest positions that are; so must the ledger."""
+
+    def shaken(state: bc.State, p: Any) -> bc.State:
+        return replace(state, q=state.q + 1e-3 * np.cos(np.arange(len(state.q))), u=1.2 * state.u)
+
+    shake = bc.Event("shaken", lambda m: m["t"] - 0.5, jump=shaken)
+    run = skew_linkage().simulate(1.0, tolerance=1e-9, output=1000, progress=False, events=[shake])
+    assert run.ledger.relative_residual < 1e-7
+    assert abs(run.ledger.events[-1]) > 0.1

@@ -288,8 +288,24 @@ def test_a_hostile_checkpoint_is_refused(hasty: Callable[[int], None], tmp_path:
         with h5py.File(path, "r+") as file:
             layout.put_checkpoint(file, layout.SLOTS[0], layout.packed({**arrays, "ints": ints}, about))
             layout.put_checkpoint(file, layout.SLOTS[1], b"")
-        with pytest.raises(ValueError, match="not one of such a run"):
+        with pytest.raises(ResultFileError, match=r"not one of such a run.*start a new run"):
             bc.resume(path)
+
+
+def test_a_checkpoint_of_another_version_is_told_and_the_outputs_stay(
+    hasty: Callable[[int], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.h5"
+    hasty(5)
+    part = pendulum().simulate(3.0, output=300, save=path, integrator="dop853")
+    arrays, about = layout.unpacked(storage.read(path).checkpoint)
+    with h5py.File(path, "r+") as file:
+        older = {**arrays, "ints": arrays["ints"][:-2]}
+        layout.put_checkpoint(file, layout.SLOTS[0], layout.packed(older, about))
+        layout.put_checkpoint(file, layout.SLOTS[1], b"")
+    with pytest.raises(ResultFileError, match=r"another version.*load_result"):
+        bc.resume(path)
+    assert same(bc.load_result(path), part)
 
 
 def test_a_damaged_slot_leaves_the_other(hasty: Callable[[int], None], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bellcrank.errors import SingularMechanism
+from bellcrank.events import Controller
 from bellcrank.formulations.partition import choose_partition
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import analyse
@@ -310,3 +311,16 @@ def test_loops_are_closed_as_well_for_their_size_in_small_mechanisms(scale):
         _parallelogram(scale, 1.3, 1.0), 1.0, initial={"main": (1.0, 5.0)}, tolerance=1e-4, progress=False
     )
     assert np.asarray(run["constraints.position"]).max() <= 1e-9 * scale
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.2, 2.2])
+def test_a_pass_in_fixed_steps_under_a_controller_keeps_the_energy(speed):
+    """Beginning beside the change point, and anew at every sample, the run must know how far off its loops can be."""
+    system = _parallelogram(angle=0.05)
+    idle = system.parameter("idle", 0.0)
+    system.joint_force("nothing", "main", lambda coordinate, rate, t: 0.0 * idle)
+    clock = Controller("clock", 2e-3, [], lambda t, measured: {"idle": t})
+    options = {"integrator": "runge_kutta4", "step": 1e-3, "controllers": [clock], "progress": False}
+    run = simulate(system, 0.3, initial={"main": (0.05, -speed)}, **options)
+    energy = np.asarray(run["energy.total"])
+    assert np.abs(energy - energy[0]).max() < 1e-7 * np.asarray(run["energy.kinetic"]).max()

@@ -81,6 +81,37 @@ def test_repartition_is_asked_for_and_the_run_goes_on():
     assert result.y == pytest.approx(plain.y, abs=1e-5)
 
 
+@pytest.mark.parametrize("method", ["dop853", "radau", "milne_hamming"])
+def test_a_partition_that_alone_loses_rank_is_changed_at_the_last_moment(method):
+    """The margin tells nothing; the rank falls with the height, which a slow pendulum passes in many small steps."""
+
+    def by_height(x, y):
+        px, py, vx, vy = x[1], x[2], x[3], x[4]
+        square = px * px + py * py
+        shift = 0.5 * (1.0 - square) / square
+        px *= 1.0 + shift
+        py *= 1.0 + shift
+        out = (px * vx + py * vy) / (px * px + py * py)
+        y[0], y[1] = px, py
+        y[2], y[3] = vx - out * px, vy - out * py
+        y[4] = abs(square - 1.0)
+        y[5] = 1.0
+        y[6] = abs(py)
+
+    sound = replace(pendulum_in_the_plane(), y0=np.array([0.8, -0.6, 2.4, 3.2]))
+    problem = replace(sound, project=kernel(by_height))
+    options = replace(_options(method), max_step=1e-4)
+    times = np.linspace(0.0, 0.5, 26)
+    with pytest.raises(SimulationError) as caught:
+        integrate(problem, method, times, options)
+    assert caught.value.status is Status.CHANGE_POINT
+    assert caught.value.trajectory.end_state[1] == pytest.approx(0.0, abs=2e-3)
+    result = integrate(problem, method, times, options, on_repartition=lambda t, y, p: (sound, y))
+    assert len(result.repartitions) == 1
+    plain = integrate(sound, method, times, options)
+    assert result.y == pytest.approx(plain.y, abs=1e-8)
+
+
 def test_a_run_goes_on_where_there_is_no_better_partition():
     result = integrate(pendulum_in_the_plane(), "dop853", [3.0], Options(repartition_threshold=0.5))
     assert result.status is Status.DONE

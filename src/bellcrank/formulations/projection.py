@@ -90,21 +90,23 @@ def _margin(loops: Loops) -> Scalar:
 
 
 def _rank(loops: Loops) -> Scalar:
-    """The smallest pivot against the largest entry of its constraint; towards zero the loops lose rank.
+    """The smallest pivot against the dependent entries of its constraint; towards zero the loops lose rank.
 
-    Equations of one point count together: one of them may vanish in line with an axis.
+    Equations of one point count together: one of them may vanish in line with an axis. Squares, because they cost
+    less than magnitudes.
     """
     found: list[Scalar] = [1.0]
     owner = [k for k, c in enumerate(loops.constraints) for _ in range(c.size)]
     for group, lu in zip(loops.partition.groups, loops.eliminations, strict=True):
-        entries: dict[int, list[Scalar]] = {}
+        dependent = {c for _, c in group.pivots}
+        sizes: dict[int, Scalar] = {}
         for e, _ in group.pivots:
-            row = loops.row(e, group.turned)
-            entries.setdefault(owner[e], []).extend(function("abs", x) for x in row.values())
-        sizes = {k: _extreme(maximum, values, 0.0) for k, values in entries.items()}
+            for column, x in loops.row(e, group.turned).items():
+                if column in dependent:
+                    sizes[owner[e]] = sizes.get(owner[e], 0.0) + x * x
         for pivot, (e, _) in zip(lu.pivot_values, group.pivots, strict=True):
-            found.append(function("abs", pivot) / (sizes[owner[e]] + 1e-300))
-    return _extreme(minimum, found, 1.0)
+            found.append(pivot * pivot / (sizes[owner[e]] + 1e-300))
+    return sqrt(_extreme(minimum, found, 1.0))
 
 
 def _extreme(of_two: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar], of_none: Scalar) -> Scalar:

@@ -19,7 +19,7 @@ from bellcrank.impacts.queue import Check, QueueSegment
 from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
 from bellcrank.mechanism import State
-from bellcrank.recording import Recorder, cut, header_of, resumption, shortened
+from bellcrank.recording import Recorder, cut, header_of, resumption, shortened, told_of_other_versions
 from bellcrank.result import layout
 from bellcrank.result.contact_storage import PREFIX, contact_fields, impact_arrays
 from bellcrank.result.header import Header
@@ -235,7 +235,8 @@ def resume_with_contacts(
     happened = stored.events[met:]
     here = replace(stored, time=times[first : first + len(q)], q=q, u=u, du=du, parameters=p, events=happened)
     standing = Standing(resumption(arrays, about, here), forces, restore)
-    return drive(setup, contacts, whole, following, record, standing)
+    with told_of_other_versions(path):
+        return drive(setup, contacts, whole, following, record, standing)
 
 
 def _with_forces(stored: Stored, contacts: int) -> Stored:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.errors import unknown_name
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanics.dynamics import modal_wrench
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
@@ -26,6 +26,7 @@ from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar, function
 from bellcrank.result import energy
 from bellcrank.result.deformation import node_rows
+from bellcrank.result.points import WHAT, parse_point
 from bellcrank.result.reactions import Reactions
 from bellcrank.result.snapshot import Snapshot, total
 from bellcrank.result.states import state_rate
@@ -103,7 +104,29 @@ class Quantities:
         head, _, component = name.rpartition(".")
         if head in table and component in table[head].components:
             return table[head], (table[head].components.index(component),)
+        if (point := parse_point(name)) is not None:
+            return self._point(name, *point)
         raise unknown_name("quantity", name, self._near(name, head))
+
+    def _point(
+        self, name: str, body: str, at: Vec, what: str, component: str | None
+    ) -> tuple[Traceable, tuple[int, ...] | None]:
+        """The motion of a point of a body."""
+        s = self.s
+        known = {n: b for n, b in s.system.bodies.items() if not b.is_ground}
+        if body not in known:
+            raise unknown_name("body", body, known)
+        member = known[body].member
+        if member is not None:
+            nodes = ", ".join(member.nodes)
+            raise ModelError(f"{name!r}: body {body!r} is flexible; its nodes can be asked for: {nodes}")
+        if what not in WHAT:
+            raise unknown_name(f"quantity of a point of {body!r}", what, WHAT)
+        if component is not None and component not in XYZ:
+            raise unknown_name(f"component of {name!r}", component, XYZ)
+        motion = partial(s.body_point, body, at)
+        traced = Traceable(lambda: getattr(motion(), what)(), XYZ, WHAT[what], what == "acceleration")
+        return traced, None if component is None else (XYZ.index(component),)
 
     def _near(self, name: str, head: str) -> list[str]:
         """Candidates for a mistyped name: components of a known quantity, or quantities of a known object."""

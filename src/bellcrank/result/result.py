@@ -15,7 +15,7 @@ from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.result.ledger import Ledger, changes, works
 from bellcrank.result.multipliers import multipliers
-from bellcrank.result.quantities import Quantities
+from bellcrank.result.quantities import XYZ, Quantities
 from bellcrank.result.series import Series
 from bellcrank.result.snapshot import Snapshot
 
@@ -71,7 +71,8 @@ class Happening:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """States over time. ``result["slider.velocity.x"]`` gives any quantity, computed when asked for.
+    """States over time. ``result["slider.velocity.x"]`` gives any quantity, computed when asked for;
+    ``result["rod.point(0.5, 0, 0).velocity"]`` that of any point of a body.
 
     time: [s], shape (k,). q, u, du: positions, speeds and speed rates, one row an output. parameters: values
     at each output, one column a parameter. run: how it went. impacts: their table. contact_forces: of lasting
@@ -215,22 +216,32 @@ class Result:
 
         return deformed(self, body, magnified)
 
-    def to_pandas(self, *names: str) -> Any:
+    def to_pandas(self, *names: str | Sequence[str]) -> Any:
         """A pandas DataFrame of the quantities `names` (positions of all bodies where none are named)."""
         import pandas as pd
 
-        return pd.DataFrame(self._columns(names), index=pd.Index(self.time, name="time [s]"))
+        return pd.DataFrame(self._columns(_listed(names)), index=pd.Index(self.time, name="time [s]"))
 
-    def to_xarray(self, *names: str) -> Any:
-        """An xarray Dataset of the quantities `names`, with units as attributes."""
+    def to_xarray(self, *names: str | Sequence[str]) -> Any:
+        """An xarray Dataset of the quantities `names`, with units as attributes.
+
+        Vectors have the dimension ``axis`` (x, y, z), rotations ``axis`` and ``body_axis``; other components are
+        labelled by a dimension called after the quantity.
+        """
         import xarray as xr
 
-        wanted = names or self._default_names()
-        data = {}
+        wanted = _listed(names) or self._default_names()
+        data: dict[str, Any] = {}
+        coordinates: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
         for s in self.compute(wanted):
-            dims = ("time", *[f"{s.name}:{i}" for i in range(1, s.ndim)])
-            data[s.name] = (dims, s.to_numpy(), {"units": s.unit})
-        return xr.Dataset(data, coords={"time": ("time", self.time, {"units": "s"})})
+            components = self.quantities.find(s.name)[0].components
+            dims: tuple[str, ...] = ("axis", "body_axis")[: s.ndim - 1]
+            if s.ndim == 2 and components != XYZ:
+                dims = (f"{s.name} component",)
+            data[s.name] = (("time", *dims), s.to_numpy(), {"units": s.unit})
+            for dim in dims:
+                coordinates[dim] = (dim, list(XYZ if dim.endswith("axis") else components), {})
+        return xr.Dataset(data, coords=coordinates)
 
     def _default_names(self) -> tuple[str, ...]:
         return tuple(f"{name}.position" for name in self.mechanism.system.bodies)
@@ -295,3 +306,8 @@ class Result:
         from bellcrank.view.citations import cite
 
         return cite(self)
+
+
+def _listed(names: Sequence[str | Sequence[str]]) -> list[str]:
+    """Names given one by one or as lists."""
+    return [n for given in names for n in ([given] if isinstance(given, str) else given)]

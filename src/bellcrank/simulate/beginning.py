@@ -20,6 +20,7 @@ from bellcrank.simulate.layout import (
     H_OLD,
     HISTORY,
     HIT,
+    INDEPENDENCE,
     INDEX,
     INTS,
     JACOBIAN_AGE,
@@ -154,8 +155,9 @@ def begin(
     reals[ERROR_OLD] = 1e-4
     reals[H_OLD] = 0.0
     reals[RANK_START] = reals[RANK]
-    # Another partition has pivots of its own.
-    reals[RANK_BEST] = reals[RANK]
+    # A run that begins beside a change point has not seen how far from it the loops can be.
+    reals[RANK_BEST] = max(reals[RANK_BEST], reals[RANK] / reals[INDEPENDENCE])
+    reals[INDEPENDENCE] = 1.0
     ints[FRESH] = 0
     ints[SCANNING] = 0
     ints[LAST_REJECTED] = 0

@@ -9,6 +9,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 
+class UnfitCheckpoint(ValueError):
+    """Arrays that are not those of such a run: of another problem, another version, or tampered with."""
+
+
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
     """Everything the driver of a run knows, but for the outputs already written.

@@ -95,7 +95,10 @@ RANK: Final = 25  # how far the loops are from losing rank: after the last proje
 RANK_START: Final = 26
 RANK_BEST: Final = 27
 THRESHOLD_USUAL: Final = 28  # of the margin, while no other partition was asked for in vain
-REALS: Final = 29
+INDEPENDENCE: Final = (
+    29  # of the loops where the problem began, 0 to 1; one once it is taken into the best rank
+)
+REALS: Final = 30
 
 # rows of v
 Y: Final = 0

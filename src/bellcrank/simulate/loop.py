@@ -144,6 +144,7 @@ class _Driver:
         self.switches = [(run.t, run.integrator.name)]
         self.started = self.reported = time.perf_counter()
         self.chunk = 64
+        self.rescued = -math.inf
 
     def take_over(self, checkpoint: Checkpoint) -> None:
         """Go on where a run like this one was."""
@@ -209,7 +210,7 @@ class _Driver:
                     return Status.EVENT
             elif status is Status.REPARTITION:
                 self._repartition()
-            elif status is Status.CONSTRAINTS and self._again():
+            elif self._rescued(status):
                 continue
             elif (method := successor(status)) is not None:
                 run.change_method(method)
@@ -282,6 +283,12 @@ class _Driver:
             raise self._stuck(t, hits)
         return stop
 
+    def _rescued(self, status: Status) -> bool:
+        """Whether something can be done about a failure."""
+        if status is Status.CONSTRAINTS:
+            return self._again()
+        return status is Status.CHANGE_POINT and self._other_pivots()
+
     def _again(self) -> bool:
         """Make a step again, by half, whose end is on the constraints but not all between; whether that is possible."""
         run = self.run
@@ -300,13 +307,27 @@ class _Driver:
         run.reals[at.H] = step
         return True
 
+    def _other_pivots(self) -> bool:
+        """Go on with another partition where only this one loses rank; once at any one time."""
+        run = self.run
+        if self.on_repartition is None or run.t <= self.rescued:
+            return False
+        self.rescued = run.t
+        if not self._repartition():
+            return False
+        # The steps before have shrunk to nothing.
+        run.reals[at.H] = run.options.fixed_step
+        run.ints[[at.LEAPING, at.NEARBY]] = 0
+        return True
+
     def _stuck(self, t: float, hits: tuple[int, ...]) -> SimulationError:
         names = self.run.problem.event_names
         name = names[hits[0]] if names else f"event {hits[0]}"
         trajectory = self._trajectory(Status.STEP_UNDERFLOW)
         return SimulationError(Status.STEP_UNDERFLOW, t, -1, name, trajectory)
 
-    def _repartition(self) -> None:
+    def _repartition(self) -> bool:
+        """Ask for another partition; whether there is one."""
         run = self.run
         try:
             answer = self.on_repartition(run.t, run.y.copy(), run.p.copy()) if self.on_repartition else None
@@ -317,11 +338,12 @@ class _Driver:
         if answer is None:
             # No better partition: ask again only when it has become much worse.
             run.reals[at.THRESHOLD] = 0.1 * run.reals[at.STEP_MARGIN]
-            return
+            return False
         problem, y = answer
         self.repartitions.append(run.t)
         run.reals[at.THRESHOLD] = run.options.repartition_threshold
         run.change_problem(problem, y)
+        return True
 
     def _trajectory(self, status: Status) -> Trajectory:
         run = self.run

@@ -34,6 +34,7 @@ class Problem:
         names: Names of the state entries for messages; may be empty.
         event_names: Names of the events; may be empty.
         scales: What the absolute tolerance of each state entry is multiplied by, or None for one.
+        independence: How far the loops are from losing rank at the start, 0 to 1, whatever the partition.
         standing: Events that stand at zero at the start, up to rounding; where they go from there is looked for.
         keep: Whatever must stay alive for the addresses to stay valid.
     """
@@ -53,6 +54,7 @@ class Problem:
     event_names: tuple[str, ...] = ()
     standing: tuple[int, ...] = ()
     scales: NDArray[np.float64] | None = field(default=None, repr=False)
+    independence: float = 1.0
     keep: tuple[object, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

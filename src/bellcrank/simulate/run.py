@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.beginning import begin
+from bellcrank.simulate.checkpoint import UnfitCheckpoint
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options, Problem
@@ -99,7 +100,8 @@ class Run:
         self.reals[[at.THRESHOLD, at.THRESHOLD_USUAL]] = options.repartition_threshold
         self.reals[at.MARGIN] = 1.0
         self.reals[at.STEP_MARGIN] = 1.0
-        self.reals[[at.RANK, at.RANK_START, at.RANK_BEST]] = 1.0
+        self.reals[[at.RANK, at.RANK_START]] = 1.0
+        self.reals[at.INDEPENDENCE] = problem.independence
         self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
         self._take_tolerances()
         self.v[at.Y] = problem.y0
@@ -190,6 +192,8 @@ class Run:
         self.problem = problem
         self._take_addresses()
         self._take_tolerances()
+        # Other pivots measure up to other values.
+        self.reals[at.RANK_BEST], self.reals[at.INDEPENDENCE] = 0.0, problem.independence
         self.restart(self.t, np.asarray(y, dtype=np.float64))
 
     def change_method(self, name: str) -> None:
@@ -229,7 +233,7 @@ class Run:
         for name, a in ({name: getattr(self, name) for name in _ARRAYS} | own).items():
             given = arrays.get(name)
             if given is None or given.shape != a.shape or given.dtype != a.dtype:
-                raise ValueError(f"the array {name!r} of the snapshot is not one of such a run")
+                raise UnfitCheckpoint(f"the array {name!r} of the snapshot is not one of such a run")
         ints, fixed = arrays["ints"], [at.N, at.N_EVENTS, at.N_OUT, at.ROWS, at.OWN_INTS, at.OWN_REALS]
         bounded = {at.OUT_NEXT: len(self.out_t), at.HEAD: 7, at.DENSE_ROWS: at.DENSE_LIMIT}
         constant = self.own[0] != 0
@@ -240,7 +244,7 @@ class Run:
             or np.any(arrays["own0"][constant] != self.own[0][constant])
             or np.any((places < 0) | (places >= self.problem.n))
         ):
-            raise ValueError("the snapshot is not one of such a run")
+            raise UnfitCheckpoint("the snapshot is not one of such a run")
 
 
 _ARRAYS = ("ints", "reals", "x", "v", "g", "corrected")

@@ -69,8 +69,9 @@ _ADVICE = {
         "'auto'; otherwise raise max_steps or loosen the tolerances."
     ),
     Status.NEWTON_FAILED: (
-        "The implicit equations of the step could not be solved, however small the step. A force is probably "
-        "discontinuous here: describe the jump as an event or smooth it; or use the explicit method 'dop853'."
+        "The implicit equations of the step could not be solved, however small the step (a fixed one may be too long: "
+        "make it shorter). A force is probably discontinuous here: describe the jump as an event or smooth it; or use "
+        "the explicit method 'dop853'."
     ),
     Status.STIFF: "The explicit method is held back by stability; an implicit one would take longer steps.",
     Status.NONSTIFF: "Stability no longer limits the step: an explicit method would be cheaper.",
