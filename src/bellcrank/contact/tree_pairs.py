@@ -145,8 +145,11 @@ def least(nodes_a: Floats, i: int, nodes_b: Floats, j: int, given: Floats, bound
     reach = top_a + rim_a * (tilt - 0.5 * bend_a * rim_a) + top_b + rim_b * (tilt - 0.5 * bend_b * rim_b)
     apart = up - c * reach
     height = -1e300
-    if c > cone:
-        height = apart if apart >= 0.0 else apart / (c - cone)
+    # The least cosine of that direction with a normal of b.
+    sharp = 1.0 - 0.5 * cone * cone
+    least_cosine = c * sharp - s * cone
+    if least_cosine > SQUARE:
+        height = apart if apart >= 0.0 else apart / least_cosine
     if apart >= enough or height >= bound:
         return max(apart, height)
     # Tilted towards where the nearest rims of both are: m = n up + (d - n up) share, n = (A - B) / 2c.
@@ -175,14 +178,16 @@ def least(nodes_a: Floats, i: int, nodes_b: Floats, j: int, given: Floats, bound
     rim_b = min(drum_b, tilt * radius_b)
     way_a = along_a - top_a + facing * (top_b + rim_b * (tilt - 0.5 * bend_b * rim_b))
     way_b = -along_b - top_b + facing * (top_a + rim_a * (tilt - 0.5 * bend_a * rim_a))
-    c = 1.0 - 0.5 * cone * cone
-    if c > 0.0:
-        height = max(height, way_b if way_b >= 0.0 else way_b / c)
+    if sharp > SQUARE:
+        height = max(height, way_b if way_b >= 0.0 else way_b / sharp)
     way_a = max(0.0, way_a)
     way_b = max(0.0, way_b)
     apart = max(apart, math.sqrt(max(way_a * way_a + side_a * side_a, way_b * way_b + side_b * side_b)))
     if height >= 0.0:
         return max(height, apart)
+    if up < 0.0:
+        # They look away from each other, or one is inside the other.
+        apart = max(apart, math.sqrt(square) - ball_a - ball_b)
     height = max(height, -deep)
     # Beside the quadrics and deep inside only distances count.
     if side_b > -height * cone or apart >= deep:
