@@ -8,13 +8,26 @@ search, which normals that are nearly opposed are given room for.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.heights import above_quadric, nearest_below, seen
-from bellcrank.contact.meeting_layout import FACING, HEIGHT, LOOKED, PARTNER, PLACE, SPACING_B, SPOT, WITHIN
+from bellcrank.contact.meeting_layout import (
+    FACING,
+    HEIGHT,
+    LOOKED,
+    MARKS,
+    NEIGHBOURS,
+    PARTNER,
+    PLACE,
+    SHARP,
+    SPACING_B,
+    SPOT,
+    WITHIN,
+)
 from bellcrank.contact.pieces import COVER, REACH
 from bellcrank.contact.tree import AXIS, BALL
 from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
@@ -30,6 +43,30 @@ COLUMNS = 2
 """Of what is told of nodes: how far normals turn, and the least curvature [1/m]."""
 ANY = 4.0
 """More than normals can differ by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Facing:
+    """What a search of contact points takes of a sampled surface besides its pieces, made once.
+
+    turns: Of nodes (nodes, COLUMNS). marks: Of places, normals and whether they are sharp (places, MARKS). first: The
+    first place of each sample. neighbours: Places around each place.
+    """
+
+    turns: Floats
+    marks: Floats
+    first: Ints
+    neighbours: Ints
+
+    @staticmethod
+    def of(surface: Sampled) -> Facing:
+        """From the tree of a surface."""
+        order = surface.tree.order
+        marks = np.zeros((len(order), MARKS))
+        marks[:, :3], marks[:, SHARP] = surface.normals[order], surface.sharp[order]
+        first = np.unique(order, return_index=True)[1]
+        neighbours = np.ascontiguousarray(first[surface.neighbours[order]][:, :NEIGHBOURS])
+        return Facing(turns(surface), marks, first, neighbours)
 
 
 def turns(surface: Sampled) -> Floats:
@@ -158,4 +195,4 @@ def low_facing(
     return count
 
 
-__all__ = ["low_facing", "turns"]
+__all__ = ["Facing", "low_facing"]

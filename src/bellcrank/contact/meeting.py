@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.facing import COLUMNS as TURNS
-from bellcrank.contact.facing import turns
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
 from bellcrank.contact.meeting_layout import (
@@ -45,7 +44,6 @@ from bellcrank.contact.meeting_layout import (
     ROOM_B,
     ROWS,
     SEARCH,
-    SHARP,
     SLOPE,
     SLOT,
     SPACING_A,
@@ -175,18 +173,16 @@ class Meeting:
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
-        turned = np.concatenate([turns(surface).ravel(), turns(partner).ravel()])
+        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel()])
         floats = np.zeros(behind + len(turned))
         floats[behind:] = turned
-        floats[: MARKS * n_a] = _marks(surface).ravel()
-        floats[MARKS * n_a : MARKS * (n_a + n_b)] = _marks(partner).ravel()
+        floats[: MARKS * n_a] = surface.facing.marks.ravel()
+        floats[MARKS * n_a : MARKS * (n_a + n_b)] = partner.facing.marks.ravel()
         floats[MARKS * (n_a + n_b) : MARKS * (n_a + n_b) + n_a] = LARGE
         numbers = np.zeros(ROWS * WIDTH + 2 * ALL + LOW * n_a, np.int64)
         self.kept = numbers[ROWS * WIDTH : ROWS * WIDTH + 2 * ALL].reshape(ALL, 2)
         self.kept[:] = -1
-        first = np.unique(surface.tree.order, return_index=True)[1]
-        neighbours = np.ascontiguousarray(first[surface.neighbours[surface.tree.order]][:, :NEIGHBOURS])
-        self._first = first, np.unique(partner.tree.order, return_index=True)[1]
+        self._first = surface.facing.first, partner.facing.first
         size_a, size_b = (3 + ENTRIES * int(self._header[k]) for k in (ROOM_A, ROOM_B))
         slots = np.zeros(ALL * SLOT + MOST_POINTS * (size_a + size_b))
         self.slots = slots[: ALL * SLOT].reshape(ALL, SLOT)
@@ -197,7 +193,7 @@ class Meeting:
         )
         tables = (surface.pieces.table, surface.pieces.nodes, partner.pieces.table, partner.pieces.nodes)
         self._arrays = (
-            self._header, numbers, self._given, *tables, floats, np.zeros(PADS), neighbours, slots,
+            self._header, numbers, self._given, *tables, floats, np.zeros(PADS), surface.facing.neighbours, slots,
         )  # fmt: skip
         self._pointers = tuple(array.__array_interface__["data"][0] for array in self._arrays)
 
@@ -277,13 +273,6 @@ class Meeting:
         """Where else the surfaces touch, when there are SEVERAL points [m]."""
         found: Floats = self.surface.pieces.table[int(self._header[WHICH]), :3]
         return found
-
-
-def _marks(surface: Sampled) -> Floats:
-    order = surface.tree.order
-    marks = np.zeros((len(order), MARKS))
-    marks[:, :3], marks[:, SHARP] = surface.normals[order], surface.sharp[order]
-    return marks
 
 
 __all__ = ["Meeting"]

@@ -32,6 +32,7 @@ from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.bezier import BezierGrid
+    from bellcrank.contact.facing import Facing
     from bellcrank.contact.local import Local
     from bellcrank.contact.pieces import Pieces
 
@@ -251,6 +252,13 @@ class Sampled(Source):
         from bellcrank.contact.pieces import Pieces
 
         return Pieces.of(self)
+
+    @cached_property
+    def facing(self) -> Facing:
+        """What the compiled search of contact points takes besides."""
+        from bellcrank.contact.facing import Facing
+
+        return Facing.of(self)
 
     @cached_property
     def least_curvature(self) -> tuple[float, int]:
