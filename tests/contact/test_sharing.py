@@ -28,7 +28,9 @@ def resting(shape: Sampled, points: int) -> Mechanism:
 
 def test_each_point_is_a_call() -> None:
     shape = box(SIDES, 9)
-    one, four = (resting(shape, points).traced("recursive").rates for points in (1, 4))
+    one, four = (
+        put_down(shape, points, 0.03, INERTIA).mechanism().traced("recursive").rates for points in (1, 4)
+    )
     assert [target.digest for target in called(one)] == [target.digest for target in called(four)]
     assert len(called(four)) == 2
     assert sum(node.op == "call" for node in four.operations) == 4
