@@ -186,9 +186,11 @@ def flexible_rows(repeats: int) -> Iterator[Row]:
 def contact_rows(repeats: int) -> Iterator[Row]:
     """Closest points of sampled bodies, and a run with a lasting contact."""
     from benchmarks.contact import contact_measures
+    from benchmarks.contact_partners import partner_measures
 
-    for case, code, measure in contact_measures(repeats, repeats < REPEATS):
-        yield measured("contact", case, code, measure)
+    for measures in (contact_measures, partner_measures):
+        for case, code, measure in measures(repeats, repeats < REPEATS):
+            yield measured("contact", case, code, measure)
 
 
 def impact_rows(repeats: int) -> Iterator[Row]:

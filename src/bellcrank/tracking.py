@@ -145,16 +145,6 @@ class Tracker:
         pair, points = self.pair, len(self.slots)
         meeting = pair.meeting
         assert meeting is not None
-        if points == 1:
-            slot = self.slots[0]
-            alone = pair.alone(R, c, None if slot.empty(p) else slot.samples(p))
-            if alone is not None:
-                found, clearance = alone
-                meeting.pose(*pair.seen(R, c))
-                meeting.put(0, *pair.turned(found.x, found.y), (found.sample, found.partner), found.hold)
-                if meeting.follow(0) == FOUND:
-                    self._write(0, 0, p)
-                    return clearance
         meeting.pose(*pair.seen(R, c))
         for k, slot in enumerate(self.slots):
             if slot.empty(p):

@@ -267,7 +267,12 @@ def test_overlap_with_a_curved_shape_grows_as_it_is_pushed_in() -> None:
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [(dumbbell(600), Plane()), (box((0.2, 0.1, 0.06), 6), Plane()), (dumbbell(600), Sphere(2.0))],
+    [
+        (dumbbell(600), Plane()),
+        (box((0.2, 0.1, 0.06), 6), Plane()),
+        (dumbbell(600), Sphere(2.0)),
+        (dumbbell(600), Sampled(2.0 * ways(20_000), ways(20_000))),
+    ],
 )
 def test_slow_search_finds_the_same_points(a: Sampled, b: Shape) -> None:
     """The steps in Python, refined by the program of the equations of motion."""
@@ -277,7 +282,7 @@ def test_slow_search_finds_the_same_points(a: Sampled, b: Shape) -> None:
         R = Rotation.from_rotvec(0.02 * random.normal(size=3) * (trial % 3)).as_matrix()
         n = R[:, 2]
         c = (float((a.points @ n).min()) + 1e-4) * n
-        if isinstance(b, Sphere):
+        if not isinstance(b, Plane):
             c = c - 2.0 * n
         one, clear = quick.contacts(R, c, 4)
         two, clearance = slow.contacts(R, c, 4)
@@ -326,3 +331,33 @@ def test_nodes_looked_at_grow_with_the_logarithm_of_the_samples() -> None:
             seen.append(meeting.looked)
         looks.append(float(np.mean(seen)))
     assert looks[2] - looks[1] < 2.0 * max(looks[1] - looks[0], 20.0)
+
+
+@pytest.mark.parametrize("gap", [0.02, 1e-3, -5e-3])
+def test_one_point_of_two_sampled_bodies_is_the_closest(gap: float) -> None:
+    """By nodes that face each other, as by the descent through both trees, which looks at distances alone."""
+    a, b = bumpy(2500, 0.06, 0.3), bumpy(2000, 0.05, 1.1)
+    pair = SampledPair(a, b)
+    meeting = pair.meeting
+    assert meeting is not None
+    compared = 0
+    for trial in range(12):
+        R = Rotation.random(random_state=trial).as_matrix()
+        way = Rotation.random(random_state=50 + trial).as_matrix()[0]
+        far = 3.0
+        for _ in range(20):
+            closest = pair.closest(R, far * way)
+            if closest is None:
+                break
+            far -= 0.9 * (closest.gap - gap)
+        c = far * way
+        closest = pair.closest(R, c, None, meeting.band)
+        if closest is None:
+            continue
+        meeting.pose(*pair.seen(R, c))
+        meeting.empty(0)
+        assert meeting.search(1) == FOUND
+        assert meeting.slots[1, 0] == pytest.approx(closest.gap, abs=1e-11)
+        np.testing.assert_allclose(meeting.slots[1, 4:7], pair.turned(closest.x, closest.y)[0], atol=1e-8)
+        compared += 1
+    assert compared >= 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from bellcrank.contact import Sampled
 from bellcrank.contact.descent import Descent
 from bellcrank.contact.pieces import ACROSS, BEND, CONE, COVER, FACE, NORMAL, TOP, WIDE_TOP
 from bellcrank.contact.tree_layout import AXIS, DRUM
+from bellcrank.contact.tree_pairs import BRIEF, LIMIT
+from bellcrank.contact.tree_search import Search
 
 Array = NDArray[np.float64]
 AXES = np.array([1.0, 0.8, 1.3])
@@ -143,3 +146,72 @@ def test_domes_hold_their_samples_and_the_quadrics_around_them(name: str) -> Non
             assert (up <= top - 0.5 * node[BEND] * across + 1e-12).all()
             assert (np.sqrt(across) <= drum * (1.0 + 1e-9)).all()
         assert (np.linalg.norm(n[rows] - node[AXIS : AXIS + 3], axis=1) <= node[CONE] + 1e-12).all()
+
+
+def looks(one: Sampled, other: Sampled, clearance: float) -> tuple[float, float]:
+    """Pairs of nodes looked at, on the mean over a few poses: from anywhere, and from the samples of a step before."""
+    random = np.random.default_rng(7)
+    descent, search = Descent(one, other, 4.0 * one.spacing, 0.1), Search(one.tree, other.tree)
+    step = Rotation.from_rotvec([0.0, 0.0, 0.01]).as_matrix()
+    cold, warm = [], []
+    for _ in range(8):
+        R = Rotation.random(random_state=random).as_matrix()
+        way = random.normal(size=3)
+        way /= np.linalg.norm(way)
+        far = 4.0
+        for _ in range(40):
+            far -= search.nearest(R, far * way)[2] - max(clearance, 0.03)
+        c = (far + min(clearance, 0.0) - (0.03 if clearance < 0.03 else 0.0)) * way
+        start = descent(R, c)[0].samples
+        cold.append(descent.visited)
+        assert descent(step @ R, c, start)
+        warm.append(descent.visited)
+    return float(np.mean(cold)), float(np.mean(warm))
+
+
+@cache
+def bodies(pair: str, number: int) -> tuple[Sampled, Sampled]:
+    if pair == "ellipsoids":
+        return (ellipsoid(number),) * 2
+    return bumpy(number, 0.15, 0.3), bumpy(number, 0.12, 1.1)
+
+
+@pytest.mark.parametrize("clearance", [1.0, 0.1, 0.0, -0.05])
+@pytest.mark.parametrize("pair", ["ellipsoids", "bodies with dents"])
+def test_what_is_looked_at_grows_with_the_logarithm_of_the_number_of_samples(
+    pair: str, clearance: float
+) -> None:
+    """Four times the samples add two levels to each tree, and as many pairs of nodes each time, about."""
+    numbers = (4096, 16_384, 65_536, 262_144)
+    cold, warm = np.array([looks(*bodies(pair, number), clearance) for number in numbers]).T
+    added = np.diff(cold)
+    # A root of the number would double it, a fourth root make it 1.41 times as much.
+    assert added[2] < 1.35 * added[1]
+    assert cold[3] < 4000
+    # From a start a search goes without the order for so many pairs a level, eight samples being on a leaf.
+    levels = 2.0 * np.log2(np.array(numbers) / 8.0) + 1.0
+    assert (warm < cold + BRIEF * levels).all()
+
+
+@pytest.mark.parametrize("height", [0.3, 1e-3, -1e-3])
+def test_parallel_flat_sides_are_told_by_a_few_looks(height: float) -> None:
+    """Every place is as low as every other: one of them is the answer."""
+    t = np.linspace(-1.0, 1.0, 100)
+    x, y = np.meshgrid(t, t, indexing="ij")
+    points, up = np.stack([x, y, np.zeros_like(x)], axis=2).reshape(-1, 3), np.array([[0.0, 0.0, 1.0]])
+    upper, lower = (Sampled(points, np.repeat(s * up, len(points), axis=0)) for s in (-1.0, 1.0))
+    descent = Descent(upper, lower, 4.0 * upper.spacing, 0.02)
+    places = descent(Rotation.from_rotvec([0.0, 0.0, 0.3]).as_matrix(), np.array([0.01, 0.02, -height]))
+    assert min(place.height for place in places) == pytest.approx(height, abs=1e-12)
+    assert descent.visited < 3000
+
+
+def test_a_search_that_cannot_end_soon_gives_up() -> None:
+    """All of two flat sides lies within the band."""
+    t = np.linspace(-1.0, 1.0, 150)
+    x, y = np.meshgrid(t, t, indexing="ij")
+    points, up = np.stack([x, y, np.zeros_like(x)], axis=2).reshape(-1, 3), np.array([[0.0, 0.0, 1.0]])
+    upper, lower = (Sampled(points, np.repeat(s * up, len(points), axis=0)) for s in (-1.0, 1.0))
+    descent = Descent(upper, lower, 4.0 * upper.spacing, 0.02)
+    assert descent(np.eye(3), np.array([0.01, 0.02, -1e-3]), None, 0.01) == []
+    assert descent.visited <= LIMIT + 2

@@ -27,6 +27,9 @@ def _both(unit, values):
     return found
 
 
+SECOND = 1
+
+
 @Unit
 def _arithmetic(
     _0: Any, _1: Any, out_at: Any, x_at: Any, _4: Any, _5: Any, _6: Any, _7: Any, _8: Any, _9: Any, _10: Any
@@ -62,6 +65,8 @@ def _arithmetic(
     for i in range(3, -1, -1):
         out[12] = 10.0 * out[12] + i
     out[13] = 0.5**i
+    both = (x, out)
+    out[14] = both[0][1] + both[SECOND][12]
     return k if math.isfinite(a) and not math.isnan(b) else -1
 
 
@@ -113,9 +118,17 @@ def _listed(x_at: Any) -> int:
     return total
 
 
+def _varying(x_at: Any) -> int:
+    x = vector(x_at, 3)
+    both = (x, x)
+    k = 1
+    return both[k]
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
+        (_varying, "a part of a tuple that varies"),
         (_text, "'text' is not in the language"),
         (_mixed, "double in place of i64"),
         (_unknown, "the function 'sorted'"),

@@ -3,8 +3,8 @@
 What is looked for in the trees is not the nearest pair of samples. Of two surfaces that nearly touch, that pair is
 decided by which samples happen to face each other, among about n^(1/3) of n; a search for it opens as many leaves.
 Instead every sample of a is measured above the quadrics around the samples of b, which is smooth, so that
-a few nodes of each level are opened (:mod:`bellcrank.contact.tree_pairs`). All places whose height comes within what the
-quadrics may err of the least one are refined, and the closest is the answer.
+a few nodes of each level are opened (:mod:`bellcrank.contact.tree_pairs`). All places whose height comes within what
+the quadrics may err of the least one are refined, and the closest is the answer.
 Newton's method is that of :mod:`bellcrank.contact.local`, from the samples whose weights reach the point.
 
 Source: Larsen, Gottschalk, Lin, Manocha (2000) for the search of two trees.

@@ -19,7 +19,6 @@ from bellcrank.contact.meeting_layout import (
     PLACE,
     RADIUS,
     SLOPE,
-    SPACING_B,
     SPOT,
     STEEP,
     WITHIN,
@@ -199,58 +198,4 @@ def nearest_below(
     return nearer if nearer >= 0 else best
 
 
-@part
-def low_pairs(
-    header: Ints,
-    given: Floats,
-    table_a: Floats,
-    nodes_a: Floats,
-    table_b: Floats,
-    nodes_b: Floats,
-    bound: float,
-    low: Ints,
-    measures: Floats,
-    pad: Floats,
-    stack: Ints,
-) -> int:
-    """All samples less than the bound above a sampled surface, with the sample below each; how many."""
-    leaves, width = header[LEAVES_A], header[WIDTH_A]
-    reached = bound + given[SPACING_B]
-    count = 0
-    last = -1
-    top = 1
-    stack[0] = 0
-    while top > 0:
-        top -= 1
-        k = stack[top]
-        header[LOOKED] += 1
-        # The ball of the node: is any sample of the other near enough?
-        seen(given, nodes_a, k, pad, SPOT)
-        pad[WITHIN] = reached + nodes_a[k, BALL]
-        near = nearest_below(header, given, table_b, nodes_b, last, pad, stack, top + 2)
-        if near < 0:
-            continue
-        last = near
-        if k >= leaves - 1:
-            j = k - (leaves - 1)
-            for i in range(j * width, (j + 1) * width):
-                if table_a[i, REACH] > 0.0:
-                    seen(given, table_a, i, pad, SPOT)
-                    pad[WITHIN] = reached
-                    near = nearest_below(header, given, table_b, nodes_b, last, pad, stack, top + 2)
-                    if near >= 0:
-                        last = near
-                        h = above_quadric(table_b, near, pad, SPOT)
-                        if h < bound:
-                            low[count, PLACE] = i
-                            low[count, PARTNER] = near
-                            measures[count, HEIGHT] = h
-                            count += 1
-            continue
-        stack[top] = 2 * k + 2
-        stack[top + 1] = 2 * k + 1
-        top += 2
-    return count
-
-
-__all__ = ["above_smooth", "low_above", "low_pairs", "lowest_above", "seen"]
+__all__ = ["above_smooth", "low_above", "lowest_above", "seen"]

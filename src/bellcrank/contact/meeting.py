@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.facing import COLUMNS as TURNS
+from bellcrank.contact.facing import turns
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
 from bellcrank.contact.meeting_layout import (
@@ -15,6 +17,7 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    FACING,
     FOLLOW,
     FOUND,
     GIVEN,
@@ -125,7 +128,11 @@ def meet(
     size_b = 3 + ENTRIES * header[ROOM_B]
     pieces_a = matrix(slots_at, ALL * SLOT, MOST_POINTS, size_a)
     pieces_b = matrix(slots_at, ALL * SLOT + MOST_POINTS * size_a, MOST_POINTS, size_b)
-    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b)
+    behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
+    all_a, all_b = 2 * header[LEAVES_A] - 1, 2 * header[LEAVES_B] - 1
+    turns_a = matrix(floats_at, behind, all_a, TURNS)
+    turns_b = matrix(floats_at, behind + TURNS * all_a, all_b, TURNS)
+    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b)
     scratch = (pad, rows[0], rows[1], rows[2], rows[3])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
@@ -167,7 +174,10 @@ class Meeting:
         self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
-        floats = np.zeros(MARKS * (n_a + n_b) + n_a + MEASURES * n_a)
+        behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
+        turned = np.concatenate([turns(surface).ravel(), turns(partner).ravel()])
+        floats = np.zeros(behind + len(turned))
+        floats[behind:] = turned
         floats[: MARKS * n_a] = _marks(surface).ravel()
         floats[MARKS * n_a : MARKS * (n_a + n_b)] = _marks(partner).ravel()
         floats[MARKS * (n_a + n_b) : MARKS * (n_a + n_b) + n_a] = LARGE
@@ -207,6 +217,7 @@ class Meeting:
             given[RADIUS] = smooth.radius
             given[LENGTH], given[STEEP] = smooth.numbers
         given[BAND] = self.band
+        given[FACING] = self.band / float(surface.bounding_radius())
 
     @property
     def band(self) -> float:

@@ -33,7 +33,8 @@ STEEP = TREE_GIVEN + 7
 CLEARANCE = TREE_GIVEN + 8  # answer
 MARGIN_A = TREE_GIVEN + 9
 MARGIN_B = TREE_GIVEN + 10
-GIVEN = TREE_GIVEN + 11
+FACING = TREE_GIVEN + 11  # how far normals may turn before the next search
+GIVEN = TREE_GIVEN + 12
 # pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
 SPOT = WIDE_PAD
 GAP_BEND = WIDE_PAD + 3
@@ -64,13 +65,15 @@ MEASURES = 3
 # slots: gap, normal (3), x (3), y (3), hold (4); beside them place and partner, -1 for an empty one
 HOLD = 10
 SLOT = 14
-# what is handed on together: of each surface its samples, nodes and marks; scratch
+# what is handed on together: of each surface its samples, nodes and marks, and what normals differ by in nodes; scratch
 TABLE_A = 0
 NODES_A = 1
 MARKS_A = 2
 TABLE_B = 3
 NODES_B = 4
 MARKS_B = 5
+TURNS_A = 6
+TURNS_B = 7
 PAD = 0
 STACK = 1
 NEAR_A = 2

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bellcrank.mechanics.vectors import Vec
-from bellcrank.program.functions import maximum, sign
-from bellcrank.program.trace import Scalar, function, power
+from bellcrank.program.functions import maximum, sign, where
+from bellcrank.program.trace import Scalar, compare, function, power
 
 Form: TypeAlias = Callable[[Vec, Vec], Scalar]
 """A symmetric bilinear form: two vectors to a number."""
 
+POLE = 1e-12
+"""Least size of a ring over the distance along z, so that powers and their inverses stay finite."""
 FLOOR = 1e-12
 """Least ratio whose negative power is taken: keeps curvatures finite where a superellipsoid is flat."""
 
@@ -34,6 +36,8 @@ def mixed_norm(scales: Vec, p: float, q: float, x: Vec) -> Expansion:
     """
     signs = (sign(x[0]), sign(x[1]), sign(x[2]))
     u, v, w = (s * function("abs", t) for s, t in zip(scales, x, strict=True))
+    # On the axis z the ring is a point, whose curvature is that of points beside it.
+    u = maximum(u, POLE * w)
     ring = _pair(u, v, p)
     whole = _pair(ring.value, w, q)
     to_ring, to_w = whole.slopes
@@ -45,7 +49,8 @@ def mixed_norm(scales: Vec, p: float, q: float, x: Vec) -> Expansion:
     )
 
     def rates(e: Vec) -> tuple[Scalar, Scalar]:
-        du, dv, dw = (s * t * k for s, t, k in zip(signs, scales, e, strict=True))
+        sides = [where(compare("lt", t, 0.0), -1.0, 1.0) for t in x]
+        du, dv, dw = (s * t * k for s, t, k in zip(sides, scales, e, strict=True))
         return v * du - u * dv, w * (to_u * du + to_v * dv) - ring.value * dw
 
     def second(e: Vec, f: Vec) -> Scalar:

@@ -34,7 +34,10 @@ def smooth_partner(shape: Shape) -> bool:
 def why_not(shape: Shape) -> str:
     """What keeps a sampled surface from meeting a shape."""
     if isinstance(shape, Cylinder):
-        return "a cylinder has sharp rims, which have no normal; take a capsule, a superellipsoid or a mesh"
+        return (
+            "a cylinder has sharp rims, which have no normal, so that a contact point sliding over one would jump from "
+            "side to end; take a capsule or a superellipsoid, or an evenly sampled mesh of it"
+        )
     return "it is planar; give both shapes in space"
 
 

@@ -178,7 +178,10 @@ def fit(
 
 
 def fitted(points: Floats, normals: Floats, bent: Floats, near: Ints, begin: int) -> None:
-    """Fit the samples from `begin` on, near (rows, neighbours) being theirs: corrects normals, writes bent (number, 9)."""
+    """Fit the samples from `begin` on: their normals are corrected, their H written into bent (number, 9).
+
+    near: Their neighbours (rows, neighbours).
+    """
     header = np.array([len(near), near.shape[1], len(points), begin])
     fit(header, near, points, normals, bent, np.zeros(PAD), *5 * (np.zeros(1),))
 

@@ -189,7 +189,7 @@ class Sampled(Source):
         least = np.ones(len(self.normals))
         for near in self.neighbours.T:
             np.minimum(least, np.einsum("ij,ij->i", self.normals, self.normals[near]), out=least)
-        return least < np.cos(SHARP)
+        return np.asarray(least < np.cos(SHARP))
 
     @cached_property
     def reach(self) -> Array:

@@ -51,6 +51,7 @@ class SampledPair:
         self.meeting: Meeting | None = None
         self._patched: PatchedPair | None = None
         self._descent: Descent | None = None
+        self._slack = 0.0
         patches = isinstance(self.other, Source) and not isinstance(self.other, Sampled)
         if not isinstance(self.source, Sampled) or patches:
             self._patched = PatchedPair(a, b)
@@ -128,19 +129,6 @@ class SampledPair:
         """What belongs to a and b, that of the surface that is searched first."""
         return (of_a, of_b) if self.first else (of_b, of_a)
 
-    def alone(self, R: Array, c: Array, start: tuple[int, int] | None = None) -> tuple[Found, float] | None:
-        """The one contact point of two sampled surfaces and how far they may move before another one could touch [m].
-
-        start: The samples of the last time. None where there may be several points, or none is found.
-        """
-        if self._descent is None:
-            return None
-        assert self.meeting is not None
-        found = self.closest(R, c, start, self.meeting.band)
-        if found is None:
-            return None
-        return found, max(self.meeting.band, found.gap) - self._slack
-
     def contacts(
         self, R: Array, c: Array, points: int, before: list[Found | None] | None = None
     ) -> tuple[list[Found], float]:
@@ -152,11 +140,6 @@ class SampledPair:
             assert self._patched is not None
             return self._patched.contacts(R, c, points, before)
         meeting = self.meeting
-        if points == 1:
-            old = next((f for f in before or [] if f is not None and f.sample >= 0), None)
-            alone = self.alone(R, c, None if old is None else (old.sample, old.partner))
-            if alone is not None:
-                return [alone[0]], alone[1]
         meeting.pose(*self.seen(R, c))
         for k in range(points):
             point = before[k] if before is not None and k < len(before) else None
@@ -169,6 +152,11 @@ class SampledPair:
             self._told(points + k, R) if meeting.kept[points + k, 0] >= 0 else None for k in range(points)
         ]
         filled = next((f for f in found if f is not None), None) or self._nowhere(R, c)
+        if points == 1 and filled.gap > meeting.band:
+            # Far apart the nearest samples do not always lead to the closest points.
+            alone = self.closest(R, c, (filled.sample, filled.partner))
+            if alone is not None:
+                return [alone], alone.gap - self._slack
         return [parked(filled) if f is None else f for f in found], meeting.clearance
 
     def check(self, came: int) -> None:

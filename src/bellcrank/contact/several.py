@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.heights import low_above, low_pairs, lowest_above, seen
-from bellcrank.contact.holding import LARGE, lies, minima
+from bellcrank.contact.facing import low_facing
+from bellcrank.contact.heights import low_above, lowest_above, seen
+from bellcrank.contact.holding import FLAT, LARGE, lies, minima
 from bellcrank.contact.meeting_layout import (
     BAND,
     BULGE_A,
@@ -43,6 +44,8 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    TURNS_A,
+    TURNS_B,
     WHICH,
 )
 from bellcrank.contact.refinement import BEYOND
@@ -261,10 +264,12 @@ def search(
                 kept[k, PLACE] = -1
     count = 0
     if header[KIND] == SURFACE:
-        given[BOUND] = given[BAND] + given[SPACING_B]
-        count = low_pairs(
-            header, given, table_a, nodes_a, table_b, nodes_b, given[BAND], low, measures, pad, stack
-        )
+        # Of several points some may lie flat, where normals of samples tell nothing of what touches.
+        flat = -LARGE if points == 1 else FLAT / given[SPACING_A]
+        count = low_facing(
+            header, given, table_a, nodes_a, tables[TURNS_A], table_b, nodes_b, tables[TURNS_B], given[BAND], flat, low,
+            measures, pad, stack,
+        )  # fmt: skip
     else:
         count = low_above(header, given, table_a, nodes_a, given[BAND], low, measures, pad, stack)
     if count == 0:

@@ -31,6 +31,9 @@ WARY = 0.9
 RIGID = 1e-2
 """Share of r_T added where that is not enough, for edges, which have no radius."""
 
+FACING = 1e-12
+"""Part of the size of a pair added besides, so that the equations always have a solution."""
+
 
 @dataclass(frozen=True, eq=False)
 class Gap:
@@ -118,7 +121,8 @@ def on_sphere(gaps: Gaps, start: Vec, size: Scalar, iterations: int) -> Vec:
         n, r, (h11, h12, h22) = vec(here[0:3]), vec(here[3:6]), here[6:9]
         e1, e2 = frame(n)
         b1, b2 = dot(e1, r), dot(e2, r)
-        spare = RIGID * (function("abs", b1) + function("abs", b2))
+        # The last term: flat ends face to face have neither radius nor a way to go.
+        spare = RIGID * (function("abs", b1) + function("abs", b2)) + FACING * size
         shift = maximum(dot(n, r), spare - WARY * _least(h11, h12, h22))
         t1, t2 = solved_2x2(h11 + shift, h12, h12, h22 + shift, b1, b2)
         step = add(scale(search.part * t1, e1), scale(search.part * t2, e2))

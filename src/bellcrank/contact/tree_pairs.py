@@ -1,9 +1,9 @@
 """The places where samples of one surface are lowest above another, by their trees, in compiled code.
 
 Pairs of nodes are opened in the order of their bounds, the least first, so that none is opened whose bound lies above
-the answer; bounds are as tight as the curvature (:mod:`tree_domes`), so that a few pairs of each level are. Of sides
-that follow each other, as parallel flat ones do, one place is as low as another: heights that are equal but for rounding end
-the search, and where they differ by less than what is looked for, it gives up at LIMIT.
+the answer; bounds are as tight as the curvature (:mod:`tree_bounds`), so that a few pairs of each level are. Of sides
+that follow each other, as parallel flat ones do, one place is as low as another: heights that are equal but for
+rounding end the search, and where they differ by less than what is looked for, it gives up at LIMIT.
 
 Sources: Larsen, Gottschalk, Lin, Manocha (2000) for the search of two trees; Hart, Nilsson, Raphael (1968) for the
 order.
@@ -17,13 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import (
-    ACROSS,
     APART,
     BAND,
-    BEND,
     BENT,
     BEST,
-    CONE,
     DEEP,
     FACE,
     HEIGHTS,
@@ -31,18 +28,16 @@ from bellcrank.contact.pieces import (
     LEAVES_B,
     MEASURED,
     NORMAL,
-    RADIUS,
     SLACK,
     SPACING_A,
     START_A,
     START_B,
-    TOP,
     VISITED,
-    WIDE_TOP,
     WIDTH_A,
     WIDTH_B,
 )
-from bellcrank.contact.tree_layout import AXIS, BALL, DRUM, HALF
+from bellcrank.contact.tree_bounds import least, out_of_reach
+from bellcrank.contact.tree_layout import BALL
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -52,142 +47,25 @@ PLACES = 8
 """Places that are refined at most."""
 QUEUE = 16384
 """Pairs of nodes that wait at most."""
+BRIEF = 48
+"""Pairs of nodes that a search from a start looks at for each level of both trees before it puts them in order."""
 LIMIT = 40_000
 """Pairs of nodes that are looked at, at most: two milliseconds."""
 PER_PAIR = 8
 """Samples measured in the time that a pair of nodes takes."""
-SQUARE = 0.1
-"""Cosine below which directions count as square to each other."""
 EQUAL = 1e-9
 """Heights that differ by less, over the spacing, are the same."""
 
 
 @part
-def reaches(top: float, bend: float, radius: float, drum: float, c: float) -> float:
-    """How far a dome reaches from its centre along a direction whose cosine with its axis is c > 0, at most."""
-    tilt = math.sqrt(max(0.0, 1.0 - c * c)) / c
-    rim = min(drum, tilt * radius)
-    return c * (top + rim * (tilt - 0.5 * bend * rim))
-
-
-@part
-def least(nodes_a: Floats, i: int, nodes_b: Floats, j: int, given: Floats, bound: float) -> float:
-    """No sample of a's node measures less above the quadrics of b's; looks no closer where that reaches the bound.
-
-    Along any direction m that makes sharp angles with all normals of b's node, a sample p at the height h above the
-    point f of a quadric has m . (p - f) = h m . n; so what parts the nodes along m bounds heights also below zero.
-    """
-    x = nodes_b[j, 0]
-    y = nodes_b[j, 1]
-    z = nodes_b[j, 2]
-    dx = given[0] * x + given[1] * y + given[2] * z + given[9] - nodes_a[i, 0]
-    dy = given[3] * x + given[4] * y + given[5] * z + given[10] - nodes_a[i, 1]
-    dz = given[6] * x + given[7] * y + given[8] * z + given[11] - nodes_a[i, 2]
-    square = dx * dx + dy * dy + dz * dz
-    ball_a = nodes_a[i, BALL]
-    ball_b = nodes_b[j, BALL] + nodes_b[j, ACROSS]
-    deep = given[DEEP]
-    enough = max(bound, deep)
-    far = ball_a + ball_b + enough
-    if square >= far * far:
-        return math.sqrt(square) - ball_a - ball_b
-    # The axes in the frame of a.
-    ax = nodes_a[i, AXIS]
-    ay = nodes_a[i, AXIS + 1]
-    az = nodes_a[i, AXIS + 2]
-    x = nodes_b[j, AXIS]
-    y = nodes_b[j, AXIS + 1]
-    z = nodes_b[j, AXIS + 2]
-    bx = given[0] * x + given[1] * y + given[2] * z
-    by = given[3] * x + given[4] * y + given[5] * z
-    bz = given[6] * x + given[7] * y + given[8] * z
-    # By the sum of the axes, half of which is the sine of half their angle from being opposed: exact where they are.
-    x = ax + bx
-    y = ay + by
-    z = az + bz
-    s = 0.25 * (x * x + y * y + z * z)
-    facing = 2.0 * s - 1.0
-    along_a = ax * dx + ay * dy + az * dz
-    along_b = bx * dx + by * dy + bz * dz
-    half_a = nodes_a[i, HALF]
-    drum_a = nodes_a[i, DRUM]
-    half_b = nodes_b[j, HALF] + nodes_b[j, ACROSS]
-    drum_b = nodes_b[j, DRUM] + nodes_b[j, ACROSS]
-    cone = nodes_b[j, CONE]
-    c = math.sqrt(max(0.0, 1.0 - s))
-    s = math.sqrt(s)
-    sine = 2.0 * s * c
-    if facing > -SQUARE:
-        # Back to back, or so wide that they bend around each other: as drums.
-        side_a = drum_a + min(ball_b, drum_b + sine * half_b)
-        side_b = drum_b + min(ball_a, drum_a + sine * half_a)
-        side_a = max(0.0, math.sqrt(max(0.0, square - along_a * along_a)) - side_a)
-        side_b = max(0.0, math.sqrt(max(0.0, square - along_b * along_b)) - side_b)
-        way_a = max(0.0, abs(along_a) - half_a - min(ball_b, abs(facing) * half_b + sine * drum_b))
-        way_b = max(0.0, abs(along_b) - half_b - min(ball_a, abs(facing) * half_a + sine * drum_a))
-        apart = math.sqrt(max(way_a * way_a + side_a * side_a, way_b * way_b + side_b * side_b))
-        apart = max(apart, math.sqrt(square) - ball_a - ball_b)
-        cone_a = nodes_a[i, CONE]
-        if apart >= deep or facing > cone + cone_a + cone * cone_a:
-            return apart
-        return -deep
-    top_a = nodes_a[i, TOP]
-    bend_a = nodes_a[i, BEND]
-    radius_a = nodes_a[i, RADIUS]
-    top_b = nodes_b[j, WIDE_TOP]
-    bend_b = nodes_b[j, BEND]
-    radius_b = nodes_b[j, RADIUS]
-    # Between both axes, where a tilt of both against each other costs least.
-    tilt = s / c
-    rim_a = min(drum_a, tilt * radius_a)
-    rim_b = min(drum_b, tilt * radius_b)
-    up = (along_a - along_b) / (2.0 * c)
-    reach = top_a + rim_a * (tilt - 0.5 * bend_a * rim_a) + top_b + rim_b * (tilt - 0.5 * bend_b * rim_b)
-    apart = up - c * reach
-    height = -1e300
-    if c > cone:
-        height = apart if apart >= 0.0 else apart / (c - cone)
-    if apart >= enough or height >= bound:
-        return max(apart, height)
-    # Tilted towards where the nearest rims of both are: m = n up + (d - n up) share, n = (A - B) / 2c.
-    across = math.sqrt(max(0.0, square - up * up))
-    rims = drum_a + drum_b
-    if across > rims:
-        share = 1.0 - rims / across
-        stay = up * (1.0 - share) / (2.0 * c)
-        inverse = 1.0 / math.sqrt(up * up + share * share * across * across)
-        ca = inverse * (stay * (1.0 - facing) + share * along_a)
-        cb = inverse * (stay * (1.0 - facing) - share * along_b)
-        if ca > SQUARE and cb > SQUARE:
-            way = inverse * (up * up + share * across * across)
-            way -= reaches(top_a, bend_a, radius_a, drum_a, ca)
-            way -= reaches(top_b, bend_b, radius_b, drum_b, cb)
-            if way >= enough:
-                return way
-            apart = max(apart, way)
-    # Apart along an axis and apart across it: both at once.
-    side_a = drum_a + min(ball_b, drum_b + sine * half_b)
-    side_b = drum_b + min(ball_a, drum_a + sine * half_a)
-    side_a = max(0.0, math.sqrt(max(0.0, square - along_a * along_a)) - side_a)
-    side_b = max(0.0, math.sqrt(max(0.0, square - along_b * along_b)) - side_b)
-    tilt = -sine / facing
-    rim_a = min(drum_a, tilt * radius_a)
-    rim_b = min(drum_b, tilt * radius_b)
-    way_a = along_a - top_a + facing * (top_b + rim_b * (tilt - 0.5 * bend_b * rim_b))
-    way_b = -along_b - top_b + facing * (top_a + rim_a * (tilt - 0.5 * bend_a * rim_a))
-    c = 1.0 - 0.5 * cone * cone
-    if c > 0.0:
-        height = max(height, way_b if way_b >= 0.0 else way_b / c)
-    way_a = max(0.0, way_a)
-    way_b = max(0.0, way_b)
-    apart = max(apart, math.sqrt(max(way_a * way_a + side_a * side_a, way_b * way_b + side_b * side_b)))
-    if height >= 0.0:
-        return max(height, apart)
-    height = max(height, -deep)
-    # Beside the quadrics and deep inside only distances count.
-    if side_b > -height * cone or apart >= deep:
-        return apart
-    return height
+def seen_from_b(given: Floats, table: Floats, p: int, pad: Floats) -> None:
+    """A sample of a in the frame of b."""
+    x = table[p, 0] - given[9]
+    y = table[p, 1] - given[10]
+    z = table[p, 2] - given[11]
+    pad[0] = given[0] * x + given[3] * y + given[6] * z
+    pad[1] = given[1] * x + given[4] * y + given[7] * z
+    pad[2] = given[2] * x + given[5] * y + given[8] * z
 
 
 @part
@@ -225,36 +103,7 @@ def measured(table_a: Floats, p: int, table_b: Floats, q: int, given: Floats, pa
         fz = given[2] * mx + given[5] * my + given[8] * mz
         if fx * nx + fy * ny + fz * nz > 0.0:
             return math.sqrt(square)
-    return height
-
-
-@part
-def seen_from_b(given: Floats, table: Floats, p: int, pad: Floats) -> None:
-    """A sample of a in the frame of b."""
-    x = table[p, 0] - given[9]
-    y = table[p, 1] - given[10]
-    z = table[p, 2] - given[11]
-    pad[0] = given[0] * x + given[3] * y + given[6] * z
-    pad[1] = given[1] * x + given[4] * y + given[7] * z
-    pad[2] = given[2] * x + given[5] * y + given[8] * z
-
-
-@part
-def out_of_reach(nodes: Floats, j: int, given: Floats, bound: float, pad: Floats) -> bool:
-    """Whether the point in the pad measures no less than the bound above all quadrics of a node."""
-    dx = pad[0] - nodes[j, 0]
-    dy = pad[1] - nodes[j, 1]
-    dz = pad[2] - nodes[j, 2]
-    up = dx * nodes[j, AXIS] + dy * nodes[j, AXIS + 1] + dz * nodes[j, AXIS + 2]
-    above = up - nodes[j, WIDE_TOP]
-    c = 1.0 - 0.5 * nodes[j, CONE] * nodes[j, CONE]
-    if c > 0.0:
-        height = above if above >= 0.0 else above / c
-        if height >= bound:
-            return True
-    across = dx * dx + dy * dy + dz * dz - up * up
-    drum = nodes[j, DRUM] + nodes[j, ACROSS] + max(bound, given[DEEP])
-    return across >= drum * drum
+    return height  # type: ignore[no-any-return]
 
 
 @part
@@ -290,10 +139,10 @@ def taken(
 
 
 @part
-def queued(pairs: Ints, bounds: Floats, waiting: int, i: int, j: int, bound: float) -> None:
-    """Put a pair of nodes into the heap of those that wait."""
+def queued(pairs: Ints, bounds: Floats, waiting: int, i: int, j: int, bound: float, ordered: bool) -> None:
+    """Put a pair of nodes to those that wait: into the heap of them where they are ordered, else at the end."""
     k = waiting
-    while k > 0:
+    while ordered and k > 0:
         above = (k - 1) // 2
         if bounds[above] <= bound:
             break
@@ -345,8 +194,11 @@ def lowest_places(
     width_a, width_b = header[WIDTH_A], header[WIDTH_B]
     equal = EQUAL * given[SPACING_A]
     slack = given[SLACK] - equal
+    # What lies so near the least bound is looked at in any case.
+    near = max(equal, slack)
     band = given[BAND]
     floor = band - equal
+    ordered = True
     visited = 1
     tried = 0
     count = 0
@@ -354,7 +206,18 @@ def lowest_places(
     if header[START_A] >= 0:
         seen_from_b(given, table_a, header[START_A], pad)
         h = measured(table_a, header[START_A], table_b, header[START_B], given, pad)
+        # From samples that still face each other the least height is about known, and the order, which takes a third of
+        # the time, gains nothing.
+        x = pad[0] - table_b[header[START_B], 0]
+        y = pad[1] - table_b[header[START_B], 1]
+        z = pad[2] - table_b[header[START_B], 2]
+        ordered = h * h >= x * x + y * y + z * z
         count = taken(table_a, header[START_A], header[START_B], h, found, count, given, pad)
+    brief = 0
+    k = leaves_a * leaves_b
+    while k > 0:
+        k = k // 2
+        brief += BRIEF
     waiting = 0
     i = 0
     j = 0
@@ -410,11 +273,19 @@ def lowest_places(
             low = max(low, max(here, floor))
             high = max(high, max(here, floor))
             if high < limit:
-                queued(pairs, bounds, waiting, i if not open_a else other, other if not open_a else j, high)
+                queued(
+                    pairs,
+                    bounds,
+                    waiting,
+                    i if not open_a else other,
+                    other if not open_a else j,
+                    high,
+                    ordered,
+                )
                 waiting += 1
             if low < limit:
                 # Among equals the way leads down, so that flat sides come to an end.
-                if waiting == 0 or low <= bounds[0] + equal:
+                if not ordered or waiting == 0 or low <= bounds[0] + near:
                     follow = True
                     here = low
                     if open_a:
@@ -423,10 +294,25 @@ def lowest_places(
                         j = first
                 else:
                     queued(
-                        pairs, bounds, waiting, i if not open_a else first, first if not open_a else j, low
+                        pairs,
+                        bounds,
+                        waiting,
+                        i if not open_a else first,
+                        first if not open_a else j,
+                        low,
+                        True,
                     )
                     waiting += 1
-        if not follow:
+        if not ordered and visited > brief:
+            # The start was not that near.
+            ordered = True
+            for k in range(waiting):
+                queued(pairs, bounds, k, pairs[2 * k], pairs[2 * k + 1], bounds[k], True)
+            if follow:
+                queued(pairs, bounds, waiting, i, j, here, True)
+                waiting += 1
+                follow = False
+        if not follow and ordered:
             if waiting == 0:
                 break
             here = bounds[0]
@@ -434,6 +320,16 @@ def lowest_places(
             j = pairs[1]
             unqueued(pairs, bounds, waiting)
             waiting -= 1
+        elif not follow:
+            limit = max(pad[BEST] + slack, band)
+            waiting -= 1
+            while waiting >= 0 and bounds[waiting] >= limit:
+                waiting -= 1
+            if waiting < 0:
+                break
+            here = bounds[waiting]
+            i = pairs[2 * waiting]
+            j = pairs[2 * waiting + 1]
     header[VISITED] = visited
     header[MEASURED] = tried
     kept = 0

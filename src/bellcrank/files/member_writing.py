@@ -13,6 +13,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.documents import MAX_BYTES
+from bellcrank.files.yaml_text import Flow, Row
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 60
 """Freedoms up to which given matrices are written out."""
-
-
-class Flow(dict[str, Any]):
-    """A mapping written on one line."""
-
-
-class Row(list[Any]):
-    """A list written on one line."""
 
 
 class _Unsaid(Exception):

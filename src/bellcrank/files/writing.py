@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
-from bellcrank.files.member_writing import Flow, Row, member_entries, node_of
+from bellcrank.files.member_writing import member_entries, node_of
 from bellcrank.files.pressing import pressing_entries
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
 from bellcrank.files.tokens import is_word, quoted
+from bellcrank.files.yaml_text import Flow, Row, collect, dumped, plain, replaced
 from bellcrank.mechanism import analyse
 from bellcrank.model import (
     AppliedForce,
@@ -64,7 +64,7 @@ def write_system(
     system: System, folder: Path | None = None, stored: MutableMapping[str, Member] | None = None
 ) -> str:
     """The text of a model file that describes `system`; see :func:`bellcrank.files.dumps`."""
-    return _dumped(_Writer(system, folder, stored).document())
+    return dumped(_Writer(system, folder, stored).document())
 
 
 class _Writer:
@@ -104,9 +104,9 @@ class _Writer:
         }
         body.update({name: things for name, things in sections.items() if things})
         roots: list[Expr] = []
-        _collect(body, roots)
+        collect(body, roots)
         definitions, texts = print_expressions(roots, self._leaf(()), system.parameters, "d")
-        body = _replaced(body, iter(texts))
+        body = replaced(body, iter(texts))
         head: dict[str, Any] = {"bellcrank": int(layout.VERSION), "name": system.name}
         gravity = body.pop("gravity")
         if system.parameters.own():
@@ -328,7 +328,7 @@ def _on_joint(force: JointForce | TorsionSpring, kind: str) -> dict[str, Any]:
 
 
 def _parameter(parameter: Any) -> Any:
-    value = _plain(parameter.value)
+    value = plain(parameter.value)
     return Flow(value=value, unit=parameter.unit) if parameter.unit else value
 
 
@@ -368,57 +368,4 @@ def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
 def _finite(value: float) -> Any:
     if not math.isfinite(value):
         raise ModelError(f"a function comes to {value}, which model files cannot carry")
-    return _plain(value)
-
-
-def _plain(value: float) -> int | float:
-    """A whole number without its point, where that says the same."""
-    value = float(value)
-    whole = value.is_integer() and abs(value) < 1e15 and not (value == 0.0 and math.copysign(1.0, value) < 0)
-    return int(value) if whole else value
-
-
-def _collect(data: Any, found: list[Expr]) -> None:
-    """The expressions in the order of :func:`_replaced`."""
-    if isinstance(data, Expr):
-        found.append(data)
-    elif isinstance(data, Mapping):
-        for item in data.values():
-            _collect(item, found)
-    elif isinstance(data, list):
-        for item in data:
-            _collect(item, found)
-
-
-def _replaced(data: Any, texts: Any) -> Any:
-    """The data with expressions as texts and floats as short as they can be."""
-    if isinstance(data, Expr):
-        return next(texts)
-    if isinstance(data, Mapping):
-        return type(data)({key: _replaced(item, texts) for key, item in data.items()})  # type: ignore[call-arg]
-    if isinstance(data, list):
-        return type(data)(_replaced(item, texts) for item in data)
-    return _plain(data) if isinstance(data, float) else data
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes rows and flows on one line, never an alias."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-_Dumper.add_representer(
-    Flow,
-    lambda dumper, data: dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=True),
-)
-_Dumper.add_representer(
-    Row, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)
-)
-
-
-def _dumped(document: dict[str, Any]) -> str:
-    text: str = yaml.dump(
-        document, Dumper=_Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=110
-    )
-    return text
+    return plain(value)

@@ -1,0 +1,161 @@
+"""Low samples of a sampled surface that face another one, in compiled code.
+
+Where two smooth surfaces touch at one point their normals are opposed there. Nodes of the trees whose normals cannot be
+opposed hold no such point, however near they are: of all samples that are low only a few around each contact are left.
+Edges and corners may touch with any normal; nodes with such samples are never left out. Bodies turn before the next
+search, which normals that are nearly opposed are given room for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.heights import above_quadric, nearest_below, seen
+from bellcrank.contact.meeting_layout import FACING, HEIGHT, LOOKED, PARTNER, PLACE, SPACING_B, SPOT, WITHIN
+from bellcrank.contact.pieces import COVER, REACH
+from bellcrank.contact.tree import AXIS, BALL
+from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
+from bellcrank.simulate.compiled import part
+
+if TYPE_CHECKING:
+    from bellcrank.contact.sampled import Sampled
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+COLUMNS = 2
+"""Of what is told of nodes: how far normals turn, and the least curvature [1/m]."""
+ANY = 4.0
+"""More than normals can differ by."""
+
+
+def turns(surface: Sampled) -> Floats:
+    """How far normals within each node, also between its samples, differ from its axis, and the least curvature."""
+    tree, order = surface.tree, surface.tree.order
+    far, n, H = surface._fitted
+    bent = COVER * far * np.abs(H).sum(axis=2).max(axis=1)
+    own = np.where(surface.sharp, ANY, bent)[order]
+    # H is that of the tangent plane: its third value, along the normal, is moved away.
+    large = 2.0 * np.abs(H).max()
+    least = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, 0]
+    found = np.zeros((2 * tree.leaves - 1, COLUMNS))
+    level = tree.leaves
+    while level:
+        here = slice(level - 1, 2 * level - 1)
+        off = n[order].reshape(level, -1, 3) - tree.nodes[here, None, AXIS : AXIS + 3]
+        found[here, 0] = (np.linalg.norm(off, axis=2) + own.reshape(level, -1)).max(axis=1)
+        found[here, 1] = least.reshape(level, -1).min(axis=1)
+        level //= 2
+    return found
+
+
+@part
+def faces(
+    header: Ints,
+    given: Floats,
+    nodes_a: Floats,
+    turns_a: Floats,
+    k: int,
+    nodes_b: Floats,
+    turns_b: Floats,
+    reached: float,
+    flat: float,
+    pad: Floats,
+    stack: Ints,
+    base: int,
+) -> bool:
+    """Whether any leaf of the other tree is near a node and may have a normal opposed to one of it, or lie flat on it.
+
+    flat: Curvature of the gap that is not flat any more [1/m].
+    """
+    leaves = header[LEAVES_B]
+    seen(given, nodes_a, k, pad, SPOT)
+    x = nodes_a[k, AXIS]
+    y = nodes_a[k, AXIS + 1]
+    z = nodes_a[k, AXIS + 2]
+    ax = given[0] * x + given[3] * y + given[6] * z
+    ay = given[1] * x + given[4] * y + given[7] * z
+    az = given[2] * x + given[5] * y + given[8] * z
+    top = base + 1
+    stack[base] = 0
+    while top > base:
+        top -= 1
+        m = stack[top]
+        header[LOOKED] += 1
+        dx = pad[SPOT] - nodes_b[m, 0]
+        dy = pad[SPOT + 1] - nodes_b[m, 1]
+        dz = pad[SPOT + 2] - nodes_b[m, 2]
+        far = reached + nodes_a[k, BALL] + nodes_b[m, BALL]
+        if dx * dx + dy * dy + dz * dz >= far * far:
+            continue
+        ox = ax + nodes_b[m, AXIS]
+        oy = ay + nodes_b[m, AXIS + 1]
+        oz = az + nodes_b[m, AXIS + 2]
+        turn = turns_a[k, 0] + turns_b[m, 0] + given[FACING]
+        if ox * ox + oy * oy + oz * oz > turn * turn and turns_a[k, 1] + turns_b[m, 1] > flat:
+            continue
+        if m >= leaves - 1:
+            return True
+        stack[top] = 2 * m + 2
+        stack[top + 1] = 2 * m + 1
+        top += 2
+    return False
+
+
+@part
+def low_facing(
+    header: Ints,
+    given: Floats,
+    table_a: Floats,
+    nodes_a: Floats,
+    turns_a: Floats,
+    table_b: Floats,
+    nodes_b: Floats,
+    turns_b: Floats,
+    bound: float,
+    flat: float,
+    low: Ints,
+    measures: Floats,
+    pad: Floats,
+    stack: Ints,
+) -> int:
+    """Samples less than the bound above a sampled surface that may face it, with the sample below each; how many."""
+    leaves, width = header[LEAVES_A], header[WIDTH_A]
+    reached = bound + given[SPACING_B]
+    count = 0
+    last = -1
+    top = 1
+    stack[0] = 0
+    while top > 0:
+        top -= 1
+        k = stack[top]
+        if not faces(
+            header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, flat, pad, stack, top + 2
+        ):
+            continue
+        if k >= leaves - 1:
+            j = k - (leaves - 1)
+            for i in range(j * width, (j + 1) * width):
+                if table_a[i, REACH] > 0.0:
+                    seen(given, table_a, i, pad, SPOT)
+                    pad[WITHIN] = reached
+                    near = nearest_below(header, given, table_b, nodes_b, last, pad, stack, top + 2)
+                    if near >= 0:
+                        last = near
+                        h = above_quadric(table_b, near, pad, SPOT)
+                        if h < bound:
+                            low[count, PLACE] = i
+                            low[count, PARTNER] = near
+                            measures[count, HEIGHT] = h
+                            count += 1
+            continue
+        stack[top] = 2 * k + 2
+        stack[top + 1] = 2 * k + 1
+        top += 2
+    return count
+
+
+__all__ = ["low_facing", "turns"]
