@@ -187,6 +187,13 @@ class Mechanism(StudyMethods):
         self._check_distance(distance, name, state.t, CHANGE_POINT)
         return distance, name
 
+    @cached_property
+    def length_scale(self) -> float:
+        """What absolute tolerances of lengths are multiplied by (see :mod:`bellcrank.analysis.sizes`)."""
+        from bellcrank.analysis.sizes import length_scale
+
+        return length_scale(self.system)
+
     @property
     def start_independence(self) -> float:
         """How far the loops are from losing rank in the start state, 0 to 1."""

@@ -312,7 +312,9 @@ class Run:
 
     def _parameters_at(self, times: Array) -> Array:
         """Parameter values at the outputs; changes hold from their time on."""
-        since = np.array([t for t, _ in self.history[1:]])
+        values: Array = np.array([p for _, p in self.history])
+        if len(values) == 1:
+            return np.broadcast_to(values[0], (len(times), values.shape[1])).copy()
         # The last of several changes at one time holds.
-        last = np.searchsorted(since, times, side="left")
-        return np.array([self.history[k][1] for k in last]).reshape(len(times), len(self.history[0][1]))
+        last = np.searchsorted([t for t, _ in self.history[1:]], times, side="left")
+        return values[last]

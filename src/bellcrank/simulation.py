@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.analysis.sizes import length_scale
 from bellcrank.errors import ModelError
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanism import Mechanism, State, analyse
@@ -88,7 +87,7 @@ def simulate(
         atol=0.01 * tolerance,
         fixed_step=step,
         max_step=max_step,
-        position_tolerance=1e-11 * length_scale(mechanism.system),
+        position_tolerance=1e-11 * mechanism.length_scale,
         repartition_threshold=0.05,
     )
     if mechanism.system.contacts:

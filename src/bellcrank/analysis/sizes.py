@@ -40,10 +40,15 @@ def length_scale(system: System) -> float:
     return min(1.0, COUNTED * size) if size > 0.0 else 1.0
 
 
-def tolerance_scales(mechanism: Mechanism, partition: Partition) -> Array:
-    """What the absolute tolerance of each entry of the integrator's state is multiplied by; angles by one."""
+def tolerance_scales(mechanism: Mechanism, partition: Partition) -> Array | None:
+    """What the absolute tolerance of each entry of the integrator's state is multiplied by; angles by one.
+
+    None where all are.
+    """
     linkage = mechanism.linkage
-    small = length_scale(mechanism.system)
+    small = mechanism.length_scale
+    if small == 1.0:
+        return None
     q, u = np.ones(linkage.positions), np.ones(linkage.speeds)
     for link in linkage.links:
         if link.kind is LinkKind.PRISMATIC:

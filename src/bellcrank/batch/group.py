@@ -41,7 +41,7 @@ class LaneMachine:
     rates: Kernel
     projection: Kernel | None
     full: Kernel
-    scales: Array
+    scales: Array | None
 
     @property
     def partition(self) -> Partition:
@@ -129,7 +129,9 @@ class LaneGroups:
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
         self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
         self.addresses[queue.ADVANCE] = advance_lanes.address
-        self.v[at.ATOL] = (options.absolute(n) * machine.scales)[:, None]
+        self.v[at.ATOL] = options.absolute(n)[:, None]
+        if machine.scales is not None:
+            self.v[at.ATOL] *= machine.scales[:, None]
         self._template(integrator.order, len(directions))
         self.ints[queue.PARAMETERS] = parameters
         arrays = (

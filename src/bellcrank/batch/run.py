@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.analysis.sizes import length_scale
 from bellcrank.batch.group import METHODS, LaneGroups, LaneMachine, Watch, lane_machine, watched
 from bellcrank.batch.lanes import LANES
 from bellcrank.batch.readout import Readout, readout
@@ -99,7 +98,7 @@ def simulate_many(
         atol=0.01 * tolerance,
         fixed_step=step,
         max_step=max_step,
-        position_tolerance=1e-11 * length_scale(mechanism.system),
+        position_tolerance=1e-11 * mechanism.length_scale,
         repartition_threshold=0.05,
     )
     timing = Timing.of(impacts, queue_size, max_step, propagation)

@@ -97,10 +97,12 @@ class Run:
         self.reals[at.RTOL] = options.rtol
         self.reals[at.MAX_STEP] = options.max_step
         self.reals[at.POSITION_TOLERANCE] = options.position_tolerance
-        self.reals[[at.THRESHOLD, at.THRESHOLD_USUAL]] = options.repartition_threshold
+        self.reals[at.THRESHOLD] = options.repartition_threshold
+        self.reals[at.THRESHOLD_USUAL] = options.repartition_threshold
         self.reals[at.MARGIN] = 1.0
         self.reals[at.STEP_MARGIN] = 1.0
-        self.reals[[at.RANK, at.RANK_START]] = 1.0
+        self.reals[at.RANK] = 1.0
+        self.reals[at.RANK_START] = 1.0
         self.reals[at.INDEPENDENCE] = problem.independence
         self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
         self._take_tolerances()
@@ -130,8 +132,9 @@ class Run:
         self._pointers = (*near[:7], *outputs, *near[7:])
 
     def _take_tolerances(self) -> None:
-        scales = self.problem.scales
-        self.v[at.ATOL] = self.options.absolute(self.problem.n) * (1.0 if scales is None else scales)
+        self.v[at.ATOL] = self.options.absolute(self.problem.n)
+        if self.problem.scales is not None:
+            self.v[at.ATOL] *= self.problem.scales
 
     def _take_addresses(self) -> None:
         p = self.problem
