@@ -73,13 +73,17 @@ def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:
-    """Touch and parting of every continuous contact."""
-    found: list[Event] = []
-    for force in continuous(mechanism):
-        found += _events(force, mechanism)
-    for forces in groups(continuous(mechanism)).values():
-        found += Tracker(mechanism, forces).events()
-    return found
+    """Touch and parting of every continuous contact; the same ones for all runs, so that their programs serve again."""
+
+    def make() -> list[Event]:
+        found: list[Event] = []
+        for force in continuous(mechanism):
+            found += _events(force, mechanism)
+        for forces in groups(continuous(mechanism)).values():
+            found += Tracker(mechanism, forces).events()
+        return found
+
+    return list(mechanism.once("touch events", make))
 
 
 def gap_program(mechanism: Mechanism) -> Program:
