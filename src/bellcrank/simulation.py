@@ -149,11 +149,9 @@ def prepared(
             return system
         return system.once(("in formulation", wanted), lambda: replace(system, formulation=wanted))
     if isinstance(system, Mechanism):
-        wanted = (
-            system.formulation if Formulation(formulation) is Formulation.AUTO else Formulation(formulation)
-        )
-        fresh = analyse(system.system, formulation=wanted, initial=initial, parameters=parameters)
-        return fresh.with_programs_of(system)
+        known = prepared(system, formulation, None, None)
+        fresh = analyse(known.system, formulation=known.formulation, initial=initial, parameters=parameters)
+        return fresh.with_programs_of(known)
     return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
 
 
