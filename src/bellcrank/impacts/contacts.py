@@ -45,6 +45,8 @@ STILL = 2e-9
 """Slip below this is none [m/s]; more than that with which sliding in space ends or begins."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
+ROUNDING = 1e-9
+"""Forces below this share of what moves the contacts are rounding."""
 
 
 @dataclass(eq=False)
@@ -174,6 +176,17 @@ class Contacts:
         W = delassus(M, rows)
         scale = 1.0 / np.sqrt(np.diag(W))
         return bool(np.linalg.eigvalsh(scale[:, None] * W * scale)[0] > APART)
+
+    def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
+        """Forces so small beside those that accelerate the contacts here that they are none [N]."""
+        M, states, u_i, partition = self._at(state, p)
+        free = self._free(state, p, partition, u_i, range(len(self.names)))
+        size = ROUNDING * (1.0 + float(np.abs(free).max()))
+        return {
+            name: size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
+            for name, s in zip(self.names, states, strict=True)
+            if name in modes
+        }
 
     def _borne(self, modes: Modes, state: State, p: Array) -> tuple[Sharing | None, Array]:
         """How contacts share, and the forces of the kept rows."""

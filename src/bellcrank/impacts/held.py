@@ -6,7 +6,7 @@ as a mechanism of its own would be compiled to be used for microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ RATES, EVENTS, HOLD = Unit(unit.rates), Unit(unit.events), Unit(unit.hold)
 class Held:
     """Some contacts that last in one partition of a mechanism: rates, events and corrections by address.
 
-    watch: The events of the open mechanism; `first` of them the first that watches a gap, those of all pairs following.
+    slack: Force of each that is none [N]. watch: The events of the open mechanism; `first` of them the first that watches a gap, those of all pairs following.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class Held:
         projected: bool,
         pairs: Sequence[ContactPair],
         modes: Modes,
+        slack: Mapping[str, float],
         watch: Kernel | None,
         first: int,
     ) -> None:
@@ -67,7 +68,7 @@ class Held:
         for k, pair in zip(self.numbers, self.pairs, strict=True):
             mode = modes[pair.contact.name]
             sizes += [k, int(mode.sticking), first + unit.GAP_EVENTS * k]
-            numbers += [pair.contact.friction, mode.slip]
+            numbers += [pair.contact.friction, mode.slip, slack[pair.contact.name]]
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
         self._arrays: tuple[Any, ...] = (

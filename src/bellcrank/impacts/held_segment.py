@@ -67,6 +67,7 @@ class HeldSegment(Segment):
                 self._projected,
                 contacts.pairs,
                 self.modes,
+                contacts.slack(self.modes, self.mechanism.start, np.array(self.mechanism.parameter_values)),
                 self._event_kernel(),
                 len(self.user_events),
             )

@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts.modes import BACKWARDS, STOPPED
+from bellcrank.mechanics.contacts import STILL_SQUARED
 from bellcrank.simulate.compiled import matrix, part, vector
 from bellcrank.simulate.linear import factorise, solve
 from bellcrank.simulate.vocabulary import call
@@ -29,16 +31,12 @@ PAIR, STICKS, FIRST, IDENTITY = range(4)
 """Of each lasting contact: its number among all, whether it sticks, the first event that watches its gap."""
 GAP_EVENTS = 3
 """Events that watch a gap; they follow each other."""
-FRICTION, SLIP, PROPERTIES = range(3)
-"""Of each lasting contact: coefficient, sign of the slip in the plane."""
+FRICTION, SLIP, SLACK, PROPERTIES = range(4)
+"""Of each lasting contact: coefficient, sign of the slip in the plane, force that is none [N]."""
 BEFORE_ROWS = 7
 """Gap, normal and point before the rows of a contact in the program of impacts."""
 BEHIND_ROW = 4
 """Drift and direction behind each row."""
-STILL_SQUARED = 1e-28
-"""Keeps the direction of slip finite at rest [m^2/s^2]."""
-STOPPED = 1e-10
-"""Sliding in space is near its end below this [m/s]."""
 
 
 @part
@@ -246,18 +244,20 @@ def events(
     for c in range(lasting):
         for k in range(GAP_EVENTS):
             y[contacts[c, FIRST] + k] = 1.0
-        y[e] = forces[c, 0]
+        # Forces and slip begin at zero, up to rounding: what goes the wrong way from there must cross something.
+        slack = properties[c, SLACK]
+        y[e] = forces[c, 0] + slack
         e += 1
         mu = properties[c, FRICTION]
         if mu > 0.0 and contacts[c, STICKS] == 1:
             rub = 0.0
             for j in range(1, width):
                 rub += forces[c, j] * forces[c, j]
-            y[e] = mu * mu * forces[c, 0] * forces[c, 0] - rub
+            y[e] = mu * mu * (forces[c, 0] * forces[c, 0] + slack * slack) - rub
             e += 1
         elif mu > 0.0:
             if width == 2:
-                y[e] = properties[c, SLIP] * slip[c, 1]
+                y[e] = properties[c, SLIP] * slip[c, 1] + BACKWARDS
             else:
                 y[e] = slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] - STOPPED * STOPPED
             e += 1
