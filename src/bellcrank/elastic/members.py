@@ -106,8 +106,8 @@ def touch(
 ) -> list[str]:
     """Let every node of the body's contact zone touch a shape; returns the names of the contacts.
 
-    treatment: "continuous": a node is stopped by a spring `stiffer` times (300 unless given) as stiff as the body itself
-    is at that node, and by a damper of the damping `ratio` (0.5) for the little mass that moves with the node alone. So
+    treatment: "continuous": a node is stopped by a spring `stiffer` times (300 unless given) as stiff as the body is
+    at that node, and by a damper of the damping `ratio` (0.5) for the little mass that moves with the node alone. So
     a node comes to rest on the shape within a time that is short against that of the contact, and loses no more than
     the energy of its own mass: what the compatibility of velocities, Lee (1995), (12), does in one step.
 
@@ -126,7 +126,9 @@ def touch(
     chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
     exact = chosen is Treatment.IMPULSIVE
     if exact and not (stiffer is None and ratio is None):
-        raise ModelError(f"{who}: `stiffer` and `ratio` are of the spring of treatment='continuous'; leave them out")
+        raise ModelError(
+            f"{who}: `stiffer` and `ratio` are of the spring of treatment='continuous'; leave them out"
+        )
     stiffer, ratio = 300.0 if stiffer is None else stiffer, 0.5 if ratio is None else ratio
     if not stiffer > 0.0 or not ratio >= 0.0:
         raise ModelError(f"{who}: `stiffer` must be positive and `ratio` not negative")

@@ -30,7 +30,8 @@ RATES, EVENTS, HOLD = Unit(unit.rates), Unit(unit.events), Unit(unit.hold)
 class Held:
     """Some contacts that last in one partition of a mechanism: rates, events and corrections by address.
 
-    slack: Force of each that is none [N]. watch: The events of the open mechanism; `first` of them the first that watches a gap, those of all pairs following.
+    slack: Force of each that is none [N]. watch: The events of the open mechanism; `first` of them is the first that
+    watches a gap, and those of all pairs follow.
     """
 
     def __init__(
@@ -139,4 +140,3 @@ class Bound:
         arrays[3], arrays[4] = x, y
         self._unit(*arrays)
         return y
-

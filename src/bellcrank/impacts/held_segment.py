@@ -81,8 +81,9 @@ class HeldSegment(Segment):
     def _event_kernel(self) -> Kernel:
         plain = self.events[: len(self.events) - len(self.ends)]
         key = ("events", (modes_key({}), None), self.machine.partition, self.user_events, self._watched_key())
-        program = lambda: watch_program(self.mechanism, self.machine.partition, plain)  # noqa: E731
-        return self.contacts.once(key, lambda: compile_program(program()))
+        return self.contacts.once(
+            key, lambda: compile_program(watch_program(self.mechanism, self.machine.partition, plain))
+        )
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """As of the open mechanism, with held contacts."""

@@ -72,7 +72,14 @@ def solve_cholesky(a: Floats, v: Floats, row: int) -> None:
 
 @part
 def gather(
-    sizes_at: Ints, numbers_at: Floats, x: Floats, impact_at: Floats, J: Floats, C: Floats, slip: Floats, rubs: int
+    sizes_at: Ints,
+    numbers_at: Floats,
+    x: Floats,
+    impact_at: Floats,
+    J: Floats,
+    C: Floats,
+    slip: Floats,
+    rubs: int,
 ) -> int:
     """J over the held rows and C^T, with or without the friction of sliding; how many rows are held."""
     head = vector(sizes_at, HEAD)
@@ -107,9 +114,10 @@ def gather(
 @part
 def direction(properties: Floats, slip: Floats, c: int, j: int) -> float:
     """Of the slip of a contact along one of its tangents."""
-    if slip.shape[1] == 2:
-        return properties[c, SLIP]
-    return slip[c, j] / math.sqrt(slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] + STILL_SQUARED)
+    along: float = properties[c, SLIP]
+    if slip.shape[1] == 3:
+        along = slip[c, j] / math.sqrt(slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] + STILL_SQUARED)
+    return along
 
 
 @part
