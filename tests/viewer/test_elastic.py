@@ -75,18 +75,18 @@ def test_playing_comes_to_the_end(disc: elastic.ElasticResult) -> None:
 
 
 def test_in_a_browser(browser: Browser, disc: elastic.ElasticResult) -> None:
-    with disc.view(browser=False) as viewer, browser.page(viewer.url, 900, 560) as page:
+    with disc.view(browser=False) as viewer, browser.page(viewer.url, 700, 420) as page:
         page.until("!!document.querySelector('.uplot canvas')")
 
         def red() -> int:
-            rgb = pixels(page)[150:, :550]
+            rgb = pixels(page)[150:, :380]
             return int(((rgb[..., 0] > 0.6) & (rgb[..., 1] < 0.35) & (rgb[..., 2] < 0.35)).sum())
 
         for _ in range(100):
-            if colourful(pixels(page)[150:, :550]) > 0.05:
+            if colourful(pixels(page)[150:, :380]) > 0.05:
                 break
             time.sleep(0.1)
-        assert colourful(pixels(page)[150:, :550]) > 0.05, "the body shows"
+        assert colourful(pixels(page)[150:, :380]) > 0.05, "the body shows"
         assert red() == 0, "a body that flies has no stress"
         viewer.seek(disc.peak()[1])
         for _ in range(100):

@@ -169,7 +169,7 @@ class Contacts:
         Then none shares with another, and their forces need no program of their own.
         """
         wanted = [k for k, name in enumerate(self.names) if name in modes]
-        if not wanted or not all(_yields(self.pairs[k]) for k in wanted):
+        if not wanted or not all(self.pairs[k].yields for k in wanted):
             return False
         M, states, _, _ = self._at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
@@ -379,11 +379,6 @@ def modes_key(modes: Modes) -> Hashable:
 def shared_key(modes: Modes, sharing: Sharing | None) -> Hashable:
     """Modes, and how contacts share in them, as a key."""
     return (modes_key(modes), None if sharing is None else sharing.key)
-
-
-def _yields(pair: ContactPair) -> bool:
-    """Whether one of the shapes is on a flexible body."""
-    return any(side.frame.body.member is not None for side in (pair.contact.a, pair.contact.b))
 
 
 def _check_apart(pair: ContactPair, s: ContactState) -> None:
