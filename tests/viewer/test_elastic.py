@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 from bellcrank import elastic
+from bellcrank.contact.shapes import Ellipsoid
+from bellcrank.elastic.page import scene
 from bellcrank.errors import UnknownName
 from bellcrank.view.animation import SPEEDS, speeds_for
+from bellcrank.view.scene import GROUND
 from viewer.chromium import Browser
 from viewer.test_browser import colourful, only_this_machine, pixels
 from viewer.test_viewer import _no_thread_is_left, answers
@@ -58,6 +61,25 @@ def test_seeking_shows_the_body_as_it_is_deformed_then(disc: elastic.ElasticResu
         # The wall has travelled at its speed.
         wall = viewer.stage.frames[1]
         assert wall.position == pytest.approx((0.0, 0.5 * disc.frame_times[frame], 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("solid", [False, True])
+def test_obstacles_of_any_shape_are_drawn_where_they_are(solid: bool) -> None:
+    soft = elastic.Material(young=1e7, poisson=0.3, density=1000.0)
+    if solid:
+        body = elastic.block(
+            (0.4, 0.4, 0.2), soft, divisions=(1, 1, 1), lowest=(-0.2, -0.2, 0.0), name="body"
+        )
+    else:
+        body = elastic.block((0.4, 0.2), soft, divisions=(2, 1), lowest=(-0.2, 0.0), name="body")
+    axes, at = np.array([0.3, 0.2, 0.2]), np.array([0.05, 0.0, -0.21] if solid else [0.05, -0.21, 0.0])
+    egg = elastic.rigid_shape(Ellipsoid(*axes), at=at)
+    run = elastic.simulate(body, elastic.Contact(body, egg), 1e-4, 1e-4)
+    ((number, shape),) = scene(run, 2).solids
+    assert number == GROUND
+    seen = shape.corners * (1.0 if solid else np.array([1.0, 1.0, 0.0]))
+    assert np.abs(np.sqrt((((seen - at) / axes) ** 2).sum(axis=1)) - 1.0).max() < 1e-3
+    assert np.ptp(seen[:, 0]) > 0.4
 
 
 def test_playing_comes_to_the_end(disc: elastic.ElasticResult) -> None:

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 FRAMES = 120
 POINTS = 1200
+CELLS = {2: 80, 3: 24}
+"""Along each side of the grid on which an obstacle without a simple form is looked for."""
+ONTO = 3
+"""Steps from the grid onto the surface; its distance is of first order."""
+DEPTH = 0.08
+"""Of the ribbon such an obstacle is in the plane, as a share of the size of the bodies."""
 
 
 def page(result: ElasticResult, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> str:
@@ -145,6 +151,43 @@ def _obstacle(met: Obstacle, d: int, everything: Array, size: float) -> Iterator
         ring = centre + met.radius * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(120)])
         near = ring[np.linalg.norm(ring - everything.mean(axis=0), axis=1) < 3.0 * size + met.radius]
         yield plate(near, np.array([0.0, 0.0, 1.0]), 0.01 * size, GROUND_COLOUR)
+    else:
+        yield from _surface(met, d, everything, size)
+
+
+def _surface(met: Obstacle, d: int, everything: Array, size: float) -> Iterator[Solid]:
+    """Any other obstacle near the bodies, where its distance changes sign: a ribbon in the plane, else a skin."""
+    low, high = everything.min(axis=0)[:d] - 0.3 * size, everything.max(axis=0)[:d] + 0.3 * size
+    count = CELLS[d]
+    axes = [np.linspace(a, b, count) for a, b in zip(low, high, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    inside = np.asarray(met.distance(grid.reshape(-1, d))[0]).reshape(grid.shape[:-1]) < 0.0
+    corners: list[Array] = []
+    thick = np.array([0.0, 0.0, 0.5 * DEPTH * size])
+    for axis in range(d):
+        # Where two neighbours lie on different sides, the wall between them is seen, drawn onto the surface.
+        other = np.flatnonzero(np.arange(d) != axis)
+        first = np.moveaxis(inside, axis, 0)
+        for crossing in np.argwhere(first[1:] != first[:-1]):
+            cell = np.insert(crossing[1:], axis, crossing[0])
+            middle = np.array([axes[k][cell[k]] for k in range(d)])
+            middle[axis] += 0.5 * (axes[axis][1] - axes[axis][0])
+            half = [0.5 * (axes[k][1] - axes[k][0]) * np.eye(d)[k] for k in other]
+            signs = ((-1,), (1,)) if d == 2 else ((-1, -1), (1, -1), (1, 1), (-1, 1))
+            ring = np.array([middle + sum(s * h for s, h in zip(sign, half, strict=True)) for sign in signs])
+            for _ in range(ONTO):
+                distance, normal = met.distance(ring)
+                ring = ring - distance[:, None] * normal
+            flat = np.zeros((len(ring), 3))
+            flat[:, :d] = ring
+            corners.append(
+                flat
+                if d == 3
+                else np.array([flat[0] - thick, flat[1] - thick, flat[1] + thick, flat[0] + thick])
+            )
+    if corners:
+        faces = tuple((4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(len(corners)))
+        yield Solid(np.vstack(corners), faces, (GROUND_COLOUR,), 1.0)
 
 
 def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None) -> dict[str, Any]:
