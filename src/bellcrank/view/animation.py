@@ -72,7 +72,11 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
     seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
     return {
         "bodies": [
-            {"name": n, "center": [value(x, parameters) for x in b.center_of_mass]} for n, b in bodies.items()
+            *(
+                {"name": n, "center": [value(x, parameters) for x in b.center_of_mass]}
+                for n, b in bodies.items()
+            ),
+            *({"name": "", "center": [0.0, 0.0, 0.0]} for _ in drawn.bodies[len(bodies) :]),
         ],
         "solids": [
             {

@@ -41,7 +41,9 @@ class Stage:
         self._solids()
         self._grid()
         self.labels = [
-            api.add_label(f"/stage/body{k}/name", name, visible=names) for k, name in enumerate(scene.bodies)
+            api.add_label(f"/stage/body{k}/name", name, visible=names)
+            for k, name in enumerate(scene.bodies)
+            if name
         ]
         self.springs = self._spring_lines()
         most = self.stress
