@@ -136,7 +136,7 @@ def test_a_solid_block_lands_on_a_plate_that_flies() -> None:
     assert run["plate.velocity.z"][-1] < -0.1
 
 
-def test_a_saved_run_goes_on(tmp_path: Path) -> None:
+def test_a_saved_run_holds_the_same_forces(tmp_path: Path) -> None:
     system, names = rubbing_link(0.3)
     whole = system.simulate(3e-5, initial=START, output=60, **FINE)
     system.simulate(3e-5, initial=START, output=60, save=tmp_path / "run.h5", **FINE)
