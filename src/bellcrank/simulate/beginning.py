@@ -50,7 +50,7 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.steps import CONSTRAINTS, NOT_FINITE, RUNNING
+from bellcrank.simulate.steps import CONSTRAINTS, EVENT_NOT_FINITE, NOT_FINITE, RUNNING
 from bellcrank.simulate.vectors import load, project, rates, store
 from bellcrank.simulate.vocabulary import call_at
 
@@ -141,6 +141,8 @@ def begin(
         # was done about it has changed it by as much as it moved over the step, its side is known.
         call_at(addresses[EVENTS], x, 0, g, VALUE * ints[N_EVENTS])
         for k in range(ints[N_EVENTS]):
+            if math.isnan(g[VALUE, k]):
+                return EVENT_NOT_FINITE
             moved = 0.0
             for piece in range(PIECES + 1):
                 moved = max(moved, abs(g[SAMPLES + piece, k]))

@@ -171,12 +171,22 @@ class _Driver:
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         trajectory = self._trajectory(status)
+        if status is Status.EVENT_NOT_FINITE:
+            raise SimulationError(status, self.run.t, -1, self._lost_event(), trajectory)
         if status.failed:
             index = self._offender(status)
             names = self.run.problem.names
             quantity = names[index] if names and index >= 0 else None
             raise SimulationError(status, self.run.t, index, quantity, trajectory)
         return trajectory
+
+    def _lost_event(self) -> str:
+        """The event function that is not a number."""
+        run = self.run
+        rows = run.g[at.VALUE : at.VALUE + 1] if run.ints[at.FRESH] else run.g[at.SAMPLES : at.SAMPLES + at.PIECES + 1]
+        k = int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])
+        names = run.problem.event_names
+        return names[k] if names else f"event {k}"
 
     def _offender(self, status: Status) -> int:
         """The state entry that gave the trouble, or -1."""
