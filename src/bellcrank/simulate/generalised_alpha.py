@@ -3,18 +3,26 @@
 Source: Jansen, Whiting, Hulbert, "A generalized-alpha method for integrating the filtered Navier-Stokes
 equations", Comput. Methods Appl. Mech. Engrg. 190 (2000) 305-319:
 
-    (1 - a_m) v + a_m v' = f(t + a_f h, y + a_f (y' - y)),   y' = y + h ((1 - g) v + g v')
+    (1 - a_m) v + a_m v' = (1 - a_f) f(t, y) + a_f f(t + h, y'),   y' = y + h ((1 - g) v + g v')
     a_m = (3 - r) / (2 (1 + r)),  a_f = 1 / (1 + r),  g = 1/2 + a_m - a_f
 
 with r the spectral radius at infinite frequency: 1 keeps all vibration, 0 removes what the step cannot
 resolve.
 
-Differs in: variable steps. The auxiliary rate v stands for the rate at t + (a_f - a_m) h, so it is moved
-when h changes, and set there at the start; this keeps order 2. The error of a step is C h^3 times the third
-derivative, with C = 1/6 - (g a_f + (1 - g)(1 - a_f)) / 2, the constant of the equivalent two-step formula
-(1/3 for r = 0, which is BDF2; 1/12 for r = 1), and the third derivative by differences of v. The dense
-output is the cubic through the states at both ends with the slopes that v stands for, which stay smooth
-where the rates themselves are stiff.
+Differs in: rates at both ends instead of at the state between them, which is the same for linear equations. There
+stiff forces hold the states themselves in place, as in Arnold, Bruels, "Convergence of the generalized-alpha scheme
+for constrained mechanical systems", Multibody Syst. Dyn. 18 (2007) 185-202. A state between two of them lies off a
+curved path by the square of the step, and each change of the step would strike a stiff spring. As there, the rate at
+the start of a step is what the equation of the step before makes it: evaluated, it would be the rounding of the state
+times the stiffness.
+
+Variable steps: the auxiliary rate v stands for the rate at t + (a_f - a_m) h, so it is moved when h changes, and set
+there at the start; this keeps order 2. The error of a step is C h^3 times the third derivative, with
+C = 1/6 - (g a_f + (1 - g)(1 - a_f)) / 2, the constant of the equivalent two-step formula (1/3 for r = 0, which is
+BDF2; 1/12 for r = 1), and the third derivative by differences of v. It is filtered by the matrix of the iteration, as
+Hairer and Wanner do it for Radau IIA: twice, because once turns errors of position along a stiff direction into speeds
+of their size over the step. The dense output is the cubic through the states at both ends with the slopes that v
+stands for, which stay smooth where the rates themselves are stiff.
 """
 
 from __future__ import annotations
@@ -25,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.simulate.acceleration import KEPT_ROWS, accelerate, kept
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.jacobian import jacobian
@@ -75,14 +84,24 @@ from bellcrank.simulate.vectors import rates, scaled_norm
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ITERATIONS = 10
+ITERATIONS = 14
+"""Iterations after which a step is given up."""
+DIVERGING = 100.0
+"""Growth of the corrections, over the smallest so far, at which a step is given up. They need not fall evenly."""
 NEWTON = 1e-3
 """Error of the iteration allowed, in units of the tolerance."""
+
+DENSE_SHARE = 0.2
+"""The error within a step against C h^3 times the third derivative, at most, of all spectral radii.
+
+The slopes at both ends err by -(1/12 + s/2) and -(1/12 - s/2) of h^2 times the third derivative, s = a_f - a_m.
+"""
 
 V = OWN  # auxiliary rate, moved to the present step size
 V_NEW = OWN + 1
 CURVATURE = OWN + 2  # second derivative over the last step
 V_LAST = OWN + 3  # auxiliary rate as the last step left it, for its step size
+RATE = OWN + 4  # rate at the start of the step, by the equation of the step before
 
 
 @part
@@ -96,6 +115,7 @@ def start(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: f
     for i in range(v.shape[1]):
         v[CURVATURE, i] = (v[CURVATURE, i] - v[F, i]) / small
         v[V_LAST, i] = v[F, i]
+        v[RATE, i] = v[F, i]
 
 
 @part
@@ -107,22 +127,27 @@ def iterate(
     v: Floats,
     factors: Floats,
     pivots: Ints,
+    memory: Floats,
     h: float,
     a_m: float,
     a_f: float,
     gamma: float,
 ) -> bool:
-    """Simplified Newton iteration for the new auxiliary rate; whether it converges."""
+    """Simplified Newton iteration for the new auxiliary rate, accelerated; whether it converges."""
     n = v.shape[1]
     old = 0.0
+    smallest = math.inf
+    known = -1
     for k in range(ITERATIONS):
-        x[0] = reals[T] + a_f * h
+        x[0] = reals[T] + h
         for i in range(n):
-            x[1 + i] = v[Y, i] + a_f * h * ((1.0 - gamma) * v[V, i] + gamma * v[V_NEW, i])
+            x[1 + i] = v[Y, i] + h * ((1.0 - gamma) * v[V, i] + gamma * v[V_NEW, i])
         rates(addresses, ints, x, v, WORK)
         for i in range(n):
+            v[WORK, i] = (1.0 - a_f) * v[RATE, i] + a_f * v[WORK, i]
             v[WORK, i] -= (1.0 - a_m) * v[V, i] + a_m * v[V_NEW, i]
         solve(factors, pivots, 1, v, WORK)
+        known = accelerate(reals, v, memory, WORK, 1, known)
         for i in range(n):
             v[V_NEW, i] += v[WORK, i]
         size = gamma * h * scaled_norm(reals, v, WORK, Y, Y)
@@ -135,7 +160,8 @@ def iterate(
             if rate > 0.1:
                 ints[JACOBIAN_AGE] = 0
             return True
-        if k > 1 and rate > 0.9:
+        smallest = min(smallest, size)
+        if size > DIVERGING * smallest:
             return False
         old = size
     return False
@@ -195,6 +221,7 @@ def advance(
     factors = matrix(own_reals_at, n * n, n, n)
     parameters = pivots[0]
     wide = matrix(own_reals_at, 2 * n * n, 2, 2 * (1 + n + parameters))
+    memory = matrix(own_reals_at, 2 * n * n + 4 * (1 + n + parameters), KEPT_ROWS, n)
     controlled = ints[FIXED] == 0
     r = reals[SPECTRAL_RADIUS]
     a_m = 0.5 * (3.0 - r) / (1.0 + r)
@@ -234,7 +261,7 @@ def advance(
         age = ints[JACOBIAN_AGE]
         ints[TROUBLE] = NEWTON_FAILED
         solved = ints[FACTORS_VALID] != 0 and iterate(
-            addresses, ints, reals, x, v, factors, pivots, h, a_m, a_f, gamma
+            addresses, ints, reals, x, v, factors, pivots, memory, h, a_m, a_f, gamma
         )
         if not solved:
             if age == 2:
@@ -252,8 +279,14 @@ def advance(
         if close_step(addresses, ints, reals, x, v, corrected):
             for i in range(n):
                 third = 2.0 * ((v[V_NEW, i] - v[V, i]) / h - v[CURVATURE, i]) / (h + last)
-                v[WORK, i] = constant * h**3 * third
-            error = scaled_norm(reals, v, WORK, Y, Y_NEW) if controlled else 0.0
+                v[WORK, i] = constant * a_m * a_m * h**3 * third
+            if controlled:
+                dense = DENSE_SHARE / (a_m * a_m) * scaled_norm(reals, v, WORK, Y, Y_NEW)
+                solve(factors, pivots, 1, v, WORK)
+                solve(factors, pivots, 1, v, WORK)
+                error = max(dense, scaled_norm(reals, v, WORK, Y, Y_NEW))
+            else:
+                error = 0.0
             if error < math.inf:
                 factor = min(4.0, max(0.2, 0.9 * max(error, 1e-12) ** (-1.0 / 3.0)))
             else:
@@ -267,6 +300,8 @@ def advance(
         for i in range(n):
             v[CURVATURE, i] = (v[V_NEW, i] - v[V, i]) / h
             v[V_LAST, i] = v[V_NEW, i]
+            combined = (1.0 - a_m) * v[V, i] + a_m * v[V_NEW, i]
+            v[RATE, i] = (combined - (1.0 - a_f) * v[RATE, i]) / a_f
         if ints[JACOBIAN_AGE] == 1:
             ints[JACOBIAN_AGE] = 2
         if controlled:
@@ -280,9 +315,9 @@ def advance(
 def _arrays(n: int, parameters: int) -> tuple[Ints, Floats]:
     pivots = np.zeros(1 + n, np.int64)
     pivots[0] = parameters
-    return pivots, np.zeros(2 * n * n + 4 * (1 + n + parameters))
+    return pivots, np.zeros(2 * n * n + 4 * (1 + n + parameters) + kept(n, 1))
 
 
 METHOD = Integrator(
-    name="generalised_alpha", order=2, rows=OWN + 4, adaptive=True, arrays=_arrays, advance=advance
+    name="generalised_alpha", order=2, rows=OWN + 5, adaptive=True, arrays=_arrays, advance=advance
 )
