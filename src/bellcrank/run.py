@@ -243,13 +243,14 @@ class Run:
             return None
         state, new_p, stop = changed
         new_y = None if state is None else self.machine.pack(state.q, state.u)
+        # Points of contact that are looked for anew are the same points.
+        smooth = all(self.events[i].revise is not None and not self.events[i].recorded for i in hits)
         if new_y is not None or new_p is not None:
             after = y if new_y is None else new_y, p if new_p is None else new_p
-            # Points of contact that are looked for anew are the same points.
-            if any(self.events[i].recorded for i in hits):
+            if not smooth:
                 self.jumps.add(self, t, (y, p), after)
             self.present = np.array(after[1])
-        return Change(new_y, new_p, stop)
+        return Change(new_y, new_p, stop, smooth)
 
     def _met(
         self, t: float, y: Array, hits: tuple[int, ...], p: Array
