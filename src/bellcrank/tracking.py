@@ -127,7 +127,13 @@ class Tracker:
         return R_a.T @ R_b, R_a.T @ (p_b - p_a)
 
     def search(self, state: State, p: Array, watched: Watched | None = None) -> None:
-        """All contact points anew, into the parameters."""
+        """All contact points anew, into the parameters, and the turn of the other event that calls for it."""
+        self._search_all(state, p)
+        p[self._turn] = -p[self._turn]
+
+    def _search_all(self, state: State, p: Array) -> None:
+        """All contact points anew; the turn stays, since the event that calls for a search may be met at the same time
+        and would get its turn back."""
         R, c = self._relative(state, p)
         pair = self.pair
         try:
@@ -138,7 +144,6 @@ class Tracker:
         # Half of what is allowed: the event is met before a contact is.
         p[self._clearance] = 0.5 * clearance
         p[self._pose[:9]], p[self._pose[9:]] = Q.ravel(), q
-        p[self._turn] = -p[self._turn]
 
     def _search(self, R: Array, c: Array, p: Array) -> float:
         """By compiled code."""
@@ -209,11 +214,11 @@ class Tracker:
         meeting = pair.meeting
         turn = -p[slot.turns[letter]]
         if slot.empty(p):
-            self.search(state, p)
+            self._search_all(state, p)
         elif meeting is None:
             found = self._remembered(k, R, c, p)
             if found is None:
-                self.search(state, p)
+                self._search_all(state, p)
             else:
                 self._write_slowly(k, found, p)
         else:
@@ -225,7 +230,7 @@ class Tracker:
             elif how == BEYOND:
                 p[slot.hold] = NONE
             else:
-                self.search(state, p)
+                self._search_all(state, p)
         p[slot.turns[letter]] = turn
 
     def events(self) -> list[Event]:

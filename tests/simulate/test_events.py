@@ -159,7 +159,7 @@ def _rooted(x, y):
 def test_an_event_function_that_is_no_number_ends_the_run(method):
     """Beyond t = 1 nothing could be met any more."""
     problem = replace(oscillator(), events=kernel(_rooted), directions=(0, 0), event_names=("clock", "root"))
-    with pytest.raises(SimulationError, match="'root'.*not a number") as caught:
+    with pytest.raises(SimulationError, match=r"'root'.*not a number") as caught:
         integrate(problem, method, [20.0])
     assert caught.value.status is Status.EVENT_NOT_FINITE
     assert caught.value.time <= 1.0

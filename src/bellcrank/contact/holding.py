@@ -17,6 +17,7 @@ from bellcrank.contact.meeting_layout import (
     COSINE,
     GAP_BEND,
     HEIGHT,
+    LEVEL,
     NEIGHBOURS,
     ORDER,
     OUT,
@@ -41,8 +42,10 @@ Ints = NDArray[np.int64]
 
 FLAT = 3e-4
 """Curvature of the gap times the distance of samples below which it counts as flat."""
+NOISE = 2e-3
+"""Of the curvatures of both surfaces: what samples may tell of a curvature where there is none, as along a cylinder."""
 WEAK = 0.02
-"""Curvature of the gap over the one across it that samples on a cylinder may seem to have along it."""
+"""Curvature of the gap over the one across it below which a free contact point may run away along a line."""
 OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 STEP = 1e-6
@@ -53,7 +56,9 @@ LARGE = 1e300
 
 
 @part
-def facing(header: Ints, given: Floats, table_a: Floats, normals_b: Floats, i: int, j: int, pad: Floats) -> None:
+def facing(
+    header: Ints, given: Floats, table_a: Floats, normals_b: Floats, i: int, j: int, pad: Floats
+) -> None:
     """The other's outward normal at a sample, seen from the surface, into pad. normals_b: Rows that begin with them."""
     mx = 0.0
     my = 0.0
@@ -89,7 +94,10 @@ def gap_bend(
     j: int,
     pad: Floats,
 ) -> None:
-    """Curvatures of the gap at a sample along two tangents, these, and the cosine between the normals, into pad."""
+    """Curvatures of the gap at a sample along two tangents, these, and the cosine between the normals, into pad.
+
+    Also the curvature below which it counts as flat.
+    """
     nx = marks_a[i, 0]
     ny = marks_a[i, 1]
     nz = marks_a[i, 2]
@@ -119,9 +127,12 @@ def gap_bend(
         seen(given, table_a, i, pad, SPOT)
         b11, b12, b22 = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, gx, gy, gz)
     facing(header, given, table_a, marks_b, i, j, pad)
-    pad[GAP_BEND] = bending(table_a, i, ux, uy, uz, ux, uy, uz) + b11
+    a11 = bending(table_a, i, ux, uy, uz, ux, uy, uz)
+    a22 = bending(table_a, i, vx, vy, vz, vx, vy, vz)
+    pad[GAP_BEND] = a11 + b11
     pad[GAP_BEND + 1] = bending(table_a, i, ux, uy, uz, vx, vy, vz) + b12
-    pad[GAP_BEND + 2] = bending(table_a, i, vx, vy, vz, vx, vy, vz) + b22
+    pad[GAP_BEND + 2] = a22 + b22
+    pad[LEVEL] = max(FLAT / given[SPACING_A], NOISE * (abs(a11) + abs(a22) + abs(b11) + abs(b22)))
     pad[TANGENTS] = ux
     pad[TANGENTS + 1] = uy
     pad[TANGENTS + 2] = uz
@@ -155,10 +166,10 @@ def hold_at(
     half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
     mixed = pad[GAP_BEND + 1]
     off = math.sqrt(half * half + mixed * mixed)
-    free = (middle - off) * given[SPACING_A] > FLAT
+    free = middle - off > pad[LEVEL]
     if free and middle - off > WEAK * (middle + off):
         return 2.0
-    if not (middle + off) * given[SPACING_A] > FLAT:
+    if not middle + off > pad[LEVEL]:
         return 0.0
     # Across the line: the way of the larger curvature.
     e1 = half + off
@@ -191,7 +202,7 @@ def lies(
     middle = 0.5 * (pad[GAP_BEND] + pad[GAP_BEND + 2])
     half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
     least = middle - math.sqrt(half * half + pad[GAP_BEND + 1] * pad[GAP_BEND + 1])
-    return least * given[SPACING_A] <= FLAT and pad[COSINE] < OPPOSED  # type: ignore[no-any-return]
+    return least <= pad[LEVEL] and pad[COSINE] < OPPOSED  # type: ignore[no-any-return]
 
 
 @part

@@ -42,7 +42,8 @@ TANGENTS = WIDE_PAD + 6
 COSINE = WIDE_PAD + 12
 WAY = WIDE_PAD + 13
 OUTWARD = WIDE_PAD + 16
-PADS = WIDE_PAD + 19
+LEVEL = WIDE_PAD + 19
+PADS = WIDE_PAD + 20
 WITHIN = 4
 """Place in the pad of what nearest samples are to be within, as searches of trees have it."""
 # rows of whole numbers: stack, samples around a point of each surface, how many

@@ -41,6 +41,10 @@ SHARE = 0.1
 """Of a depth: heights of samples and gaps of contact points are told in two ways, which differ by less."""
 LEAST = 0.05
 """Motion to the next search over the distance of samples, at least."""
+ALONG = 0.25
+"""The same where surfaces touch along a line: its ends change places as a body tilts or rolls."""
+SUDDEN = 0.05
+"""Depth at which a contact point may turn up, over the distance of samples."""
 HELD = 0.5
 """The same where a point is held on a surface that is curved there, so that it would rise as the body rolls."""
 
@@ -68,6 +72,30 @@ def overlooked(
 
 
 @part
+def sudden(given: Floats, slots: Floats, kept: Ints, points: int, near: float) -> int:
+    """The place of a contact point that is deep already though none was there before, or -1.
+
+    It was not followed as it touched. Of the first search, which knows none of before, nothing is said.
+    """
+    known = 0
+    for m in range(points):
+        if kept[m, PLACE] >= 0:
+            known += 1
+    if known == 0:
+        return -1
+    for k in range(points):
+        row = slots[points + k]
+        if kept[points + k, PLACE] >= 0 and row[0] < -SUDDEN * given[SPACING_A]:
+            least = 1e300
+            for m in range(points):
+                if kept[m, PLACE] >= 0:
+                    least = min(least, away(slots[m], row[4], row[5], row[6]))
+            if least > near:
+                return kept[points + k, PLACE]  # type: ignore[no-any-return]
+    return -1
+
+
+@part
 def come_back_in_time(
     header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
     kept: Ints,
@@ -91,9 +119,11 @@ def come_back_in_time(
             y += slots[points + k, 5]
             z += slots[points + k, 6]
             j = kept[points + k, PARTNER]
-            if slots[points + k, HOLD] < 0.5:
-                if hold_at(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD]) > 0.5:
-                    given[CLEARANCE] = min(given[CLEARANCE], HELD * spacing)
+            moves = hold_at(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD]) > 0.5
+            if 0.5 < slots[points + k, HOLD] < 1.5:
+                given[CLEARANCE] = min(given[CLEARANCE], ALONG * spacing)
+            if moves and slots[points + k, HOLD] < 0.5:
+                given[CLEARANCE] = min(given[CLEARANCE], HELD * spacing)
     if taken < points:
         return
     share = 1.0 / taken
@@ -111,9 +141,12 @@ def come_back_in_time(
         dy = table_a[i, 1] - share * y
         dz = table_a[i, 2] - share * z
         outside = dx * dx + dy * dy + dz * dz > (widest + spacing) * (widest + spacing)
-        if outside and farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) > 4.0 * spacing:
+        if (
+            outside
+            and farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) > 4.0 * spacing
+        ):
             given[CLEARANCE] = room
             break
 
 
-__all__ = ["come_back_in_time", "overlooked"]
+__all__ = ["come_back_in_time", "overlooked", "sudden"]

@@ -185,9 +185,7 @@ def fit(
     return 0
 
 
-def fitted(
-    points: Floats, given: Floats, normals: Floats, bent: Floats, near: Ints, begin: int
-) -> None:
+def fitted(points: Floats, given: Floats, normals: Floats, bent: Floats, near: Ints, begin: int) -> None:
     """Fit the samples from `begin` on: their normals are corrected, their H written into bent (number, 9).
 
     given: Normals of all samples as they were given. near: Their neighbours (rows, neighbours).

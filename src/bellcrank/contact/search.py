@@ -31,8 +31,8 @@ Array = NDArray[np.float64]
 T = TypeVar("T")
 
 FLAT_OR_COARSE = (
-    "no contact point found on a sampled surface: it is flat, or too coarse for its curvature; "
-    "give the contact points=4"
+    "no contact point found on a sampled surface: it is flat, or too coarse for its curvature, or the other body is "
+    "behind it; give the contact points=4, or see which way its normals point"
 )
 
 

@@ -50,7 +50,7 @@ from bellcrank.contact.meeting_layout import (
     TURNS_B,
     WHICH,
 )
-from bellcrank.contact.overlooked import come_back_in_time, overlooked
+from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
@@ -66,8 +66,8 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
-LOW_SHARE = 0.1
-"""Of the band: what is no higher above the lowest sample counts as low as it."""
+SAME = 0.97
+"""Cosine between normals of the other shape below which places belong to two sides of it."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -157,7 +157,7 @@ def single(
             return LOST if within or how == SETTLED else FOUND
         take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
-        far = 2.0 * NEAR * given[SPACING_A]
+        far = NEAR * given[SPACING_A]
         looked = 0
         for m in range(lowest):
             k = low[m, ORDER]
@@ -169,10 +169,10 @@ def single(
             looked += 1
             how = tried(header, given, tables, scratch, i, low[k, PARTNER], slots[2 * points])
             other = slots[2 * points]
-            if how == SETTLED and other[0] < -1e-9 * given[SPACING_A]:
-                if away(slots[points], other[4], other[5], other[6]) > far:
-                    header[WHICH] = i
-                    return SEVERAL
+            elsewhere = away(slots[points], other[4], other[5], other[6]) > far
+            if how == SETTLED and elsewhere and other[0] < -1e-9 * given[SPACING_A]:
+                header[WHICH] = i
+                return SEVERAL
     return FOUND
 
 
@@ -224,19 +224,18 @@ def several(
             if farthest(slots, kept, points, x, y, z) >= near:
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
-    # Spread as widely as the contact reaches: the largest sum of distances finds corners. What is as low as the lowest
-    # comes first, then what faces the same way, as the other end of a line, then the rest.
+    # Spread as widely as the contact reaches: the largest sum of distances finds corners. What faces the same way as
+    # the lowest comes first, such as the other end of a line; then the rest.
     first = low[0, ORDER]
     facing(header, given, table_a, marks_b, low[first, PLACE], low[first, PARTNER], pad)
     ox = pad[OUTWARD]
     oy = pad[OUTWARD + 1]
     oz = pad[OUTWARD + 2]
-    near_by = measures[first, HEIGHT] + LOW_SHARE * given[BAND]
     for k in range(count):
-        if low[k, LIES] == 1 and measures[k, HEIGHT] > near_by:
+        if low[k, LIES] == 1:
             facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
-            same = ox * pad[OUTWARD] + oy * pad[OUTWARD + 1] + oz * pad[OUTWARD + 2] > 0.5
-            low[k, LIES] = 2 if same else 3
+            if ox * pad[OUTWARD] + oy * pad[OUTWARD + 1] + oz * pad[OUTWARD + 2] < SAME:
+                low[k, LIES] = 2
     turn = 1
     while left > 0:
         best = -1
@@ -256,7 +255,7 @@ def several(
                     best = k
         if best < 0:
             turn += 1
-            if turn > 3:
+            if turn > 2:
                 break
             continue
         low[best, LIES] = 0
@@ -272,12 +271,13 @@ def several(
 
 
 @part
-def any_taken(kept: Ints, points: int) -> bool:
-    """Whether there is a contact point."""
+def count_taken(kept: Ints, points: int) -> int:
+    """How many contact points there are."""
+    found = 0
     for k in range(points):
         if kept[points + k, PLACE] >= 0:
-            return True
-    return False
+            found += 1
+    return found
 
 
 @part
@@ -327,7 +327,7 @@ def search(
             return came
     else:
         several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-        if not any_taken(kept, points):
+        if count_taken(kept, points) == 0:
             k = low[0, ORDER]
             i = low[k, PLACE]
             j = low[k, PARTNER]
@@ -335,6 +335,8 @@ def search(
             if how == SETTLED:
                 take(slots, kept, points, 0, i, j)
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
+    if missed < 0:
+        missed = sudden(given, slots, kept, points, NEAR * given[SPACING_A])
     if missed >= 0:
         header[WHICH] = missed
         return DEEPER

@@ -112,9 +112,7 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
         hy = pad[WAY + 1]
         hz = pad[WAY + 2]
         how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot)
-    if hold < 0.5:
-        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
-    elif how != SETTLED and how != BEYOND:
+    if hold < 0.5 or (how != SETTLED and how != BEYOND):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
     return how
 

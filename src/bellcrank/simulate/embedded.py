@@ -32,6 +32,7 @@ from bellcrank.simulate.layout import (
     FIXED,
     H_STEP,
     INTS,
+    LOOSE,
     N_EVENTS,
     N_OUT,
     OUT_NEXT,
@@ -41,8 +42,10 @@ from bellcrank.simulate.layout import (
     REALS,
     ROWS,
     SCANNING,
+    STEPS,
     T_NEW,
     T_STOP,
+    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -52,7 +55,7 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.scan import scan
+from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
     DONE,
     GO_ON,
@@ -248,6 +251,7 @@ def dense_output(
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
+    ints[LOOSE] = 1 if shape[EXTRAS] > 0 else 0
 
 
 @part
@@ -311,6 +315,13 @@ def advance(
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            elif status == AGAIN:
+                ints[STEPS] -= 1
+                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
+                status = reject(ints, reals, reals[H_STEP], share)
+                if status != GO_ON:
+                    return status
+                continue
             # Whether the interpreter gets a turn here must not matter for what is counted.
             going = True if status == RUNNING else status == GO_ON
             if (

@@ -16,27 +16,33 @@ from numpy.typing import NDArray
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 from bellcrank.simulate.layout import (
     ADDRESSES,
+    ATOL,
     DIRECTION,
     EVENT_ROWS,
     EVENTS,
+    FIXED,
     H_STEP,
     HIT,
     INTS,
+    LOOSE,
     N_EVENTS,
     PIECES,
     REALS,
     ROWS,
+    RTOL,
     SAMPLES,
     SIGN,
     T_NEW,
     THETA,
     THETA_EVENT,
     VALUE,
+    WORK,
+    Y_EVENT,
     Y_NEW,
     N,
     T,
 )
-from bellcrank.simulate.vectors import interpolate, load
+from bellcrank.simulate.vectors import interpolate, load, rates
 from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
@@ -46,6 +52,12 @@ NOTHING = 2.0
 """A fraction of a step beyond its end: no event."""
 NO_NUMBER = 3.0
 """A fraction that tells of an event function that is not a number."""
+UNSOUND = 4.0
+"""A fraction that tells of a dense output that does not follow the equations up to the event."""
+DEFECT = 1e3
+"""How much the dense output may miss the equations by over a step, over its tolerance; it is of lower order."""
+NUDGE = 1e-3
+"""Part of a step over which the slope of its dense output is taken."""
 RATE = 2
 """Direction of a function that is no event itself but the rate of the event function before it."""
 
@@ -270,8 +282,34 @@ def deepest(
 
 
 @part
+def sound(
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, start: float, theta: float
+) -> bool:
+    """Whether the dense output half way to an event moves as the equations tell.
+
+    It rests on stages that the error of the step does not see. Where the step goes far beyond the event, as from free
+    flight through a wall, all stages of the step may lie where there is no force, and one of these in the wall.
+    """
+    middle = start + 0.5 * (theta - start)
+    interpolate(ints, x, v, middle + NUDGE)
+    for i in range(v.shape[1]):
+        v[WORK, i] = x[1 + i]
+    interpolate(ints, x, v, middle - NUDGE)
+    for i in range(v.shape[1]):
+        v[WORK, i] = (v[WORK, i] - x[1 + i]) * (0.5 / NUDGE)
+    interpolate(ints, x, v, middle)
+    x[0] = reals[T] + middle * reals[H_STEP]
+    rates(addresses, ints, x, v, Y_EVENT)
+    for i in range(v.shape[1]):
+        allowed = DEFECT * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
+        if abs(v[WORK, i] - reals[H_STEP] * v[Y_EVENT, i]) > allowed:
+            return False
+    return True
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
-    """Fraction of the step at which the next event lies, NOTHING, or NO_NUMBER; marks what was hit in g[HIT]."""
+    """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
     n_events = ints[N_EVENTS]
     for k in range(PIECES + 1):
@@ -321,6 +359,10 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     first = i
                     g[HIT, i] = side
         if first >= 0:
+            doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0
+            if doubtful and not sound(addresses, ints, reals, x, v, start, earliest):
+                reals[THETA_EVENT] = earliest
+                return UNSOUND
             side = g[HIT, first]
             event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
             for i in range(n_events):
@@ -356,7 +398,8 @@ def search(
 ) -> int:
     """Look for the next event in the rest of the step.
 
-    1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number.
+    1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number, -2 where the step is
+    to be made again, up to that fraction.
     """
     addresses = vector(addresses_at, ADDRESSES)
     ints = vector(ints_at, INTS)
@@ -364,7 +407,10 @@ def search(
     x = vector(x_at, 1 + ints[N])
     v = matrix(v_at, 0, ints[ROWS], ints[N])
     g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
-    reals[THETA_EVENT] = next_event(addresses, ints, reals, x, v, g)
-    if reals[THETA_EVENT] == NO_NUMBER:
+    found = next_event(addresses, ints, reals, x, v, g)
+    if found == UNSOUND:
+        return -2
+    reals[THETA_EVENT] = found
+    if found == NO_NUMBER:
         return -1
     return 1 if reals[THETA_EVENT] <= 1.0 else 0

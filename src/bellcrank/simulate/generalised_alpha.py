@@ -49,6 +49,7 @@ from bellcrank.simulate.layout import (
     HISTORY,
     INTS,
     JACOBIAN_AGE,
+    LOOSE,
     N_OUT,
     OWN,
     OWN_INTS,
@@ -309,6 +310,7 @@ def advance(
             next_step(ints, reals, h if 1.0 <= factor < 1.2 else h * factor)
         dense_output(v, h, a_f - a_m)
         ints[DENSE_ROWS] = 3
+        ints[LOOSE] = 0
         accept(ints, reals)
 
 

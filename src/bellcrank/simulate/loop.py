@@ -185,7 +185,11 @@ class _Driver:
     def _lost_event(self) -> str:
         """The event function that is not a number."""
         run = self.run
-        rows = run.g[at.VALUE : at.VALUE + 1] if run.ints[at.FRESH] else run.g[at.SAMPLES : at.SAMPLES + at.PIECES + 1]
+        rows = (
+            run.g[at.VALUE : at.VALUE + 1]
+            if run.ints[at.FRESH]
+            else run.g[at.SAMPLES : at.SAMPLES + at.PIECES + 1]
+        )
         k = int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])
         names = run.problem.event_names
         return names[k] if names else f"event {k}"

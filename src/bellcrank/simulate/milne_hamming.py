@@ -39,6 +39,7 @@ from bellcrank.simulate.layout import (
     HEAD,
     HISTORY,
     INTS,
+    LOOSE,
     MAX_STEP,
     N_OUT,
     OWN,
@@ -224,6 +225,7 @@ def dense_output(ints: Ints, v: Floats, h: float, middle: bool) -> None:
         v[DENSE + 3, i] = d3
         v[DENSE + 4, i] = d4
     ints[DENSE_ROWS] = 5
+    ints[LOOSE] = 0
 
 
 @Unit

@@ -34,6 +34,7 @@ from bellcrank.simulate.layout import (
     JACOBIAN_AGE,
     LARGEST_EIGENVALUE,
     LAST_REJECTED,
+    LOOSE,
     N_OUT,
     NEWTON_RATE,
     NONSTIFF_COUNT,
@@ -383,6 +384,7 @@ def advance(
             ints[NONSTIFF_COUNT] = ints[NONSTIFF_COUNT] + 1 if calm else 0
         dense_output(v)
         ints[DENSE_ROWS] = 3
+        ints[LOOSE] = 0
         accept(ints, reals)
 
 

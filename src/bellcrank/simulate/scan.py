@@ -27,6 +27,9 @@ from bellcrank.simulate.vectors import interpolate, load, project, store
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+AGAIN = -2
+"""The step is not to be trusted up to the event that was found on it."""
+
 
 @part
 def scan(
@@ -44,13 +47,17 @@ def scan(
 
     0: the end of the step is reached. 2: an event, with T_EVENT and Y_EVENT; calling again goes on behind it.
     4: an output state does not satisfy the constraints. 13: an event function is not a number.
+    AGAIN: the step is to be made again, no longer than to THETA_EVENT.
     """
     limit = reals[T_NEW]
     met = 0
     if addresses[SEARCH] != 0:
         met = call_unit(addresses[SEARCH], pointers)
-        if met < 0:
+        if met == -1:
             return 13
+        if met < 0:
+            ints[SCANNING] = 0
+            return AGAIN
     found = met != 0
     if found:
         theta = reals[THETA_EVENT]
