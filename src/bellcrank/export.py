@@ -7,7 +7,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.contact.laws import SLOWEST
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.model.parameters import names_in
@@ -52,7 +51,7 @@ def _touches(mechanism: Mechanism) -> list[Touch]:
     found = []
     for force in forces:
         kept = names_in(force.approach_speed)
-        found.append(Touch(force.name, places[kept[0]] if kept else None))
+        found.append(Touch(force.name, places[kept[0]] if kept else None, force.slowest))
     return found
 
 
@@ -80,7 +79,6 @@ def export_of(mechanism: Mechanism, name: str | None = None) -> Export:
         values=m.parameter_values,
         touches=touches,
         gaps=gap_program(m) if touches else None,
-        slowest=SLOWEST,
     )
 
 

@@ -147,6 +147,9 @@ class Mechanism(StudyMethods):
 
     def choose_partition(self, state: State, parameters: Sequence[float] | None = None) -> Partition:
         """Dependent and independent speeds that are well conditioned in this state."""
+        if not self.kept and "partition" in self.__dict__:
+            # Without loops there is one partition, whatever the state.
+            return self.partition
         rows = self.loop_state(parameters).rows(state.q, state.t)
         partition = choose_partition(self.linkage, self.mechanics.constraints, self.groups, self.kept, rows)
         if len(partition.dependent) < len(self.kept):
@@ -165,10 +168,10 @@ class Mechanism(StudyMethods):
         self, state: State, partition: Partition, parameters: Sequence[float] | None = None
     ) -> tuple[float, str]:
         """How far the loops are from losing rank in a state, 0 to 1, and the equation that goes first."""
-        J = self.loop_state(parameters).rows(state.q, state.t).J
         kept = list(self.kept)
         if not kept:
             return 1.0, ""
+        J = self.loop_state(parameters).rows(state.q, state.t).J
         # Equations of one point count together: one of them may vanish in line with an axis.
         counts = [len(c.labels) for c in self.mechanics.constraints]
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
@@ -268,6 +271,8 @@ class Mechanism(StudyMethods):
         if same and self.kept == other.kept and self.formulation == other.formulation:
             self.__dict__["_traces"] = other._traces
             self.__dict__["compiled"] = other.compiled
+            if not self.kept and "partition" in other.__dict__:
+                self.__dict__["partition"] = other.partition
         return self
 
     @cached_property

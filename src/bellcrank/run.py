@@ -33,7 +33,6 @@ from bellcrank.simulate.loop import Change, Progress
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
-    from bellcrank.formulations.loops import Partition
     from bellcrank.recording import Resumption, Writer
     from bellcrank.watching import Watch
 
@@ -64,6 +63,7 @@ class Run:
         self.used = [self.machine]
         self.chosen: tuple[State, Array] | None = None
         self.history: list[tuple[float, Array]] = []
+        self.outputs: Array = np.zeros(0)
         self.met: list[Happening] = []
         self.rows_before: tuple[Array, ...] | None = None
         self.seconds_before = 0.0
@@ -71,7 +71,6 @@ class Run:
         self.jumps = Jumps()
         self.independence = mechanism.start_independence
         self.present = np.array(mechanism.parameter_values)
-        self._watching: dict[Partition, Kernel] = {}
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
@@ -116,10 +115,17 @@ class Run:
         )
 
     def _event_kernel(self) -> Kernel:
+        # Of the events of the last run alone: those of others may never come again.
+        known = self.mechanism.compiled
+        events, kernels = known.get("watching", ((), {}))
+        if events != self.events:
+            kernels = {}
+            known["watching"] = self.events, kernels
         partition = self.machine.partition
-        if partition not in self._watching:
-            self._watching[partition] = compile_program(self._event_program())
-        return self._watching[partition]
+        if partition not in kernels:
+            kernels[partition] = compile_program(self._event_program())
+        found: Kernel = kernels[partition]
+        return found
 
     def _event_program(self) -> Program:
         from bellcrank.events import watch_program
@@ -137,6 +143,7 @@ class Run:
         """Integrate to the last output time."""
         start = self.mechanism.start
         p = np.array(self.mechanism.parameter_values)
+        self.outputs = times
         if resumption is None:
             self.history.append((start.t, p.copy()))
         else:
@@ -236,11 +243,14 @@ class Run:
             return None
         state, new_p, stop = changed
         new_y = None if state is None else self.machine.pack(state.q, state.u)
+        # Points of contact that are looked for anew are the same points.
+        smooth = all(self.events[i].revise is not None and not self.events[i].recorded for i in hits)
         if new_y is not None or new_p is not None:
             after = y if new_y is None else new_y, p if new_p is None else new_p
-            self.jumps.add(self, t, (y, p), after)
+            if not smooth:
+                self.jumps.add(self, t, (y, p), after)
             self.present = np.array(after[1])
-        return Change(new_y, new_p, stop)
+        return Change(new_y, new_p, stop, smooth)
 
     def _met(
         self, t: float, y: Array, hits: tuple[int, ...], p: Array
@@ -257,8 +267,17 @@ class Run:
 
         changed = react(self.mechanism, [self.events[i] for i in hits], state, p, watched)
         if changed is not None and changed[1] is not None:
-            self.history.append((t, changed[1].copy()))
+            self._remember(t, changed[1].copy())
         return changed
+
+    def _remember(self, t: float, p: Array) -> None:
+        """Parameters that hold from here on; forgets those no output falls on, but for the last two."""
+        if len(self.history) > 2:
+            (since, _), (until, _) = self.history[-2:]
+            first, last = np.searchsorted(self.outputs, (since, until), side="right")
+            if first == last:
+                del self.history[-2]
+        self.history.append((t, p))
 
     def _on_sampled(self, t: float, y: Array, p: Array) -> bool:
         """Whether the run ends where controllers have changed parameters."""
@@ -281,7 +300,7 @@ class Run:
             after = p.copy()
             for i, value in values.items():
                 after[i] = value
-            self.history.append((t, after))
+            self._remember(t, after)
             return values
 
         return Sample(controller.period, function, controller.offset)

@@ -145,13 +145,13 @@ def prepared(
     """An analysed mechanism with the given start and parameters; one already analysed is used as it is."""
     if isinstance(system, Mechanism) and not initial and not parameters:
         wanted = Formulation(formulation)
-        return system if wanted is Formulation.AUTO else replace(system, formulation=wanted)
+        if wanted in (Formulation.AUTO, system.formulation):
+            return system
+        return system.once(("in formulation", wanted), lambda: replace(system, formulation=wanted))
     if isinstance(system, Mechanism):
-        wanted = (
-            system.formulation if Formulation(formulation) is Formulation.AUTO else Formulation(formulation)
-        )
-        fresh = analyse(system.system, formulation=wanted, initial=initial, parameters=parameters)
-        return fresh.with_programs_of(system)
+        known = prepared(system, formulation, None, None)
+        fresh = analyse(known.system, formulation=known.formulation, initial=initial, parameters=parameters)
+        return fresh.with_programs_of(known)
     return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.laws import SLOWEST, ForceLaw
+from bellcrank.contact.laws import ForceLaw
 from bellcrank.errors import ModelError
 from bellcrank.events import Event, StateEvent, Watched, measuring, watch_program
 from bellcrank.mechanics.kinematics import Kinematics
@@ -62,7 +62,8 @@ def begun(mechanism: Mechanism) -> Mechanism:
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
         if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
-            values |= {name: float(here[f"{force.name}.rate"]) for name in names_in(force.approach_speed)}
+            speed = max(float(here[f"{force.name}.rate"]), force.slowest)
+            values |= dict.fromkeys(names_in(force.approach_speed), speed)
     changed = replace(mechanism, parameter_values=tuple(values.values()))
     return changed.with_programs_of(mechanism)
 
@@ -73,13 +74,17 @@ def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:
-    """Touch and parting of every continuous contact."""
-    found: list[Event] = []
-    for force in continuous(mechanism):
-        found += _events(force, mechanism)
-    for forces in groups(continuous(mechanism)).values():
-        found += Tracker(mechanism, forces).events()
-    return found
+    """Touch and parting of every continuous contact; the same ones for all runs, so that their programs serve again."""
+
+    def make() -> list[Event]:
+        found: list[Event] = []
+        for force in continuous(mechanism):
+            found += _events(force, mechanism)
+        for forces in groups(continuous(mechanism)).values():
+            found += Tracker(mechanism, forces).events()
+        return found
+
+    return list(mechanism.once("touch events", make))
 
 
 def gap_program(mechanism: Mechanism) -> Program:
@@ -136,7 +141,7 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
 
     def revise(state: State, p: Array, watched: Watched) -> None:
         # The event function is the rate of the gap.
-        p[place] = max(-watched()[f"{force.name}: rate"], SLOWEST)
+        p[place] = max(-watched()[f"{force.name}: rate"], force.slowest)
 
     return revise
 

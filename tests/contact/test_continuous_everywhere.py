@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.contact.test_sampled import sampled_sphere
 
 from bellcrank import recording, simulation
 from bellcrank.contact import Coulomb, LuGre
@@ -20,6 +19,7 @@ from bellcrank.files.packed import packed, unpacked
 from bellcrank.model import System
 from bellcrank.recording import resume
 from bellcrank.result.storage import load
+from contact.test_sampled import sampled_sphere
 
 
 def thrown(shape: object = None, **contact: object) -> System:

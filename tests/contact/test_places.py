@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
-from tests.contact.test_descent import bumpy, ways
 
 from bellcrank.contact import Sampled
 from bellcrank.contact.descent import Descent
@@ -19,6 +18,7 @@ from bellcrank.contact.pieces import ACROSS, BEND, CONE, COVER, FACE, NORMAL, TO
 from bellcrank.contact.tree_layout import AXIS, DRUM
 from bellcrank.contact.tree_pairs import BRIEF, LIMIT
 from bellcrank.contact.tree_search import Search
+from contact.test_descent import bumpy, ways
 
 Array = NDArray[np.float64]
 AXES = np.array([1.0, 0.8, 1.3])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
-from tests.contact.test_sampled import on_sphere
 
 from bellcrank.contact.tree import Tree
 from bellcrank.contact.tree_layout import PLANE, SEGMENT
 from bellcrank.contact.tree_search import Search
+from contact.test_sampled import on_sphere
 
 
 def tree_of(number: int) -> tuple[np.ndarray, Tree]:

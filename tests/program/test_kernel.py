@@ -274,3 +274,18 @@ def test_importing_the_kernel_leaves_numba_alone():
     code = "import sys, bellcrank.program.kernel; print('numba' in sys.modules, 'scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_zeros_of_both_signs_are_two_numbers():
+    """Alike but for the sign of a zero, in one state and in four lanes."""
+
+    def make(x):
+        outs = [where(compare("lt", 0.0, x), zero, 1.0) for zero in (0.0, -0.0)]
+        return [*outs, atan2(0.0, x), atan2(-0.0, x)]
+
+    rows = np.array([[-2.0], [2.0], [3.0], [-1.0]])
+    expected = np.array([[1.0, 1.0, math.pi, -math.pi], [0.0, -0.0, 0.0, -0.0]])[[0, 1, 1, 0]]
+    for lanes in (1, 4):
+        values = compile_program(of(make, 1), lanes).many(rows)
+        np.testing.assert_array_equal(values, expected)
+        np.testing.assert_array_equal(np.signbit(values), np.signbit(expected))

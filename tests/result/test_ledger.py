@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.simulate.test_skew_linkage import skew_linkage
 
 import bellcrank as bc
 from bellcrank.result import storage
+from simulate.test_skew_linkage import skew_linkage
 
 
 def pendulum() -> bc.System:

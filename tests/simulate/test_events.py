@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bellcrank.simulate import Change, Options, Problem, Status, integrate
+from bellcrank.simulate import Change, Options, Problem, SimulationError, Status, integrate
 from simulate.problems import ADAPTIVE, falling_ball, kernel, oscillator
 
 FIRST_IMPACT = np.sqrt(2 / 9.81)
@@ -148,3 +148,21 @@ def test_an_event_may_change_parameters():
         falling_ball(), "dop853", [2 * FIRST_IMPACT], on_event=lambda t, y, indices, p: Change(p=-p)
     )
     assert result.y[-1, 1] == pytest.approx(0.0, abs=1e-7)
+
+
+def _rooted(x, y):
+    y[0] = x[0] + 1.0
+    y[1] = np.sqrt(1.0 - x[0]) + 0.1
+
+
+@pytest.mark.parametrize("method", ["dop853", "radau", "milne_hamming"])
+def test_an_event_function_that_is_no_number_ends_the_run(method):
+    """Beyond t = 1 nothing could be met any more."""
+    problem = replace(oscillator(), events=kernel(_rooted), directions=(0, 0), event_names=("clock", "root"))
+    with pytest.raises(SimulationError, match="'root'.*not a number") as caught:
+        integrate(problem, method, [20.0])
+    assert caught.value.status is Status.EVENT_NOT_FINITE
+    assert caught.value.time <= 1.0
+    begun = replace(problem, t0=2.0)
+    with pytest.raises(SimulationError, match=r"t = 2 s at 'root'.*not a number"):
+        integrate(begun, method, [20.0])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+import bellcrank as bc
+from bellcrank import elastic, flexible
 from bellcrank.contact.revolution import Revolution
+from bellcrank.view.scene import scene
 from bellcrank.view.touching import solid
 
 
@@ -19,3 +22,26 @@ def test_a_solid_of_revolution_is_drawn_on_its_profile() -> None:
     edges = [(f[k], f[(k + 1) % len(f)]) for f in drawn.faces for k in range(len(f))]
     assert len(set(edges)) == len(edges)
     assert {(b, a) for a, b in edges} == set(edges)
+
+
+def test_a_shape_on_a_flexible_body_goes_with_its_node() -> None:
+    """A ball at the end of a beam that springs: as high above the ground as the gap says."""
+    steel = elastic.Material(young=2.0e9, poisson=0.3, density=8000.0)
+    body = elastic.block(
+        (1.0, 0.1), steel, analysis=elastic.Analysis.PLANE_STRESS, divisions=(4, 1), name="beam"
+    )
+    model = elastic.flexible_model(body, {"foot": lambda x: x[:, 0] < 1e-9, "tip": (1.0, 0.0)})
+    member = model.reduce(flexible.AttachmentModes({"foot": "x y", "tip": "y"}, 2))
+    system = bc.System("beam with a ball", gravity=(0.0, -100.0, 0.0))
+    beam = system.flexible_body("beam", member)
+    system.fixed("wall", system.ground, beam.node("foot"))
+    ball = beam.circle(0.2, at=member.node("tip").position)
+    system.contact("floor", ball, system.ground.line(at=(0.0, -3.0, 0.0)))
+    run = system.simulate(0.05, output=20)
+    drawn = scene(run)
+    carried = [k for k, _ in drawn.solids if k >= 1]
+    assert drawn.bodies == ("beam", "")
+    assert carried == [1]
+    height = np.asarray(run["floor.gap"]) + 0.2 - 3.0
+    assert np.ptp(height) > 0.001
+    assert np.abs(drawn.positions[:, 1, 1] - height).max() < 1e-9

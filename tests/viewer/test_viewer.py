@@ -244,7 +244,7 @@ def test_a_browser_is_opened_outside_of_notebooks(crank: bc.Result, monkeypatch:
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     with crank.view() as viewer:
         assert opened == [viewer.url]
-    monkeypatch.setattr("bellcrank.viewer.viewer.in_notebook", lambda: True)
+    monkeypatch.setattr("bellcrank.viewer.player.in_notebook", lambda: True)
     with crank.view():
         assert len(opened) == 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from bellcrank.elastic.result import ElasticResult
     from bellcrank.mechanism import Mechanism
     from bellcrank.result.result import Result
+    from bellcrank.viewer import Viewer
+    from bellcrank.viewer.elastic import ElasticViewer
 
 
 def view(
@@ -57,8 +59,8 @@ def view(
 ) -> None:
     """Look at a result in the web viewer: scene, time, curves, impacts; sliders run a model again at once.
 
-    A model is simulated first, and followed while it runs. --html writes an animation to send by mail instead; elastic
-    contact is always shown by such a page.
+    A model is simulated first, and followed while it runs; a problem of elastic contact is solved first. --html writes
+    an animation to send by mail instead.
 
     \b
     Examples:
@@ -74,14 +76,11 @@ def view(
     target = None if page is None else inputs.writable(page, (".html", ".htm"))
     elastic = _elastic(file, set_, not as_json)
     if elastic is not None:
-        _show_page(
-            elastic,
-            target or Path(f"{Path(file).stem}.html"),
-            quantity,
-            magnified,
-            not (no_browser or target),
-            as_json,
-        )
+        if target is not None:
+            elastic.html(target, quantity or None, magnified)
+            _written(target, as_json)
+        else:
+            _serve(elastic, quantity, duration, magnified, host, port, not no_browser, as_json)
         return
     if inputs.is_result(file):
         if set_:
@@ -95,10 +94,7 @@ def view(
 
         result = found.simulate(duration) if isinstance(found, Mechanism) else found
         result.html(target, quantity or None, magnified)
-        if as_json:
-            show_json({"out": str(target)})
-        else:
-            show(f"written: {target}")
+        _written(target, as_json)
         return
     _serve(found, quantity, duration, magnified, host, port, not no_browser, as_json)
 
@@ -118,29 +114,15 @@ def _elastic(file: str, set_: list[str] | None, progress: bool) -> ElasticResult
     return None if problem is None else elastic.setup(problem, set_).simulate(progress=progress)
 
 
-def _show_page(
-    result: ElasticResult,
-    target: Path,
-    names: list[str] | None,
-    magnified: float,
-    browser: bool,
-    as_json: bool,
-) -> None:
-    """Elastic bodies are shown by the page itself, which needs no server."""
-    result.html(target, names or None, magnified)
+def _written(target: Path, as_json: bool) -> None:
     if as_json:
         show_json({"out": str(target)})
     else:
         show(f"written: {target}")
-    if browser:
-        import webbrowser
-
-        if not webbrowser.open(target.resolve().as_uri()):
-            note(f"no browser could be opened; open {target} yourself")
 
 
 def _serve(
-    found: Result | Mechanism,
+    found: Result | Mechanism | ElasticResult,
     quantity: list[str] | None,
     duration: float,
     magnified: float,
@@ -153,17 +135,35 @@ def _serve(
     from bellcrank.viewer import Viewer
 
     # Ctrl-C is how a viewer ends, at any time.
-    with (
-        suppress(KeyboardInterrupt),
-        Viewer(found, quantities=quantity or None, magnified=magnified, host=host, port=port) as viewer,
-    ):
+    with suppress(KeyboardInterrupt), _viewer(found, quantity, magnified, host, port) as viewer:
         if as_json:
             show_json({"url": viewer.url})
         else:
             show(f"view at {viewer.url} (Ctrl-C ends)")
         sys.stdout.flush()
-        if isinstance(found, Mechanism):
+        if isinstance(viewer, Viewer) and isinstance(found, Mechanism):
             viewer.run(duration)
         if browser and not viewer.open(True):
             note(f"no browser could be opened; open {viewer.url} yourself")
         viewer.wait()
+
+
+def _viewer(
+    found: Result | Mechanism | ElasticResult,
+    quantity: list[str] | None,
+    magnified: float,
+    host: str,
+    port: int,
+) -> Viewer | ElasticViewer:
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.result.result import Result
+    from bellcrank.viewer import Viewer
+
+    options: dict[str, Any] = {
+        "quantities": quantity or None, "magnified": magnified, "host": host, "port": port
+    }  # fmt: skip
+    if isinstance(found, Result | Mechanism):
+        return Viewer(found, **options)
+    from bellcrank.viewer.elastic import ElasticViewer
+
+    return ElasticViewer(found, **options)

@@ -20,6 +20,7 @@ from bellcrank.contact.meeting_layout import (
     NEIGHBOURS,
     ORDER,
     OUT,
+    OUTWARD,
     PLACE,
     SHARP,
     SLOPE,
@@ -40,6 +41,8 @@ Ints = NDArray[np.int64]
 
 FLAT = 3e-4
 """Curvature of the gap times the distance of samples below which it counts as flat."""
+WEAK = 0.02
+"""Curvature of the gap over the one across it that samples on a cylinder may seem to have along it."""
 OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 STEP = 1e-6
@@ -47,6 +50,31 @@ STEP = 1e-6
 WHOLE = 6755399441055744.0
 """1.5 * 2^52: added and taken away again, it leaves whole numbers."""
 LARGE = 1e300
+
+
+@part
+def facing(header: Ints, given: Floats, table_a: Floats, normals_b: Floats, i: int, j: int, pad: Floats) -> None:
+    """The other's outward normal at a sample, seen from the surface, into pad. normals_b: Rows that begin with them."""
+    mx = 0.0
+    my = 0.0
+    mz = 0.0
+    if header[KIND] == SURFACE:
+        mx = normals_b[j, 0]
+        my = normals_b[j, 1]
+        mz = normals_b[j, 2]
+    else:
+        seen(given, table_a, i, pad, POINT)
+        call_at(header[SLOPE], pad, POINT, pad, VALUES)
+        mx = pad[VALUES + 1]
+        my = pad[VALUES + 2]
+        mz = pad[VALUES + 3]
+        size = 1.0 / math.sqrt(max(1e-300, mx * mx + my * my + mz * mz))
+        mx *= size
+        my *= size
+        mz *= size
+    pad[OUTWARD] = given[0] * mx + given[1] * my + given[2] * mz
+    pad[OUTWARD + 1] = given[3] * mx + given[4] * my + given[5] * mz
+    pad[OUTWARD + 2] = given[6] * mx + given[7] * my + given[8] * mz
 
 
 @part
@@ -83,29 +111,14 @@ def gap_bend(
     b11 = 0.0
     b12 = 0.0
     b22 = 0.0
-    mx = 0.0
-    my = 0.0
-    mz = 0.0
     if header[KIND] == SURFACE:
         b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
         b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
         b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
-        mx = marks_b[j, 0]
-        my = marks_b[j, 1]
-        mz = marks_b[j, 2]
     else:
         seen(given, table_a, i, pad, SPOT)
         b11, b12, b22 = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, gx, gy, gz)
-        for k in range(3):
-            pad[POINT + k] = pad[SPOT + k]
-        call_at(header[SLOPE], pad, POINT, pad, VALUES)
-        mx = pad[VALUES + 1]
-        my = pad[VALUES + 2]
-        mz = pad[VALUES + 3]
-        size = 1.0 / math.sqrt(max(1e-300, mx * mx + my * my + mz * mz))
-        mx *= size
-        my *= size
-        mz *= size
+    facing(header, given, table_a, marks_b, i, j, pad)
     pad[GAP_BEND] = bending(table_a, i, ux, uy, uz, ux, uy, uz) + b11
     pad[GAP_BEND + 1] = bending(table_a, i, ux, uy, uz, vx, vy, vz) + b12
     pad[GAP_BEND + 2] = bending(table_a, i, vx, vy, vz, vx, vy, vz) + b22
@@ -115,10 +128,7 @@ def gap_bend(
     pad[TANGENTS + 3] = vx
     pad[TANGENTS + 4] = vy
     pad[TANGENTS + 5] = vz
-    ox = given[0] * mx + given[1] * my + given[2] * mz
-    oy = given[3] * mx + given[4] * my + given[5] * mz
-    oz = given[6] * mx + given[7] * my + given[8] * mz
-    pad[COSINE] = nx * ox + ny * oy + nz * oz
+    pad[COSINE] = nx * pad[OUTWARD] + ny * pad[OUTWARD + 1] + nz * pad[OUTWARD + 2]
 
 
 @part
@@ -133,7 +143,11 @@ def hold_at(
     j: int,
     pad: Floats,
 ) -> float:
-    """How a contact point that begins at a sample may move: 2, 1 along the way in pad, or 0."""
+    """How a contact point that begins at a sample may move: 2, 1 along the way in pad, or 0.
+
+    Less than 2, but more than 1: freely, or along the way, one curvature being so much smaller than the other that it
+    may be noise.
+    """
     if marks_a[i, SHARP] > 0.5:
         return 0.0
     gap_bend(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
@@ -141,7 +155,8 @@ def hold_at(
     half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
     mixed = pad[GAP_BEND + 1]
     off = math.sqrt(half * half + mixed * mixed)
-    if (middle - off) * given[SPACING_A] > FLAT:
+    free = (middle - off) * given[SPACING_A] > FLAT
+    if free and middle - off > WEAK * (middle + off):
         return 2.0
     if not (middle + off) * given[SPACING_A] > FLAT:
         return 0.0
@@ -154,7 +169,7 @@ def hold_at(
     size = 1.0 / math.sqrt(max(1e-300, e1 * e1 + e2 * e2))
     for k in range(3):
         pad[WAY + k] = size * (e1 * pad[TANGENTS + k] + e2 * pad[TANGENTS + 3 + k])
-    return 1.0
+    return 1.75 if free else 1.0
 
 
 @part
@@ -261,4 +276,4 @@ def minima(
     return kept
 
 
-__all__ = ["LARGE", "hold_at", "lies", "minima"]
+__all__ = ["LARGE", "facing", "hold_at", "lies", "minima"]

@@ -22,8 +22,12 @@ from enum import StrEnum
 from bellcrank.program.functions import maximum, where
 from bellcrank.program.trace import Scalar, compare, power
 
-SLOWEST = 1e-12
-"""Approaches are never taken to be slower than this [m/s]."""
+SLOWEST = 1e-3
+"""Part of the approach speed a contact is given below which the speed of a touch is not taken.
+
+The damping goes with the inverse of that speed. A body that is laid down rather than dropped touches at next to none,
+and would sink in over minutes, with forces stiffer than any step can follow.
+"""
 
 
 class ForceLaw(StrEnum):

@@ -220,7 +220,7 @@ class Meeting:
         """How far above the other shape contact points are looked for [m]."""
         size, s = float(self.surface.bounding_radius()), self.surface.spacing
         slack = self.surface.bulge + (self.other.bulge if isinstance(self.other, Sampled) else 0.0)
-        return max(2.0 * slack, min(0.05 * size, 200.0 * s * s / size), 1e-6 * size)
+        return max(2.0 * slack, min(0.05 * size, 600.0 * s * s / size), 1e-6 * size)
 
     @property
     def clearance(self) -> float:

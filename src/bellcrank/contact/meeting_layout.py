@@ -41,7 +41,8 @@ GAP_BEND = WIDE_PAD + 3
 TANGENTS = WIDE_PAD + 6
 COSINE = WIDE_PAD + 12
 WAY = WIDE_PAD + 13
-PADS = WIDE_PAD + 16
+OUTWARD = WIDE_PAD + 16
+PADS = WIDE_PAD + 19
 WITHIN = 4
 """Place in the pad of what nearest samples are to be within, as searches of trees have it."""
 # rows of whole numbers: stack, samples around a point of each surface, how many
@@ -83,3 +84,4 @@ COUNTS = 4
 FOUND = 0
 LOST = 1
 SEVERAL = 2
+DEEPER = 3

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+BACK = -0.3
+"""Cosine between normals of samples below which they belong to two sides of a thin body."""
 COVER = 1.0
 """How far from a sample points are measured above its quadric, over the distance of its sixth neighbour."""
 

@@ -25,8 +25,13 @@ TERMS = 9
 """u, v, uu/2, uv, vv/2, uuu, uuv, uvv, vvv."""
 SOFT = 0.05
 """Of the weights 1 / (SOFT + r^2), r over the distance of the farthest neighbour."""
-STEADY = 1e-12
-"""Added to the normal equations, so that neighbours on a line leave what they do not tell at zero."""
+TOLD = 1e-3
+"""Of a term's own square, what lower terms must leave of it. A term that stands out less from those before it, as uuu
+from u where neighbours lie in three rows, is not told by them and stays at zero: solved for, it would be noise."""
+LARGE = 1e150
+AROUND = 0.3
+"""Cosine between normals below which a neighbour lies around an edge, or on the other side of a thin body, and tells
+nothing of this one: flat sides are fitted as flat up to their edges."""
 # header
 ROWS = 0
 NEIGHBOURS = 1
@@ -40,7 +45,9 @@ PAD = FRAME + 9
 
 
 @part
-def summed(points: Floats, near: Ints, row: int, own: int, neighbours: int, pad: Floats) -> float:
+def summed(
+    points: Floats, given: Floats, near: Ints, row: int, own: int, neighbours: int, pad: Floats
+) -> float:
     """The normal equations of the fit over the frame in the pad; the distance all lengths are measured by."""
     size = 0.0
     for k in range(neighbours):
@@ -58,6 +65,8 @@ def summed(points: Floats, near: Ints, row: int, own: int, neighbours: int, pad:
         y = (points[j, 1] - points[own, 1]) / size
         z = (points[j, 2] - points[own, 2]) / size
         u = x * pad[FRAME] + y * pad[FRAME + 1] + z * pad[FRAME + 2]
+        if given[own, 0] * given[j, 0] + given[own, 1] * given[j, 1] + given[own, 2] * given[j, 2] < AROUND:
+            continue
         v = x * pad[FRAME + 3] + y * pad[FRAME + 4] + z * pad[FRAME + 5]
         up = x * pad[FRAME + 6] + y * pad[FRAME + 7] + z * pad[FRAME + 8]
         weight = 1.0 / (SOFT + u * u + v * v)
@@ -74,8 +83,6 @@ def summed(points: Floats, near: Ints, row: int, own: int, neighbours: int, pad:
             for b in range(a + 1):
                 pad[a * TERMS + b] += pad[TERM + a] * pad[TERM + b]
             pad[RIGHT + a] += pad[TERM + a] * weight * up
-    for a in range(TERMS):
-        pad[a * TERMS + a] += STEADY
     return size
 
 
@@ -85,11 +92,11 @@ def solved(pad: Floats) -> None:
     for a in range(TERMS):
         for b in range(a + 1):
             value = pad[a * TERMS + b]
+            told = TOLD * value
             for k in range(b):
                 value -= pad[a * TERMS + k] * pad[b * TERMS + k]
             if a == b:
-                # Rounding may leave less than was added.
-                pad[a * TERMS + a] = math.sqrt(max(value, 1e-2 * STEADY))
+                pad[a * TERMS + a] = math.sqrt(value) if value > told else LARGE
             else:
                 pad[a * TERMS + b] = value / pad[b * TERMS + b]
     for a in range(TERMS):
@@ -139,7 +146,7 @@ def fit(
     normals_at: Any,
     bent_at: Any,
     pad_at: Any,
-    unused_0: Any,
+    given_at: Any,
     unused_1: Any,
     unused_2: Any,
     unused_3: Any,
@@ -153,13 +160,14 @@ def fit(
     normals = matrix(normals_at, 0, header[NUMBER], 3)
     bent = matrix(bent_at, 0, header[NUMBER], 9)
     pad = vector(pad_at, PAD)
+    given = matrix(given_at, 0, header[NUMBER], 3)
     for row in range(rows):
         own = begin + row
         for _ in range(ROUNDS):
             for k in range(3):
                 pad[FRAME + 6 + k] = normals[own, k]
             framed(pad)
-            size = summed(points, near, row, own, neighbours, pad)
+            size = summed(points, given, near, row, own, neighbours, pad)
             solved(pad)
             a = pad[RIGHT]
             b = pad[RIGHT + 1]
@@ -177,13 +185,15 @@ def fit(
     return 0
 
 
-def fitted(points: Floats, normals: Floats, bent: Floats, near: Ints, begin: int) -> None:
+def fitted(
+    points: Floats, given: Floats, normals: Floats, bent: Floats, near: Ints, begin: int
+) -> None:
     """Fit the samples from `begin` on: their normals are corrected, their H written into bent (number, 9).
 
-    near: Their neighbours (rows, neighbours).
+    given: Normals of all samples as they were given. near: Their neighbours (rows, neighbours).
     """
     header = np.array([len(near), near.shape[1], len(points), begin])
-    fit(header, near, points, normals, bent, np.zeros(PAD), *5 * (np.zeros(1),))
+    fit(header, near, points, normals, bent, np.zeros(PAD), given, *4 * (np.zeros(1),))
 
 
 __all__ = ["fitted"]

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.pieces import BENT, MIDDLES, NORMAL, PAD, REACH, SLOPES, WEIGHT
+from bellcrank.contact.pieces import BACK, BENT, MIDDLES, NORMAL, PAD, REACH, SLOPES, WEIGHT
 from bellcrank.contact.tree import BALL
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
@@ -45,6 +45,34 @@ WIDE_PAD = PAD + 16
 BEYOND = -1
 LOST = 0
 FOUND = 1
+
+
+@part
+def on_one_side(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
+    """Leave out samples that face away from the nearest one: those of the other side of a thin body; how many stay."""
+    first = -1
+    least = 1e300
+    for k in range(count):
+        i = near[k]
+        dx = x - table[i, 0]
+        dy = y - table[i, 1]
+        dz = z - table[i, 2]
+        square = dx * dx + dy * dy + dz * dz
+        if square < least:
+            least = square
+            first = i
+    kept = 0
+    for k in range(count):
+        i = near[k]
+        cosine = (
+            table[i, NORMAL] * table[first, NORMAL]
+            + table[i, NORMAL + 1] * table[first, NORMAL + 1]
+            + table[i, NORMAL + 2] * table[first, NORMAL + 2]
+        )
+        if cosine >= BACK:
+            near[kept] = i
+            kept += 1
+    return kept
 
 
 @part
@@ -89,7 +117,7 @@ def gathered(
         stack[top] = 2 * k + 2
         stack[top + 1] = 2 * k + 1
         top += 2
-    return count
+    return on_one_side(table, near, count, x, y, z)
 
 
 @part

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.pieces import BACK
 from bellcrank.contact.source import Source
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec
@@ -164,7 +165,7 @@ class Sampled(Source):
             far, near = self.nearest_points.query(self.points[rows], count + 1)
             distance[rows], neighbours[rows] = far[:, 6], near[:, 1:9]
             most[rows] = np.count_nonzero(far < (REACH + MARGIN) * far[:, 6:7], axis=1)
-            fitted(self.points, n, H, np.ascontiguousarray(near[:, 1:]), begin)
+            fitted(self.points, self.normals, n, H, np.ascontiguousarray(near[:, 1:]), begin)
             return bool(far[:, 1].all())
 
         # Both parts leave the interpreter to others meanwhile.
@@ -189,7 +190,9 @@ class Sampled(Source):
         """Samples on edges and corners: the normals around them differ by more than a smooth surface lets expect."""
         least = np.ones(len(self.normals))
         for near in self.neighbours.T:
-            np.minimum(least, np.einsum("ij,ij->i", self.normals, self.normals[near]), out=least)
+            cosine = np.einsum("ij,ij->i", self.normals, self.normals[near])
+            # The other side of a thin body is no edge.
+            np.minimum(least, np.where(cosine < BACK, 1.0, cosine), out=least)
         return np.asarray(least < np.cos(SHARP))
 
     @cached_property
@@ -234,6 +237,8 @@ class Sampled(Source):
         far, near = self.nearest_points.query(x, min(self.capacity, number))
         table = np.zeros((self.capacity, ENTRIES))
         _, n, H = self._fitted
+        same = n[near] @ n[near[0]] >= BACK
+        far, near = far[same], near[same]
         k = len(near)
         table[:k, 0:3], table[:k, 3:6] = self.points[near], n[near]
         table[:k, 6:12] = H[near][:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.descent import Descent
 from bellcrank.contact.found import FREE, NONE, Found, Hold, parked
 from bellcrank.contact.meeting import Meeting
-from bellcrank.contact.meeting_layout import FOUND, HOLD, LOST, SEVERAL
+from bellcrank.contact.meeting_layout import DEEPER, FOUND, HOLD, LOST, MOST_POINTS, SEVERAL
 from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
@@ -164,8 +164,13 @@ class SampledPair:
         assert self.meeting is not None
         if came == LOST:
             raise ModelError(FLAT_OR_COARSE)
+        place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
+        if came == DEEPER:
+            raise ModelError(
+                f"at ({place}) of the sampled surface the bodies overlap more deeply than at the contact points that "
+                f"are followed; give the contact more points (up to points={MOST_POINTS}), or a shape of several pieces"
+            )
         if came == SEVERAL:
-            place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
             raise ModelError(
                 f"the surfaces touch at more than one point, among them at ({place}) of the sampled one; "
                 "give the contact points=2 or more"

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
-from bellcrank.contact.holding import FLAT, LARGE, lies, minima
+from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima
 from bellcrank.contact.meeting_layout import (
     BAND,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    DEEPER,
     FOUND,
     HEIGHT,
     HOLD,
@@ -33,6 +34,7 @@ from bellcrank.contact.meeting_layout import (
     NODES_A,
     NODES_B,
     ORDER,
+    OUTWARD,
     PAD,
     PARTNER,
     PLACE,
@@ -48,6 +50,7 @@ from bellcrank.contact.meeting_layout import (
     TURNS_B,
     WHICH,
 )
+from bellcrank.contact.overlooked import come_back_in_time, overlooked
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
@@ -63,6 +66,8 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
+LOW_SHARE = 0.1
+"""Of the band: what is no higher above the lowest sample counts as low as it."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -145,18 +150,29 @@ def single(
     points = header[POINTS]
     within = closest(header, given, tables, scratch, low, measures, lowest, slots, kept, LARGE)
     if kept[points, PLACE] < 0:
-        return LOST if within else FOUND
+        # Along a line, on a flat side or at a corner there is no free point.
+        k = low[0, ORDER]
+        how = tried(header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[2 * points])
+        if how != SETTLED or slots[2 * points, HOLD] < 0.5:
+            return LOST if within or how == SETTLED else FOUND
+        take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
+        far = 2.0 * NEAR * given[SPACING_A]
+        looked = 0
         for m in range(lowest):
             k = low[m, ORDER]
             i = low[k, PLACE]
-            far = (
-                away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-                > 2.0 * NEAR * given[SPACING_A]
-            )
-            if far and measures[k, HEIGHT] < -given[BULGE_A] - 1e-9 * given[SPACING_A]:
-                header[WHICH] = i
-                return SEVERAL
+            if measures[k, HEIGHT] > given[BULGE_A] + given[BULGE_B] or looked == TRIES:
+                break
+            if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
+                continue
+            looked += 1
+            how = tried(header, given, tables, scratch, i, low[k, PARTNER], slots[2 * points])
+            other = slots[2 * points]
+            if how == SETTLED and other[0] < -1e-9 * given[SPACING_A]:
+                if away(slots[points], other[4], other[5], other[6]) > far:
+                    header[WHICH] = i
+                    return SEVERAL
     return FOUND
 
 
@@ -208,12 +224,25 @@ def several(
             if farthest(slots, kept, points, x, y, z) >= near:
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
-    # Spread as widely as the contact reaches: the largest sum of distances finds corners.
+    # Spread as widely as the contact reaches: the largest sum of distances finds corners. What is as low as the lowest
+    # comes first, then what faces the same way, as the other end of a line, then the rest.
+    first = low[0, ORDER]
+    facing(header, given, table_a, marks_b, low[first, PLACE], low[first, PARTNER], pad)
+    ox = pad[OUTWARD]
+    oy = pad[OUTWARD + 1]
+    oz = pad[OUTWARD + 2]
+    near_by = measures[first, HEIGHT] + LOW_SHARE * given[BAND]
+    for k in range(count):
+        if low[k, LIES] == 1 and measures[k, HEIGHT] > near_by:
+            facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
+            same = ox * pad[OUTWARD] + oy * pad[OUTWARD + 1] + oz * pad[OUTWARD + 2] > 0.5
+            low[k, LIES] = 2 if same else 3
+    turn = 1
     while left > 0:
         best = -1
         widest = -1.0
         for k in range(count):
-            if low[k, LIES] == 1:
+            if low[k, LIES] > 0 and low[k, LIES] <= turn:
                 i = low[k, PLACE]
                 total = 0.0
                 for s in range(points):
@@ -222,20 +251,33 @@ def several(
                         total += far
                         if far < APART * given[SPACING_A]:
                             low[k, LIES] = 0
-                if low[k, LIES] == 1 and total > widest:
+                if low[k, LIES] > 0 and total > widest:
                     widest = total
                     best = k
         if best < 0:
-            break
+            turn += 1
+            if turn > 3:
+                break
+            continue
         low[best, LIES] = 0
         i = low[best, PLACE]
         j = low[best, PARTNER]
         how = tried(header, given, tables, scratch, i, j, slots[2 * points])
-        if how == SETTLED and slots[2 * points, HOLD] < 1.5:
-            trial = slots[2 * points]
+        trial = slots[2 * points]
+        wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= APART * given[SPACING_A]
+        if how == SETTLED and trial[HOLD] < 1.5 and wide:
             slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
             take(slots, kept, points, slot, i, j)
             left -= 1
+
+
+@part
+def any_taken(kept: Ints, points: int) -> bool:
+    """Whether there is a contact point."""
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            return True
+    return False
 
 
 @part
@@ -280,16 +322,23 @@ def search(
     given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
     lowest = minima(given, table_a, neighbours, blank, low, measures, count)
     if points == 1:
-        return single(header, given, tables, scratch, low, measures, lowest, slots, kept)
-    several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-    for k in range(points):
-        if kept[points + k, PLACE] >= 0:
-            return FOUND
-    k = low[0, ORDER]
-    i = low[k, PLACE]
-    j = low[k, PARTNER]
-    if from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points]) == SETTLED:
-        take(slots, kept, points, 0, i, j)
+        came = single(header, given, tables, scratch, low, measures, lowest, slots, kept)
+        if came != FOUND:
+            return came
+    else:
+        several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+        if not any_taken(kept, points):
+            k = low[0, ORDER]
+            i = low[k, PLACE]
+            j = low[k, PARTNER]
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+            if how == SETTLED:
+                take(slots, kept, points, 0, i, j)
+    missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
+    if missed >= 0:
+        header[WHICH] = missed
+        return DEEPER
+    come_back_in_time(header, given, tables, scratch, low, measures, lowest, slots, kept)
     return FOUND
 
 

@@ -104,15 +104,17 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
     table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
     pad = scratch[PAD]
     hold = hold_at(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
-    hx = 0.0
-    hy = 0.0
-    hz = 0.0
-    if hold == 1.0:
+    how = BEYOND
+    if hold > 1.5:
+        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)
+    if how != SETTLED and 0.5 < hold < 1.9:
         hx = pad[WAY]
         hy = pad[WAY + 1]
         hz = pad[WAY + 2]
-    how = from_sample(header, given, tables, scratch, i, j, hold, hx, hy, hz, slot)
-    if how != SETTLED and how != BEYOND and hold > 0.0:
+        how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot)
+    if hold < 0.5:
+        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
+    elif how != SETTLED and how != BEYOND:
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
     return how
 

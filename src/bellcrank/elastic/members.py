@@ -31,6 +31,8 @@ from bellcrank.flexible.model import ElasticModel, FieldMatrix, Place
 from bellcrank.flexible.modes import AttachmentModes
 from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
 from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
+from bellcrank.model import checks
+from bellcrank.model.contacts import Treatment
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
@@ -98,15 +100,21 @@ def touch(
     against: PlacedShape,
     *,
     friction: Any = 0.0,
-    stiffer: float = 300.0,
-    ratio: float = 0.5,
+    treatment: str | Treatment = Treatment.CONTINUOUS,
+    stiffer: float | None = None,
+    ratio: float | None = None,
 ) -> list[str]:
     """Let every node of the body's contact zone touch a shape; returns the names of the contacts.
 
-    A node is stopped by a spring `stiffer` times as stiff as the body itself is at that node, and by a damper of the
-    damping `ratio` for the little mass that moves with the node alone. So a node comes to rest on the shape within a
-    time that is short against that of the contact, and loses no more than the energy of its own mass: what the
-    compatibility of velocities, Lee (1995), (12), does in one step.
+    treatment: "continuous": a node is stopped by a spring `stiffer` times (300 unless given) as stiff as the body is
+    at that node, and by a damper of the damping `ratio` (0.5) for the little mass that moves with the node alone. So
+    a node comes to rest on the shape within a time that is short against that of the contact, and loses no more than
+    the energy of its own mass: what the compatibility of velocities, Lee (1995), (12), does in one step.
+
+    "impulsive": the three compatibilities of Lee (1995) themselves, and nothing to choose. A node meets the shape at a
+    located time (displacement), an impulse without restitution takes the speed of the mass that moves with it alone
+    (velocity), and while it touches its force keeps it there, never pulling (acceleration); friction sticks or slips.
+    The force of the impulse is not in the series of forces but among the impacts.
     """
     member = body.member
     if member is None:
@@ -114,8 +122,16 @@ def touch(
     zone = zone_nodes(member)
     if not zone:
         raise ModelError(f"body {body.name!r} has no contact zone; make its member by elastic.flexible_model")
+    who = f"contact {name!r}"
+    chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
+    exact = chosen is Treatment.IMPULSIVE
+    if exact and not (stiffer is None and ratio is None):
+        raise ModelError(
+            f"{who}: `stiffer` and `ratio` are of the spring of treatment='continuous'; leave them out"
+        )
+    stiffer, ratio = 300.0 if stiffer is None else stiffer, 0.5 if ratio is None else ratio
     if not stiffer > 0.0 or not ratio >= 0.0:
-        raise ModelError(f"contact {name!r}: `stiffer` must be positive and `ratio` not negative")
+        raise ModelError(f"{who}: `stiffer` must be positive and `ratio` not negative")
     planar = against.shape.planar
     radius = POINT * member.extent
     names = []
@@ -123,6 +139,9 @@ def touch(
         at = member.node(node).position
         shape = body.circle(radius, at=at) if planar else body.sphere(radius, at=at)
         names.append(f"{name} {node.removeprefix(ZONE).strip()}")
+        if exact:
+            system.contact(names[-1], shape, against, restitution=0.0, friction=friction)
+            continue
         k, m = _own(member, node)
         system.contact(
             names[-1], shape, against, friction=friction, treatment="continuous", law="kelvin-voigt",

@@ -12,12 +12,12 @@ from bellcrank.elastic.lattices import Array, Index
 from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere
 from bellcrank.elastic.pages import shown
 from bellcrank.elastic.triangles import outer_triangles, rim
-from bellcrank.view.animation import SPEEDS, camera, panel_data
+from bellcrank.view.animation import camera, panel_data, speeds_for
 from bellcrank.view.curves import ticks
 from bellcrank.view.pages import animation, counted, floats
 from bellcrank.view.scene import COLOURS, GROUND, GROUND_COLOUR, Deforming, Scene
 from bellcrank.view.shapes import Solid, ball, box, plate
-from bellcrank.view.stress import STOPS
+from bellcrank.view.stress import STOPS, scaled
 from bellcrank.view.svg import tick_labels
 
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 FRAMES = 120
 POINTS = 1200
+CELLS = {2: 80, 3: 24}
+"""Along each side of the grid on which an obstacle without a simple form is looked for."""
+ONTO = 3
+"""Steps from the grid onto the surface; its distance is of first order."""
+DEPTH = 0.08
+"""Of the ribbon such an obstacle is in the plane, as a share of the size of the bodies."""
 
 
 def page(result: ElasticResult, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> str:
@@ -47,18 +53,32 @@ def scene(result: ElasticResult, frames: int, magnified: float = 1.0) -> Scene:
         deforming.append(_deforming(result, body, k, kept, magnified))
         centres[:, k] = deforming[-1].points.mean(axis=1)
     size = float(max(np.ptp(d.points[0], axis=0).max() for d in deforming))
-    still = np.zeros((len(kept), len(result.bodies), 4))
-    still[..., 0] = 1.0
     up, view = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
     if solid:
         up, view = np.array([0.0, 0.0, 1.0]), np.array([0.3, -0.9, 0.3]) / np.linalg.norm([0.3, -0.9, 0.3])
+    names = [body.name for body in result.bodies]
+    solids, positions = [], [centres]
+    for label, met, drawn in _obstacles(result, deforming, size):
+        number = GROUND
+        travels = np.array(
+            [met.travel(float(t), result.bodies[0].dimension) for t in result.frame_times[kept]]
+        )
+        if np.any(travels):
+            number = len(names)
+            names.append(label)
+            moved = np.zeros((len(kept), 1, 3))
+            moved[:, 0, : travels.shape[1]] = travels
+            positions.append(moved)
+        solids += [(number, s) for s in drawn]
+    still = np.zeros((len(kept), len(names), 4))
+    still[..., 0] = 1.0
     return Scene(
-        tuple(body.name for body in result.bodies),
-        tuple(COLOURS[k % len(COLOURS)] for k in range(len(result.bodies))),
-        tuple((GROUND, s) for s in _obstacles(result, deforming, size)),
+        tuple(names),
+        tuple(COLOURS[k % len(COLOURS)] for k in range(len(names))),
+        tuple(solids),
         (),
         result.frame_times[kept],
-        centres,
+        np.concatenate(positions, axis=1),
         still,
         up,
         view,
@@ -95,15 +115,17 @@ def _deforming(
     return Deforming(number, points, lines, COLOURS[number % len(COLOURS)], 0.0, triangles, stress)
 
 
-def _obstacles(result: ElasticResult, bodies: Sequence[Deforming], size: float) -> Iterator[Solid]:
-    """At rest, as at the start; one that moves is drawn where it began."""
+def _obstacles(
+    result: ElasticResult, bodies: Sequence[Deforming], size: float
+) -> Iterator[tuple[str, Obstacle, list[Solid]]]:
+    """Names, obstacles and what is seen of them at the start."""
     everything = np.vstack([d.points.reshape(-1, 3) for d in bodies])
     seen: set[int] = set()
-    for contact in result.contacts:
+    for name, contact in zip(result.contact_names, result.contacts, strict=True):
         met = contact.against
         if isinstance(met, Obstacle) and id(met) not in seen:
             seen.add(id(met))
-            yield from _obstacle(met, result.bodies[0].dimension, everything, size)
+            yield name, met, list(_obstacle(met, result.bodies[0].dimension, everything, size))
 
 
 def _obstacle(met: Obstacle, d: int, everything: Array, size: float) -> Iterator[Solid]:
@@ -129,6 +151,43 @@ def _obstacle(met: Obstacle, d: int, everything: Array, size: float) -> Iterator
         ring = centre + met.radius * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(120)])
         near = ring[np.linalg.norm(ring - everything.mean(axis=0), axis=1) < 3.0 * size + met.radius]
         yield plate(near, np.array([0.0, 0.0, 1.0]), 0.01 * size, GROUND_COLOUR)
+    else:
+        yield from _surface(met, d, everything, size)
+
+
+def _surface(met: Obstacle, d: int, everything: Array, size: float) -> Iterator[Solid]:
+    """Any other obstacle near the bodies, where its distance changes sign: a ribbon in the plane, else a skin."""
+    low, high = everything.min(axis=0)[:d] - 0.3 * size, everything.max(axis=0)[:d] + 0.3 * size
+    count = CELLS[d]
+    axes = [np.linspace(a, b, count) for a, b in zip(low, high, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    inside = np.asarray(met.distance(grid.reshape(-1, d))[0]).reshape(grid.shape[:-1]) < 0.0
+    corners: list[Array] = []
+    thick = np.array([0.0, 0.0, 0.5 * DEPTH * size])
+    for axis in range(d):
+        # Where two neighbours lie on different sides, the wall between them is seen, drawn onto the surface.
+        other = np.flatnonzero(np.arange(d) != axis)
+        first = np.moveaxis(inside, axis, 0)
+        for crossing in np.argwhere(first[1:] != first[:-1]):
+            cell = np.insert(crossing[1:], axis, crossing[0])
+            middle = np.array([axes[k][cell[k]] for k in range(d)])
+            middle[axis] += 0.5 * (axes[axis][1] - axes[axis][0])
+            half = [0.5 * (axes[k][1] - axes[k][0]) * np.eye(d)[k] for k in other]
+            signs = ((-1,), (1,)) if d == 2 else ((-1, -1), (1, -1), (1, 1), (-1, 1))
+            ring = np.array([middle + sum(s * h for s, h in zip(sign, half, strict=True)) for sign in signs])
+            for _ in range(ONTO):
+                distance, normal = met.distance(ring)
+                ring = ring - distance[:, None] * normal
+            flat = np.zeros((len(ring), 3))
+            flat[:, :d] = ring
+            corners.append(
+                flat
+                if d == 3
+                else np.array([flat[0] - thick, flat[1] - thick, flat[1] + thick, flat[0] + thick])
+            )
+    if corners:
+        faces = tuple((4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(len(corners)))
+        yield Solid(np.vstack(corners), faces, (GROUND_COLOUR,), 1.0)
 
 
 def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None) -> dict[str, Any]:
@@ -137,17 +196,13 @@ def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None)
     most = max(float(d.stress.max()) for d in drawn.deforming if d.stress is not None)
     duration = float(result.time[-1] - result.time[0])
     seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
-    # Impacts last milliseconds or less: slow enough that the film takes some seconds.
-    slow = 10.0 ** np.floor(np.log10(max(duration, 1e-12) / 8.0))
-    speeds = tuple(
-        sorted({*SPEEDS, *(float(f"{f * slow:.0e}") for f in (0.1, 0.2, 0.5, 1, 2, 5) if f * slow < 0.05)})
-    )
+    speeds = speeds_for(duration)
     return {
         "bodies": [{"name": name, "center": [0.0, 0.0, 0.0]} for name in drawn.bodies],
         "solids": [
-            {"b": GROUND, "v": floats(s.corners), "f": s.faces, "c": s.colours[:1], "o": s.opacity, "g": 0,
+            {"b": b, "v": floats(s.corners), "f": s.faces, "c": s.colours[:1], "o": s.opacity, "g": 0,
              "e": s.edges}
-            for _, s in drawn.solids
+            for b, s in drawn.solids
         ],
         "springs": [],
         "deforming": [_deformed(d, most) for d in drawn.deforming],
@@ -163,7 +218,7 @@ def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None)
         "anchor_start": drawn.positions[0, 0].tolist(),
         "events": [],
         "stops": STOPS,
-        "stress": f"{_scaled(most)}Pa (von Mises)" if most > 0.0 else "",
+        "stress": f"{scaled(most)}Pa (von Mises)" if most > 0.0 else "",
         "speeds": speeds,
         "speed": min(speeds, key=lambda s: abs(np.log(max(duration, 1e-12) / s / 8.0))),
         "ticks": seconds.tolist(),
@@ -184,10 +239,3 @@ def _deformed(d: Deforming, most: float) -> dict[str, Any]:
         "w": d.width,
         "s": floats(d.stress / (most or 1.0)),
     }
-
-
-def _scaled(value: float) -> str:
-    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= factor:
-            return f"{value / factor:.3g} {letter}"
-    return f"{value:.3g} "

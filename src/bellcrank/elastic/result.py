@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from bellcrank.elastic.recording import WORKS, Recorded
 from bellcrank.elastic.stress import Stress, stress
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.result.series import Series
+
+if TYPE_CHECKING:
+    from bellcrank.viewer.elastic import ElasticViewer
 
 
 @dataclass(frozen=True)
@@ -213,6 +216,20 @@ class ElasticResult:
         from bellcrank.elastic.page import page
 
         Path(path).write_text(page(self, quantities, magnified), encoding="utf-8")
+
+    def view(
+        self, quantities: Sequence[str] | None = None, *, browser: bool | None = None, **options: Any
+    ) -> ElasticViewer:
+        """Open the web viewer on this result; see :class:`bellcrank.viewer.elastic.ElasticViewer` for the options.
+
+        Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
+        to open one (default: outside of notebooks).
+        """
+        from bellcrank.viewer.elastic import ElasticViewer
+
+        viewer = ElasticViewer(self, quantities=quantities, **options)
+        viewer.open(browser)
+        return viewer
 
     def save(self, path: str | Path) -> None:
         """Write everything into one file, for :func:`bellcrank.load_result`."""

@@ -43,6 +43,10 @@ HOLDING = 1e-9
 """Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
 """Slip below this is none [m/s]; more than that with which sliding in space ends or begins."""
+APART = 1e-9
+"""Least eigenvalue of the scaled W of contacts that move independently of each other."""
+ROUNDING = 1e-9
+"""Forces below this share of what moves the contacts are rounding."""
 
 
 @dataclass(eq=False)
@@ -134,7 +138,7 @@ class Contacts:
         which none is past its limit; where there are none, they slip.
         """
         plain = {name: replace(mode, idle=False) for name, mode in modes.items()}
-        if len(plain) < 2:
+        if len(plain) < 2 or self.apart(plain, state, p):
             return plain
         shared, idle = plain, frozenset[str]()
         for _ in range(len(plain)):
@@ -158,6 +162,31 @@ class Contacts:
                 toward = tuple(float(x) for x in away) if self.tangents == 2 else ()
                 shared[name] = Mode(False, 1.0 if away[0] >= 0.0 else -1.0, name in idle, toward=toward)
         return shared
+
+    def apart(self, modes: Modes, state: State, p: Array) -> bool:
+        """Whether all of these contacts are on nodes of flexible bodies, and each can move without the others.
+
+        Then none shares with another, and their forces need no program of their own.
+        """
+        wanted = [k for k, name in enumerate(self.names) if name in modes]
+        if not wanted or not all(self.pairs[k].yields for k in wanted):
+            return False
+        M, states, _, _ = self._at(state, p)
+        rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
+        W = delassus(M, rows)
+        scale = 1.0 / np.sqrt(np.diag(W))
+        return bool(np.linalg.eigvalsh(scale[:, None] * W * scale)[0] > APART)
+
+    def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
+        """Forces so small beside those that accelerate the contacts here that they are none [N]."""
+        M, states, u_i, partition = self._at(state, p)
+        free = self._free(state, p, partition, u_i, range(len(self.names)))
+        size = ROUNDING * (1.0 + float(np.abs(free).max()))
+        return {
+            name: size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
+            for name, s in zip(self.names, states, strict=True)
+            if name in modes
+        }
 
     def _borne(self, modes: Modes, state: State, p: Array) -> tuple[Sharing | None, Array]:
         """How contacts share, and the forces of the kept rows."""

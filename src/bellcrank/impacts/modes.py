@@ -32,6 +32,8 @@ STOPPED = 1e-10
 """Sliding in space is near its end below this [m/s]; the rest of the way is straight."""
 SETTING_OFF = 2e-10
 """Slip with which sliding in space begins, so that its friction has a direction [m/s]."""
+BACKWARDS = 1e-13
+"""Slip in the plane that has turned [m/s]; below it, slip that has hardly begun may have either sign."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +277,8 @@ def watched(
                 rub = rub + f * f
             found.append((name, "slip", -1, (mu * mu) * (forces[0] * forces[0]) - rub))
         elif len(slip) == 1:
-            found.append((name, "stick", -1, mode.slip * slip[0]))
+            # Slip that begins at zero, up to rounding, and goes the wrong way must cross something.
+            found.append((name, "stick", -1, mode.slip * slip[0] + BACKWARDS))
         else:
             found.append((name, "stick", -1, slip[0] * slip[0] + slip[1] * slip[1] - STOPPED * STOPPED))
     return [(n, w, d, x if isinstance(x, Expr) else float(x)) for n, w, d, x in found]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bellcrank.events import Event
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.held_segment import HeldSegment
 from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import QueueSegment
 from bellcrank.impacts.records import ContactChange
@@ -157,9 +158,13 @@ def _finished(whole: Pieces, record: ContactRecorder | None, status: str | None)
 
 
 def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
-    variant = contacts.variant(begin.modes, begin.state, begin.p)
     controllers = [_later(c, setup.mechanism.start.t, begin) for c in setup.controllers]
     size = setup.timing.queue_size
+    if size is None and contacts.apart(begin.modes, begin.state, begin.p):
+        return HeldSegment(
+            contacts, begin.modes, begin.state, begin.p, setup.integrator, setup.events, controllers
+        )
+    variant = contacts.variant(begin.modes, begin.state, begin.p)
     if size is None:
         return Segment(contacts, begin.modes, variant, setup.integrator, setup.events, controllers)
     return QueueSegment(

@@ -27,6 +27,8 @@ from bellcrank.simulate.loop import Change
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller
+    from bellcrank.impacts.held import Held
+    from bellcrank.impacts.modes import ContactForces
     from bellcrank.recording import Resumption, Writer
     from bellcrank.simulate import Options, Problem, Trajectory
     from bellcrank.simulate.loop import Progress
@@ -109,16 +111,14 @@ class Segment(Run):
         self.contacts, self.modes, self.sharing = contacts, modes, contacts.sharing(modes)
         self.user_events = tuple(events)
         gaps: list[Event] = []
-        for pair in contacts.pairs:
-            if pair.contact.name not in modes:
-                gaps += watching(pair)
+        for pair in self._watched_pairs():
+            gaps += watching(pair)
         super().__init__(variant, integrator, (*events, *gaps, *self._more_events()), controllers)
         self.ends: list[tuple[str, str]] = []
         if modes:
-            eq = traced_equations(variant, self.machine.partition)
-            ends = watched(eq, contacts.pairs, modes, self.sharing)
-            self.ends = [(name, what) for name, what, _, _ in ends]
-            marks = [Event(f"{name}: {what}", _never, direction=d) for name, what, d, _ in ends]
+            ends = self._ends()
+            self.ends = [(name, what) for name, what, _ in ends]
+            marks = [Event(f"{name}: {what}", _never, direction=d) for name, what, d in ends]
             self.events = (*self.events, *marks)
             self._ready_forces()
         self.begin = variant.start
@@ -148,6 +148,16 @@ class Segment(Run):
             self.machines.mechanism = here.with_programs_of(self.mechanism)
         super()._take_over(resumption)
         self._ready_forces()
+
+    def _watched_pairs(self) -> list[ContactPair]:
+        """Whose gaps are watched."""
+        return [pair for pair in self.contacts.pairs if pair.contact.name not in self.modes]
+
+    def _ends(self) -> list[tuple[str, str, int]]:
+        """What may end the lasting contacts: (contact, what, direction)."""
+        eq = traced_equations(self.mechanism, self.machine.partition)
+        ends = watched(eq, self.contacts.pairs, self.modes, self.sharing)
+        return [(name, what, direction) for name, what, direction, _ in ends]
 
     def _more_events(self) -> list[Event]:
         """What else is watched."""
@@ -195,23 +205,32 @@ class Segment(Run):
     def _ready_forces(self) -> None:
         """Trace the forces while the state is one in which the partition is good."""
         if self.modes:
-            self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
+            self._lasting()
+
+    def _lasting(self) -> ContactForces | Held:
+        """The forces of the lasting contacts in the present partition."""
+        return self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
+
+    def _rates(self, x: Array) -> Array:
+        """Rates of the integrator's state at [t, y, p]."""
+        return np.asarray(self.machine.rates(x))
 
     def row(self, t: float, y: Array, p: Array) -> Array:
         """[t, q, u, du, parameters, contact forces] at a state of the integrator."""
         n, speeds = self.mechanism.linkage.positions, self.mechanism.linkage.speeds
         x = np.concatenate([[t], y, p])
-        return np.concatenate(
-            [[t], y[:n], self.machine.full(x)[: 2 * speeds], p, self.contact_forces(x[None])[0]]
-        )
+        return np.concatenate([[t], y[:n], self._full(x)[: 2 * speeds], p, self.contact_forces(x[None])[0]])
+
+    def _full(self, x: Array) -> Array:
+        """All speeds and their rates at [t, y, p]."""
+        return np.asarray(self.machine.full(x))
 
     def contact_forces(self, x: Array) -> Array:
         """Forces of all contacts on b, world axes, for rows [t, y, p] of the present partition."""
         names = self.contacts.names
         found = np.zeros((len(x), 3 * len(names)))
         if self.modes:
-            forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
-            for name, block in forces.in_world(x).items():
+            for name, block in self._lasting().in_world(x).items():
                 k = 3 * names.index(name)
                 found[:, k : k + 3] = block
         return found
@@ -347,10 +366,10 @@ class Segment(Run):
         stopped = [name for name, what in ended if what == "stick"]
         if not stopped or self.contacts.tangents == 1:
             return state
-        forces = self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
+        forces = self._lasting()
         number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
         y = self.machine.pack(state.q, state.u)
-        rates = self.machine.rates(np.concatenate([[state.t], y, p]))[: len(y)]
+        rates = self._rates(np.concatenate([[state.t], y, p]))[: len(y)]
         slips = [
             forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy()
             for dt in (0.0, NEARLY)
@@ -364,7 +383,7 @@ class Segment(Run):
 
     def _ahead(self, t: float, y: Array, p: Array) -> State:
         """The state a moment later, as the present contacts have it; the first at which something has changed."""
-        rates = self.machine.rates(np.concatenate([[t], y, p]))[: len(y)]
+        rates = self._rates(np.concatenate([[t], y, p]))[: len(y)]
         for moment in MOMENTS:
             ahead = self.full_state(self.machine, t + moment, y + moment * rates, p)
             if not self.contacts.lasts(self.modes, ahead, p):
@@ -393,9 +412,7 @@ class Segment(Run):
             if what == "release":
                 modes.pop(name, None)
             elif what == "slip":
-                forces = self.contacts.forces(
-                    self.mechanism, self.machine.partition, self.modes, self.sharing
-                )
+                forces = self._lasting()
                 x = np.concatenate([[state.t], state.q, state.u[list(self.machine.partition.independent)], p])
                 at = {pair.contact.name: f for pair, (f, _) in zip(forces.pairs, forces.at(x), strict=True)}
                 away = -at[name][1:] / np.linalg.norm(at[name][1:])

@@ -45,6 +45,11 @@ class ContactPair:
         """Whether the shapes are plane curves: then there is one tangent instead of two."""
         return bool(self.contact.a.shape.planar)
 
+    @property
+    def yields(self) -> bool:
+        """Whether one of the shapes is on a flexible body."""
+        return any(side.frame.body.member is not None for side in (self.contact.a, self.contact.b))
+
     @staticmethod
     def of(contact: Contact, linkage: Linkage) -> ContactPair:
         """Place a contact on the links."""

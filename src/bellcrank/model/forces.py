@@ -179,6 +179,13 @@ class ContactForce:
     bend: tuple[Scalar, Scalar, Scalar] | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def slowest(self) -> float:
+        """The least speed a touch is taken to have [m/s]."""
+        from bellcrank.contact.laws import SLOWEST
+
+        return SLOWEST * float(self.given["approach_speed"])
+
 
 Force: TypeAlias = (
     LineForce

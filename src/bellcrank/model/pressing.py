@@ -52,7 +52,7 @@ def contact_force(
     the whole stiffness. Of several points the forces are called "<name> 1", "<name> 2" and so on. exponent: 1.5
     where missing, 1 for Kelvin and Voigt. damping: Of Kelvin and Voigt's law [N s/m], which knows no restitution.
     approach_speed: Of the touch [m/s], used until a run meets the first; it is kept in the parameter
-    "<name> approach speed".
+    "<name> approach speed". Slower touches than a thousandth of it are damped as such.
     """
     who = f"contact {name!r}"
     chosen = ForceLaw(

@@ -11,10 +11,14 @@ from bellcrank.program.program import Program
 
 @dataclass(frozen=True)
 class Touch:
-    """A contact: its name, and the place of the parameter that keeps the speed at which it began, if its law asks."""
+    """A contact: its name, and the place of the parameter that keeps the speed at which it began, if its law asks.
+
+    slowest: What that speed is at least [m/s].
+    """
 
     name: str
     parameter: int | None
+    slowest: float
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Export:
 
     rates: to the rates of y. full: to all speeds, all speed rates and the constraint residuals. projection: to
     y corrected, residual, margin; None where there is nothing to project. gaps: to the gaps of the `touches`, then the
-    rates at which they close; None where there are none. slowest: approach that touches have at least [m/s].
+    rates at which they close; None where there are none.
     """
 
     name: str
@@ -39,7 +43,6 @@ class Export:
     values: Sequence[float]
     touches: Sequence[Touch] = ()
     gaps: Program | None = None
-    slowest: float = 0.0
 
 
 ABOUT = """\
@@ -71,12 +74,13 @@ CONTACTS = """\
 TOUCH = """\
 void {name}_touch(double t, const double *y, double *p, double *gap) {{
   static const int place[{NAME}_CONTACTS] = {{{places}}};
+  static const double slowest[{NAME}_CONTACTS] = {{{slowest}}};
   double out[2 * {NAME}_CONTACTS];
   int i;
   {name}_gaps(t, y, p, out);
   for (i = 0; i < {NAME}_CONTACTS; ++i) {{
     double speed = out[{NAME}_CONTACTS + i];
-    if (place[i] >= 0 && gap[i] > 0.0 && out[i] <= 0.0) p[place[i]] = speed > {slowest} ? speed : {slowest};
+    if (place[i] >= 0 && gap[i] > 0.0 && out[i] <= 0.0) p[place[i]] = speed > slowest[i] ? speed : slowest[i];
     gap[i] = out[i];
   }}
 }}
@@ -169,7 +173,8 @@ def c_file(export: Export) -> str:
             str(-1 if touch.parameter is None else touch.parameter) for touch in export.touches
         )
         parts.append(functions(export.gaps, f"{name}_gaps", signature))
-        parts.append(TOUCH.format(places=places, slowest=repr(export.slowest), **fill))
+        slowest = ", ".join(repr(touch.slowest) for touch in export.touches)
+        parts.append(TOUCH.format(places=places, slowest=slowest, **fill))
     start = ", ".join(repr(float(v)) for v in export.start)
     values = ", ".join(repr(float(v)) for v in (*export.values, 0.0))
     time = repr(float(export.start_time))

@@ -317,7 +317,8 @@ def joined(*args: Scalar) -> tuple[Graph | None, list[Scalar]]:
 
 def key_of(args: Sequence[Scalar]) -> tuple[object, ...]:
     """What tells arguments apart when nodes are shared."""
-    return tuple(a.id if isinstance(a, Expr) else (a,) for a in args)
+    # 0.0 and -0.0 are equal, but not the same number.
+    return tuple(a.id if isinstance(a, Expr) else (a,) if a else (a, math.copysign(1.0, a)) for a in args)
 
 
 _FLOAT_FUNCTIONS: dict[str, Callable[[float], float]] = {

@@ -40,7 +40,7 @@ class StepWriter:
         self.W = vector_type(2 * lanes)
         self.B = vector_type(lanes, "i1")
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
-        self.number = cache(self._number)
+        self._splat = cache(lambda text: splat(text, lanes))
         self.lines: list[str] = []
         self.declared: dict[str, None] = {}
         self.globals: dict[tuple[str, ...], str] = {}
@@ -65,8 +65,9 @@ class StepWriter:
         """Declare a function of others, once."""
         self.declared[text] = None
 
-    def _number(self, value: float) -> str:
-        return splat(constant(float(value)), self.lanes)
+    def number(self, value: float) -> str:
+        """The literal of a number; kept by its text, since 0.0 and -0.0 are equal."""
+        return self._splat(constant(float(value)))
 
     def _name(self) -> str:
         self.fresh += 1

@@ -50,7 +50,7 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.steps import CONSTRAINTS, NOT_FINITE, RUNNING
+from bellcrank.simulate.steps import CONSTRAINTS, EVENT_NOT_FINITE, NOT_FINITE, RUNNING
 from bellcrank.simulate.vectors import load, project, rates, store
 from bellcrank.simulate.vocabulary import call_at
 
@@ -141,6 +141,8 @@ def begin(
         # was done about it has changed it by as much as it moved over the step, its side is known.
         call_at(addresses[EVENTS], x, 0, g, VALUE * ints[N_EVENTS])
         for k in range(ints[N_EVENTS]):
+            if math.isnan(g[VALUE, k]):
+                return EVENT_NOT_FINITE
             moved = 0.0
             for piece in range(PIECES + 1):
                 moved = max(moved, abs(g[SAMPLES + piece, k]))
@@ -152,7 +154,8 @@ def begin(
         ints[OUT_NEXT] += 1
     if reals[H] <= 0.0:
         reals[H] = first_step(addresses, ints, reals, x, v)
-    reals[ERROR_OLD] = 1e-4
+    if reals[ERROR_OLD] <= 0.0:
+        reals[ERROR_OLD] = 1e-4
     reals[H_OLD] = 0.0
     reals[RANK_START] = reals[RANK]
     # A run that begins beside a change point has not seen how far from it the loops can be.

@@ -44,6 +44,8 @@ Ints = NDArray[np.int64]
 
 NOTHING = 2.0
 """A fraction of a step beyond its end: no event."""
+NO_NUMBER = 3.0
+"""A fraction that tells of an event function that is not a number."""
 RATE = 2
 """Direction of a function that is no event itself but the rate of the event function before it."""
 
@@ -269,7 +271,7 @@ def deepest(
 
 @part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
-    """Fraction of the step at which the next event lies, or NOTHING; marks what was hit in g[HIT]."""
+    """Fraction of the step at which the next event lies, NOTHING, or NO_NUMBER; marks what was hit in g[HIT]."""
     start = reals[THETA]
     n_events = ints[N_EVENTS]
     for k in range(PIECES + 1):
@@ -331,7 +333,9 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
             g[SIGN, first] = -side
             return earliest
         for i in range(n_events):
-            if g[SAMPLES + piece, i] != 0.0 and not math.isnan(g[SAMPLES + piece, i]):
+            if math.isnan(g[SAMPLES + piece, i]):
+                return NO_NUMBER
+            if g[SAMPLES + piece, i] != 0.0:
                 g[SIGN, i] = np.sign(g[SAMPLES + piece, i])
     return NOTHING
 
@@ -350,7 +354,10 @@ def search(
     own_ints_at: Any,
     own_reals_at: Any,
 ) -> int:
-    """Look for the next event in the rest of the step; 1 where there is one, its fraction in THETA_EVENT."""
+    """Look for the next event in the rest of the step.
+
+    1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number.
+    """
     addresses = vector(addresses_at, ADDRESSES)
     ints = vector(ints_at, INTS)
     reals = vector(reals_at, REALS)
@@ -358,4 +365,6 @@ def search(
     v = matrix(v_at, 0, ints[ROWS], ints[N])
     g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
     reals[THETA_EVENT] = next_event(addresses, ints, reals, x, v, g)
+    if reals[THETA_EVENT] == NO_NUMBER:
+        return -1
     return 1 if reals[THETA_EVENT] <= 1.0 else 0

@@ -31,11 +31,13 @@ class Change:
         y: State after the event, or None where it stays.
         p: Parameters after the event, or None where they stay.
         stop: Whether the run ends here.
+        smooth: Whether the motion goes on as it was, so that steps may stay as long as they were.
     """
 
     y: Floats | None = None
     p: Floats | None = None
     stop: bool = False
+    smooth: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,12 +173,22 @@ class _Driver:
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         trajectory = self._trajectory(status)
+        if status is Status.EVENT_NOT_FINITE:
+            raise SimulationError(status, self.run.t, -1, self._lost_event(), trajectory)
         if status.failed:
             index = self._offender(status)
             names = self.run.problem.names
             quantity = names[index] if names and index >= 0 else None
             raise SimulationError(status, self.run.t, index, quantity, trajectory)
         return trajectory
+
+    def _lost_event(self) -> str:
+        """The event function that is not a number."""
+        run = self.run
+        rows = run.g[at.VALUE : at.VALUE + 1] if run.ints[at.FRESH] else run.g[at.SAMPLES : at.SAMPLES + at.PIECES + 1]
+        k = int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])
+        names = run.problem.event_names
+        return names[k] if names else f"event {k}"
 
     def _offender(self, status: Status) -> int:
         """The state entry that gave the trouble, or -1."""
@@ -276,7 +288,7 @@ class _Driver:
         if change is not None and change.p is not None:
             run.p[:] = change.p
         if stop or (change is not None and (change.y is not None or change.p is not None)):
-            run.restart(t, y_after, hits=True)
+            run.restart(t, y_after, hits=True, smooth=change is not None and change.smooth)
         else:
             run.g[at.HIT] = 0.0
         if self.simultaneous >= SIMULTANEOUS:

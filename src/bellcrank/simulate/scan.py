@@ -43,10 +43,15 @@ def scan(
     """Write the outputs of the rest of the step up to its end or the next event.
 
     0: the end of the step is reached. 2: an event, with T_EVENT and Y_EVENT; calling again goes on behind it.
-    4: an output state does not satisfy the constraints.
+    4: an output state does not satisfy the constraints. 13: an event function is not a number.
     """
     limit = reals[T_NEW]
-    found = addresses[SEARCH] != 0 and call_unit(addresses[SEARCH], pointers) != 0
+    met = 0
+    if addresses[SEARCH] != 0:
+        met = call_unit(addresses[SEARCH], pointers)
+        if met < 0:
+            return 13
+    found = met != 0
     if found:
         theta = reals[THETA_EVENT]
         limit = reals[T] + theta * reals[H_STEP] if theta < 1.0 else reals[T_NEW]

@@ -21,6 +21,7 @@ class Status(IntEnum):
     NONSTIFF = 10
     INTERRUPTED = 11
     CHANGE_POINT = 12
+    EVENT_NOT_FINITE = 13
 
     @property
     def failed(self) -> bool:
@@ -41,6 +42,7 @@ _FAILURES = frozenset(
         Status.TOO_MANY_STEPS,
         Status.NEWTON_FAILED,
         Status.CHANGE_POINT,
+        Status.EVENT_NOT_FINITE,
     }
 )
 
@@ -80,6 +82,11 @@ _ADVICE = {
         "line, for example), or in none (at the end of its reach). Check that drivers demand what it can do; let it "
         "pass with more speed or with larger steps (a looser tolerance), stop it before, or add what holds its branch "
         "in reality: a second linkage, a gear pair, a stop."
+    ),
+    Status.EVENT_NOT_FINITE: (
+        "An event function is not a number here, so that nothing it watches could be met any more. The expression of "
+        "an event may divide by zero or take the root of a negative number; of a contact, the closest points are not "
+        "defined where the bodies are now: check that they start apart, or choose other shapes."
     ),
     Status.INTERRUPTED: "The run was interrupted; the result up to here is kept.",
 }

@@ -27,6 +27,14 @@ MOST_FACES = 20_000
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
 
 
+def speeds_for(duration: float) -> tuple[float, ...]:
+    """Speeds to choose from; impacts last milliseconds or less: slow enough that the film takes some seconds."""
+    slow = 10.0 ** np.floor(np.log10(max(duration, 1e-12) / 8.0))
+    return tuple(
+        sorted({*SPEEDS, *(float(f"{f * slow:.0e}") for f in (0.1, 0.2, 0.5, 1, 2, 5) if f * slow < 0.05)})
+    )
+
+
 def html(
     result: Result,
     path: str | PathLike[str],
@@ -64,7 +72,11 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
     seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
     return {
         "bodies": [
-            {"name": n, "center": [value(x, parameters) for x in b.center_of_mass]} for n, b in bodies.items()
+            *(
+                {"name": n, "center": [value(x, parameters) for x in b.center_of_mass]}
+                for n, b in bodies.items()
+            ),
+            *({"name": "", "center": [0.0, 0.0, 0.0]} for _ in drawn.bodies[len(bodies) :]),
         ],
         "solids": [
             {
@@ -117,8 +129,11 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         ),
         "stops": STOPS,
         "stress": f"{most / 1e6:.3g} MPa" if most > 0.0 else "",
-        "speeds": SPEEDS,
-        "speed": min(SPEEDS, key=lambda s: abs(np.log(max(duration, 1e-9) / s / 8.0)) if s <= 1 else np.inf),
+        "speeds": speeds_for(duration),
+        "speed": min(
+            speeds_for(duration),
+            key=lambda s: abs(np.log(max(duration, 1e-9) / s / 8.0)) if s <= 1 else np.inf,
+        ),
         "ticks": seconds.tolist(),
         "labels": tick_labels(seconds)[0],
         "panels": [panel_data(p) for p in curves],

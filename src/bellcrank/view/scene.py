@@ -32,6 +32,8 @@ COLOURS = ("#3b75af", "#e1792d", "#3c9a52", "#c14a4f", "#8a63b3", "#c9a227", "#3
 """Of the bodies, in turn."""
 GROUND_COLOUR, JOINT_COLOUR, TYRE = "#a7adb5", "#30363d", ("#2f343b", "#c3c9d1", "#8b949e")
 GROUND = -1
+UNSEEN = 1e-4
+"""Shapes smaller than this share of the mechanism are not drawn: they stand for points."""
 MOST_LINES = 800
 """Of one flexible body; finer meshes are drawn in part."""
 
@@ -77,9 +79,10 @@ class Deforming:
 class Scene:
     """A mechanism to be drawn over some frames.
 
-    bodies: names. solids: (body number, solid in body axes). time: (n,) [s]. positions: (n, bodies, 3) [m].
-    quaternions: (n, bodies, 4). up: unit vector. view: unit vector from the mechanism to the eye. size: of the
-    mechanism [m]. planar: whether it moves in one plane, seen along `view`.
+    bodies: names; behind those of the mechanism come nodes that carry shapes, without a name. solids:
+    (body number, solid in body axes). time: (n,) [s]. positions: (n, bodies, 3) [m]. quaternions: (n,
+    bodies, 4). up: unit vector. view: unit vector from the mechanism to the eye. size: of the mechanism
+    [m]. planar: whether it moves in one plane, seen along `view`.
     """
 
     bodies: tuple[str, ...]
@@ -146,16 +149,18 @@ class _Builder:
         ]
         for joint in self.joints:
             solids += list(self._joint(joint))
-        solids += list(self._touching())
+        carriers: list[tuple[Array, Array]] = []
+        solids += list(self._touching(carriers))
         solids += [(GROUND, s) for s in self._road()]
+        names = (*self.names, *("" for _ in carriers))
         return Scene(
-            self.names,
-            tuple(COLOURS[k % len(COLOURS)] for k in range(len(self.names))),
+            names,
+            tuple(COLOURS[k % len(COLOURS)] for k in range(len(names))),
             tuple(solids),
             tuple(self._springs()),
             self.result.time,
-            self.positions,
-            quaternions(self.rotations),
+            np.stack([*np.moveaxis(self.positions, 1, 0), *(p for p, _ in carriers)], axis=1),
+            quaternions(np.stack([*np.moveaxis(self.rotations, 1, 0), *(R for _, R in carriers)], axis=1)),
             up,
             view,
             self.size,
@@ -296,8 +301,11 @@ class _Builder:
             if len(points) == 1:
                 yield box(self._on(slides[0], name), self.matrix(own.rotation), (2 * w, 2 * w, 3 * w), colour)
 
-    def _touching(self) -> Iterator[tuple[int, Solid]]:
-        """The shapes of contacts, those of bodies that look like something already see-through."""
+    def _touching(self, carriers: list[tuple[Array, Array]]) -> Iterator[tuple[int, Solid]]:
+        """The shapes of contacts, those of bodies that look like something already see-through.
+
+        carriers: Takes positions and rotations of the nodes of flexible bodies that carry shapes.
+        """
         drawn: set[tuple[str, int]] = set()
         for side in (side for c in self.contacts for side in (c.a, c.b)):
             name = side.frame.body.name
@@ -309,9 +317,16 @@ class _Builder:
             opacity = 0.45 if k != GROUND and self._held(name) else 1.0
             up = turned.T @ self.up
             found = solid(side.shape, self.vector, self.size, colour, opacity, up)
-            if found is not None:
-                corners = found.corners @ turned.T + self.vector(side.frame.position)
-                yield k, replace(found, corners=corners)
+            moving = self._moving(side.frame)
+            if found is None or np.ptp(found.corners, axis=0).max() < UNSEEN * self.size:
+                continue
+            corners = found.corners @ turned.T
+            if moving is None:
+                yield k, replace(found, corners=corners + self.vector(side.frame.position))
+                continue
+            own = self.rotations[:, k]
+            carriers.append((self.positions[:, k] + np.einsum("fij,fj->fi", own, moving), own))
+            yield len(self.names) + len(carriers) - 1, replace(found, corners=corners)
 
     def _deforming(self) -> Iterator[Deforming]:
         for name, body in self.system.bodies.items():

@@ -67,3 +67,11 @@ def outer_faces(cells: Integers) -> Integers:
     if outside.shape[1] == 4:
         outside = np.concatenate([outside[:, [0, 1, 2]], outside[:, [0, 2, 3]]])
     return np.asarray(outside, dtype=np.int64)
+
+
+def scaled(value: float) -> str:
+    """Three digits and the letter of a power of a thousand, to stand before a unit."""
+    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g} {letter}"
+    return f"{value:.3g} "

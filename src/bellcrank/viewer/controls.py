@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.model.forces import ContactForce
 from bellcrank.program.trace import Expr
-from bellcrank.view.animation import SPEEDS
-from bellcrank.view.stress import STOPS
+from bellcrank.view.animation import speeds_for
+from bellcrank.view.stress import STOPS, scaled
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
+    from bellcrank.viewer.player import Player
     from bellcrank.viewer.viewer import Viewer
+
+Array = NDArray[np.float64]
 
 MARKS = 40
 """Impacts and events marked on the time slider."""
@@ -31,22 +35,22 @@ SPAN = 2.0
 class TimeControls:
     """Time, play, speed, jumps; what the browser changes is passed on to the viewer."""
 
-    def __init__(self, server: Any, viewer: Viewer) -> None:
+    def __init__(self, server: Any, viewer: Player, time: Array, jumps: dict[str, float], words: str) -> None:
         self.viewer, gui = viewer, server.gui
-        result = viewer.result
-        low, high = _span(result)
+        low, high = _span(time)
         with gui.add_folder("Time"):
             self.slider = gui.add_slider(
-                "time [s]", low, high, (high - low) / 1000, low, marks=_marks(result, low, high)
+                "time [s]", low, high, (high - low) / 1000, low, marks=_marks(jumps, low, high)
             )
             self.toggle = gui.add_button("Play")
-            speeds = [f"{s:g} x" for s in SPEEDS]
-            wanted = min(SPEEDS, key=lambda s: abs(np.log((high - low) / s / 8.0)) if s <= 1 else np.inf)
+            paces = speeds_for(high - low)
+            speeds = [f"{s:g} x" for s in paces]
+            wanted = min(paces, key=lambda s: abs(np.log((high - low) / s / 8.0)) if s <= 1 else np.inf)
             self.speeds = gui.add_dropdown("speed", speeds, initial_value=f"{wanted:g} x")
-            self._jumps = jumps(result)
+            self._jumps = jumps
             self.jump = gui.add_dropdown("impacts", (NOWHERE, *self._jumps), initial_value=NOWHERE)
             self.jump.visible = bool(self._jumps)
-            self.status = gui.add_text("run", _words(result), disabled=True)
+            self.status = gui.add_text("run", words, disabled=True)
         with gui.add_folder("Scene", expand_by_default=viewer.stage.stress > 0.0):
             self.names = gui.add_checkbox("names", False)
             self.follow = gui.add_checkbox("follow", viewer._travels)
@@ -62,7 +66,7 @@ class TimeControls:
         self.follow.on_update(lambda _: viewer._later(self._redraw))
 
     def _show_stress(self) -> None:
-        self.stress.value = f"0 to {self.viewer.stage.stress / 1e6:.3g} MPa"
+        self.stress.value = f"0 to {scaled(self.viewer.stage.stress)}Pa"
 
     def _redraw(self) -> None:
         self.viewer._drawn = -1
@@ -95,11 +99,11 @@ class TimeControls:
         """A line about the run."""
         self.status.value = words
 
-    def take(self, result: Result) -> None:
+    def take(self, time: Array, jumps: dict[str, float]) -> None:
         """Times and impacts of another result."""
-        low, high = _span(result)
+        low, high = _span(time)
         self.slider.min, self.slider.max, self.slider.step = low, high, (high - low) / 1000
-        self._jumps = jumps(result)
+        self._jumps = jumps
         self.jump.options = (NOWHERE, *self._jumps)
         self.jump.value = NOWHERE
         self.jump.visible = bool(self._jumps)
@@ -164,16 +168,17 @@ def jumps(result: Result) -> dict[str, float]:
     return {f"{k + 1}: {time:.6g} s, {name[:60]}": time for k, (time, name) in enumerate(found[:JUMPS])}
 
 
-def _span(result: Result) -> tuple[float, float]:
-    low, high = float(result.time[0]), float(result.time[-1])
+def words(result: Result) -> str:
+    """How a run went."""
+    run = result.run
+    return f"{run.method}, {run.steps} steps in {1e3 * run.seconds:.3g} ms" if run.steps else run.status
+
+
+def _span(time: Array) -> tuple[float, float]:
+    low, high = float(time[0]), float(time[-1])
     return low, high if high > low else low + 1.0
 
 
-def _marks(result: Result, low: float, high: float) -> tuple[float, ...] | None:
-    times = [t for t in dict.fromkeys(jumps(result).values()) if low <= t <= high][:MARKS]
+def _marks(jumps: dict[str, float], low: float, high: float) -> tuple[float, ...] | None:
+    times = [t for t in dict.fromkeys(jumps.values()) if low <= t <= high][:MARKS]
     return tuple(times) or None
-
-
-def _words(result: Result) -> str:
-    run = result.run
-    return f"{run.method}, {run.steps} steps in {1e3 * run.seconds:.3g} ms" if run.steps else run.status

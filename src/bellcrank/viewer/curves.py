@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +24,58 @@ MOST = 12
 NOTHING = "(choose a quantity)"
 
 
+class Quantities(Protocol):
+    """What curves are taken from: times [s], names to choose from, those shown unless asked otherwise, panels."""
+
+    @property
+    def time(self) -> Array: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def usual(self) -> Sequence[str]: ...
+
+    def panels(self, names: Sequence[str]) -> list[Panel]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class CurvesOfMechanism:
+    """Of a result of a mechanism."""
+
+    result: Result
+
+    @property
+    def time(self) -> Array:
+        """[s]."""
+        return self.result.time
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of all quantities."""
+        return self.result.names
+
+    @property
+    def usual(self) -> Sequence[str]:
+        """Shown unless asked otherwise."""
+        return default_names(self.result)
+
+    def panels(self, names: Sequence[str]) -> list[Panel]:
+        """By unit."""
+        return panels(self.result, names)
+
+
 class Curves:
     """Plots by unit in a folder of the panel, and the means to choose what they show."""
 
-    def __init__(self, server: Any, result: Result, names: Sequence[str] | None) -> None:
-        self.server, self.result = server, result
+    def __init__(self, server: Any, given: Quantities, names: Sequence[str] | None) -> None:
+        self.server, self.given = server, given
         # The browser's wishes and the viewer's own thread come at any time.
         self._lock = threading.RLock()
-        self.names = list(default_names(result) if names is None else names)
+        self.names = list(given.usual if names is None else names)
         self.folder = server.gui.add_folder("Curves")
         with self.folder:
-            choices = (NOTHING, *sorted(result.names))
+            choices = (NOTHING, *sorted(given.names))
             self.choice = server.gui.add_dropdown("add", choices, initial_value=NOTHING)
             self.clear = server.gui.add_button("Clear curves")
         self.plots: list[_Plot] = []
@@ -53,19 +95,19 @@ class Curves:
             self.choice.value = NOTHING
             self.choose([*self.names, name])
 
-    def take(self, result: Result) -> None:
+    def take(self, given: Quantities) -> None:
         """The same quantities of another result of the same mechanism."""
         with self._lock:
-            self.result = result
+            self.given = given
             self._draw()
 
     def _draw(self) -> None:
-        found = panels(self.result, self.names) if self.names and len(self.result) else []
+        found = self.given.panels(self.names) if self.names and len(self.given.time) else []
         for plot in self.plots[len(found) :]:
             plot.handle.remove()
         self.plots = self.plots[: len(found)]
         for k, panel in enumerate(found):
-            data = _Data(self.result.time, panel)
+            data = _Data(self.given.time, panel)
             if k < len(self.plots):
                 self.plots[k].take(data)
             else:

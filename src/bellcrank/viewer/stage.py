@@ -16,7 +16,9 @@ from bellcrank.view.stress import colours
 from bellcrank.view.svg import coil, placed
 
 if TYPE_CHECKING:
-    from bellcrank.result.result import Result
+    from collections.abc import Sequence
+
+    from bellcrank.impacts.records import ImpactRecord
 
 Array = NDArray[np.float64]
 
@@ -29,15 +31,19 @@ FLASH = 0.04
 class Stage:
     """The nodes of one scene; `show` puts them where they are in a frame."""
 
-    def __init__(self, server: Any, scene: Scene, result: Result, names: bool = False) -> None:
-        self.server, self.scene, self.result = server, scene, result
+    def __init__(
+        self, server: Any, scene: Scene, struck: Sequence[ImpactRecord] = (), names: bool = False
+    ) -> None:
+        self.server, self.scene, self.struck = server, scene, struck
         api = server.scene
         self.root = api.add_frame("/stage", show_axes=False)
         self.frames = [api.add_frame(f"/stage/body{k}", show_axes=False) for k in range(len(scene.bodies))]
         self._solids()
         self._grid()
         self.labels = [
-            api.add_label(f"/stage/body{k}/name", name, visible=names) for k, name in enumerate(scene.bodies)
+            api.add_label(f"/stage/body{k}/name", name, visible=names)
+            for k, name in enumerate(scene.bodies)
+            if name
         ]
         self.springs = self._spring_lines()
         most = self.stress
@@ -167,7 +173,7 @@ class Stage:
 
     def _impact_marks(self) -> list[tuple[float, Any]]:
         """Balls where impacts were, the larger the stronger, seen for a moment after each."""
-        records = list(self.result.impacts)[:200]
+        records = list(self.struck)[:200]
         strongest = max((abs(c.impulse) for r in records for c in r.contacts), default=0.0) or 1.0
         marks = []
         for n, record in enumerate(records):

@@ -1,0 +1,119 @@
+"""What the contact points that were found may overlook, in compiled code.
+
+Only so many points are followed. Where a sample lies deeper in the other shape than all of them, what they tell is
+wrong, and nobody would notice: the body sinks. So every search compares; and where there are more low places than
+points, the next search comes before one of them can touch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.holding import hold_at
+from bellcrank.contact.meeting_layout import (
+    BULGE_A,
+    BULGE_B,
+    CLEARANCE,
+    HEIGHT,
+    HOLD,
+    MARKS_A,
+    MARKS_B,
+    ORDER,
+    PAD,
+    PARTNER,
+    PLACE,
+    POINTS,
+    SPACING_A,
+    TABLE_A,
+    TABLE_B,
+)
+from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.slots import away, farthest, tried
+from bellcrank.simulate.compiled import part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SHARE = 0.1
+"""Of a depth: heights of samples and gaps of contact points are told in two ways, which differ by less."""
+LEAST = 0.05
+"""Motion to the next search over the distance of samples, at least."""
+HELD = 0.5
+"""The same where a point is held on a surface that is curved there, so that it would rise as the body rolls."""
+
+
+@part
+def overlooked(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
+    kept: Ints,
+) -> int:  # fmt: skip
+    """The place of a sample that lies deeper than all contact points, or -1. Beyond a rim there is no contact."""
+    points = header[POINTS]
+    deepest = 0.0
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            deepest = min(deepest, slots[points + k, 0])
+    slack = given[BULGE_A] + given[BULGE_B] + 1e-6 * given[SPACING_A]
+    for m in range(lowest):
+        k = low[m, ORDER]
+        height = measures[k, HEIGHT]
+        if not (1.0 - SHARE) * height < deepest - slack:
+            break
+        if tried(header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[2 * points]) != BEYOND:
+            return low[k, PLACE]  # type: ignore[no-any-return]
+    return -1
+
+
+@part
+def come_back_in_time(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
+    kept: Ints,
+) -> None:  # fmt: skip
+    """Shorten the way to the next search where not all low places have a point, or one is held on a curved surface.
+
+    Places between the points sink no deeper than these.
+    """
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    points = header[POINTS]
+    spacing = given[SPACING_A]
+    taken = 0
+    x = 0.0
+    y = 0.0
+    z = 0.0
+    for k in range(points):
+        i = kept[points + k, PLACE]
+        if i >= 0:
+            taken += 1
+            x += slots[points + k, 4]
+            y += slots[points + k, 5]
+            z += slots[points + k, 6]
+            j = kept[points + k, PARTNER]
+            if slots[points + k, HOLD] < 0.5:
+                if hold_at(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD]) > 0.5:
+                    given[CLEARANCE] = min(given[CLEARANCE], HELD * spacing)
+    if taken < points:
+        return
+    share = 1.0 / taken
+    widest = 0.0
+    for k in range(points):
+        widest = max(widest, away(slots[points + k], share * x, share * y, share * z))
+    slack = given[BULGE_A] + given[BULGE_B]
+    for m in range(lowest):
+        k = low[m, ORDER]
+        i = low[k, PLACE]
+        room = max(measures[k, HEIGHT] - slack, LEAST * spacing)
+        if not room < given[CLEARANCE]:
+            break
+        dx = table_a[i, 0] - share * x
+        dy = table_a[i, 1] - share * y
+        dz = table_a[i, 2] - share * z
+        outside = dx * dx + dy * dy + dz * dz > (widest + spacing) * (widest + spacing)
+        if outside and farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) > 4.0 * spacing:
+            given[CLEARANCE] = room
+            break
+
+
+__all__ = ["come_back_in_time", "overlooked"]

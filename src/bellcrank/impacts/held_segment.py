@@ -1,0 +1,129 @@
+"""A stretch of a run with the same lasting contacts, their forces from the programs of the open mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.events import Event, watch_program
+from bellcrank.impacts.contacts import Contacts, modes_key
+from bellcrank.impacts.held import Held
+from bellcrank.impacts.modes import Modes
+from bellcrank.impacts.segment import Segment
+from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanism import State
+from bellcrank.program.kernel import Kernel, compile_program
+
+if TYPE_CHECKING:
+    from bellcrank.events import Controller
+    from bellcrank.simulate import Problem
+
+Array = NDArray[np.float64]
+
+
+class HeldSegment(Segment):
+    """As any segment, but the mechanism stays open; what holds the contacts are forces worked out at every state."""
+
+    def __init__(
+        self,
+        contacts: Contacts,
+        modes: Modes,
+        state: State,
+        p: Array,
+        integrator: str,
+        events: Sequence[Event],
+        controllers: Sequence[Controller],
+    ) -> None:
+        self._held: Held | None = None
+        variant = contacts.variant({}, state, p)
+        super().__init__(contacts, modes, variant, integrator, events, controllers)
+
+    def _watched_pairs(self) -> list[ContactPair]:
+        # The events of the open mechanism, whichever contacts last; those of lasting ones are passed over.
+        return list(self.contacts.pairs)
+
+    def _ends(self) -> list[tuple[str, str, int]]:
+        found = []
+        for pair in self.contacts.pairs:
+            name = pair.contact.name
+            if name in self.modes:
+                found.append((name, "release", -1))
+                if pair.contact.friction:
+                    found.append((name, "slip" if self.modes[name].sticking else "stick", -1))
+        return found
+
+    def _lasting(self) -> Held:
+        if self._held is None or self._held.machine is not self.machine:
+            partition, contacts = self.machine.partition, self.contacts
+            self._held = Held(
+                self.machine,
+                contacts.impact_program(partition),
+                contacts.free_accelerations(partition),
+                self._projected,
+                contacts.pairs,
+                self.modes,
+                contacts.slack(self.modes, self.mechanism.start, np.array(self.mechanism.parameter_values)),
+                self._event_kernel(),
+                len(self.user_events),
+            )
+        return self._held
+
+    @property
+    def _projected(self) -> bool:
+        m = self.mechanism
+        return bool(m.kept) or any(link.kind in (LinkKind.BALL, LinkKind.FREE) for link in m.linkage.links)
+
+    def _event_kernel(self) -> Kernel:
+        plain = self.events[: len(self.events) - len(self.ends)]
+        key = ("events", (modes_key({}), None), self.machine.partition, self.user_events, self._watched_key())
+        return self.contacts.once(
+            key, lambda: compile_program(watch_program(self.mechanism, self.machine.partition, plain))
+        )
+
+    def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
+        """As of the open mechanism, with held contacts."""
+        held = self._lasting()
+        return replace(
+            super().problem(q, u, t, p),
+            rhs=held.rates.address,
+            project=held.hold.address,
+            events=held.events.address,
+            tangent=0,
+            make_tangent=None,
+            keep=(held,),
+        )
+
+    def _rates(self, x: Array) -> Array:
+        return self._lasting().bear(x)
+
+    def _full(self, x: Array) -> Array:
+        return self._with_forces(x, np.asarray(self.machine.full(x)))
+
+    def _with_forces(self, x: Array, free: Array) -> Array:
+        """All speeds and their rates; the dependent ones follow the independent ones as speeds do."""
+        speeds, n = self.mechanism.linkage.speeds, self.mechanism.linkage.positions
+        independent = list(self.machine.partition.independent)
+        found = free[: 2 * speeds].copy()
+        gained = self._rates(x)[n:] - found[speeds:][independent]
+        own = slice(1 + n, 1 + n + len(independent))
+        moved, still = x.copy(), x.copy()
+        moved[own], still[own] = gained, 0.0
+        found[speeds:] += self.machine.full(moved)[:speeds] - self.machine.full(still)[:speeds]
+        return found
+
+    def rows(self, times: Array, y: Array, partition: NDArray[np.int64]) -> tuple[Array, Array, Array, Array]:
+        """Positions, speeds, their rates and parameters at outputs."""
+        q, u, du, parameters = super().rows(times, y, partition)
+        last = self.machine
+        for number, machine in enumerate(self.used):
+            self.machine = machine
+            for k in np.flatnonzero(partition == number):
+                x = np.concatenate([times[k : k + 1], y[k], parameters[k]])
+                du[k] = self._with_forces(x, np.concatenate([u[k], du[k]]))[u.shape[1] :]
+        self.machine = last
+        return q, u, du, parameters
