@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Real
@@ -28,6 +28,7 @@ from bellcrank.analysis.grouping import body_groups_of, connected
 from bellcrank.analysis.initial import apply_initial
 from bellcrank.analysis.masses import check_masses
 from bellcrank.analysis.mistakes import check_implied, check_locked, open_loop, stuck
+from bellcrank.analysis.sizes import length_scale, length_unit
 from bellcrank.analysis.symmetry import spinning_links
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Mechanics
@@ -142,7 +143,7 @@ class Mechanism(StudyMethods):
         """The constraints ready to be evaluated in plain numbers."""
         values = self.parameter_values if parameters is None else parameters
         named = dict(zip(self.mechanics.parameters, values, strict=True))
-        return LoopState(self.linkage, self.mechanics.constraints, named)
+        return LoopState(self.linkage, self.mechanics.constraints, named, max(1.0, self.length_scale))
 
     def choose_partition(self, state: State, parameters: Sequence[float] | None = None) -> Partition:
         """Dependent and independent speeds that are well conditioned in this state."""
@@ -193,8 +194,6 @@ class Mechanism(StudyMethods):
     @cached_property
     def length_scale(self) -> float:
         """What absolute tolerances of lengths are multiplied by (see :mod:`bellcrank.analysis.sizes`)."""
-        from bellcrank.analysis.sizes import length_scale
-
         return length_scale(self.system)
 
     @property
@@ -347,7 +346,7 @@ def analyse(
     time [s].
     """
     tree = spanning_tree(system)
-    linkage = lower(system, tree)
+    linkage = replace(lower(system, tree), unit=length_unit(system))
     constraints = constraints_of(system, tree, linkage)
     effects = tuple(effect(force, linkage) for force in system.forces.values())
     names = tuple(system.parameters)
@@ -356,7 +355,8 @@ def analyse(
     watched = any(state.rate is not None for state in system.states.values())
     spinning = frozenset() if watched else spinning_links(system, linkage, constraints, regrouped(linkage))
     mechanics = Mechanics(linkage, constraints, effects, names, spinning)
-    loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)))
+    coarse = max(1.0, length_scale(system))
+    loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)), coarse)
     drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
     given, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, drawn, rest, initial or {})
     given = led(loops, drawn, given, fixed_q, t)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batch.test_batch import blowing_up, swing
+from batch.test_batch import blowing_up, parallelogram, swing
 from bellcrank.batch import device as on_device
 from bellcrank.batch import simulate_many
 from bellcrank.errors import ModelError
@@ -77,3 +77,20 @@ def test_what_fails_there_runs_here() -> None:
 def test_what_does_not_go_together(options, words: str) -> None:
     with pytest.raises((ModelError, ValueError, KeyError), match=words):
         simulate_many(swing(), {"mass": [2.0]}, 1.0, quantities=NAMES, output=10, **options)
+
+
+@needs_gxx
+@pytest.mark.usefixtures("_processor")
+@pytest.mark.parametrize(
+    "how", [{"integrator": "dormand_prince5"}, {"integrator": "runge_kutta4", "step": 2e-3}]
+)
+def test_instances_beside_a_change_point_run_here(how) -> None:
+    """Slow passes of a parallelogram: rounding would take energy there, or give it."""
+    speeds = -np.geomspace(1e-3, 3.0, 12)
+    table = {"main.angle": np.full(len(speeds), 0.05), "main.angle_rate": speeds}
+    names = ["energy.total", "energy.kinetic"]
+    found = simulate_many(parallelogram(), table, 1.0, quantities=names, output=10, device="gpu", **how)
+    assert found.done.all()
+    assert found.run.alone == len(speeds)
+    energy, kinetic = (np.asarray(found[name]) for name in names)
+    assert np.all(np.abs(energy - energy[:, :1]).max(axis=1) < 1e-6 * kinetic.max(axis=1))

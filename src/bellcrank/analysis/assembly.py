@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import AssemblyError
-from bellcrank.formulations.partition import NumericRows, equation_numbers, numeric_rows
+from bellcrank.formulations.partition import NumericRows, compared, equation_numbers, numeric_rows
 from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage, LinkKind
@@ -34,11 +34,20 @@ LONGEST_MOVE = 0.3
 
 @dataclass(frozen=True, eq=False)
 class LoopState:
-    """A linkage with numbers for its parameters, ready to evaluate constraints in plain floats."""
+    """A linkage with numbers for its parameters, ready to evaluate constraints in plain floats.
+
+    coarseness: what tolerances of lengths are multiplied by, 1 or more; coordinates of thousands of metres are
+    rounded themselves.
+    """
 
     linkage: Linkage
     constraints: tuple[Constraint, ...]
     parameters: Mapping[str, float]
+    coarseness: float = 1.0
+
+    def compared(self, J: Array) -> Array:
+        """Rows as they are judged for rank: lengths in units of the mechanism, see :func:`compared`."""
+        return compared(self.linkage, J)
 
     def rows(self, q: Array, t: float = 0.0) -> NumericRows:
         """Residuals and Jacobian at positions q."""
@@ -92,17 +101,18 @@ def close_positions(
     rows = state.rows(q, t)
     used = np.arange(len(rows.residual)) if equations is None else np.array(equations, dtype=int)
     best = _approached(state, q, rows, free, used, t)
+    units = np.array(state.linkage.speed_units)
     rng = np.random.default_rng(7)
     for _ in range(nudges):
-        if _is_closed(*best, used):
+        if _is_closed(state, *best, used):
             break
         nudge = np.zeros(state.linkage.speeds)
-        nudge[free] = 0.2 * rng.standard_normal(free.size)
+        nudge[free] = 0.2 * rng.standard_normal(free.size) * units[free]
         beside = state.moved(q, nudge)
         found = _approached(state, beside, state.rows(beside, t), free, used, t)
         if _size(found[1], used) < _size(best[1], used):
             best = found
-    if not _is_closed(*best, used):
+    if not _is_closed(state, *best, used):
         raise AssemblyError(describe(best[1]))
     return best[0]
 
@@ -112,10 +122,11 @@ def _approached(
 ) -> tuple[Array, NumericRows]:
     """Where steps of smallest length lead: Gauss-Newton, damped (Levenberg, Marquardt) when it fails."""
     size, damping, slow = _size(rows, used), 0.0, 0
+    units = np.array(state.linkage.speed_units)[free]
     for _ in range(200):
-        if size <= POSITION_TOLERANCE or slow > 5:
+        if size <= POSITION_TOLERANCE * state.coarseness or slow > 5:
             break
-        U, s, V = np.linalg.svd(rows.J[np.ix_(used, free)], full_matrices=False)
+        U, s, V = np.linalg.svd(rows.J[np.ix_(used, free)] * units, full_matrices=False)
         s = np.where(s > 1e-9 * s.max(initial=0.0), s, 0.0)
         scale = s.max(initial=0.0) ** 2
         along = U.T @ rows.residual[used]
@@ -124,6 +135,7 @@ def _approached(
             step = np.zeros(state.linkage.speeds)
             step[free] = -V.T @ (shrunk * along)
             step *= min(1.0, LONGEST_MOVE / max(np.abs(step).max(initial=0.0), 1e-300))
+            step[free] *= units
             trial = state.moved(q, step)
             trial_rows = state.rows(trial, t)
             if _size(trial_rows, used) < size:
@@ -133,7 +145,11 @@ def _approached(
             break
         damping = 0.1 * damping if damping > 1e-6 else 0.0
         before, size = size, _size(trial_rows, used)
-        slow = slow + 1 if size > 0.9 * before and (size < 1e-9 or size > 0.9999 * before) else 0
+        slow = (
+            slow + 1
+            if size > 0.9 * before and (size < 1e-9 * state.coarseness or size > 0.9999 * before)
+            else 0
+        )
         q, rows = trial, trial_rows
     return q, rows
 
@@ -142,9 +158,9 @@ def _size(rows: NumericRows, used: NDArray[np.int64]) -> float:
     return float(np.linalg.norm(rows.residual[used]))
 
 
-def _is_closed(q: Array, rows: NumericRows, used: NDArray[np.int64]) -> bool:
+def _is_closed(state: LoopState, q: Array, rows: NumericRows, used: NDArray[np.int64]) -> bool:
     largest = float(np.abs(rows.residual[used]).max(initial=0.0))
-    return largest <= CLOSED * max(1.0, float(np.abs(q).max(initial=0.0)))
+    return largest <= CLOSED * max(state.coarseness, float(np.abs(q).max(initial=0.0)))
 
 
 def led(state: LoopState, drawn: Array, given: Array, held: Sequence[int], t: float) -> Array:
@@ -154,7 +170,10 @@ def led(state: LoopState, drawn: Array, given: Array, held: Sequence[int], t: fl
     """
     places = [k.q for k in state.linkage.links if k.kind.speeds == 1 and k.u in set(held)]
     change = given[places] - drawn[places]
-    steps = min(100, math.ceil(np.abs(change).max(initial=0.0) / LONGEST_LEAD))
+    units = [
+        state.linkage.speed_units[k.u] for k in state.linkage.links if k.q in places and k.kind.speeds == 1
+    ]
+    steps = min(100, math.ceil(np.abs(change / units).max(initial=0.0) / LONGEST_LEAD))
     if steps <= 1 or not state.constraints:
         return given
     q = given.copy()
@@ -181,7 +200,7 @@ def closed_without(
     except AssemblyError:
         return closed
     rows = state.rows(found, t)
-    return found if _is_closed(found, rows, np.arange(len(rows.residual))) else closed
+    return found if _is_closed(state, found, rows, np.arange(len(rows.residual))) else closed
 
 
 def contradiction(
@@ -190,13 +209,14 @@ def contradiction(
     """A dropped equation that the kept ones imply at time t, but no longer a moment later."""
     if not dropped or not any(c.what.startswith("driver") for c in state.constraints):
         return None
-    span = min(0.02, 0.05 / max(1.0, np.abs(u).max(initial=0.0)))
+    fastest = np.abs(u / np.array(state.linkage.speed_units)).max(initial=0.0)
+    span = min(0.02, 0.05 / max(1.0, fastest))
     try:
         later = close_positions(state, state.moved(q, span * u), (), t + span, lambda _: "", kept, nudges=0)
     except AssemblyError:
         return None
     residual = np.abs(state.rows(later, t + span).residual[list(dropped)])
-    return dropped[int(residual.argmax())] if residual.max() > 1e-8 else None
+    return dropped[int(residual.argmax())] if residual.max() > 1e-8 * state.coarseness else None
 
 
 def close_speeds(
@@ -208,9 +228,10 @@ def close_speeds(
     if not miss.size:
         return u
     u = u.copy()
-    u[free] += np.linalg.pinv(rows.J[:, free], rcond=1e-9) @ miss
+    units = np.array(state.linkage.speed_units)[free]
+    u[free] += units * (np.linalg.pinv(rows.J[:, free] * units, rcond=1e-9) @ miss)
     left = rows.J @ u - rows.nu
-    if np.abs(left).max() > 1e-9 * max(1.0, np.abs(u).max(initial=0.0)):
+    if np.abs(left).max() > 1e-9 * max(state.coarseness, np.abs(u).max(initial=0.0)):
         raise AssemblyError(describe(left))
     return u
 
@@ -222,14 +243,15 @@ def independent_equations(state: LoopState, q: Array, t: float) -> tuple[list[in
     so. The mechanism is therefore moved a little along its freedoms and looked at again.
     """
     rows = state.rows(q, t)
-    best = _ranked(rows.J)
+    best = _ranked(state.compared(rows.J))
+    units = np.array(state.linkage.speed_units)
     rng = np.random.default_rng(20)
     for size in (0.02, 0.05, 0.02):
         if len(best) == rows.J.shape[0]:
             break
-        nearby = _wander(state, q, rows, size * rng.standard_normal(state.linkage.speeds), t)
+        nearby = _wander(state, q, rows, size * rng.standard_normal(state.linkage.speeds) * units, t)
         if nearby is not None:
-            found = _ranked(state.rows(nearby, t).J)
+            found = _ranked(state.compared(state.rows(nearby, t).J))
             if len(found) > len(best):
                 best = found
     kept = sorted(best)
@@ -238,7 +260,8 @@ def independent_equations(state: LoopState, q: Array, t: float) -> tuple[list[in
 
 def _wander(state: LoopState, q: Array, rows: NumericRows, step: Array, t: float) -> Array | None:
     """A closed configuration a little way along the freedoms, or None where none is found."""
-    step = step - np.linalg.pinv(rows.J, rcond=1e-9) @ (rows.J @ step)
+    units = np.array(state.linkage.speed_units)
+    step = step - units * (np.linalg.pinv(rows.J * units, rcond=1e-9) @ (rows.J @ step))
     try:
         return close_positions(state, state.moved(q, step), (), t, lambda _: "", nudges=0)
     except AssemblyError:

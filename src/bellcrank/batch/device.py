@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.batch.group import lane_machine
 from bellcrank.errors import ModelError
 from bellcrank.export import export_of
 from bellcrank.mechanism import Mechanism
 from bellcrank.program import cuda
 from bellcrank.program.gpu import Device, device, integrate_adaptive, integrate_fixed
 from bellcrank.simulate import Options
+from bellcrank.simulate.steps import CLOSE
 
 Array = NDArray[np.float64]
 
@@ -26,7 +28,12 @@ RESIDUAL = {"double": 1e-11, "single": 2e-6}
 
 @dataclass(frozen=True, eq=False)
 class DeviceRun:
-    """The kernel of a mechanism for one method and precision, ready for any number of states."""
+    """The kernel of a mechanism for one method and precision, ready for any number of states.
+
+    An instance whose steps end beside a change point, within a twentieth of where its loops lose rank, fails here.
+
+    coarseness: what the tolerance of positions is multiplied by in large mechanisms.
+    """
 
     on: Device
     source: str
@@ -34,6 +41,7 @@ class DeviceRun:
     precision: cuda.Precision
     times: Array
     options: Options
+    coarseness: float = 1.0
 
     @staticmethod
     def of(
@@ -54,9 +62,14 @@ class DeviceRun:
         elif options.fixed_step:
             raise ModelError("step= on the device goes with integrator='runge_kutta4'")
         e = export_of(mechanism)
-        problem = cuda.Problem(e.rates, e.projection, len(e.states), len(e.parameters))
+        projection, least = None, 0.0
+        if e.projection is not None:
+            projection = mechanism.projection(mechanism.partition, with_rank=True)
+            least = CLOSE * lane_machine(mechanism).rank
+        problem = cuda.Problem(e.rates, projection, len(e.states), len(e.parameters), least)
         source = cuda.integration(problem, method, precision)
-        return DeviceRun(on or device(), source, method, precision, times, options)
+        coarseness = max(1.0, mechanism.length_scale)
+        return DeviceRun(on or device(), source, method, precision, times, options, coarseness)
 
     def rows_at_once(self, states: int) -> int:
         """How many instances fit."""
@@ -65,7 +78,7 @@ class DeviceRun:
     def go(self, t: float, y: Array, p: Array) -> tuple[Array, NDArray[np.bool_]]:
         """States at the output times, shape (rows, outputs, n), and which rows reached the end."""
         real: Any = np.float64 if self.precision == "double" else np.float32
-        block, closing = cuda.BLOCK[self.precision], RESIDUAL[self.precision]
+        block, closing = cuda.BLOCK[self.precision], RESIDUAL[self.precision] * self.coarseness
         begins = int(self.times[0] <= t)
         if self.method == "runge_kutta4":
             steps, every = _fixed_grid(t, self.times, self.options.fixed_step)

@@ -67,7 +67,7 @@ def _closed(machine: LaneMachine, t: float, q: Array, p: Array, free: int) -> Ar
     for _ in range(8):
         out = machine.projection.many(np.hstack([at, q, still, p]))
         q = out[:, : q.shape[1]].copy()
-        if np.nanmax(out[:, -2], initial=0.0) <= 1e-12:
+        if np.nanmax(out[:, -3], initial=0.0) <= 1e-12:
             break
     return q
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch import lane_queue as queue
 from bellcrank.batch.lane_queue import advance_groups
-from bellcrank.batch.lanes import ACTIVE, FLAG, LANE_ROWS, LANES, ORDER, advance_lanes
+from bellcrank.batch.lanes import ACTIVE, FLAG, FROM_START, LANE_ROWS, LANES, ORDER, advance_lanes
 from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.segment import watching
@@ -42,6 +42,7 @@ class LaneMachine:
     projection: Kernel | None
     full: Kernel
     scales: Array | None
+    rank: float = 1.0
 
     @property
     def partition(self) -> Partition:
@@ -60,10 +61,20 @@ def _compiled(mechanism: Mechanism) -> LaneMachine:
     traced = mechanism.traced()
     projection = None
     if needs_projection(mechanism):
-        projection = compile_program(mechanism.projection(mechanism.partition), LANES)
+        projection = compile_program(mechanism.projection(mechanism.partition, with_rank=True), LANES)
     rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
     scales = tolerance_scales(mechanism, mechanism.partition)
-    return LaneMachine(traced, rates, projection, full, scales)
+    return LaneMachine(traced, rates, projection, full, scales, _rank(mechanism, projection))
+
+
+def _rank(mechanism: Mechanism, projection: Kernel | None) -> float:
+    """How far from losing rank the loops are where they are farthest, by the measure of the projection."""
+    if projection is None:
+        return 1.0
+    start = mechanism.start
+    y = np.concatenate([[start.t], start.q, start.u[list(mechanism.partition.independent)]])
+    x = np.concatenate([y, mechanism.parameter_values])
+    return float(projection.many(x[None])[0, -1]) / mechanism.start_independence
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +130,7 @@ class LaneGroups:
         directions = np.array(() if watch is None else watch.directions)
         self.g = np.zeros((LANE_ROWS + 6 * len(directions), LANES))
         self.g[len(self.g) - len(directions) :] = directions[:, None]
-        self.corrected = np.zeros((n + 2, LANES))
+        self.corrected = np.zeros((n + 3, LANES))
         outputs = np.zeros((1 + capacity, LANES * len(times) * n))
         self.out_y = outputs[0].reshape(len(times), n, LANES)
         self.kept = outputs[1:].reshape(capacity * LANES, len(times), n)
@@ -153,6 +164,7 @@ class LaneGroups:
         reals[at.RTOL], reals[at.MAX_STEP] = options.rtol, options.max_step
         reals[at.POSITION_TOLERANCE] = options.position_tolerance
         reals[at.THRESHOLD] = options.repartition_threshold
+        reals[at.RANK_BEST] = self.machine.rank
         # The queue itself reads the sizes, before any group has begun.
         self.ints[: at.INTS] = ints
 
@@ -205,8 +217,14 @@ class LaneGroups:
     def _leave(self, lanes: NDArray[np.int64]) -> list[Leaver]:
         """Take lanes out; copies of another lane keep their places."""
         t, output = float(self.reals[at.T]), int(self.ints[at.OUT_NEXT])
-        first = LANES * int(self.ints[queue.GROUP])
-        found = [Leaver(first + int(k), t, self.v[at.Y, :, k].copy(), output) for k in lanes]
+        group = int(self.ints[queue.GROUP])
+        found = []
+        for k in lanes.tolist():
+            leaver = Leaver(LANES * group + k, t, self.v[at.Y, :, k].copy(), output)
+            if self.g[FLAG, k] == FROM_START:
+                x = self.starts[group, :, k]
+                leaver = Leaver(leaver.place, float(x[0]), x[1 : 1 + self.n].copy(), 0)
+            found.append(leaver)
         self.g[ACTIVE, lanes] = 0.0
         left = np.flatnonzero(self.g[ACTIVE])
         if len(left):

@@ -17,6 +17,7 @@ from bellcrank.simulate.layout import (
     ERROR_OLD,
     EVALUATIONS,
     F_NEW,
+    FIXED,
     H_STEP,
     MAX_STEP,
     N_OUT,
@@ -24,6 +25,7 @@ from bellcrank.simulate.layout import (
     OWN,
     POSITION_TOLERANCE,
     PROJECT,
+    RANK_BEST,
     RHS,
     RTOL,
     SCANNING,
@@ -37,6 +39,7 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
+from bellcrank.simulate.steps import CLOSE, ROUNDING, SHARE
 from bellcrank.simulate.vectors import hermite
 from bellcrank.simulate.vocabulary import call, call_at
 
@@ -49,7 +52,13 @@ ACTIVE = 0  # 0 for a lane that only keeps a place warm
 FLAG = 1  # set where the lane cannot go on with the others
 MARGINS = 2
 ERRORS_OF = 3
-LANE_ROWS = 4
+RANKS = 4  # how far the loops are from losing rank, in the state just projected
+RANK_STARTS = 5  # and at the start of the step
+RANK_BESTS = 6  # and at best, so far
+LANE_ROWS = 7
+
+FROM_START = 2.0
+"""Flag of a lane beside a change point: by itself it finds steps that lead past, if it has not come close in others."""
 
 ORDER = 24
 """Where the order of the method stands in ints: the place of HISTORY, which one-step methods do not use."""
@@ -118,6 +127,7 @@ def project_lanes(
         closed = True
         for lane in range(4):
             g[MARGINS, lane] = corrected[n + 4 + lane]
+            g[RANKS, lane] = corrected[n + 8 + lane]
             g[FLAG, lane] = 0.0
             if g[ACTIVE, lane] != 0.0 and not corrected[n + lane] <= reals[POSITION_TOLERANCE]:
                 g[FLAG, lane] = 1.0
@@ -125,6 +135,31 @@ def project_lanes(
         if closed:
             return True
     return False
+
+
+@part
+def lost_lanes(addresses: Ints, ints: Ints, reals: Floats, g: Floats) -> bool:
+    """Flag lanes that the step just projected leads too close to a change point; see the scalar `lost`.
+
+    The middle of a fixed step, where no error tells, is left to the scalar loop.
+    """
+    if addresses[PROJECT] == 0:
+        return False
+    found = False
+    for lane in range(4):
+        g[FLAG, lane] = 0.0
+        if g[ACTIVE, lane] != 0.0:
+            g[RANK_BESTS, lane] = max(g[RANK_BESTS, lane], g[RANKS, lane])
+            d = g[RANKS, lane] / g[RANK_BESTS, lane]
+            begun = g[RANK_STARTS, lane] / g[RANK_BESTS, lane]
+            if ints[FIXED] != 0:
+                met = min(d, begun) < CLOSE
+            else:
+                met = d < begun and d**3 < SHARE * min(begun, 0.1) * ROUNDING / reals[RTOL]
+            if met:
+                g[FLAG, lane] = FROM_START
+                found = True
+    return found
 
 
 @part
@@ -257,6 +292,9 @@ def begin_lanes(
     load_lanes(x, reals[T], v, Y)
     if not project_lanes(addresses, ints, reals, x, corrected, g, reals[T]):
         return False
+    for lane in range(4):
+        g[RANK_STARTS, lane] = g[RANKS, lane]
+        g[RANK_BESTS, lane] = max(reals[RANK_BEST], g[RANKS, lane])
     for i in range(n):
         v[Y, i] = x[4 + i]
     rates_lanes(addresses, ints, x, v, reals[T], F)

@@ -3,8 +3,8 @@
 The four share time and step size: a step is as long as the lane with the largest error allows, and stands when
 all lanes accept it. Everything else is the scalar loop (:mod:`bellcrank.simulate.embedded`): the same tables,
 controller, projection and dense output. A lane that cannot go on with the others (its partition decays, its
-loops do not close, its rates are not finite, it may meet an event) is flagged and handed to the caller, who lets it go
-on by itself and puts a copy of another lane in its place.
+loops do not close or come beside a change point, its rates are not finite, it may meet an event) is flagged and
+handed to the caller, who lets it go on by itself and puts a copy of another lane in its place.
 
 Arrays hold the four lanes of an entry side by side: x = [t x 4, y0 x 4, y1 x 4, ..., p0 x 4, ...].
 """
@@ -18,13 +18,18 @@ from bellcrank.batch.lane_parts import (
     ACTIVE,
     ERRORS_OF,
     FLAG,
+    FROM_START,
     LANE_ROWS,
     LANES,
     MARGINS,
     ORDER,
+    RANK_BESTS,
+    RANK_STARTS,
+    RANKS,
     begin_lanes,
     combine_lanes,
     error_lanes,
+    lost_lanes,
     outputs_lanes,
     project_lanes,
     rates_lanes,
@@ -50,9 +55,11 @@ from bellcrank.simulate.layout import (
     OWN,
     OWN_INTS,
     OWN_REALS,
+    PROJECT,
     REALS,
     REJECTED,
     ROWS,
+    RTOL,
     SCANNING,
     STEPS,
     T_NEW,
@@ -69,6 +76,7 @@ from bellcrank.simulate.layout import (
 from bellcrank.simulate.steps import (
     DONE,
     REPARTITION,
+    ROUNDING,
     RUNNING,
     STEP_UNDERFLOW,
     TOO_MANY_STEPS,
@@ -106,7 +114,7 @@ def advance_lanes(
     x = vector(x_at, 4 + n)
     v = matrix(v_at, 0, ints[ROWS], n)
     g = matrix(g_at, 0, LANE_ROWS + 6 * ints[N_EVENTS], 4)
-    corrected = vector(corrected_at, n + 8)
+    corrected = vector(corrected_at, n + 12)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     shape = vector(own_ints_at, ints[OWN_INTS])
@@ -137,6 +145,8 @@ def advance_lanes(
         factor = 0.2
         trouble = True
         if project_lanes(addresses, ints, reals, x, corrected, g, reals[T_NEW]):
+            if lost_lanes(addresses, ints, reals, g):
+                return STEP_UNDERFLOW
             for i in range(n):
                 v[Y_NEW, i] = x[4 + i]
             rates_lanes(addresses, ints, x, v, reals[T_NEW], F_NEW)
@@ -171,13 +181,19 @@ def advance_lanes(
         decayed = False
         for lane in range(4):
             g[ERRORS_OF, lane] = g[MARGINS, lane]
+            g[RANK_STARTS, lane] = g[RANKS, lane]
         if not outputs_lanes(addresses, ints, reals, x, v, g, corrected, out_t, out_y, shape, table):
             return STEP_UNDERFLOW
         for lane in range(4):
             g[FLAG, lane] = 0.0
-            if g[ACTIVE, lane] != 0.0 and g[ERRORS_OF, lane] < reals[THRESHOLD]:
-                g[FLAG, lane] = 1.0
-                decayed = True
+            if g[ACTIVE, lane] != 0.0:
+                beside = False
+                if addresses[PROJECT] != 0:
+                    d = g[RANK_STARTS, lane] / g[RANK_BESTS, lane]
+                    beside = d * d < ROUNDING / reals[RTOL]
+                if beside or g[ERRORS_OF, lane] < reals[THRESHOLD]:
+                    g[FLAG, lane] = FROM_START if beside else 1.0
+                    decayed = True
         reals[T] = reals[T_NEW]
         for i in range(n):
             v[Y, i] = v[Y_NEW, i]
@@ -188,4 +204,4 @@ def advance_lanes(
             return TOO_MANY_STEPS
 
 
-__all__ = ["ACTIVE", "FLAG", "LANES", "LANE_ROWS", "ORDER", "advance_lanes"]
+__all__ = ["ACTIVE", "FLAG", "FROM_START", "LANES", "LANE_ROWS", "ORDER", "advance_lanes"]

@@ -78,9 +78,9 @@ def simulate_many(
     instances run one by one. output: number of equal intervals, the interval [s], or the times [s]. starts: states of
     all instances, or arrays of positions (rows, positions) and speeds (rows, speeds), instead of the described start.
     threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics processor,
-    with 'dormand_prince5' (default there), 'runge_kutta5' or 'runge_kutta4', in the given precision; what fails there,
-    runs here. Options as for `simulate`: tolerance, events, step [s], max_step [s], impacts, queue_size, propagation,
-    progress.
+    with 'dormand_prince5' (default there), 'runge_kutta5' or 'runge_kutta4', in the given precision; what fails there
+    or comes beside a change point, runs here. Options as for `simulate`: tolerance, events, step [s], max_step [s],
+    impacts, queue_size, propagation, progress.
 
     An instance that fails costs only itself; it is listed in `failures`. Ctrl-C returns what was done so far.
     """

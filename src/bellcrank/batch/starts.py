@@ -87,15 +87,16 @@ def _led(
     change = (target - q)[:, moved]
     leads = min(100, max(1, int(np.ceil(np.abs(change).max(initial=0.0) / LONGEST_LEAD))))
     residual = np.zeros(len(q))
+    closed = CLOSED * max(1.0, m.length_scale)
     for k in range(1, leads + 1):
         q[:, moved] = target[:, moved] - (leads - k) / leads * change
         for _ in range(30):
             t = np.full((len(q), 1), m.start.t)
             out = machine.projection.many(np.hstack([t, q, u, table.parameters]))
-            q, residual = out[:, :n].copy(), out[:, -2]
-            if np.nanmax(residual, initial=0.0) <= CLOSED:
+            q, residual = out[:, :n].copy(), out[:, -3]
+            if np.nanmax(residual, initial=0.0) <= closed:
                 break
-    bad = np.flatnonzero(~(residual <= CLOSED))
+    bad = np.flatnonzero(~(residual <= closed))
     return q, {int(k): f"the loops cannot be closed: {residual[k]:.3g} m or rad are left" for k in bad}
 
 

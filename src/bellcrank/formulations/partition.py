@@ -48,6 +48,19 @@ def numeric_rows(kin: Kinematics, constraints: Sequence[Constraint], t: float) -
     return NumericRows(J, residual, nu, tuple(equations))
 
 
+def compared(linkage: Linkage, J: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows in which lengths stand beside angles: speeds by their units and rows of size one, in large mechanisms.
+
+    Elsewhere they are left as they are.
+    """
+    if linkage.unit == 1.0:
+        return J
+    scaled = J * np.array(linkage.speed_units)
+    sizes = np.abs(scaled).max(axis=1, initial=0.0, keepdims=True)
+    # What is left of a row by rounding alone is no row.
+    return np.asarray(scaled / np.where(sizes > 1e-12 * sizes.max(initial=0.0), sizes, np.inf))
+
+
 def equation_numbers(constraints: Sequence[Constraint]) -> list[range]:
     """The numbers of each constraint's equations."""
     found, first = [], 0
@@ -98,7 +111,7 @@ def choose_partition(
         weights = _weights(linkage, group, speeds, avoid)
         turned = _single_base_balls(linkage, rows, group, equations)
         while True:
-            J = _turned_rows(linkage, rows, turned)
+            J = compared(linkage, _turned_rows(linkage, rows, turned))
             found = tuple(
                 (equations[i], speeds[j]) for i, j in _pivots(J[np.ix_(equations, speeds)], weights)
             )

@@ -80,10 +80,13 @@ def _unit(quaternion: Sequence[Scalar], step: Vec) -> list[Scalar]:
 def _margin(loops: Loops) -> Scalar:
     """The smallest pivot against the largest other entry of its row, 1 where nothing competes."""
     margins: list[Scalar] = [1.0]
+    units = _units(loops)
     for lu in loops.eliminations:
         pivots = {c for _, c in lu.pivots}
         for row, (_, c) in zip(lu.upper, lu.pivots, strict=True):
-            others = [function("abs", x) for j, x in row.items() if j not in pivots]
+            others = [
+                function("abs", _counted(x, units[j] / units[c])) for j, x in row.items() if j not in pivots
+            ]
             if others:
                 margins.append(function("abs", row[c]) / (_extreme(maximum, others, 0.0) + 1e-300))
     return _extreme(minimum, margins, 1.0)
@@ -96,17 +99,34 @@ def _rank(loops: Loops) -> Scalar:
     less than magnitudes.
     """
     found: list[Scalar] = [1.0]
-    owner = [k for k, c in enumerate(loops.constraints) for _ in range(c.size)]
+    units, large = _units(loops), loops.kin.linkage.unit != 1.0
+    # Where a length is far from a radian, directions do not count with points.
+    owner = [
+        2 * k + (large and label.startswith("axes"))
+        for k, c in enumerate(loops.constraints)
+        for label in c.labels
+    ]
     for group, lu in zip(loops.partition.groups, loops.eliminations, strict=True):
         dependent = {c for _, c in group.pivots}
         sizes: dict[int, Scalar] = {}
         for e, _ in group.pivots:
             for column, x in loops.row(e, group.turned).items():
                 if column in dependent:
+                    x = _counted(x, units[column])
                     sizes[owner[e]] = sizes.get(owner[e], 0.0) + x * x
-        for pivot, (e, _) in zip(lu.pivot_values, group.pivots, strict=True):
+        for pivot, (e, c) in zip(lu.pivot_values, group.pivots, strict=True):
+            pivot = _counted(pivot, units[c])
             found.append(pivot * pivot / (sizes[owner[e]] + 1e-300))
     return sqrt(_extreme(minimum, found, 1.0))
+
+
+def _units(loops: Loops) -> list[float]:
+    linkage = loops.kin.linkage
+    return [*linkage.speed_units, *[1.0] * linkage.shadows]
+
+
+def _counted(x: Scalar, unit: float) -> Scalar:
+    return x if unit == 1.0 else x * unit
 
 
 def _extreme(of_two: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar], of_none: Scalar) -> Scalar:

@@ -209,7 +209,7 @@ def variant_of(
     mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
     rubbing = any(not modes[n].sticking and pair.contact.friction > 0.0 for n, pair in active.items())
     named = dict(zip(mechanics.parameters, base.parameter_values, strict=True))
-    loops = LoopState(base.linkage, mechanics.constraints, named)
+    loops = LoopState(base.linkage, mechanics.constraints, named, max(1.0, base.length_scale))
     kept, dropped = independent_equations(loops, state.q, state.t)
     before = set(base.dropped)
     kept = [e for e in kept if e not in before]

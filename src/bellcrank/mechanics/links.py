@@ -118,7 +118,8 @@ class Linkage:
     speeds: those of the tree, modal rates included. shadows: speeds of nodes, numbered after them, which follow
     from the modal rates. owners: for each node link the link that owns its modal coordinates. nodes: placements of
     the nodes of flexible members, by body and node name. states: first-order states; their values stand behind the
-    positions of the links and count as positions, but no speed belongs to them.
+    positions of the links and count as positions, but no speed belongs to them. unit: a length [m]; speeds are held
+    against angular speeds, where pivots are chosen, by the way they make in the time of one radian.
     """
 
     links: tuple[Link, ...]
@@ -132,11 +133,23 @@ class Linkage:
     owners: Mapping[int, int] = field(default_factory=dict)
     nodes: Mapping[tuple[str, str], Placement] = field(default_factory=dict)
     states: tuple[str, ...] = ()
+    unit: float = 1.0
 
     def position_inputs(self, graph: Graph) -> list[Expr]:
         """Inputs of a trace for all positions; those of states go by their names, as expressions know them."""
         own = self.positions - len(self.states)
         return [*(graph.input(f"q.{i}") for i in range(own)), *(graph.input(name) for name in self.states)]
+
+    @property
+    def speed_units(self) -> tuple[float, ...]:
+        """What each speed of the tree counts by when it is held against others: `unit` or one."""
+        found = [1.0] * self.speeds
+        for link in self.links:
+            if link.kind is LinkKind.PRISMATIC:
+                found[link.u] = self.unit
+            elif link.kind is LinkKind.FREE:
+                found[link.u + 3 : link.u + 6] = [self.unit] * 3
+        return tuple(found)
 
     @property
     def all_speeds(self) -> int:

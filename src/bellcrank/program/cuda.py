@@ -51,12 +51,16 @@ class _DeviceText(StepText):
 
 @dataclass(frozen=True)
 class Problem:
-    """What runs on the device: programs of [t, y, p] to the rates of y and to [y corrected, residual, margin]."""
+    """What runs on the device: programs of [t, y, p] to the rates of y and to [y corrected, residual, margin].
+
+    least_rank: Where it is not zero, a last output of the projection that must not fall below it.
+    """
 
     rates: Program
     projection: Program | None
     states: int
     parameters: int
+    least_rank: float = 0.0
 
 
 def _ordered(program: Program) -> Schedule:
@@ -79,6 +83,8 @@ def integration(problem: Problem, method: str, precision: Precision = "double", 
     loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, DIALECTS[precision])
     n = problem.states
     sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
+    if problem.least_rank:
+        sizes += f"#define BC_LEAST_RANK ((real){problem.least_rank!r})\n"
     parts = [
         _head(precision, block),
         sizes,

@@ -147,10 +147,10 @@ extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_evaluate(
 """
 
 PROJECT = """\
-/* Newton corrections of y; the residual left. */
+/* Newton corrections of y; the residual left, infinite where the loops are about to lose rank. */
 static __device__ real bc_close(real t, real *y, const Parameters &p, real tolerance, int corrections) {
 #if BC_PROJECTS
-  real out[BC_STATES + 2];
+  real out[BC_STATES + 3];
   real residual = BC_INFINITY;
   for (int k = 0; k < corrections; ++k) {
     bc_projection(t, y, p, out);
@@ -158,6 +158,9 @@ static __device__ real bc_close(real t, real *y, const Parameters &p, real toler
     residual = out[BC_STATES];
     if (residual <= tolerance) break;
   }
+#ifdef BC_LEAST_RANK
+  if (!(out[BC_STATES + 2] >= BC_LEAST_RANK)) return BC_INFINITY;
+#endif
   return residual;
 #else
   return 0;

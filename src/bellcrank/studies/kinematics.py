@@ -160,7 +160,7 @@ class _Continuation:
         for _ in range(12):
             residual, nu, J = self._rows(t, q)
             miss = float(np.abs(residual).max(initial=0.0))
-            if miss <= CLOSED or (miss < 1e-11 and miss > 0.5 * best):
+            if miss <= CLOSED or (miss < 1e-11 * self.loops.coarseness and miss > 0.5 * best):
                 break
             best = miss
             step = -self._solve(t, J, residual)

@@ -82,7 +82,7 @@ def start_tangents(
 def _described(m: Mechanism, named: Mapping[str, float], initial: Mapping[str, Any]) -> Any:
     from bellcrank.analysis.assembly import LoopState
 
-    loops = LoopState(m.linkage, m.mechanics.constraints, named)
+    loops = LoopState(m.linkage, m.mechanics.constraints, named, max(1.0, m.length_scale))
     q = start_positions(m.system, m.linkage, named)
     return apply_initial(m.system, m.linkage, loops, q, np.zeros(m.linkage.speeds), initial)
 

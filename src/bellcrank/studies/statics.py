@@ -93,7 +93,7 @@ class Statics:
             miss = float(np.abs(rows.residual[list(self.mechanism.kept)]).max(initial=0.0))
             if not np.isfinite(miss) or miss > 1e3 * self.length:
                 return None
-            if miss <= CLOSED or (miss < 1e-11 and miss > 0.5 * best):
+            if miss <= CLOSED or (miss < 1e-11 * self.loops.coarseness and miss > 0.5 * best):
                 return q
             best = miss
             step = dependent_step(self.partition, rows, rows.residual)
