@@ -21,6 +21,7 @@ from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import BAND, FOUND
 from bellcrank.contact.patched_search import PatchedPair
+from bellcrank.contact.pieces import REACH
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
@@ -374,3 +375,19 @@ def test_one_point_of_two_sampled_bodies_is_the_closest(gap: float) -> None:
         np.testing.assert_allclose(meeting.slots[1, 4:7], pair.turned(closest.x, closest.y)[0], atol=1e-8)
         compared += 1
     assert compared >= 6
+
+
+def test_samples_that_stand_twice_in_the_tree_are_no_places_of_their_own() -> None:
+    """A ball touches a plane at one place only: nothing else shortens the way to the next search."""
+    u = ways(5000)
+    ball = Sampled(u, u)
+    assert len(ball.tree.order) > 5000
+    assert (ball.pieces.table[ball.facing.neighbours, REACH] > 0.0).all()
+    meeting, random = Meeting(ball, Plane()), np.random.default_rng(3)
+    allowed = meeting.band - ball.bulge
+    for _ in range(60):
+        R = Rotation.random(random_state=random).as_matrix()
+        meeting.pose(R, -0.999 * R[:, 2])
+        meeting.empty(0)
+        assert meeting.search(1) == FOUND
+        assert meeting.clearance == pytest.approx(allowed, rel=1e-12)

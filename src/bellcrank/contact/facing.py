@@ -49,13 +49,13 @@ ANY = 4.0
 class Facing:
     """What a search of contact points takes of a sampled surface besides its pieces, made once.
 
-    turns: Of nodes (nodes, COLUMNS). marks: Of places, normals and whether they are sharp (places, MARKS). first: The
-    first place of each sample. neighbours: Places around each place.
+    turns: Of nodes (nodes, COLUMNS). marks: Of places, normals and whether they are sharp (places, MARKS). places: Of
+    each sample. neighbours: Places around each place.
     """
 
     turns: Floats
     marks: Floats
-    first: Ints
+    places: Ints
     neighbours: Ints
 
     @staticmethod
@@ -64,9 +64,10 @@ class Facing:
         order = surface.tree.order
         marks = np.zeros((len(order), MARKS))
         marks[:, :3], marks[:, SHARP] = surface.normals[order], surface.sharp[order]
-        first = np.unique(order, return_index=True)[1]
-        neighbours = np.ascontiguousarray(first[surface.neighbours[order]][:, :NEIGHBOURS])
-        return Facing(turns(surface), marks, first, neighbours)
+        # The same places as in the pieces: of a sample that stands twice one counts.
+        places = surface.tree.places
+        neighbours = np.ascontiguousarray(places[surface.neighbours[order]][:, :NEIGHBOURS])
+        return Facing(turns(surface), marks, places, neighbours)
 
 
 def turns(surface: Sampled) -> Floats:

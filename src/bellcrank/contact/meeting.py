@@ -182,7 +182,7 @@ class Meeting:
         numbers = np.zeros(ROWS * WIDTH + 2 * ALL + LOW * n_a, np.int64)
         self.kept = numbers[ROWS * WIDTH : ROWS * WIDTH + 2 * ALL].reshape(ALL, 2)
         self.kept[:] = -1
-        self._first = surface.facing.first, partner.facing.first
+        self._places = surface.facing.places, partner.facing.places
         size_a, size_b = (3 + ENTRIES * int(self._header[k]) for k in (ROOM_A, ROOM_B))
         slots = np.zeros(ALL * SLOT + MOST_POINTS * (size_a + size_b))
         self.slots = slots[: ALL * SLOT].reshape(ALL, SLOT)
@@ -242,7 +242,7 @@ class Meeting:
         """A contact point of before: points in each own frame, samples (-1 for an empty slot), and how it moves."""
         self.slots[k, 4:7], self.slots[k, 7:10], self.slots[k, HOLD : HOLD + 4] = x, y, hold
         i, j = samples
-        self.kept[k] = self._first[0][i] if i >= 0 else -1, self._first[1][j] if j >= 0 else -1
+        self.kept[k] = self._places[0][i] if i >= 0 else -1, self._places[1][j] if j >= 0 else -1
 
     def empty(self, k: int) -> None:
         """No contact point of before in a slot."""

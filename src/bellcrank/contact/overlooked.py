@@ -31,6 +31,7 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
 )
 from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, tried
 from bellcrank.simulate.compiled import part
 
@@ -45,6 +46,8 @@ ALONG = 0.25
 """The same where surfaces touch along a line: its ends change places as a body tilts or rolls."""
 SUDDEN = 0.05
 """Depth at which a contact point may turn up, over the distance of samples."""
+TRIED = 8
+"""Low samples of which it is found out where they lead to, at most."""
 HELD = 0.5
 """The same where a point is held on a surface that is curved there, so that it would rise as the body rolls."""
 
@@ -131,6 +134,7 @@ def come_back_in_time(
     for k in range(points):
         widest = max(widest, away(slots[points + k], share * x, share * y, share * z))
     slack = given[BULGE_A] + given[BULGE_B]
+    looked = 0
     for m in range(lowest):
         k = low[m, ORDER]
         i = low[k, PLACE]
@@ -145,8 +149,17 @@ def come_back_in_time(
             outside
             and farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) > 4.0 * spacing
         ):
-            given[CLEARANCE] = room
-            break
+            # The lowest of a few samples on a slope may be no place of its own: where does it lead to?
+            own = True
+            if looked < TRIED:
+                looked += 1
+                how = tried(header, given, tables, scratch, i, low[k, PARTNER], slots[2 * points])
+                there = slots[2 * points]
+                if how == SETTLED:
+                    own = farthest(slots, kept, points, there[4], there[5], there[6]) > 4.0 * spacing
+            if own:
+                given[CLEARANCE] = room
+                break
 
 
 __all__ = ["come_back_in_time", "overlooked", "sudden"]
