@@ -251,7 +251,7 @@ def dense_output(
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
-    ints[LOOSE] = 1 if shape[EXTRAS] > 0 else 0
+    ints[LOOSE] = 1
 
 
 @part

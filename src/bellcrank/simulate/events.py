@@ -53,9 +53,11 @@ NOTHING = 2.0
 NO_NUMBER = 3.0
 """A fraction that tells of an event function that is not a number."""
 UNSOUND = 4.0
-"""A fraction that tells of a dense output that does not follow the equations up to the event."""
+"""A fraction that tells of a step that does not follow the equations up to the event."""
 DEFECT = 1e3
 """How much the dense output may miss the equations by over a step, over its tolerance; it is of lower order."""
+PLACE = 0.382
+"""Part of the way to an event at which the dense output is looked at."""
 NUDGE = 1e-3
 """Part of a step over which the slope of its dense output is taken."""
 RATE = 2
@@ -285,12 +287,13 @@ def deepest(
 def sound(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, start: float, theta: float
 ) -> bool:
-    """Whether the dense output half way to an event moves as the equations tell.
+    """Whether the dense output on the way to an event moves as the equations tell.
 
-    It rests on stages that the error of the step does not see. Where the step goes far beyond the event, as from free
-    flight through a wall, all stages of the step may lie where there is no force, and one of these in the wall.
+    Where a step goes far beyond an event, as from free flight through a wall, its error tells nothing: all stages may
+    lie where there is no force, and the overlap between two of them. Or only stages of the dense output, of which the
+    error knows nothing, lie in the wall, and bend the flight before it. Not half way: there things are symmetric.
     """
-    middle = start + 0.5 * (theta - start)
+    middle = start + PLACE * (theta - start)
     interpolate(ints, x, v, middle + NUDGE)
     for i in range(v.shape[1]):
         v[WORK, i] = x[1 + i]
@@ -302,7 +305,7 @@ def sound(
     rates(addresses, ints, x, v, Y_EVENT)
     for i in range(v.shape[1]):
         allowed = DEFECT * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
-        if abs(v[WORK, i] - reals[H_STEP] * v[Y_EVENT, i]) > allowed:
+        if not abs(v[WORK, i] - reals[H_STEP] * v[Y_EVENT, i]) <= allowed:
             return False
     return True
 

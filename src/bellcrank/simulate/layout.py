@@ -63,7 +63,7 @@ EIGENVALUE_AGE: Final = 30  # steps since the largest eigenvalue was estimated
 WINDOW_STEPS: Final = 31  # steps since the window began over which the motion is watched
 LEAPING: Final = 32  # of two uneven steps in place of two fixed ones: 1 in the first, 2 in the second
 NEARBY: Final = 33  # steps tried in a row beside a change point
-LOOSE: Final = 34  # whether the dense output rests on stages that the error of the step does not see
+LOOSE: Final = 34  # whether a step may be made again where its dense output is wrong before an event
 INTS: Final = 35
 
 # reals

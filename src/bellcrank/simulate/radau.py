@@ -44,7 +44,9 @@ from bellcrank.simulate.layout import (
     ROWS,
     RTOL,
     SCANNING,
+    STEPS,
     T_STOP,
+    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -55,7 +57,7 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.linear import factorise, factorise_complex, solve, solve_complex
-from bellcrank.simulate.scan import scan
+from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
     DONE,
     GO_ON,
@@ -303,6 +305,13 @@ def advance(
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            elif status == AGAIN:
+                ints[STEPS] -= 1
+                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
+                status = reject(ints, reals, reals[H_STEP], share)
+                if status != GO_ON:
+                    return status
+                continue
             going = True if status == RUNNING else status == GO_ON
             if going and watched and ints[NONSTIFF_COUNT] >= STEADY:
                 status = NONSTIFF
@@ -384,7 +393,7 @@ def advance(
             ints[NONSTIFF_COUNT] = ints[NONSTIFF_COUNT] + 1 if calm else 0
         dense_output(v)
         ints[DENSE_ROWS] = 3
-        ints[LOOSE] = 0
+        ints[LOOSE] = 1
         accept(ints, reals)
 
 
