@@ -21,6 +21,7 @@ from bellcrank.simulate.layout import (
     EVENT_ROWS,
     EVENTS,
     FIXED,
+    H_OLD,
     H_STEP,
     HIT,
     INTS,
@@ -382,6 +383,12 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                 return NO_NUMBER
             if g[SAMPLES + piece, i] != 0.0:
                 g[SIGN, i] = np.sign(g[SAMPLES + piece, i])
+    # The stages of a step just after a touch may fling the bodies apart, where they see no force, and by their weights
+    # leave no trace of it.
+    doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0 and reals[H_OLD] == 0.0
+    if doubtful and not sound(addresses, ints, reals, x, v, start, 1.0):
+        reals[THETA_EVENT] = 0.4
+        return UNSOUND
     return NOTHING
 
 
