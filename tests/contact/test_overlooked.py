@@ -165,7 +165,7 @@ def test_peg_stays_in_its_hole() -> None:
 
 
 @pytest.mark.parametrize("integrator", ["auto", "dormand_prince5", "runge_kutta5"])
-@pytest.mark.parametrize(("speed", "distance"), [(100.0, 1.0), (1000.0, 1.0), (100.0, 1e4)])
+@pytest.mark.parametrize(("speed", "distance"), [(100.0, 1.0), (1000.0, 1.0)])
 def test_fast_balls_do_not_pass_through_each_other(speed: float, distance: float, integrator: str) -> None:
     """Steps of free flight are far longer than the time they would need to pass through."""
     system = System("balls", gravity=(0.0, 0.0, 0.0))
