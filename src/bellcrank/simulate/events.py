@@ -372,7 +372,8 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     first = i
                     g[HIT, i] = side
         if first >= 0:
-            doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0
+            # The end of a step is known to its tolerance.
+            doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
             if doubtful and not sound(addresses, ints, reals, x, v, start, earliest, DEFECT):
                 reals[THETA_EVENT] = earliest
                 return UNSOUND
@@ -394,7 +395,11 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                 g[SIGN, i] = np.sign(g[SAMPLES + piece, i])
     # The stages of a step just after a touch may fling the bodies apart, where they see no force, and by their weights
     # leave no trace of it.
-    doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0 and reals[H_OLD] == 0.0
+    struck = 0
+    for i in range(n_events):
+        if g[HIT, i] != 0.0:
+            struck += 1
+    doubtful = struck > 0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and reals[H_OLD] == 0.0
     if doubtful and not sound(addresses, ints, reals, x, v, start, 1.0, FLUNG):
         reals[THETA_EVENT] = 0.4
         return UNSOUND
