@@ -164,8 +164,9 @@ def test_peg_stays_in_its_hole() -> None:
     assert np.diff(np.asarray(run["energy.total"])).max() < 1e-4
 
 
-@pytest.mark.parametrize(("speed", "distance"), [(100.0, 1.0), (1000.0, 1.0), (100.0, 1e4)])
-def test_fast_balls_do_not_pass_through_each_other(speed: float, distance: float) -> None:
+@pytest.mark.parametrize("integrator", ["auto", "dormand_prince5", "runge_kutta5"])
+@pytest.mark.parametrize(("speed", "distance"), [(100.0, 1.0), (1000.0, 1.0)])
+def test_fast_balls_do_not_pass_through_each_other(speed: float, distance: float, integrator: str) -> None:
     """Steps of free flight are far longer than the time they would need to pass through."""
     system = System("balls", gravity=(0.0, 0.0, 0.0))
     one = system.body("one", mass=1.0, inertia=(1e-3,) * 3)
@@ -178,8 +179,9 @@ def test_fast_balls_do_not_pass_through_each_other(speed: float, distance: float
     )
     run = system.simulate(
         1.5 * distance / speed,
-        tolerance=1e-6,
+        tolerance=1e-8,
         output=20,
+        integrator=integrator,
         initial={"flight of other": {"velocity": (-speed, 0.0, 0.0)}},
     )
     assert float(run["one.velocity.x"][-1]) == pytest.approx(-0.75 * speed, rel=1e-4)

@@ -21,6 +21,7 @@ from bellcrank.simulate.layout import (
     EVENT_ROWS,
     EVENTS,
     FIXED,
+    H_OLD,
     H_STEP,
     HIT,
     INTS,
@@ -56,6 +57,8 @@ UNSOUND = 4.0
 """A fraction that tells of a step that does not follow the equations up to the event."""
 DEFECT = 1e3
 """How much the dense output may miss the equations by over a step, over its tolerance; it is of lower order."""
+FLUNG = 1e5
+"""The same for the first step after an event, where there is no other to tell."""
 PLACE = 0.382
 """Part of the way to an event at which the dense output is looked at."""
 NUDGE = 1e-3
@@ -285,7 +288,14 @@ def deepest(
 
 @part
 def sound(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, start: float, theta: float
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    start: float,
+    theta: float,
+    defect: float,
 ) -> bool:
     """Whether the dense output on the way to an event moves as the equations tell.
 
@@ -304,7 +314,7 @@ def sound(
     x[0] = reals[T] + middle * reals[H_STEP]
     rates(addresses, ints, x, v, Y_EVENT)
     for i in range(v.shape[1]):
-        allowed = DEFECT * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
+        allowed = defect * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
         if not abs(v[WORK, i] - reals[H_STEP] * v[Y_EVENT, i]) <= allowed:
             return False
     return True
@@ -362,8 +372,9 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     first = i
                     g[HIT, i] = side
         if first >= 0:
-            doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0
-            if doubtful and not sound(addresses, ints, reals, x, v, start, earliest):
+            # The end of a step is known to its tolerance.
+            doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
+            if doubtful and not sound(addresses, ints, reals, x, v, start, earliest, DEFECT):
                 reals[THETA_EVENT] = earliest
                 return UNSOUND
             side = g[HIT, first]
@@ -382,6 +393,16 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                 return NO_NUMBER
             if g[SAMPLES + piece, i] != 0.0:
                 g[SIGN, i] = np.sign(g[SAMPLES + piece, i])
+    # The stages of a step just after a touch may fling the bodies apart, where they see no force, and by their weights
+    # leave no trace of it.
+    struck = 0
+    for i in range(n_events):
+        if g[HIT, i] != 0.0:
+            struck += 1
+    doubtful = struck > 0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and reals[H_OLD] == 0.0
+    if doubtful and not sound(addresses, ints, reals, x, v, start, 1.0, FLUNG):
+        reals[THETA_EVENT] = 0.4
+        return UNSOUND
     return NOTHING
 
 
