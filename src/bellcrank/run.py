@@ -243,14 +243,13 @@ class Run:
             return None
         state, new_p, stop = changed
         new_y = None if state is None else self.machine.pack(state.q, state.u)
-        # Points of contact that are looked for anew are the same points.
-        smooth = all(self.events[i].revise is not None and not self.events[i].recorded for i in hits)
         if new_y is not None or new_p is not None:
             after = y if new_y is None else new_y, p if new_p is None else new_p
-            if not smooth:
+            # Points of contact that are looked for anew are the same points.
+            if any(self.events[i].revise is None or self.events[i].recorded for i in hits):
                 self.jumps.add(self, t, (y, p), after)
             self.present = np.array(after[1])
-        return Change(new_y, new_p, stop, smooth)
+        return Change(new_y, new_p, stop)
 
     def _met(
         self, t: float, y: Array, hits: tuple[int, ...], p: Array

@@ -154,8 +154,7 @@ def begin(
         ints[OUT_NEXT] += 1
     if reals[H] <= 0.0:
         reals[H] = first_step(addresses, ints, reals, x, v)
-    if reals[ERROR_OLD] <= 0.0:
-        reals[ERROR_OLD] = 1e-4
+    reals[ERROR_OLD] = 1e-4
     reals[H_OLD] = 0.0
     reals[RANK_START] = reals[RANK]
     # A run that begins beside a change point has not seen how far from it the loops can be.

@@ -31,13 +31,11 @@ class Change:
         y: State after the event, or None where it stays.
         p: Parameters after the event, or None where they stay.
         stop: Whether the run ends here.
-        smooth: Whether the motion goes on as it was, so that steps may stay as long as they were.
     """
 
     y: Floats | None = None
     p: Floats | None = None
     stop: bool = False
-    smooth: bool = False
 
 
 @dataclass(frozen=True)
@@ -292,7 +290,7 @@ class _Driver:
         if change is not None and change.p is not None:
             run.p[:] = change.p
         if stop or (change is not None and (change.y is not None or change.p is not None)):
-            run.restart(t, y_after, hits=True, smooth=change is not None and change.smooth)
+            run.restart(t, y_after, hits=True)
         else:
             run.g[at.HIT] = 0.0
         if self.simultaneous >= SIMULTANEOUS:

@@ -177,17 +177,12 @@ class Run:
         """The events just located."""
         return tuple(int(i) for i in np.flatnonzero(self.g[at.HIT]))
 
-    def restart(self, t: float, y: Floats, hits: bool = False, smooth: bool = False) -> None:
-        """Begin anew from a state; the step size is kept. `hits`: the events just located stand at zero.
-
-        smooth: The motion goes on as it was; else the next step is judged as a first one.
-        """
+    def restart(self, t: float, y: Floats, hits: bool = False) -> None:
+        """Begin anew from a state; the step size is kept. `hits`: the events just located stand at zero."""
         self.reals[at.T] = t
         self.v[at.Y] = y
         self.ints[at.FRESH] = 1
         self.ints[at.SCANNING] = 0
-        if not smooth:
-            self.reals[at.ERROR_OLD] = 0.0
         if not hits:
             self.g[at.HIT] = 0.0
 
