@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -166,3 +167,17 @@ def test_an_event_function_that_is_no_number_ends_the_run(method):
     begun = replace(problem, t0=2.0)
     with pytest.raises(SimulationError, match=r"t = 2 s at 'root'.*not a number"):
         integrate(begun, method, [20.0])
+
+
+@pytest.mark.parametrize("method", ["dop853", "dormand_prince5", "runge_kutta5", "radau"])
+def test_events_that_change_nothing_are_told_once_and_in_order(method):
+    """Grazing: cos t passes 1 - 1e-6 twice within one step, at -+ acos(1 - 1e-6) around every turn."""
+
+    def level(x, g):
+        g[0] = x[1] - (1.0 - 1e-6)
+
+    problem = replace(oscillator(), events=kernel(level), directions=(0,))
+    seen = integrate(problem, method, [20.0], Options(rtol=1e-10, atol=1e-10)).events
+    half = math.acos(1.0 - 1e-6)
+    expected = [half, *(2 * math.pi * turn + side * half for turn in (1, 2, 3) for side in (-1, 1))]
+    assert [e.t for e in seen] == pytest.approx(expected, abs=1e-5)

@@ -372,8 +372,8 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     first = i
                     g[HIT, i] = side
         if first >= 0:
-            # The end of a step is known to its tolerance.
-            doubtful = ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
+            # The end of a step is known to its tolerance. A step of which an event was told is not made again.
+            doubtful = start == 0.0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
             if doubtful and not sound(addresses, ints, reals, x, v, start, earliest, DEFECT):
                 reals[THETA_EVENT] = earliest
                 return UNSOUND
@@ -399,7 +399,8 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
     for i in range(n_events):
         if g[HIT, i] != 0.0:
             struck += 1
-    doubtful = struck > 0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and reals[H_OLD] == 0.0
+    first_step = start == 0.0 and reals[H_OLD] == 0.0
+    doubtful = struck > 0 and first_step and ints[LOOSE] == 1 and ints[FIXED] == 0
     if doubtful and not sound(addresses, ints, reals, x, v, start, 1.0, FLUNG):
         reals[THETA_EVENT] = 0.4
         return UNSOUND
