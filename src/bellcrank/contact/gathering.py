@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import REACH
-from bellcrank.contact.refinement import CROWD, gathered
 from bellcrank.contact.sampled import ENTRIES
+from bellcrank.contact.settling import CROWD, gathered
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]

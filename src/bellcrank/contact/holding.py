@@ -31,7 +31,8 @@ from bellcrank.contact.meeting_layout import (
     TANGENTS,
     WAY,
 )
-from bellcrank.contact.refinement import POINT, VALUES, bending, smooth_bending
+from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
+from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
 from bellcrank.simulate.compiled import part
@@ -101,21 +102,9 @@ def gap_bend(
     nx = marks_a[i, 0]
     ny = marks_a[i, 1]
     nz = marks_a[i, 2]
-    s = -1.0 if nz < 0.0 else 1.0
-    w = -1.0 / (s + nz)
-    e = nx * ny * w
-    ux = 1.0 + s * nx * nx * w
-    uy = s * e
-    uz = -s * nx
-    vx = e
-    vy = s + ny * ny * w
-    vz = -ny
-    fx = given[0] * ux + given[3] * uy + given[6] * uz
-    fy = given[1] * ux + given[4] * uy + given[7] * uz
-    fz = given[2] * ux + given[5] * uy + given[8] * uz
-    gx = given[0] * vx + given[3] * vy + given[6] * vz
-    gy = given[1] * vx + given[4] * vy + given[7] * vz
-    gz = given[2] * vx + given[5] * vy + given[8] * vz
+    ux, uy, uz, vx, vy, vz = tangents(nx, ny, nz)
+    fx, fy, fz = turned_back(given, ux, uy, uz)
+    gx, gy, gz = turned_back(given, vx, vy, vz)
     b11 = 0.0
     b12 = 0.0
     b22 = 0.0
