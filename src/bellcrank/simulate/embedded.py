@@ -32,7 +32,6 @@ from bellcrank.simulate.layout import (
     FIXED,
     H_STEP,
     INTS,
-    LOOSE,
     N_EVENTS,
     N_OUT,
     OUT_NEXT,
@@ -42,10 +41,8 @@ from bellcrank.simulate.layout import (
     REALS,
     ROWS,
     SCANNING,
-    STEPS,
     T_NEW,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -63,6 +60,7 @@ from bellcrank.simulate.steps import (
     RUNNING,
     STIFF,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
@@ -251,7 +249,6 @@ def dense_output(
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
-    ints[LOOSE] = 1
 
 
 @part
@@ -316,9 +313,7 @@ def advance(
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue

@@ -39,7 +39,7 @@ from bellcrank.simulate.layout import (
     HEAD,
     HISTORY,
     INTS,
-    LOOSE,
+    LEAPING,
     MAX_STEP,
     N_OUT,
     OWN,
@@ -56,13 +56,14 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.scan import scan
+from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
     CHANGE_POINT,
     DONE,
     GO_ON,
     NOT_FINITE,
     accept,
+    again,
     close_step,
     move_on,
     plan_step,
@@ -225,7 +226,6 @@ def dense_output(ints: Ints, v: Floats, h: float, middle: bool) -> None:
         v[DENSE + 3, i] = d3
         v[DENSE + 4, i] = d4
     ints[DENSE_ROWS] = 5
-    ints[LOOSE] = 0
 
 
 @Unit
@@ -271,6 +271,13 @@ def advance(
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            elif status == AGAIN:
+                # The past has the step in it already.
+                ints[HISTORY] = 0
+                status = again(ints, reals)
+                if status != GO_ON:
+                    return status
+                continue
             if status != GO_ON:
                 return status
         if reals[T] >= reals[T_STOP]:
@@ -278,7 +285,7 @@ def advance(
 
         h = plan_step(reals)
         # A step cut short or stretched by a stop has not the spacing of the past.
-        whole = h == reals[H]
+        whole = h == reals[H] and ints[LEAPING] != 3
         starting = not whole or ints[HISTORY] < 3
         if ints[HISTORY] == 0:
             ints[HEAD] = 0

@@ -34,7 +34,6 @@ from bellcrank.simulate.layout import (
     JACOBIAN_AGE,
     LARGEST_EIGENVALUE,
     LAST_REJECTED,
-    LOOSE,
     N_OUT,
     NEWTON_RATE,
     NONSTIFF_COUNT,
@@ -44,9 +43,7 @@ from bellcrank.simulate.layout import (
     ROWS,
     RTOL,
     SCANNING,
-    STEPS,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -66,6 +63,7 @@ from bellcrank.simulate.steps import (
     NOT_FINITE,
     RUNNING,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
@@ -306,9 +304,7 @@ def advance(
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue
@@ -393,7 +389,6 @@ def advance(
             ints[NONSTIFF_COUNT] = ints[NONSTIFF_COUNT] + 1 if calm else 0
         dense_output(v)
         ints[DENSE_ROWS] = 3
-        ints[LOOSE] = 1
         accept(ints, reals)
 
 

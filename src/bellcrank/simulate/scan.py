@@ -46,7 +46,8 @@ def scan(
     """Write the outputs of the rest of the step up to its end or the next event.
 
     0: the end of the step is reached. 2: an event, with T_EVENT and Y_EVENT; calling again goes on behind it.
-    4: an output state does not satisfy the constraints. 13: an event function is not a number.
+    4: an output state does not satisfy the constraints. 13: an event function is not a number. 14: a fixed step
+    passes over a contact.
     AGAIN: the step is to be made again, no longer than to THETA_EVENT.
     """
     limit = reals[T_NEW]
@@ -55,6 +56,8 @@ def scan(
         met = call_unit(addresses[SEARCH], pointers)
         if met == -1:
             return 13
+        if met == -3:
+            return 14
         if met < 0:
             ints[SCANNING] = 0
             return AGAIN
