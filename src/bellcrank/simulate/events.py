@@ -65,6 +65,8 @@ NUDGE = 1e-3
 """Part of a step over which the slope of its dense output is taken."""
 RATE = 2
 """Direction of a function that is no event itself but the rate of the event function before it."""
+CLOCK = 3
+"""Direction of a function of time alone, both crossings of which count: like outputs, they do not tell how motion goes."""
 
 
 @part
@@ -321,6 +323,24 @@ def sound(
 
 
 @part
+def counts(direction: float, side: float) -> bool:
+    """Whether a crossing away from a side of zero is an event."""
+    return direction == 0.0 or direction == -side or direction == CLOCK
+
+
+@part
+def awaited(g: Floats, n_events: int, piece: int) -> bool:
+    """Whether the motion itself meets an event in a piece of the step or later, by the samples."""
+    for i in range(n_events):
+        if g[DIRECTION, i] == RATE or g[DIRECTION, i] == CLOCK:
+            continue
+        for k in range(piece, PIECES + 1):
+            if g[SIGN, i] * g[SAMPLES + k, i] <= 0.0:
+                return True
+    return False
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
@@ -362,7 +382,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                         high = b
                         at_high = g[SAMPLES + piece, i]
                         side = -side
-            if crossing and (g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side):
+            if crossing and counts(g[DIRECTION, i], side):
                 if side * at_low < 0.0:
                     found = low
                 else:
@@ -374,6 +394,8 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
         if first >= 0:
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
             doubtful = start == 0.0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
+            if doubtful and g[DIRECTION, first] == CLOCK:
+                doubtful = awaited(g, n_events, piece)
             if doubtful and not sound(addresses, ints, reals, x, v, start, earliest, DEFECT):
                 reals[THETA_EVENT] = earliest
                 return UNSOUND
@@ -382,7 +404,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
             for i in range(n_events):
                 g[HIT, i] = 0.0
                 if g[SIGN, i] * g[VALUE, i] < 0.0:
-                    if g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -g[SIGN, i]:
+                    if counts(g[DIRECTION, i], g[SIGN, i]):
                         g[HIT, i] = 1.0
                     g[SIGN, i] = -g[SIGN, i]
             g[HIT, first] = 1.0
