@@ -13,6 +13,7 @@ from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.routh import ImpactLaw
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
+    Box,
     Capsule,
     Circle,
     Cylinder,
@@ -35,6 +36,7 @@ from bellcrank.contact.sustained import (
 
 __all__ = [
     "BezierGrid",
+    "Box",
     "Capsule",
     "Circle",
     "Closest",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.source import Around
 from bellcrank.model import forces as described
 from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.parameters import value
@@ -310,8 +309,8 @@ class _Builder:
         drawn: set[tuple[str, int]] = set()
         for side in (side for c in self.contacts for side in (c.a, c.b)):
             name = side.frame.body.name
-            # Several contact points of one surface know pieces of it each.
-            shape = side.shape.source if isinstance(side.shape, Around) else side.shape
+            # Several contact points of one shape know a piece or a spot of it each.
+            shape = side.shape.whole
             if (name, id(shape)) in drawn:
                 continue
             drawn.add((name, id(shape)))
