@@ -69,6 +69,8 @@ class _Search:
         self.sided: set[int] = set(twins)
         """Values that depend on an input with a twin."""
         self.sines: dict[tuple[int, int], int] = {}
+        self.calls: dict[str, list[tuple[tuple[int | float, ...], tuple[int, ...]]]] = defaultdict(list)
+        """By their subprogram: calls whose twin has not come yet."""
         for step in steps:
             if step.op == "neg" and type(step.args[0]) is int:
                 base, sign = self.positive.get(step.args[0], (step.args[0], 1))
@@ -106,9 +108,10 @@ class _Search:
                         self.sided.add(out)
 
     def _note_call(self, step: Step) -> None:
-        """Calls have no twins; what they give is of the side of what they are given."""
-        if not self.sided.isdisjoint(step.reads()):
-            self.sided.update(o for o in step.outs if o >= 0)
+        """What a call gives is of the side of what it is given."""
+        for args, outs in step.calls():
+            if any(type(a) is int and self.positive.get(a, (a, 1))[0] in self.sided for a in args):
+                self.sided.update(o for o in outs if o >= 0)
 
     def matches(self) -> dict[int, Match]:
         """By each value of a pair: both forms, their operands in the same order."""
@@ -116,6 +119,9 @@ class _Search:
         for step in self.steps:
             if step.op == "sincos":
                 self._join_sines(step)
+                continue
+            if step.op == "call":
+                self._join_calls(step)
                 continue
             form = self.forms.get(step.outs[0])
             if form is not None and form.out in self.sided and form.out not in self.twin:
@@ -128,6 +134,30 @@ class _Search:
                 out, other = self.sines.get((a, k)), self.sines.get((self.twin.get(a, -1), k))
                 if out is not None and other is not None:
                     self.twin[out], self.twin[other] = other, out
+
+    def _join_calls(self, step: Step) -> None:
+        """Calls on twins give twins."""
+        for call in step.calls():
+            args, outs = call
+            if self.sided.isdisjoint(outs):
+                continue
+            waiting = self.calls[step.args[0].target.digest]
+            for k, (others, results) in enumerate(waiting):
+                if all(self._same_side(a, b) for a, b in zip(args, others, strict=True)):
+                    del waiting[k]
+                    for o, p in zip(outs, results, strict=True):
+                        if o >= 0 and p >= 0:
+                            self.twin[o], self.twin[p] = p, o
+                    break
+            else:
+                waiting.append(call)
+
+    def _same_side(self, a: int | float, b: int | float) -> bool:
+        """Whether two arguments of calls are twins, or one that serves both; constants may differ."""
+        if type(a) is not int or type(b) is not int:
+            return type(a) is not int and type(b) is not int
+        (one, sign), (two, other) = self.positive.get(a, (a, 1)), self.positive.get(b, (b, 1))
+        return sign == other and (one not in self.sided if one == two else self.twin.get(one) == two)
 
     def _match(self, form: _Form, found: dict[int, Match]) -> None:
         sided = [a for a in form.args if type(a) is int and a in self.sided]
