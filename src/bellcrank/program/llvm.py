@@ -45,7 +45,12 @@ def emit(
     if lanes not in (1, 2, 4, 8):
         raise ValueError(f"lanes must be 1, 2, 4 or 8, not {lanes}")
     plan = schedule(
-        program, max(1, TOGETHER // lanes), limit, lanes <= WIDEST_PAIRED, calls=calls_together(lanes)
+        program,
+        max(1, TOGETHER // lanes),
+        limit,
+        lanes <= WIDEST_PAIRED,
+        calls=calls_together(lanes),
+        copying=_copying(target, lanes),
     )
     return _Module(plan, lanes, target).text()
 
@@ -61,11 +66,19 @@ def linked(program: Program, lanes: int) -> list[tuple[Subprogram, int]]:
     pending = [(program, lanes)]
     while pending:
         caller, states = pending.pop()
-        for digest, (target, width) in call_widths(caller, calls_together(states)).items():
+        widths = call_widths(
+            caller, calls_together(states), copying=caller is program and _copying(None, lanes)
+        )
+        for digest, (target, width) in widths.items():
             if (digest, states * width) not in found:
                 found[digest, states * width] = target
                 pending.append((target.program, states * width))
     return [(target, states) for (_, states), target in found.items()]
+
+
+def _copying(target: Subprogram | None, lanes: int) -> bool:
+    """Whether blocks are laid side by side for calls."""
+    return target is None and lanes == 1
 
 
 def _name(target: Subprogram, lanes: int) -> str:
@@ -84,6 +97,7 @@ class _Module(StepWriter):
         calls = [s.args[0] for s in steps if s.op == "call"]
         self.handed = max((c.width * len(c.target.program.inputs) for c in calls), default=0)
         self.given = max((c.width * len(c.target.program.outputs) for c in calls), default=0)
+        self.copies = lanes > 1 and target is None
         self.outputs: dict[int, list[int]] = {}
         for k, o in enumerate(plan.outputs):
             if type(o) is int:
@@ -101,6 +115,8 @@ class _Module(StepWriter):
             self._many()
         bodies.append("\n".join(self.lines))
         helpers = []
+        if self.copies:
+            helpers.append(COPY)
         if self.searches:
             helpers.append(SEARCH)
         if self.widths:
@@ -205,13 +221,13 @@ class _Module(StepWriter):
                     free += 1
         pointers = ""
         for first, count in target.blocks:
-            block = sides[0][first : first + count]
-            base = self._row(block)
+            blocks = [args[first : first + count] for args in sides]
+            base = self._row(blocks[0]) if width == 1 else None
             if base is None:
-                for k, a in enumerate(block):
-                    self.store(self.ref(a), "%w", free + k)
+                for lane, block in enumerate(blocks):
+                    self._beside(block, free + lane, width)
                 base = "%w", free
-                free += count
+                free += count * width
             pointers += f", ptr {self._address(*base)}"
         behind = self.plan.slots + self.handed
         name = _name(target, width * self.lanes)
@@ -223,6 +239,17 @@ class _Module(StepWriter):
                 if o >= 0:
                     at = self._address("%w", behind + k * width + lane)
                     self.op(f"load {self.T}, ptr {at}, align 8", f"%v{o}")
+
+    def _beside(self, block: Sequence[int | float], slot: int, width: int) -> None:
+        """Store a block into every so many slots of the workspace."""
+        base = self._row(block)
+        if base is None:
+            for k, a in enumerate(block):
+                self.store(self.ref(a), "%w", slot + k * width)
+            return
+        self.copies = True
+        to, place = self._address("%w", slot), self._address(*base)
+        self.lines.append(f"  call void @copy(ptr {place}, i64 1, ptr {to}, i64 {width}, i64 {len(block)})")
 
     def _row(self, args: Sequence[int | float]) -> tuple[str, int] | None:
         """Where arguments begin that stand in a row among the inputs."""
@@ -260,7 +287,6 @@ class _Module(StepWriter):
         if lanes == 1:
             self.lines.append(many_text(n_in, n_out))
             return
-        self.lines.append(COPY)
         self.lines.append(
             "define void @kernel_many(ptr noalias readonly %X, ptr noalias %Y, i64 %rows) nounwind {\nentry:"
         )

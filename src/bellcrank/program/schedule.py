@@ -56,11 +56,12 @@ def schedule(
     limit: int = STEPS_A_PIECE,
     pairs: bool = False,
     calls: int = 0,
+    copying: bool = True,
 ) -> Schedule:
     """Order the operations of `program`, at most `together` sines at once, at most `limit` steps a piece.
 
     pairs: whether the steps of twins are to share registers. calls: how many calls are made at once; with 0 all are
-    written out.
+    written out. copying: whether those with blocks are, too.
     """
     if not calls:
         program = inlined(program)
@@ -71,7 +72,7 @@ def schedule(
     outputs = tuple(number[e.id] if isinstance(e, Expr) else float(e) for e in program.outputs)
     steps = _fused(_numbered(program.operations, number), outputs)
     truths = frozenset(s.outs[0] for s in steps if s.op in TRUTH_OPS)
-    steps = gathered(steps, together, call_widths(program, calls))
+    steps = gathered(steps, together, call_widths(program, calls, copying))
     units: list[Step | Pair] = [*steps]
     if pairs and program.twins:
         units = paired(steps, program.twins, outputs)

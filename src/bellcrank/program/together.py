@@ -17,11 +17,11 @@ from bellcrank.program.trace import Expr
 _SINES = ("sin", "cos")
 
 
-def call_widths(program: Program, most: int) -> dict[str, tuple[Subprogram, int]]:
+def call_widths(program: Program, most: int, copying: bool) -> dict[str, tuple[Subprogram, int]]:
     """The subprograms that a program itself calls, by their digests, and how many calls are made at once.
 
-    A power of two up to `most`, as many as are there on one level; one where a call has blocks, which it takes from
-    where they are.
+    A power of two up to `most`, as many as are there on one level. copying: Whether it pays to lay blocks side by side;
+    in a subprogram, which calls others on the same blocks again and again, it does not.
     """
     if not any(node.op == "call" for node in program.operations):
         return {}
@@ -37,7 +37,8 @@ def call_widths(program: Program, most: int) -> dict[str, tuple[Subprogram, int]
         level[node.id] = here + (node.op == "call" or node.op in _SINES)
     largest: dict[str, int] = {}
     for (digest, _), count in alike.items():
-        largest[digest] = max(largest.get(digest, 1), 1 if targets[digest].blocks else min(count, most))
+        single = targets[digest].blocks and not copying
+        largest[digest] = max(largest.get(digest, 1), 1 if single else min(count, most))
     return {digest: (targets[digest], 1 << (count - 1).bit_length()) for digest, count in largest.items()}
 
 

@@ -66,7 +66,7 @@ NUDGE = 1e-3
 RATE = 2
 """Direction of a function that is no event itself but the rate of the event function before it."""
 CLOCK = 3
-"""Direction of a function of time alone, both crossings of which count; like outputs, they tell nothing of the motion."""
+"""Direction of a function of time alone, both crossings of which count; it tells nothing of the motion."""
 
 
 @part
