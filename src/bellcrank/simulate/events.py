@@ -13,23 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     ATOL,
     DIRECTION,
-    EVENT_ROWS,
     EVENTS,
     FIXED,
     H_OLD,
     H_STEP,
     HIT,
-    INTS,
     LOOSE,
     N_EVENTS,
     PIECES,
-    REALS,
-    ROWS,
     RTOL,
     SAMPLES,
     SIGN,
@@ -40,9 +35,9 @@ from bellcrank.simulate.layout import (
     WORK,
     Y_EVENT,
     Y_NEW,
-    N,
     T,
 )
+from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import interpolate, load, rates
 from bellcrank.simulate.vocabulary import call_at
 
@@ -430,30 +425,13 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
 
 
 @Unit
-def search(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def search(*pointers: Any) -> int:
     """Look for the next event in the rest of the step.
 
     1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number, -2 where the step is
     to be made again, up to that fraction.
     """
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
-    x = vector(x_at, 1 + ints[N])
-    v = matrix(v_at, 0, ints[ROWS], ints[N])
-    g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
+    addresses, ints, reals, x, v, g, _, _out_t, _out_y = unpacked(pointers)
     found = next_event(addresses, ints, reals, x, v, g)
     if found == UNSOUND:
         return -2
