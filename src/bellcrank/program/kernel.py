@@ -25,6 +25,7 @@ LEVEL = 1
 LARGE = 300_000
 """Programs of more operations than this are compiled with the least effort, to bound the wait."""
 
+_EMITTERS = "schedule", "together", "pairs", "pair_signs", "step", "llvm", "registers", "writer", "elementary"
 _lock = threading.RLock()
 _started = False
 
@@ -143,7 +144,7 @@ def _start() -> Any:
 def _emitter() -> str:
     """What the code between a program and its machine code is, to the letter: other code, other entries."""
     digest = hashlib.sha256()
-    for name in ("schedule", "together", "pairs", "step", "llvm", "writer", "elementary"):
+    for name in _EMITTERS:
         source = Path(__file__).with_name(f"{name}.py")
         digest.update(source.read_bytes() if source.exists() else bellcrank.__version__.encode())
     return digest.hexdigest()
