@@ -30,7 +30,6 @@ from bellcrank.simulate.layout import (
     F_NEW,
     FIXED,
     H_STEP,
-    LOOSE,
     N_EVENTS,
     N_OUT,
     OUT_NEXT,
@@ -38,10 +37,8 @@ from bellcrank.simulate.layout import (
     OWN_INTS,
     OWN_REALS,
     SCANNING,
-    STEPS,
     T_NEW,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -58,6 +55,7 @@ from bellcrank.simulate.steps import (
     RUNNING,
     STIFF,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
@@ -247,7 +245,6 @@ def dense_output(
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
-    ints[LOOSE] = 1
 
 
 @part
@@ -279,9 +276,7 @@ def advance(*pointers: Any) -> int:
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue

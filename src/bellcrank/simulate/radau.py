@@ -32,16 +32,13 @@ from bellcrank.simulate.layout import (
     JACOBIAN_AGE,
     LARGEST_EIGENVALUE,
     LAST_REJECTED,
-    LOOSE,
     NEWTON_RATE,
     NONSTIFF_COUNT,
     OWN,
     OWN_INTS,
     RTOL,
     SCANNING,
-    STEPS,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -61,6 +58,7 @@ from bellcrank.simulate.steps import (
     NOT_FINITE,
     RUNNING,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
@@ -271,9 +269,7 @@ def advance(*pointers: Any) -> int:
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue
@@ -358,7 +354,6 @@ def advance(*pointers: Any) -> int:
             ints[NONSTIFF_COUNT] = ints[NONSTIFF_COUNT] + 1 if calm else 0
         dense_output(v)
         ints[DENSE_ROWS] = 3
-        ints[LOOSE] = 1
         accept(ints, reals)
 
 
