@@ -25,6 +25,7 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.solid import Solid
 from bellcrank.contact.sustained import (
     ContactForces,
     ContactState,
@@ -62,6 +63,7 @@ __all__ = [
     "Revolution",
     "Sampled",
     "Shape",
+    "Solid",
     "Sphere",
     "Superellipsoid",
     "after_slip_stops",

@@ -1,9 +1,9 @@
 """What a triangle mesh tells of the surface it stands for: where that is smooth, where it has creases, and its normals.
 
-Edges whose faces turn by more than an angle are creases, as are rims, and shallow edges between two flat sides that bend
-nowhere else. Corners of triangles at a vertex that hang together without a crease between them share a normal: by the
-weights of Max (1999), corrected by a cubic fitted to the vertices around, which makes it one of a higher order. A flat
-side that ends in a fillet keeps its own normal up to the last vertex, however narrow the facets of the fillet are.
+Edges whose faces turn by more than an angle are creases, as are rims, and shallow edges between two flat sides that
+bend nowhere else. Corners of triangles at a vertex that hang together without a crease between them share a normal: by
+the weights of Max (1999), corrected by a cubic fitted to the vertices around, which makes it one of a higher order. A
+flat side that ends in a fillet keeps its own normal up to the last vertex, however narrow the facets of the fillet.
 
 Sources: Vlachos et al. (2001) for normals that are split at creases; Max (1999); Cazals and Pouget (2005).
 """
@@ -88,7 +88,7 @@ class Creases:
 
     @cached_property
     def regions(self) -> tuple[Ints, NDArray[np.bool_]]:
-        """The flat side each face belongs to, itself where there is none; of sides, whether they run into curved ones."""
+        """The flat side of each face, itself where there is none; of sides, whether they run into curved ones."""
         number, twin = len(self.faces), self.twins
         flat = np.flatnonzero((self.turns < FLAT) & (twin >= 0))
         side = _together(flat // 3, twin[flat] // 3, number)
@@ -158,7 +158,7 @@ class Creases:
         if plane.any():
             flat = _sums(group[plane], n[plane], count)
             mean = np.where((np.einsum("ij,ij->i", flat, flat) > 0.0)[:, None], flat, mean)
-        return mean / np.maximum(np.linalg.norm(mean, axis=1), 1e-300)[:, None]
+        return np.asarray(mean / np.maximum(np.linalg.norm(mean, axis=1), 1e-300)[:, None])
 
     def corner_normals(self, faces: Ints) -> Floats:
         """Unit normals at the corners of some faces (number, 3, 3), corrected by fits to the vertices around."""

@@ -35,7 +35,7 @@ ROUNDS = 200
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """points and unit normals (number, 3); kinds: CORNER, EDGE or SMOOTH; divided: triangles that were, and into what."""
+    """points and unit normals (number, 3); kinds: CORNER, EDGE or SMOOTH; divided: triangles, and into how many."""
 
     points: Floats
     normals: Floats
@@ -76,7 +76,13 @@ class _Division:
     """Faces that are being divided, with the normals at their corners and which of their edges are creases."""
 
     def __init__(
-        self, points: Floats, kinds: NDArray[np.int8], tangents: Floats, faces: Ints, normals: Floats, crease: Flags
+        self,
+        points: Floats,
+        kinds: NDArray[np.int8],
+        tangents: Floats,
+        faces: Ints,
+        normals: Floats,
+        crease: Flags,
     ) -> None:
         self.points, self.kinds, self.tangents = points, kinds, tangents
         self.faces, self.normals, self.crease = faces, normals, crease
@@ -123,8 +129,12 @@ class _Division:
         sure_a, sure_b = (self.kinds[x] == EDGE for x in (a, b))
         straight = c / size
         along_a, along_b = (
-            np.where(sure_a[:, None], along_a, np.where(sure_b[:, None], _mirrored(straight, along_b), straight)),
-            np.where(sure_b[:, None], along_b, np.where(sure_a[:, None], _mirrored(straight, along_a), straight)),
+            np.where(
+                sure_a[:, None], along_a, np.where(sure_b[:, None], _mirrored(straight, along_b), straight)
+            ),
+            np.where(
+                sure_b[:, None], along_b, np.where(sure_a[:, None], _mirrored(straight, along_a), straight)
+            ),
         )
         t_a, t_b = np.where(crease[:, None], along_a, t_a), np.where(crease[:, None], along_b, t_b)
         cosine = np.sqrt(np.maximum(0.0, 0.5 + 0.5 * np.einsum("ij,ij->i", t_a, t_b)))[:, None]
@@ -152,7 +162,9 @@ class _Division:
         """Divide the faces at their new points: one, two or three of them."""
         count = marked.sum(axis=1)
         # Turned so that the only marked edge, or those before the only unmarked one, come first.
-        lead = np.where(count == 1, marked.argmax(axis=1), np.where(count == 2, (marked.argmin(axis=1) + 1) % 3, 0))
+        lead = np.where(
+            count == 1, marked.argmax(axis=1), np.where(count == 2, (marked.argmin(axis=1) + 1) % 3, 0)
+        )
         turn = (lead[:, None] + np.arange(3)) % 3
         rows = np.arange(len(turn))[:, None]
         six = np.concatenate([self.faces[rows, turn], middle[rows, turn]], axis=1)
@@ -163,7 +175,9 @@ class _Division:
         two = count == 2
         short = np.zeros(len(turn), np.bool_)
         q = six[two]
-        short[two] = ((p[q[:, 0]] - p[q[:, 4]]) ** 2).sum(axis=1) <= ((p[q[:, 3]] - p[q[:, 2]]) ** 2).sum(axis=1)
+        short[two] = ((p[q[:, 0]] - p[q[:, 4]]) ** 2).sum(axis=1) <= ((p[q[:, 3]] - p[q[:, 2]]) ** 2).sum(
+            axis=1
+        )
         parts = []
         for chosen, table in (
             (count == 0, ((0, 1, 2, 0, 1, 2),)),
@@ -175,11 +189,13 @@ class _Division:
             for row in table:
                 corners, edges = list(row[:3]), list(row[3:])
                 parts.append((six[chosen][:, corners], n[chosen][:, corners], crease[chosen][:, edges]))
-        self.faces, self.normals, self.crease = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        self.faces, self.normals, self.crease = (
+            np.concatenate([part[k] for part in parts]) for k in range(3)
+        )
 
 
 def _unit(v: Floats) -> Floats:
-    return v / np.maximum(np.linalg.norm(v, axis=1), 1e-300)[:, None]
+    return np.asarray(v / np.maximum(np.linalg.norm(v, axis=1), 1e-300)[:, None])
 
 
 def _across(c: Floats, n: Floats) -> Floats:
@@ -197,7 +213,7 @@ def _along(c: Floats, t: Floats) -> Floats:
 
 def _mirrored(c: Floats, t: Floats) -> Floats:
     """The tangent at the other end of an arc over a chord along the unit vector c."""
-    return 2.0 * np.einsum("ij,ij->i", c, t)[:, None] * c - t
+    return np.asarray(2.0 * np.einsum("ij,ij->i", c, t)[:, None] * c - t)
 
 
 __all__ = ["LONGEST", "Samples", "TooMany", "divided"]

@@ -86,7 +86,7 @@ def _stl(data: bytes) -> str:
     claimed = int.from_bytes(data[80:84], "little")
     if len(data) >= 84 and len(data) == 84 + 50 * claimed:
         return ""
-    if not data.lstrip()[:5].lower() == b"solid" or b"\0" in data[:1000]:
+    if data.lstrip()[:5].lower() != b"solid" or b"\0" in data[:1000]:
         if len(data) < 84:
             return "holds no triangles"
         return (

@@ -23,7 +23,7 @@ def sampled(
     vertices: ArrayLike, faces: ArrayLike, spacing: float | None, scale: float, most: int, crowded: int
 ) -> tuple[Array, Array, tuple[str, ...]]:
     """Points, outward normals and notes of a mesh, repaired and made even where it is not."""
-    points, f, notes = repaired(vertices, faces, scale)
+    points, f, _, notes = repaired(vertices, faces, scale)
     from bellcrank.contact.resampling import resampled
 
     even = resampled(points, f, spacing, most, crowded)
@@ -34,14 +34,14 @@ def sampled(
 
 def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[str, ...]]:
     """Points, outward normals and notes of a mesh without doubled points, degenerate triangles and loose vertices."""
-    points, f, notes = repaired(vertices, faces)
+    points, f, _, notes = repaired(vertices, faces)
     return points, _normals(points, f), notes
 
 
 def repaired(
     vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0
-) -> tuple[Array, NDArray[np.int64], tuple[str, ...]]:
-    """Points, faces and notes of a mesh without doubled points, degenerate triangles and loose vertices.
+) -> tuple[Array, NDArray[np.int64], bool, tuple[str, ...]]:
+    """Points, faces, whether it is closed, and notes of a mesh without what is doubled, degenerate or loose.
 
     A closed mesh that is inside out is turned; one whose triangles disagree about the outside is refused, as is
     one with vertices that are not numbers. scale: Of the coordinates, such as 1e-3 for a mesh in millimetres.
@@ -81,7 +81,8 @@ def repaired(
     if len(f) == 0:
         raise ModelError("all triangles of the mesh are without area")
     f = _without_doubles(f, notes)
-    if not _check_sides(f):
+    closed = _check_sides(f)
+    if not closed:
         notes.append("the surface is open: contact ends at its rim")
     else:
         _, area = _edges(points, f)
@@ -89,7 +90,7 @@ def repaired(
         if float(np.einsum("ij,ij->", points[f[:, 0]] - middle, area)) < 0.0:
             notes.append("turned the triangles, which faced inwards")
             f = f[:, ::-1]
-    return points, np.ascontiguousarray(f), tuple(notes)
+    return points, np.ascontiguousarray(f), closed, tuple(notes)
 
 
 def _arrays(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, NDArray[np.int64]]:

@@ -30,7 +30,7 @@ FINEST = 200_000
 COARSEST = 0.15
 """Distance of samples over the root of the area beyond which no shape is left."""
 LEAST = 12
-GAPS = 2.0
+GAPS = 1.3
 """Longest edge of a triangle over the distance of the sixth neighbour of its vertices beyond which samples miss it."""
 SHARE = 1e-3
 """Of the area that they may miss."""
@@ -95,7 +95,7 @@ def _checked(mesh: Creases, spacing: float) -> float:
 
 
 def _sensible(mesh: Creases) -> float:
-    """A distance of samples from a mesh: that of its vertices, but no coarser than its size and curvature let expect."""
+    """A distance of samples from a mesh: that of its vertices, but no coarser than its size and curvature ask for."""
     area = mesh.areas
     whole = float(area.sum())
     # That of a regular triangle as large.
@@ -124,12 +124,14 @@ def _even(mesh: Creases, crowded: int) -> bool:
     if float(mesh.areas[inside].sum()) < 0.5 * whole:
         return False
     tree = cKDTree(mesh.points)
-    sixth = tree.query(mesh.points, 7, workers=-1)[0][:, 6]
+    sixth = np.asarray(tree.query(mesh.points, 7, workers=-1)[0])[:, 6]
     gaps = mesh.lengths.max(axis=1) > GAPS * sixth[mesh.faces].max(axis=1)
     if float(mesh.areas[gaps].sum()) > SHARE * whole:
         return False
     radii = REACH * sixth + MARGIN * float(sixth.min())
-    return bool(tree.query_ball_point(mesh.points, radii, return_length=True, workers=-1).max() + 4 <= crowded)
+    return bool(
+        tree.query_ball_point(mesh.points, radii, return_length=True, workers=-1).max() + 4 <= crowded
+    )
 
 
 def _rounded_up(value: float) -> float:

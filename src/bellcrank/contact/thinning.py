@@ -19,7 +19,7 @@ def thinned(samples: Samples, spacing: float) -> NDArray[np.bool_]:
     r = CLOSEST * spacing
     points, n, number = samples.points, samples.normals, len(samples.points)
     kept = np.ones(number, np.bool_)
-    far = cKDTree(points).query(points, 2, workers=-1)[0][:, 1]
+    far = np.asarray(cKDTree(points).query(points, 2, workers=-1)[0])[:, 1]
     near = np.flatnonzero(far < r)
     if not len(near):
         return kept
