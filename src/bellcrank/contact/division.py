@@ -203,7 +203,7 @@ def _across(c: Floats, n: Floats) -> Floats:
     t = c - np.einsum("ij,ij->i", c, n)[:, None] * n
     size = np.linalg.norm(c, axis=1)[:, None]
     far = np.linalg.norm(t, axis=1)[:, None]
-    return np.where(far > STEEP * size, t / np.maximum(far, 1e-300), c / size)
+    return np.asarray(np.where(far > STEEP * size, t / np.maximum(far, 1e-300), c / size))
 
 
 def _along(c: Floats, t: Floats) -> Floats:

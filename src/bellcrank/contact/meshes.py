@@ -143,7 +143,7 @@ def _without_doubles(f: NDArray[np.int64], notes: list[str]) -> NDArray[np.int64
     # Of three different numbers the sign of their order tells how a face is turned.
     way = np.sign((f[:, 0] - f[:, 1]) * (f[:, 1] - f[:, 2]) * (f[:, 2] - f[:, 0]))
     turned = np.stack([np.bincount(part[way == s], minlength=int(part.max()) + 1) for s in (-1, 1)])
-    walls = f[(turned.min(axis=0) == 0)[part]]
+    walls = np.asarray(f[(turned.min(axis=0) == 0)[part]])
     first = np.unique(part, return_index=True)[1]
     if 0 < len(walls) < len(f) and turned.max() == 1 and _closed(walls):
         notes.append(f"left out {len(f) - len(walls)} triangles back to back, walls inside the body")
