@@ -26,6 +26,7 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.solid import Solid
 from bellcrank.contact.sustained import (
     ContactForces,
     ContactState,
@@ -64,6 +65,7 @@ __all__ = [
     "Revolution",
     "Sampled",
     "Shape",
+    "Solid",
     "Sphere",
     "Superellipsoid",
     "after_slip_stops",
