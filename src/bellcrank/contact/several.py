@@ -59,7 +59,7 @@ from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
-from bellcrank.contact.tree_search import nearest_pair
+from bellcrank.contact.tree_nearest import nearest_pair
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
