@@ -19,12 +19,14 @@ from bellcrank.contact.heights import low_above, lowest_above, seen
 from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
+    BOUNDS,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
     DEEPER,
     DOWN,
     FOUND,
+    FRUSTA,
     HEIGHT,
     HOLD,
     LIES,
@@ -40,6 +42,7 @@ from bellcrank.contact.meeting_layout import (
     PARTNER,
     PLACE,
     POINTS,
+    QUEUE,
     SEVERAL,
     SPACING_A,
     SPACING_B,
@@ -55,9 +58,9 @@ from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
-from bellcrank.contact.smooth import DISTANCE, SURFACE
+from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
-from bellcrank.contact.tree_search import nearest_pair
+from bellcrank.contact.tree_nearest import nearest_pair
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -100,7 +103,9 @@ def apart_from_all(
             i = near_a[0]
             j = near_a[1]
     else:
-        i = lowest_above(header, given, table_a, nodes_a, start, pad, stack)
+        i = lowest_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]
+        )
     least = given[BOUND]
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
@@ -112,9 +117,12 @@ def apart_from_all(
         return
     take(slots, kept, points, 0, i, j)
     best = slots[points, 0]
-    if header[KIND] > DISTANCE and header[KIND] != SURFACE and best > least:
-        # Heights are less than distances here: samples that may be closer are tried too.
-        count = low_above(header, given, table_a, nodes_a, best, low, measures, pad, stack)
+    if header[KIND] != SURFACE:
+        # Between samples the surface may come closer elsewhere: all that may lead there are tried.
+        bound = best + given[BULGE_A]
+        count = low_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack
+        )
         lowest = minima(given, table_a, neighbours, blank, low, measures, count)
         closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
 
@@ -134,6 +142,8 @@ def closest(
             break
         i = low[k, PLACE]
         j = low[k, PARTNER]
+        if i == kept[points, PLACE]:
+            continue
         how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
         if m == 0 and how == BEYOND:
             within = False
@@ -319,7 +329,9 @@ def search(
             measures, pad, stack,
         )  # fmt: skip
     else:
-        count = low_above(header, given, table_a, nodes_a, given[BAND], low, measures, pad, stack)
+        count = low_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack
+        )
     if count == 0:
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
