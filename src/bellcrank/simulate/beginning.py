@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     ATOL,
     ERROR_OLD,
-    EVENT_ROWS,
     EVENTS,
     FACTORS_VALID,
     FRESH,
@@ -22,7 +20,6 @@ from bellcrank.simulate.layout import (
     HIT,
     INDEPENDENCE,
     INDEX,
-    INTS,
     JACOBIAN_AGE,
     LAST_REJECTED,
     MAX_STEP,
@@ -34,8 +31,6 @@ from bellcrank.simulate.layout import (
     RANK,
     RANK_BEST,
     RANK_START,
-    REALS,
-    ROWS,
     RTOL,
     SAMPLES,
     SCANNING,
@@ -51,6 +46,7 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.steps import CONSTRAINTS, EVENT_NOT_FINITE, NOT_FINITE, RUNNING
+from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import load, project, rates, store
 from bellcrank.simulate.vocabulary import call_at
 
@@ -122,30 +118,10 @@ def shares_hit(g: Floats, k: int) -> bool:
 
 
 @Unit
-def begin(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def begin(*pointers: Any) -> int:
     """Project the state, take its rates, arm the events, write outputs due now; the step size is kept."""
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
+    addresses, ints, reals, x, v, g, corrected, out_t, out_y = unpacked(pointers)
     n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     load(x, reals[T], v, Y)
     if not project(addresses, ints, reals, x, corrected):
         ints[INDEX] = -1

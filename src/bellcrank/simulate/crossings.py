@@ -1,4 +1,4 @@
-"""The zeros of event functions on the dense output of a step: closing in on one, and finding those between samples."""
+"""Where an event function crosses zero within a step: brackets, extrema towards zero, the side it leaves zero to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.simulate.compiled import part
-from bellcrank.simulate.layout import EVENTS, H_STEP, PIECES, SAMPLES, T_NEW, VALUE, Y_NEW, T
+from bellcrank.simulate.layout import (
+    EVENTS,
+    H_STEP,
+    PIECES,
+    SAMPLES,
+    T_NEW,
+    VALUE,
+    Y_NEW,
+    T,
+)
 from bellcrank.simulate.vectors import interpolate, load
 from bellcrank.simulate.vocabulary import call_at
 

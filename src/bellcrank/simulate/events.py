@@ -13,23 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.crossings import NOTHING, deepest, dip, event_values, leaving_sign, locate
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     ATOL,
     DIRECTION,
-    EVENT_ROWS,
     FIXED,
     H_OLD,
     H_STEP,
     HIT,
     INDEX,
-    INTS,
     N_EVENTS,
     PIECES,
-    REALS,
-    ROWS,
     RTOL,
     SAMPLES,
     SIGN,
@@ -39,9 +34,9 @@ from bellcrank.simulate.layout import (
     VALUE,
     WORK,
     Y_EVENT,
-    N,
     T,
 )
+from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import interpolate, rates
 
 Floats = NDArray[np.float64]
@@ -69,6 +64,8 @@ NUDGE = 1e-3
 """Part of a step over which the slope of its dense output is taken."""
 RATE = 2
 """Direction of a function that is no event itself but the rate of the event function before it."""
+CLOCK = 3
+"""Direction of a function of time alone, both crossings of which count; it tells nothing of the motion."""
 
 
 @part
@@ -102,6 +99,24 @@ def sound(
         if not abs(slope - rate) <= allowed:
             return False
     return True
+
+
+@part
+def counts(direction: float, side: float) -> bool:
+    """Whether a crossing away from a side of zero is an event."""
+    return direction == 0.0 or direction == -side or direction == CLOCK
+
+
+@part
+def awaited(g: Floats, n_events: int, piece: int) -> bool:
+    """Whether the motion itself meets an event in a piece of the step or later, by the samples."""
+    for i in range(n_events):
+        if g[DIRECTION, i] == RATE or g[DIRECTION, i] == CLOCK:
+            continue
+        for k in range(piece, PIECES + 1):
+            if g[SIGN, i] * g[SAMPLES + k, i] <= 0.0:
+                return True
+    return False
 
 
 @part
@@ -191,7 +206,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                         high = b
                         at_high = g[SAMPLES + piece, i]
                         side = -side
-            if crossing and (g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side):
+            if crossing and counts(g[DIRECTION, i], side):
                 if side * at_low < 0.0:
                     found = low
                 else:
@@ -203,13 +218,15 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
         if first >= 0:
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
             doubtful = start == 0.0 and earliest < 1.0
+            if doubtful and g[DIRECTION, first] == CLOCK:
+                doubtful = awaited(g, n_events, piece)
             if doubtful and not sound(addresses, ints, reals, x, v, earliest, DEFECT):
                 return unsound(ints, reals, g, earliest, first, g[STARTED, first] <= 0.0)
             event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
             for i in range(n_events):
                 g[HIT, i] = 0.0
                 if g[SIGN, i] * g[VALUE, i] < 0.0:
-                    if g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -g[SIGN, i]:
+                    if counts(g[DIRECTION, i], g[SIGN, i]):
                         g[HIT, i] = 1.0
                     g[SIGN, i] = -g[SIGN, i]
             g[HIT, first] = 1.0
@@ -228,30 +245,13 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
 
 
 @Unit
-def search(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def search(*pointers: Any) -> int:
     """Look for the next event in the rest of the step.
 
     1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number, -2 where the step is
     to be made again, up to that fraction, -3 where it would have to but is fixed.
     """
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
-    x = vector(x_at, 1 + ints[N])
-    v = matrix(v_at, 0, ints[ROWS], ints[N])
-    g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
+    addresses, ints, reals, x, v, g, _, _out_t, _out_y = unpacked(pointers)
     found = next_event(addresses, ints, reals, x, v, g)
     if found == UNSOUND:
         return -2

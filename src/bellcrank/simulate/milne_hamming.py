@@ -28,23 +28,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     DENSE,
     DENSE_ROWS,
     F_NEW,
     FIXED,
     HEAD,
     HISTORY,
-    INTS,
     LEAPING,
     MAX_STEP,
-    N_OUT,
     OWN,
-    REALS,
-    ROWS,
     SCANNING,
     T_STOP,
     TROUBLE,
@@ -69,6 +64,7 @@ from bellcrank.simulate.steps import (
     plan_step,
     reject,
 )
+from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import hermite, project, rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -229,42 +225,10 @@ def dense_output(ints: Ints, v: Floats, h: float, middle: bool) -> None:
 
 
 @Unit
-def advance(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance(*pointers: Any) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    pointers = (
-        addresses_at,
-        ints_at,
-        reals_at,
-        x_at,
-        v_at,
-        g_at,
-        corrected_at,
-        out_t_at,
-        out_y_at,
-        own_ints_at,
-        own_reals_at,
-    )
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
+    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
     n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     controlled = ints[FIXED] == 0
     while True:
         if ints[SCANNING] != 0:
