@@ -161,27 +161,3 @@ def test_peg_stays_in_its_hole() -> None:
     deepest = (2.5 * 0.5 / 2e7) ** 0.4
     assert np.abs(np.asarray(run["peg.position.x"])).max() == pytest.approx(0.002 + deepest, rel=0.03)
     assert np.diff(np.asarray(run["energy.total"])).max() < 1e-4
-
-
-@pytest.mark.parametrize("integrator", ["auto", "dormand_prince5", "runge_kutta5"])
-@pytest.mark.parametrize(("speed", "distance"), [(100.0, 1.0), (1000.0, 1.0)])
-def test_fast_balls_do_not_pass_through_each_other(speed: float, distance: float, integrator: str) -> None:
-    """Steps of free flight are far longer than the time they would need to pass through."""
-    system = System("balls", gravity=(0.0, 0.0, 0.0))
-    one = system.body("one", mass=1.0, inertia=(1e-3,) * 3)
-    other = system.body("other", mass=1.0, inertia=(1e-3,) * 3, at=(distance, 0.0, 0.0))
-    for body in (one, other):
-        system.free(f"flight of {body.name}", system.ground, body)
-    stiffness = 1e11 * (speed / 100.0) ** 2
-    system.contact(
-        "bump", one.sphere(0.01), other.sphere(0.01), 0.5, treatment="continuous", stiffness=stiffness
-    )
-    run = system.simulate(
-        1.5 * distance / speed,
-        tolerance=1e-8,
-        output=20,
-        integrator=integrator,
-        initial={"flight of other": {"velocity": (-speed, 0.0, 0.0)}},
-    )
-    assert float(run["one.velocity.x"][-1]) == pytest.approx(-0.75 * speed, rel=1e-4)
-    assert float(run["other.velocity.x"][-1]) == pytest.approx(-0.25 * speed, rel=1e-4)

@@ -181,3 +181,30 @@ def test_events_that_change_nothing_are_told_once_and_in_order(method):
     half = math.acos(1.0 - 1e-6)
     expected = [half, *(2 * math.pi * turn + side * half for turn in (1, 2, 3) for side in (-1, 1))]
     assert [e.t for e in seen] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", [m for m in ADAPTIVE if m not in ("radau", "auto")])
+def test_a_step_made_again_begins_with_the_signs_it_began_with(method):
+    """A wall from 5 to 5.1 makes long steps unsound; an event that only counts upwards falls before it, unseen."""
+
+    def rhs(x, y):
+        y[0] = x[2]
+        y[1] = -1e9 * (x[1] - 5.0) if 5.0 < x[1] < 5.1 else 0.0
+
+    def watched(x, g):
+        side = 1.0 if x[1] > 5.05 else -1.0
+        g[0] = g[3] = side * (x[1] - 5.05) - 0.05
+        g[1] = side * x[2]
+        g[2] = 2.0 - x[1]
+
+    problem = Problem(kernel(rhs), np.array([0.0, 1.0]), events=kernel(watched), directions=(-1, 2, 1, 1))
+    seen = integrate(
+        problem,
+        method,
+        [9.0],
+        Options(rtol=1e-6, atol=1e-8),
+        on_event=lambda t, y, indices, p: Change(p=np.zeros(0)),
+    )
+    # In and out of the wall, and back where it began.
+    assert [(e.indices, round(e.t, 3)) for e in seen.events] == [((0,), 5.0), ((3,), 5.0), ((2,), 8.0)]
+    assert seen.end_state == pytest.approx([1.0, -1.0], abs=1e-3)
