@@ -25,7 +25,10 @@ from bellcrank.contact.meeting_layout import (
     NODES_B,
     PAD,
     PARTNER,
+    PATCHES_A,
+    PATCHES_B,
     PLACE,
+    RIM,
     SLOPE,
     SLOT,
     SPACING_A,
@@ -35,6 +38,7 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     WAY,
 )
+from bellcrank.contact.patch_settling import BEYOND_BY
 from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.refinement import BEYOND, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
@@ -70,13 +74,15 @@ def refine_from(
     how = refined(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
-        hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+        header[PATCHES_A], header[PATCHES_B], hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
     )  # fmt: skip
     if how == SETTLED:
         slot[HOLD] = hold
         slot[HOLD + 1] = hx
         slot[HOLD + 2] = hy
         slot[HOLD + 3] = hz
+    if how == BEYOND and (header[PATCHES_A] != 0 or header[PATCHES_B] != 0):
+        given[RIM] = min(given[RIM], pad[BEYOND_BY])
     return how
 
 
