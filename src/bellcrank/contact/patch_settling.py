@@ -33,7 +33,7 @@ SAME = 1e-9
 """Parameters that differ by less are the same: a rim is not left, and a patch not changed, by less."""
 CHANGES = 8
 """How often a patch is changed in one search of a point before seams that are no smooth ones stop it."""
-HYSTERESIS = 0.3
+HYSTERESIS = 0.6
 """How far, in parameters, a point may then lie beyond what a patch covers."""
 WINDOW = 0.5
 """How far, in parameters, a contact point may move before its patch is told anew; a program's foot begins there."""

@@ -37,8 +37,8 @@ from bellcrank.contact.shapes import TINY
 from bellcrank.contact.source import Around, Source
 from bellcrank.contact.tree_layout import STACK
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub
-from bellcrank.program.functions import maximum, minimum, sqrt
-from bellcrank.program.trace import Scalar
+from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, logical
 
 if TYPE_CHECKING:
     from bellcrank.contact.covering import Covering
@@ -132,10 +132,16 @@ class LocalPatch(Around):
         for _ in range(STEPS):
             p, a, b, aa, ab, bb = self.at(u, v)
             r = sub(p, x)
-            h11, h12, h22 = dot(a, a) + dot(aa, r), dot(a, b) + dot(ab, r), dot(b, b) + dot(bb, r)
+            m11, m12, m22 = dot(a, a), dot(a, b), dot(b, b)
+            h11, h12, h22 = m11 + dot(aa, r), m12 + dot(ab, r), m22 + dot(bb, r)
+            flat, det = m11 * m22 - m12 * m12, h11 * h22 - h12 * h12
+            # Far from the surface the second derivatives may turn the step round: Gauss and Newton's then.
+            safe = logical("and", compare("lt", 0.1 * flat, det), compare("lt", 0.0, h11))
+            h11, h12, h22 = where(safe, h11, m11), where(safe, h12, m12), where(safe, h22, m22)
+            inverse = 1.0 / maximum(where(safe, det, flat), TINY)
             g1, g2 = dot(a, r), dot(b, r)
-            det = 1.0 / maximum(h11 * h22 - h12 * h12, TINY)
-            u, v = u - det * (h22 * g1 - h12 * g2), v - det * (h11 * g2 - h12 * g1)
+            du, dv = inverse * (h22 * g1 - h12 * g2), inverse * (h11 * g2 - h12 * g1)
+            u, v = u - minimum(maximum(du, -1.0), 1.0), v - minimum(maximum(dv, -1.0), 1.0)
         return u, v
 
     def pulled(self, x: Vec) -> tuple[Vec, Vec]:

@@ -229,6 +229,8 @@ def refined(
         # Where curvatures are told badly, on coarse samples, it creeps: that is near enough for pieces to be gathered.
         creeps = k == ITERATIONS - 1 and (held or last < CREEPS * longest)
         if rest <= 0 or creeps:
+            if (not held and off_a_patch(patches_a, 0, d, pad)) or off_a_patch(patches_b, 1, d, pad):
+                return BEYOND
             if not free:
                 nx = -bx
                 ny = -by
@@ -237,8 +239,6 @@ def refined(
             # Normals must be opposed.
             elif nx * bx + ny * by + nz * bz > 0.0:
                 return LOST
-            if (not held and off_a_patch(patches_a, 0, d, pad)) or off_a_patch(patches_b, 1, d, pad):
-                return BEYOND
             answer[at] = d
             answer[at + 1] = nx
             answer[at + 2] = ny
@@ -347,4 +347,4 @@ def refined(
     return LOST
 
 
-__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "refined", "settle_on_patch"]
+__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "off_a_patch", "refined", "settle_on_patch"]

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 T = TypeVar("T")
 
 FLAT_OR_COARSE = (
-    "no contact point found on a sampled surface: it is flat, or too coarse for its curvature, or the other body is "
+    "no contact point found on a surface: it is flat, or too coarse for its curvature, or the other body is "
     "behind it; give the contact points=4, or see which way its normals point"
 )
 
@@ -155,12 +155,12 @@ class SampledPair:
         place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
         if came == DEEPER:
             raise ModelError(
-                f"at ({place}) of the sampled surface the bodies overlap more deeply than at the contact points that "
+                f"at ({place}) of the surface the bodies overlap more deeply than at the contact points that "
                 f"are followed; give the contact more points (up to points={MOST_POINTS}), or a shape of several pieces"
             )
         if came == SEVERAL:
             raise ModelError(
-                f"the surfaces touch at more than one point, among them at ({place}) of the sampled one; "
+                f"the surfaces touch at more than one point, among them at ({place}) of the surface of data; "
                 "give the contact points=2 or more"
             )
 

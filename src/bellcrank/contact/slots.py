@@ -40,7 +40,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.patch_settling import BEYOND_BY
 from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, refined
+from bellcrank.contact.refinement import BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
@@ -81,6 +81,11 @@ def refine_from(
         slot[HOLD + 1] = hx
         slot[HOLD + 2] = hy
         slot[HOLD + 3] = hz
+    if how == LOST and (
+        (hold > 0.5 and off_a_patch(header[PATCHES_A], 0, 0.0, pad))
+        or off_a_patch(header[PATCHES_B], 1, 0.0, pad)
+    ):
+        how = BEYOND
     if how == BEYOND and (header[PATCHES_A] != 0 or header[PATCHES_B] != 0):
         given[RIM] = min(given[RIM], pad[BEYOND_BY])
     return how

@@ -135,9 +135,10 @@ def search_values(name: str) -> list[tuple[str, float]]:
 def _points(who: str, points: Any, a: Shape, b: Shape) -> int:
     if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
-    if points > 1 and not isinstance((a, b)[leader(a, b)], Sampled):
+    if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
         raise ModelError(
-            f"{who}: {type(a).__name__} and {type(b).__name__} touch at one point; points= belongs to sampled surfaces"
+            f"{who}: {type(a).__name__} and {type(b).__name__} touch at one point; points= belongs to sampled "
+            "surfaces and to those of patches"
         )
     return points
 
