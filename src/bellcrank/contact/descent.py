@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.covering import settles
 from bellcrank.contact.pieces import (
     ANSWER,
     BAND,
@@ -30,6 +31,8 @@ from bellcrank.contact.pieces import (
     LEAVES_A,
     LEAVES_B,
     MEASURED,
+    PATCHES_A,
+    PATCHES_B,
     SAMPLE,
     SLACK,
     SLOPES,
@@ -94,7 +97,8 @@ def descend(
             how = refined(
                 given, table_a, nodes_a, leaves_a, header[WIDTH_A], given[SPACING_A],
                 table_b, nodes_b, leaves_b, header[WIDTH_B], given[SPACING_B],
-                0, 0, 2.0, 0.0, 0.0, 0.0, pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
+                0, 0, header[PATCHES_A], header[PATCHES_B], 2.0, 0.0, 0.0, 0.0,
+                pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
             )  # fmt: skip
             # The place must be that of the samples.
             away = min(given[SPACING_A], given[SPACING_B]) + 4.0 * given[SLACK]
@@ -128,6 +132,7 @@ class Descent:
         self.a, self.b = a, b
         self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
         self._header[:4] = a.tree.leaves, a.tree.width, b.tree.leaves, b.tree.width
+        self._header[[PATCHES_A, PATCHES_B]] = settles(a), settles(b)
         self._given[SLACK:] = BETWEEN * (a.bulge + b.bulge), 0.0, deep, near, a.spacing, b.spacing
         self._found, self._answer = np.zeros(2 * PLACES, np.int64), np.zeros((PLACES, ANSWER))
         self._scratch = np.zeros(WIDE_PAD), np.zeros(QUEUE), np.zeros((4, 2 * QUEUE), np.int64)

@@ -48,7 +48,9 @@ START_A = 4
 START_B = 5
 VISITED = 6
 MEASURED = 7
-HEADER = 8
+PATCHES_A = 8  # what settles on surfaces of patches; 0 for others
+PATCHES_B = 9
+HEADER = 10
 # given: pose of b seen from a (rotation by rows, origin), then
 SLACK = 12
 BAND = 13

@@ -29,7 +29,10 @@ from bellcrank.contact.meeting_layout import (
     NODES_B,
     PAD,
     PARTNER,
+    PATCHES_A,
+    PATCHES_B,
     PLACE,
+    RIM,
     SLOPE,
     SLOT,
     SPACING_A,
@@ -39,8 +42,9 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     WAY,
 )
+from bellcrank.contact.patch_settling import BEYOND_BY
 from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, refined
+from bellcrank.contact.refinement import BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
@@ -74,7 +78,7 @@ def refine_from(
     how = refined(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
-        hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+        header[PATCHES_A], header[PATCHES_B], hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
     )  # fmt: skip
     if how == SETTLED and header[KIND] == ROUND:
         # Its ends are no part of the smooth side, which would go on for ever.
@@ -86,6 +90,13 @@ def refine_from(
         slot[HOLD + 1] = hx
         slot[HOLD + 2] = hy
         slot[HOLD + 3] = hz
+    if how == LOST and (
+        (hold > 0.5 and off_a_patch(header[PATCHES_A], 0, 0.0, pad))
+        or off_a_patch(header[PATCHES_B], 1, 0.0, pad)
+    ):
+        how = BEYOND
+    if how == BEYOND and (header[PATCHES_A] != 0 or header[PATCHES_B] != 0):
+        given[RIM] = min(given[RIM], pad[BEYOND_BY])
     return how
 
 

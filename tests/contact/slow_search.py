@@ -1,7 +1,6 @@
-"""Contact points of surfaces of patches, sample by sample, refined by the program of the equations of motion.
+"""Contact points of sampled surfaces sample by sample, refined by the program of the equations of motion.
 
-The steps are those of :mod:`bellcrank.contact.several`, in Python. Sampled surfaces are taken too: a second, slow
-way to the same points.
+The steps are those of :mod:`bellcrank.contact.several`, in Python: a second, slow way to the same points.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 
 
-class PatchedPair:
+class SlowPair:
     """Closest points of a surface of data and another shape, from anywhere or from the last ones."""
 
     def __init__(self, a: Shape, b: Shape) -> None:
@@ -426,4 +425,4 @@ def _slot(slots: list[Found | None], before: list[Found | None], found: Found, f
     return min(free, key=way)
 
 
-__all__ = ["PatchedPair"]
+__all__ = ["SlowPair"]
