@@ -364,7 +364,7 @@ class PatchedPair:
             return FREE
         if not bent.any():
             return HELD
-        e = vectors[:, int(np.argmax(values))] @ E
+        e = vectors[:, int(np.argmin(values))] @ E
         return (1.0, float(e[0]), float(e[1]), float(e[2]))
 
     def _lies(self, S: Array, t: Array, i: int, j: int) -> bool:

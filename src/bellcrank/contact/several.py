@@ -53,7 +53,7 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
+from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, stay, take, tried
 from bellcrank.contact.smooth import DISTANCE, SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
 from bellcrank.contact.tree_search import nearest_pair
@@ -177,6 +177,78 @@ def single(
 
 
 @part
+def may_begin(slots: Floats, kept: Ints, points: int) -> bool:
+    """Whether the trial may become a contact point: one that lies in the other shape already would begin with a jump.
+
+    Where others carry it is let be as long as one of them is as deep.
+    """
+    trial = slots[2 * points]
+    if not trial[0] < 0.0:
+        return True
+    deepest = 0.0
+    for s in range(points):
+        if kept[s, PLACE] >= 0:
+            deepest = min(deepest, slots[s, 0])
+    return deepest == 0.0 or trial[0] < deepest  # type: ignore[no-any-return]
+
+
+@part
+def same_side(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float) -> bool:
+    """Whether a contact point that is taken is on the side of the other shape with this outward normal."""
+    for s in range(points):
+        if kept[points + s, PLACE] >= 0:
+            row = slots[points + s]
+            # Normals of slots point to the other shape.
+            if row[1] * x + row[2] * y + row[3] * z < -SAME:
+                return True
+    return False
+
+
+@part
+def next_lying(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """Of the samples that lie flat the next one to become a contact point, or -1.
+
+    Either the one that is farthest from the points of its side, by the sum of distances, which finds corners and the
+    ends of lines, or the lowest of a side that has none: the lower of the two.
+    """
+    table_a, marks_b = tables[TABLE_A], tables[MARKS_B]
+    pad = scratch[PAD]
+    points = header[POINTS]
+    spread = -1
+    widest = -1.0
+    for k in range(count):
+        if low[k, LIES] == 0:
+            continue
+        i = low[k, PLACE]
+        total = 0.0
+        for s in range(points):
+            if kept[points + s, PLACE] >= 0:
+                far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+                total += far
+                if far < APART * given[SPACING_A]:
+                    low[k, LIES] = 0
+        if low[k, LIES] > 0 and total > widest:
+            facing(header, given, table_a, marks_b, i, low[k, PARTNER], pad)
+            if low[k, LIES] > 1 or same_side(
+                slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]
+            ):
+                widest = total
+                spread = k
+    for m in range(lowest):
+        k = low[m, ORDER]
+        if spread >= 0 and measures[spread, HEIGHT] <= measures[k, HEIGHT]:
+            break
+        if low[k, LIES] == 1:
+            facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
+            if not same_side(slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]):
+                return k  # type: ignore[no-any-return]
+    return spread
+
+
+@part
 def several(
     header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
     slots: Floats, kept: Ints,
@@ -194,17 +266,9 @@ def several(
         )
     # What carries stays: a change would jump.
     for s in range(points):
-        if kept[s, PLACE] >= 0 and slots[s, 0] < 0.0 and slots[s, HOLD] < 1.5:
-            for k in range(count):
-                if low[k, PLACE] == kept[s, PLACE]:
-                    how = from_sample(
-                        header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[s, HOLD],
-                        slots[s, HOLD + 1], slots[s, HOLD + 2], slots[s, HOLD + 3], slots[2 * points],
-                    )  # fmt: skip
-                    if how == SETTLED and slots[2 * points, 0] < 0.0:
-                        take(slots, kept, points, s, low[k, PLACE], low[k, PARTNER])
-                        left -= 1
-                    break
+        if kept[s, PLACE] >= 0 and slots[s, 0] < 0.0:
+            stay(slots, kept, points, s)
+            left -= 1
     near = NEAR * given[SPACING_A]
     for m in range(lowest):
         if left == 0:
@@ -213,7 +277,7 @@ def several(
         i = low[k, PLACE]
         j = low[k, PARTNER]
         # On flat sides all are minima: the deepest counts, the others are chosen by their places.
-        if low[k, LIES] == 1 and m > 0:
+        if low[k, LIES] > 0 and m > 0:
             continue
         if farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) < near:
             continue
@@ -221,50 +285,31 @@ def several(
             x = slots[2 * points, 4]
             y = slots[2 * points, 5]
             z = slots[2 * points, 6]
-            if farthest(slots, kept, points, x, y, z) >= near:
+            if farthest(slots, kept, points, x, y, z) >= near and may_begin(slots, kept, points):
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
-    # Spread as widely as the contact reaches: the largest sum of distances finds corners. What faces the same way as
-    # the lowest comes first, such as the other end of a line; then the rest.
-    first = low[0, ORDER]
-    facing(header, given, table_a, marks_b, low[first, PLACE], low[first, PARTNER], pad)
-    ox = pad[OUTWARD]
-    oy = pad[OUTWARD + 1]
-    oz = pad[OUTWARD + 2]
-    for k in range(count):
-        if low[k, LIES] == 1:
-            facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
-            if ox * pad[OUTWARD] + oy * pad[OUTWARD + 1] + oz * pad[OUTWARD + 2] < SAME:
-                low[k, LIES] = 2
-    turn = 1
     while left > 0:
-        best = -1
-        widest = -1.0
-        for k in range(count):
-            if low[k, LIES] > 0 and low[k, LIES] <= turn:
-                i = low[k, PLACE]
-                total = 0.0
-                for s in range(points):
-                    if kept[points + s, PLACE] >= 0:
-                        far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-                        total += far
-                        if far < APART * given[SPACING_A]:
-                            low[k, LIES] = 0
-                if low[k, LIES] > 0 and total > widest:
-                    widest = total
-                    best = k
+        best = next_lying(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if best < 0:
-            turn += 1
-            if turn > 2:
-                break
-            continue
-        low[best, LIES] = 0
+            break
         i = low[best, PLACE]
         j = low[best, PARTNER]
+        facing(header, given, table_a, marks_b, i, j, pad)
+        elsewhere = not same_side(slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2])
         how = tried(header, given, tables, scratch, i, j, slots[2 * points])
         trial = slots[2 * points]
+        if (
+            how == SETTLED
+            and low[best, LIES] == 1
+            and elsewhere
+            and same_side(slots, kept, points, -trial[1], -trial[2], -trial[3])
+        ):
+            # It is no side of its own, but leads down to one.
+            low[best, LIES] = 2
+            continue
+        low[best, LIES] = 0
         wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= APART * given[SPACING_A]
-        if how == SETTLED and trial[HOLD] < 1.5 and wide:
+        if how == SETTLED and trial[HOLD] < 1.5 and wide and may_begin(slots, kept, points):
             slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
             take(slots, kept, points, slot, i, j)
             left -= 1

@@ -162,6 +162,15 @@ def take(slots: Floats, kept: Ints, points: int, slot: int, i: int, j: int) -> N
 
 
 @part
+def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
+    """A point of before, brought up to date, stays in its slot."""
+    for k in range(SLOT):
+        slots[points + slot, k] = slots[slot, k]
+    kept[points + slot, PLACE] = kept[slot, PLACE]
+    kept[points + slot, PARTNER] = kept[slot, PARTNER]
+
+
+@part
 def remember(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
 ) -> int:
@@ -176,4 +185,4 @@ def remember(
     )  # fmt: skip
 
 
-__all__ = ["away", "farthest", "free_slot", "from_sample", "remember", "take", "tried"]
+__all__ = ["away", "farthest", "free_slot", "from_sample", "remember", "stay", "take", "tried"]

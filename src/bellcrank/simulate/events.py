@@ -321,6 +321,44 @@ def sound(
 
 
 @part
+def soonest(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    piece: int,
+    start: float,
+    first: int,
+    earliest: float,
+) -> tuple[int, float]:
+    """The event that comes first, and its fraction.
+
+    One that is back before zero at the end of the piece may have come sooner; at the event that was found it shows.
+    """
+    while first >= 0:
+        event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
+        other = -1
+        for i in range(ints[N_EVENTS]):
+            side = g[SIGN, i]
+            towards = g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side
+            before = side * g[SAMPLES + piece - 1, i] > 0.0
+            if other < 0 and i != first and towards and before and side * g[VALUE, i] < 0.0:
+                other = i
+        if other < 0:
+            break
+        at_low = g[SAMPLES + piece - 1, other]
+        found = locate(addresses, ints, reals, x, v, g, other, start, earliest, at_low, g[VALUE, other])
+        if not found < earliest:
+            break
+        earliest = found
+        first = other
+        g[HIT, other] = g[SIGN, other]
+    return first, earliest
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
@@ -371,6 +409,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     earliest = found
                     first = i
                     g[HIT, i] = side
+        first, earliest = soonest(addresses, ints, reals, x, v, g, piece, a, first, earliest)
         if first >= 0:
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
             doubtful = start == 0.0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
