@@ -275,7 +275,7 @@ class PatchedPair:
         low: tuple[NDArray[np.int64], Array, NDArray[np.int64], NDArray[np.int64]],
         points: int, before: list[Found | None],
     ) -> list[Found]:  # fmt: skip
-        i, _heights, j, minima = low
+        i, heights, j, minima = low
         source = self.source
         assert isinstance(source, Sampled)
         place = {int(s): k for k, s in enumerate(i)}
@@ -307,16 +307,26 @@ class PatchedPair:
             if found is not None and far(found.x if self.first else found.y) >= NEAR * source.spacing:
                 take(_slot(slots, before, found, self.first), found)
         rest = [k for k in range(len(i)) if lying[k]]
+        turns = self.band / float(source.bounding_radius())
         while rest and len(taken) < points:
-            # Spread as widely as the contact reaches: the largest sum of distances finds corners.
-            rest = [k for k in rest if far(source.points[i[k]]) >= APART * source.spacing]
+            # What may come down farthest below the points before the next search; between two of them nothing does.
+            apart = [(0.5 if source.sharp[i[k]] else APART) * source.spacing for k in rest]
+            rest = [k for k, least in zip(rest, apart, strict=True) if far(source.points[i[k]]) >= least]
             if not rest:
                 break
-            spread = [sum(float(np.linalg.norm(source.points[i[k]] - p)) for p in taken) for k in rest]
-            best = int(np.argmax(spread))
+            spread = [
+                (
+                    not _between(taken, source.points[i[k]], source.spacing),
+                    sum(float(np.linalg.norm(source.points[i[k]] - p)) - heights[k] / turns for p in taken),
+                )
+                for k in rest
+            ]
+            best = spread.index(max(spread))
             k = rest.pop(best)
             found = self._tried(R, c, S, t, int(i[k]), int(j[k]), None)
-            if found is not None and found.hold[0] < 2.0:
+            least = (0.5 if source.sharp[i[k]] else APART) * source.spacing
+            wide = found is not None and far(found.x if self.first else found.y) >= least
+            if found is not None and found.hold[0] < 2.0 and wide:
                 take(_slot(slots, before, found, self.first), found)
         filled = [s for s in slots if s is not None]
         if not filled:
@@ -376,6 +386,16 @@ class PatchedPair:
         K, _, other = self._bent(S, t, i, j)
         flat = bool((np.linalg.eigvalsh(0.5 * (K + K.T)) * source.spacing <= FLAT).any())
         return flat and float(source.normals[i] @ other) < OPPOSED
+
+
+def _between(taken: list[Array], x: Array, near: float) -> bool:
+    """Whether a place lies between two contact points, near their line."""
+    for k, p in enumerate(taken):
+        for q in taken[:k]:
+            share = float((x - p) @ (q - p)) / max(float((q - p) @ (q - p)), 1e-300)
+            if 0.0 < share < 1.0 and float(np.linalg.norm(x - p - share * (q - p))) < near:
+                return True
+    return False
 
 
 def _slot(slots: list[Found | None], before: list[Found | None], found: Found, first: bool) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
 from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima
@@ -53,7 +54,16 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, stay, take, tried
+from bellcrank.contact.slots import (
+    away,
+    farthest,
+    free_slot,
+    from_sample,
+    remember,
+    stay,
+    take,
+    tried,
+)
 from bellcrank.contact.smooth import DISTANCE, SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
 from bellcrank.contact.tree_search import nearest_pair
@@ -64,10 +74,6 @@ Ints = NDArray[np.int64]
 
 NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
-APART = 1.5
-"""Held contact points keep at least so many distances of samples from each other."""
-SAME = 0.97
-"""Cosine between normals of the other shape below which places belong to two sides of it."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -177,78 +183,6 @@ def single(
 
 
 @part
-def may_begin(slots: Floats, kept: Ints, points: int) -> bool:
-    """Whether the trial may become a contact point: one that lies in the other shape already would begin with a jump.
-
-    Where others carry it is let be as long as one of them is as deep.
-    """
-    trial = slots[2 * points]
-    if not trial[0] < 0.0:
-        return True
-    deepest = 0.0
-    for s in range(points):
-        if kept[s, PLACE] >= 0:
-            deepest = min(deepest, slots[s, 0])
-    return deepest == 0.0 or trial[0] < deepest  # type: ignore[no-any-return]
-
-
-@part
-def same_side(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float) -> bool:
-    """Whether a contact point that is taken is on the side of the other shape with this outward normal."""
-    for s in range(points):
-        if kept[points + s, PLACE] >= 0:
-            row = slots[points + s]
-            # Normals of slots point to the other shape.
-            if row[1] * x + row[2] * y + row[3] * z < -SAME:
-                return True
-    return False
-
-
-@part
-def next_lying(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
-    slots: Floats, kept: Ints,
-) -> int:  # fmt: skip
-    """Of the samples that lie flat the next one to become a contact point, or -1.
-
-    Either the one that is farthest from the points of its side, by the sum of distances, which finds corners and the
-    ends of lines, or the lowest of a side that has none: the lower of the two.
-    """
-    table_a, marks_b = tables[TABLE_A], tables[MARKS_B]
-    pad = scratch[PAD]
-    points = header[POINTS]
-    spread = -1
-    widest = -1.0
-    for k in range(count):
-        if low[k, LIES] == 0:
-            continue
-        i = low[k, PLACE]
-        total = 0.0
-        for s in range(points):
-            if kept[points + s, PLACE] >= 0:
-                far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-                total += far
-                if far < APART * given[SPACING_A]:
-                    low[k, LIES] = 0
-        if low[k, LIES] > 0 and total > widest:
-            facing(header, given, table_a, marks_b, i, low[k, PARTNER], pad)
-            if low[k, LIES] > 1 or same_side(
-                slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]
-            ):
-                widest = total
-                spread = k
-    for m in range(lowest):
-        k = low[m, ORDER]
-        if spread >= 0 and measures[spread, HEIGHT] <= measures[k, HEIGHT]:
-            break
-        if low[k, LIES] == 1:
-            facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
-            if not same_side(slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]):
-                return k  # type: ignore[no-any-return]
-    return spread
-
-
-@part
 def several(
     header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
     slots: Floats, kept: Ints,
@@ -308,7 +242,7 @@ def several(
             low[best, LIES] = 2
             continue
         low[best, LIES] = 0
-        wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= APART * given[SPACING_A]
+        wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= least_apart(given, marks_a, i)
         if how == SETTLED and trial[HOLD] < 1.5 and wide and may_begin(slots, kept, points):
             slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
             take(slots, kept, points, slot, i, j)
@@ -385,7 +319,7 @@ def search(
     if missed >= 0:
         header[WHICH] = missed
         return DEEPER
-    come_back_in_time(header, given, tables, scratch, low, measures, lowest, slots, kept)
+    come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
 
 
