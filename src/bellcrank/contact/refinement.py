@@ -42,6 +42,8 @@ CREEPS = 0.02
 """Last Newton step over the spacing that will do where all steps are made."""
 DOWNHILL = 10
 """Steps along the slope of the gap where it does not curve upwards yet, at most."""
+LEANS = 1e-2
+"""Square of the sine between a plane and the surface it cuts, at least."""
 
 # pad, behind what descents keep there: what kernels of a smooth shape take and give
 POINT = PAD
@@ -176,6 +178,9 @@ def refined(
     b = SLOPES + 8
     counts[0] = -1
     counts[1] = -1
+    sx = pad[a + 4]
+    sy = pad[a + 5]
+    sz = pad[a + 6]
     rest = 2
     downhill = 0
     last = 1e300
@@ -294,14 +299,27 @@ def refined(
                     t2 = w2 / steep
                     rest = 2
             else:
-                f1 = hx * ux + hy * uy + hz * uz
-                f2 = hx * vx + hy * vy + hz * vz
-                stiff = f1 * (A11 * f1 + A12 * f2) + f2 * (A21 * f1 + A22 * f2)
+                # Along the cut of the plane with the normal h: f is its way, o the way back into the plane.
+                h1 = hx * ux + hy * uy + hz * uz
+                h2 = hx * vx + hy * vy + hz * vz
+                wide = h1 * h1 + h2 * h2
+                if not wide > LEANS:
+                    return LOST
+                inverse = 1.0 / math.sqrt(wide)
+                f1 = -h2 * inverse
+                f2 = h1 * inverse
+                off = hx * (sx - pad[a + 4]) + hy * (sy - pad[a + 5]) + hz * (sz - pad[a + 6])
+                lean = (hx * nx + hy * ny + hz * nz) * (hx * bx + hy * by + hz * bz)
+                turn = (lean - nx * bx - ny * by - nz * bz) / wide
+                v1 = b11 * f1 + b12 * f2
+                v2 = b12 * f1 + b22 * f2
+                along = f1 * (a11 * f1 + a12 * f2) + f2 * (a12 * f1 + a22 * f2)
+                stiff = turn * along + f1 * v1 + f2 * v2 - d * (v1 * v1 + v2 * v2)
                 if not stiff > 0.0:
                     return LOST
                 single = -(f1 * s1 + f2 * s2) / stiff
-                t1 = single * f1
-                t2 = single * f2
+                t1 = single * f1 + off * h1 / wide
+                t2 = single * f2 + off * h2 / wide
             size = math.sqrt(t1 * t1 + t2 * t2)
             if size > longest:
                 t1 *= longest / size
@@ -319,7 +337,11 @@ def refined(
             pad[a + 5] += t1 * uy + t2 * vy
             pad[a + 6] += t1 * uz + t2 * vz
         if not free:
-            # The foot of the held point, by Newton's method: (I + d K_b) dy = the way to it across the normal.
+            # The foot of the held point, by Newton's method: (I + d K_b) dy = the way to it across b's normal.
+            sink = mx * bx + my * by + mz * bz
+            mx -= sink * bx
+            my -= sink * by
+            mz -= sink * bz
             m1 = ux * mx + uy * my + uz * mz
             m2 = vx * mx + vy * my + vz * mz
             c11 = 1.0 + d * b11

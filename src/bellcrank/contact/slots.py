@@ -162,6 +162,30 @@ def farthest(slots: Floats, kept: Ints, points: int, x: float, y: float, z: floa
 
 
 @part
+def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, near: float) -> bool:
+    """Whether a place lies between two contact points that are taken, near their line."""
+    for s in range(points):
+        for r in range(s):
+            if kept[points + s, PLACE] >= 0 and kept[points + r, PLACE] >= 0:
+                one = slots[points + s]
+                other = slots[points + r]
+                wx = other[4] - one[4]
+                wy = other[5] - one[5]
+                wz = other[6] - one[6]
+                dx = x - one[4]
+                dy = y - one[5]
+                dz = z - one[6]
+                square = max(wx * wx + wy * wy + wz * wz, 1e-300)
+                part_way = (dx * wx + dy * wy + dz * wz) / square
+                ox = dx - part_way * wx
+                oy = dy - part_way * wy
+                oz = dz - part_way * wz
+                if 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near:
+                    return True
+    return False
+
+
+@part
 def free_slot(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float) -> int:
     """The free slot whose last point was nearest."""
     best = -1
@@ -187,6 +211,15 @@ def take(slots: Floats, kept: Ints, points: int, slot: int, i: int, j: int) -> N
 
 
 @part
+def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
+    """A point of before, brought up to date, stays in its slot."""
+    for k in range(SLOT):
+        slots[points + slot, k] = slots[slot, k]
+    kept[points + slot, PLACE] = kept[slot, PLACE]
+    kept[points + slot, PARTNER] = kept[slot, PARTNER]
+
+
+@part
 def remember(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
 ) -> int:
@@ -201,4 +234,4 @@ def remember(
     )  # fmt: skip
 
 
-__all__ = ["away", "farthest", "free_slot", "from_sample", "remember", "take", "tried"]
+__all__ = ["away", "between", "farthest", "free_slot", "from_sample", "remember", "stay", "take", "tried"]
