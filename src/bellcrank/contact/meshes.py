@@ -96,7 +96,8 @@ def repaired(
 def _arrays(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
     try:
         v, given = np.asarray(vertices, dtype=np.float64), np.asarray(faces)
-        f = given.astype(np.int64)
+        with np.errstate(invalid="ignore"):
+            f = given.astype(np.int64)
         whole = given.dtype.kind in "iu" or np.array_equal(f, given)
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"vertices of a mesh are numbers, its faces whole ones ({error})") from error
