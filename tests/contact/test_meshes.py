@@ -187,6 +187,10 @@ def test_spacing_is_what_was_asked_for_or_refused_with_one_that_does() -> None:
     allowed = resampled(v, f, 0.011, 5000, CROWDED)
     assert allowed is not None
     assert len(allowed[0]) <= 5000
+    # Slivers are as many as they are long.
+    long = make.cylinder(0.1, 0.2, sections=500)
+    with pytest.raises(ModelError, match="so narrow"):
+        resampled(np.asarray(long.vertices), np.asarray(long.faces), 0.01, 3000, CROWDED)
     with pytest.raises(ModelError, match=r"spacing=\S+ would do"):
         Sampled.from_mesh(v, f, spacing=1e-7)
     for wrong in (0.0, -1.0, np.nan, np.inf):
