@@ -59,11 +59,12 @@ PARTNER = 1
 ORDER = 2
 LIES = 3
 LOW = 4
-# columns of their numbers: height, height rounded, distance from the middle
+# columns of their numbers: height, height rounded, distance from the middle, slope down to a neighbour
 HEIGHT = 0
 STEPPED = 1
 OUT = 2
-MEASURES = 3
+DOWN = 3
+MEASURES = 4
 # slots: gap, normal (3), x (3), y (3), hold (4); beside them place and partner, -1 for an empty one
 HOLD = 10
 SLOT = 14

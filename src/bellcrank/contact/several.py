@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
-from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima
+from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
     BOUNDS,
@@ -24,6 +24,7 @@ from bellcrank.contact.meeting_layout import (
     BULGE_B,
     CLEARANCE,
     DEEPER,
+    DOWN,
     FOUND,
     FRUSTA,
     HEIGHT,
@@ -69,6 +70,8 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
+WALL = 0.3
+"""Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
 SAME = 0.97
 """Cosine between normals of the other shape below which places belong to two sides of it."""
 TRIES = 8
@@ -197,9 +200,11 @@ def several(
     points = header[POINTS]
     left = points
     for k in range(count):
+        # Beside an edge that touches there are samples of the wall above it.
         low[k, LIES] = (
             1
-            if lies(header, given, table_a, marks_a, table_b, marks_b, low[k, PLACE], low[k, PARTNER], pad)
+            if measures[k, DOWN] < WALL
+            and lies(header, given, table_a, marks_a, table_b, marks_b, low[k, PLACE], low[k, PARTNER], pad)
             else 0
         )
     # What carries stays: a change would jump.
@@ -234,7 +239,8 @@ def several(
             if farthest(slots, kept, points, x, y, z) >= near:
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
-    # Spread as widely as the contact reaches: the largest sum of distances finds corners. What faces the same way as
+    # Spread as widely as the contact reaches: the largest product of distances finds corners, and spreads points evenly
+    # around a circle (Leja). What faces the same way as
     # the lowest comes first, such as the other end of a line; then the rest.
     first = low[0, ORDER]
     facing(header, given, table_a, marks_b, low[first, PLACE], low[first, PARTNER], pad)
@@ -253,11 +259,11 @@ def several(
         for k in range(count):
             if low[k, LIES] > 0 and low[k, LIES] <= turn:
                 i = low[k, PLACE]
-                total = 0.0
+                total = 1.0
                 for s in range(points):
                     if kept[points + s, PLACE] >= 0:
                         far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-                        total += far
+                        total *= far / given[SPACING_A]
                         if far < APART * given[SPACING_A]:
                             low[k, LIES] = 0
                 if low[k, LIES] > 0 and total > widest:
@@ -338,6 +344,7 @@ def search(
         if came != FOUND:
             return came
     else:
+        spread(given, table_a, low, measures, lowest, points)
         several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if count_taken(kept, points) == 0:
             k = low[0, ORDER]
