@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.feet import footed
-from bellcrank.contact.heights import sample_above, seen
+from bellcrank.contact.heights import above_smooth, sample_above, seen
 from bellcrank.contact.holding import LARGE, hold_at
 from bellcrank.contact.meeting_layout import (
     BAND,
@@ -115,9 +115,9 @@ def from_sample(
             pad[SLOPES + 12 + k] = table_b[j, k]
     else:
         seen(given, table_a, i, pad, SLOPES + 12)
-        far = sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
-        if far > given[BAND] and (header[KIND] == ROUND or footed(header)):
+        if above_smooth(header, given, table_a, i, pad) > given[BAND] and footed(header):
             # From far away the way down the slope does not lead to the foot.
+            sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
             for k in range(3):
                 pad[SLOPES + 12 + k] = pad[FOOT + k]
     return refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
