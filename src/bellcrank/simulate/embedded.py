@@ -38,10 +38,8 @@ from bellcrank.simulate.layout import (
     OWN_INTS,
     OWN_REALS,
     SCANNING,
-    STEPS,
     T_NEW,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -59,6 +57,7 @@ from bellcrank.simulate.steps import (
     STIFF,
     accept,
     close_step,
+    make_again,
     move_on,
     next_step,
     plan_step,
@@ -279,9 +278,7 @@ def advance(*pointers: Any) -> int:
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = make_again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue

@@ -39,9 +39,7 @@ from bellcrank.simulate.layout import (
     OWN_INTS,
     RTOL,
     SCANNING,
-    STEPS,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -62,6 +60,7 @@ from bellcrank.simulate.steps import (
     RUNNING,
     accept,
     close_step,
+    make_again,
     move_on,
     next_step,
     plan_step,
@@ -271,9 +270,7 @@ def advance(*pointers: Any) -> int:
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = make_again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue

@@ -29,6 +29,7 @@ from bellcrank.simulate.layout import (
     T_NEW,
     T_STOP,
     THETA,
+    THETA_EVENT,
     THRESHOLD,
     THRESHOLD_USUAL,
     TROUBLE,
@@ -230,3 +231,10 @@ def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
     if ints[STEPS] + ints[REJECTED] >= ints[MAX_STEPS]:
         return TOO_MANY_STEPS
     return GO_ON
+
+
+@part
+def make_again(ints: Ints, reals: Floats) -> int:
+    """Take a step back that is not to be trusted up to THETA_EVENT; the next one leads little farther, if as far."""
+    ints[STEPS] -= 1
+    return reject(ints, reals, reals[H_STEP], min(0.5, max(0.01, 1.1 * reals[THETA_EVENT])))
