@@ -97,6 +97,26 @@ def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats)
     return min(100.0 * h, longer)
 
 
+@part
+def shares_hit(g: Floats, k: int) -> bool:
+    """Whether an event was just hit, or another whose function is the same.
+
+    The end of a contact stands at zero where its start was met, whatever side rounding leaves it on.
+    """
+    if g[HIT, k] != 0.0:
+        return True
+    for other in range(g.shape[1]):
+        if g[HIT, other] != 0.0 and g[VALUE, other] == g[VALUE, k]:
+            moved = 0.0
+            same = True
+            for row in range(SAMPLES, SAMPLES + PIECES + 1):
+                moved = max(moved, abs(g[row, k]))
+                same = same and g[row, other] == g[row, k]
+            if same and moved > 0.0:
+                return True
+    return False
+
+
 @Unit
 def begin(*pointers: Any) -> int:
     """Project the state, take its rates, arm the events, write outputs due now; the step size is kept."""
@@ -122,7 +142,7 @@ def begin(*pointers: Any) -> int:
             moved = 0.0
             for piece in range(PIECES + 1):
                 moved = max(moved, abs(g[SAMPLES + piece, k]))
-            stands = g[HIT, k] != 0.0 and not (moved > 0.0 and abs(g[VALUE, k]) > moved)
+            stands = shares_hit(g, k) and not (moved > 0.0 and abs(g[VALUE, k]) > moved)
             g[SIGN, k] = 0.0 if stands else np.sign(g[VALUE, k])
     while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T]:
         for i in range(n):

@@ -30,7 +30,6 @@ from bellcrank.simulate.layout import (
     F_NEW,
     FIXED,
     H_STEP,
-    LOOSE,
     N_EVENTS,
     N_OUT,
     OUT_NEXT,
@@ -56,8 +55,8 @@ from bellcrank.simulate.steps import (
     RUNNING,
     STIFF,
     accept,
+    again,
     close_step,
-    make_again,
     move_on,
     next_step,
     plan_step,
@@ -246,7 +245,6 @@ def dense_output(
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
-    ints[LOOSE] = 1
 
 
 @part
@@ -278,7 +276,7 @@ def advance(*pointers: Any) -> int:
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                status = make_again(ints, reals)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue

@@ -22,12 +22,13 @@ from bellcrank.simulate.layout import (
     H_OLD,
     H_STEP,
     HIT,
-    LOOSE,
+    INDEX,
     N_EVENTS,
     PIECES,
     RTOL,
     SAMPLES,
     SIGN,
+    STARTED,
     THETA,
     THETA_EVENT,
     VALUE,
@@ -45,10 +46,18 @@ NO_NUMBER = 3.0
 """A fraction that tells of an event function that is not a number."""
 UNSOUND = 4.0
 """A fraction that tells of a step that does not follow the equations up to the event."""
+PASSED = 5.0
+"""A fraction that tells of a fixed step that passes over a contact."""
 DEFECT = 1e3
 """How much the dense output may miss the equations by over a step, over its tolerance; it is of lower order."""
 FLUNG = 1e5
-"""The same for the first step after an event, where there is no other to tell."""
+"""The same where no event tells that it may be wrong."""
+CRUDE = 0.1
+"""The same over the state itself: more is not allowed, however loose the tolerance."""
+HALF = 0.5
+"""The same for a fixed step, over the rates themselves."""
+LONGER = 2.0
+"""A step so much longer than the last may miss what that one saw."""
 PLACE = 0.382
 """Part of the way to an event at which the dense output is looked at."""
 NUDGE = 1e-3
@@ -61,22 +70,16 @@ CLOCK = 3
 
 @part
 def sound(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    start: float,
-    theta: float,
-    defect: float,
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, theta: float, defect: float
 ) -> bool:
-    """Whether the dense output on the way to an event moves as the equations tell.
+    """Whether the dense output on the way to a fraction of the step moves as the equations tell.
 
     Where a step goes far beyond an event, as from free flight through a wall, its error tells nothing: all stages may
     lie where there is no force, and the overlap between two of them. Or only stages of the dense output, of which the
-    error knows nothing, lie in the wall, and bend the flight before it. Not half way: there things are symmetric.
+    error knows nothing, lie in the wall, and bend the flight before it. Or only stages that have no weight lie there,
+    and fling the others out of it. Not half way: there things are symmetric.
     """
-    middle = start + PLACE * (theta - start)
+    middle = PLACE * theta
     interpolate(ints, x, v, middle + NUDGE)
     for i in range(v.shape[1]):
         v[WORK, i] = x[1 + i]
@@ -86,9 +89,14 @@ def sound(
     interpolate(ints, x, v, middle)
     x[0] = reals[T] + middle * reals[H_STEP]
     rates(addresses, ints, x, v, Y_EVENT)
+    factor = min(defect, CRUDE / reals[RTOL])
     for i in range(v.shape[1]):
-        allowed = defect * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
-        if not abs(v[WORK, i] - reals[H_STEP] * v[Y_EVENT, i]) <= allowed:
+        slope = v[WORK, i]
+        rate = reals[H_STEP] * v[Y_EVENT, i]
+        allowed = factor * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
+        if ints[FIXED] != 0:
+            allowed = max(allowed, CRUDE * abs(x[1 + i])) + HALF * max(abs(slope), abs(rate))
+        if not abs(slope - rate) <= allowed:
             return False
     return True
 
@@ -112,10 +120,54 @@ def awaited(g: Floats, n_events: int, piece: int) -> bool:
 
 
 @part
+def left_out(
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats
+) -> tuple[float, int, bool]:
+    """Whether a step without an event may have left one out: (fraction to make it again to, or NOTHING; event; over).
+
+    Of functions that come with their rates. One beyond zero at the start may have been passed over by a step much
+    longer than the last. One that would have been met at the rate of the start may have been evaded.
+    """
+    earliest = 1.0
+    event = -1
+    over = False
+    for i in range(ints[N_EVENTS] - 1):
+        if g[DIRECTION, i + 1] == RATE:
+            if g[STARTED, i] <= 0.0:
+                if reals[H_STEP] > LONGER * reals[H_OLD] and event < 0:
+                    event = i
+                    over = True
+            else:
+                closing = -reals[H_STEP] * g[SAMPLES, i + 1]
+                if g[SAMPLES, i] < earliest * closing:
+                    earliest = g[SAMPLES, i] / closing
+                    event = i
+                    over = False
+    if event < 0 or sound(addresses, ints, reals, x, v, earliest, FLUNG):
+        return NOTHING, event, over
+    return (0.4 if over else earliest), event, over
+
+
+@part
+def unsound(ints: Ints, reals: Floats, g: Floats, theta: float, event: int, over: bool) -> float:
+    """The step is to be made again, no longer than to that fraction; a fixed one that was over a contact cannot be."""
+    reals[THETA_EVENT] = theta
+    for i in range(ints[N_EVENTS]):
+        g[SIGN, i] = g[STARTED, i]
+    if over and ints[FIXED] != 0:
+        ints[INDEX] = event
+        return PASSED
+    return UNSOUND
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
     n_events = ints[N_EVENTS]
+    if start == 0.0:
+        for i in range(n_events):
+            g[STARTED, i] = g[SIGN, i]
     for k in range(PIECES + 1):
         event_values(addresses, ints, reals, x, v, g, start + (1.0 - start) * k / PIECES, SAMPLES + k)
     for piece in range(1, PIECES + 1):
@@ -123,6 +175,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
         b = 1.0 if piece == PIECES else start + (1.0 - start) * piece / PIECES
         earliest = NOTHING
         first = -1
+        came = 0.0
         for i in range(n_events):
             if g[DIRECTION, i] == RATE:
                 continue
@@ -161,16 +214,14 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                 if found < earliest:
                     earliest = found
                     first = i
-                    g[HIT, i] = side
+                    came = side
         if first >= 0:
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
-            doubtful = start == 0.0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
+            doubtful = start == 0.0 and earliest < 1.0
             if doubtful and g[DIRECTION, first] == CLOCK:
                 doubtful = awaited(g, n_events, piece)
-            if doubtful and not sound(addresses, ints, reals, x, v, start, earliest, DEFECT):
-                reals[THETA_EVENT] = earliest
-                return UNSOUND
-            side = g[HIT, first]
+            if doubtful and not sound(addresses, ints, reals, x, v, earliest, DEFECT):
+                return unsound(ints, reals, g, earliest, first, g[STARTED, first] <= 0.0)
             event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
             for i in range(n_events):
                 g[HIT, i] = 0.0
@@ -179,24 +230,17 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                         g[HIT, i] = 1.0
                     g[SIGN, i] = -g[SIGN, i]
             g[HIT, first] = 1.0
-            g[SIGN, first] = -side
+            g[SIGN, first] = -came
             return earliest
         for i in range(n_events):
             if math.isnan(g[SAMPLES + piece, i]):
                 return NO_NUMBER
             if g[SAMPLES + piece, i] != 0.0:
                 g[SIGN, i] = np.sign(g[SAMPLES + piece, i])
-    # The stages of a step just after a touch may fling the bodies apart, where they see no force, and by their weights
-    # leave no trace of it.
-    struck = 0
-    for i in range(n_events):
-        if g[HIT, i] != 0.0:
-            struck += 1
-    first_step = start == 0.0 and reals[H_OLD] == 0.0
-    doubtful = struck > 0 and first_step and ints[LOOSE] == 1 and ints[FIXED] == 0
-    if doubtful and not sound(addresses, ints, reals, x, v, start, 1.0, FLUNG):
-        reals[THETA_EVENT] = 0.4
-        return UNSOUND
+    if start == 0.0:
+        again, event, over = left_out(addresses, ints, reals, x, v, g)
+        if again <= 1.0:
+            return unsound(ints, reals, g, again, event, over)
     return NOTHING
 
 
@@ -205,12 +249,14 @@ def search(*pointers: Any) -> int:
     """Look for the next event in the rest of the step.
 
     1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number, -2 where the step is
-    to be made again, up to that fraction.
+    to be made again, up to that fraction, -3 where it would have to but is fixed.
     """
     addresses, ints, reals, x, v, g, _, _out_t, _out_y = unpacked(pointers)
     found = next_event(addresses, ints, reals, x, v, g)
     if found == UNSOUND:
         return -2
+    if found == PASSED:
+        return -3
     reals[THETA_EVENT] = found
     if found == NO_NUMBER:
         return -1

@@ -47,7 +47,6 @@ from bellcrank.simulate.layout import (
     H_OLD,
     HISTORY,
     JACOBIAN_AGE,
-    LOOSE,
     OWN,
     OWN_INTS,
     SCANNING,
@@ -62,13 +61,14 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.linear import factorise, solve
-from bellcrank.simulate.scan import scan
+from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
     DONE,
     GO_ON,
     NEWTON_FAILED,
     NOT_FINITE,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
@@ -199,6 +199,14 @@ def advance(*pointers: Any) -> int:
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            elif status == AGAIN:
+                # The auxiliary rates are those of its end already.
+                ints[HISTORY] = 0
+                reals[H_OLD] = 0.0
+                status = again(ints, reals)
+                if status != GO_ON:
+                    return status
+                continue
             if status != GO_ON:
                 return status
         if reals[T] >= reals[T_STOP]:
@@ -275,7 +283,6 @@ def advance(*pointers: Any) -> int:
             next_step(ints, reals, h if 1.0 <= factor < 1.2 else h * factor)
         dense_output(v, h, a_f - a_m)
         ints[DENSE_ROWS] = 3
-        ints[LOOSE] = 0
         accept(ints, reals)
 
 

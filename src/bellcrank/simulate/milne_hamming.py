@@ -37,7 +37,7 @@ from bellcrank.simulate.layout import (
     FIXED,
     HEAD,
     HISTORY,
-    LOOSE,
+    LEAPING,
     MAX_STEP,
     OWN,
     SCANNING,
@@ -51,13 +51,14 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.scan import scan
+from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
     CHANGE_POINT,
     DONE,
     GO_ON,
     NOT_FINITE,
     accept,
+    again,
     close_step,
     move_on,
     plan_step,
@@ -221,7 +222,6 @@ def dense_output(ints: Ints, v: Floats, h: float, middle: bool) -> None:
         v[DENSE + 3, i] = d3
         v[DENSE + 4, i] = d4
     ints[DENSE_ROWS] = 5
-    ints[LOOSE] = 0
 
 
 @Unit
@@ -235,6 +235,13 @@ def advance(*pointers: Any) -> int:
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            elif status == AGAIN:
+                # The past has the step in it already.
+                ints[HISTORY] = 0
+                status = again(ints, reals)
+                if status != GO_ON:
+                    return status
+                continue
             if status != GO_ON:
                 return status
         if reals[T] >= reals[T_STOP]:
@@ -242,7 +249,7 @@ def advance(*pointers: Any) -> int:
 
         h = plan_step(reals)
         # A step cut short or stretched by a stop has not the spacing of the past.
-        whole = h == reals[H]
+        whole = h == reals[H] and ints[LEAPING] != 3
         starting = not whole or ints[HISTORY] < 3
         if ints[HISTORY] == 0:
             ints[HEAD] = 0

@@ -32,7 +32,6 @@ from bellcrank.simulate.layout import (
     JACOBIAN_AGE,
     LARGEST_EIGENVALUE,
     LAST_REJECTED,
-    LOOSE,
     NEWTON_RATE,
     NONSTIFF_COUNT,
     OWN,
@@ -59,8 +58,8 @@ from bellcrank.simulate.steps import (
     NOT_FINITE,
     RUNNING,
     accept,
+    again,
     close_step,
-    make_again,
     move_on,
     next_step,
     plan_step,
@@ -270,7 +269,7 @@ def advance(*pointers: Any) -> int:
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                status = make_again(ints, reals)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue
@@ -355,7 +354,6 @@ def advance(*pointers: Any) -> int:
             ints[NONSTIFF_COUNT] = ints[NONSTIFF_COUNT] + 1 if calm else 0
         dense_output(v)
         ints[DENSE_ROWS] = 3
-        ints[LOOSE] = 1
         accept(ints, reals)
 
 

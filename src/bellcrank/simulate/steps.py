@@ -10,6 +10,7 @@ from bellcrank.simulate.layout import (
     BUDGET,
     F_NEW,
     FIXED,
+    FIXED_STEP,
     H_OLD,
     H_STEP,
     LAST_REJECTED,
@@ -184,6 +185,9 @@ def accept(ints: Ints, reals: Floats) -> None:
     elif ints[LEAPING] == 2:
         reals[H] = reals[H_STEP] / (2.0 - UNEVEN)
         ints[LEAPING] = 0
+    elif ints[LEAPING] == 3:
+        reals[H] = reals[FIXED_STEP]
+        ints[LEAPING] = 0
 
 
 @part
@@ -234,7 +238,15 @@ def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
 
 
 @part
-def make_again(ints: Ints, reals: Floats) -> int:
-    """Take a step back that is not to be trusted up to THETA_EVENT; the next one leads little farther, if as far."""
+def again(ints: Ints, reals: Floats) -> int:
+    """Make the step just computed again, no longer than to the event that it cannot be trusted to lead to.
+
+    A fixed step ends at the event, from where another begins anyway.
+    """
     ints[STEPS] -= 1
+    if ints[FIXED] != 0:
+        ints[REJECTED] += 1
+        ints[LEAPING] = 3
+        reals[H] = reals[H_STEP] * min(0.5, max(1e-3, reals[THETA_EVENT]))
+        return GO_ON if reals[H] > 1e-15 * abs(reals[T]) else STEP_UNDERFLOW
     return reject(ints, reals, reals[H_STEP], min(0.5, max(0.01, 1.1 * reals[THETA_EVENT])))
