@@ -13,6 +13,7 @@ quadrics, so it converges by a factor of the order of the spacing over the radiu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -312,8 +313,16 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     none = logical("or", compare("lt", a.hold[0], -0.5), compare("lt", a.room(x), a.far))
     if isinstance(b, Around):
         none = logical("or", none, compare("lt", b.room(y), b.far))
-    x = vec(chosen(none, add(z, scale(AWAY * longest, n_b)), x))
+    x = vec(chosen(none, add(z, scale(_apart(a, b, c, AWAY * longest), n_b)), x))
     return vec(chosen(free, n, neg(n_b))), x, z
+
+
+def _apart(a: Around, b: Shape, c: Vec, least: float) -> Scalar:
+    """The gap between surfaces of which no points are known: that of the spheres around them, or the least."""
+    radii = [a.source.bounding_radius(), b.bounding_radius()]
+    if b.planar or any(isinstance(r, Expr) or r == math.inf for r in radii):
+        return least
+    return maximum(least, sqrt(maximum(dot(c, c), TINY)) - sum(float(r) for r in radii))
 
 
 __all__ = ["Local", "meet", "meets"]
