@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Plane, Sphere
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.parametric import Parametric
+from bellcrank.contact.parametric import SLACK, Parametric
 from bellcrank.contact.patches import patch_at
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
@@ -48,7 +48,7 @@ def test_b_splines_are_the_patches_they_are_made_of() -> None:
 def test_closed_splines_join_with_their_curvature() -> None:
     surface = ring()
     assert len(surface.nets) == 80
-    assert surface._rims == pytest.approx(np.tile([-0.05, 1.05, -0.05, 1.05], (80, 1)))
+    assert surface._rims == pytest.approx(np.tile([-SLACK, 1.0 + SLACK, -SLACK, 1.0 + SLACK], (80, 1)))
     one, next_ = surface.nets[0], surface.nets[1]
     for here, there in zip(patch_at(one, 0.3, 1.0), patch_at(next_, 0.3, 0.0), strict=True):
         assert here == pytest.approx(there, abs=1e-12)

@@ -51,6 +51,7 @@ from bellcrank.contact.meeting_layout import (
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
+from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
@@ -103,11 +104,12 @@ def apart_from_all(
     if not least > given[BAND] + miss:
         given[CLEARANCE] = 0.5 * given[BAND]
     how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
-    if how != SETTLED and how != BEYOND:
+    if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
         return
     take(slots, kept, points, 0, i, j)
+    nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
     best = slots[points, 0]
     if header[KIND] > DISTANCE and header[KIND] != SURFACE and best > least:
         # Heights are less than distances here: samples that may be closer are tried too.
@@ -132,6 +134,8 @@ def closest(
         i = low[k, PLACE]
         j = low[k, PARTNER]
         how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        if how != SETTLED and on_crease(header, tables[MARKS_A], i):
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
         if m == 0 and how == BEYOND:
             within = False
         if how == SETTLED and slots[2 * points, 0] < best:
@@ -206,6 +210,7 @@ def several(
                         left -= 1
                     break
     near = NEAR * given[SPACING_A]
+    left -= beside_creases(header, given, tables, scratch, low, lowest, slots, kept, near, left)
     for m in range(lowest):
         if left == 0:
             break
