@@ -38,6 +38,10 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
+WALL = 0.3
+"""Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
+EVEN = 1e-3
+"""Heights that differ by less, over the distance of samples, are as good as the same."""
 OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 
@@ -227,6 +231,7 @@ class SlowPair:
         minima = minima[np.lexsort((-out, steps))]
         if points == 1:
             return [self._single(R, c, S, t, i, heights, j, minima)], band - slack
+        minima = self._spread(i, heights, minima, points)
         return self._several(R, c, S, t, (i, heights, j, minima), points, before or []), band - slack
 
     def _minima(self, i: NDArray[np.int64], heights: Array) -> NDArray[np.int64]:
@@ -237,6 +242,35 @@ class SlowPair:
         low = self._blank[self.source.neighbours[i]].min(axis=1)
         self._blank[i] = np.inf
         return np.flatnonzero(heights <= low + 1e-12 * self.source.spacing)
+
+    def _spread(
+        self, i: NDArray[np.int64], heights: Array, minima: NDArray[np.int64], points: int
+    ) -> NDArray[np.int64]:
+        """As many of the lowest first as there are points, of those equally low the one farthest from those before."""
+        left, first = minima.tolist(), minima[:1].tolist()
+        left = left[1:]
+        while left and len(first) < points:
+            limit = heights[left[0]] + EVEN * self.source.spacing
+            same = [k for k in left if heights[k] <= limit]
+            best = max(same, key=lambda k: self._apart(int(i[k]), self.source.points[i[first]]))
+            first.append(best)
+            left.remove(best)
+        return np.array(first + left)
+
+    def _apart(self, sample: int, taken: Array) -> float:
+        """The product of the distances of a sample from points."""
+        far = np.linalg.norm(np.asarray(taken) - self.source.points[sample], axis=1)
+        return float(np.prod(far / self.source.spacing))
+
+    def _slopes(self, i: NDArray[np.int64], heights: Array) -> Array:
+        """How steeply the height falls from each of the samples i to a neighbour."""
+        assert isinstance(self.source, Sampled)
+        self._blank[i] = heights
+        near = self.source.neighbours[i]
+        fall = heights[:, None] - self._blank[near]
+        self._blank[i] = np.inf
+        way = np.linalg.norm(self.source.points[near] - self.source.points[i][:, None], axis=2)
+        return np.asarray(np.maximum(fall / way, 0.0).max(axis=1))
 
     def _from_sample(self, R: Array, c: Array, S: Array, t: Array, i: int, j: int) -> Found:
         """A pair that does not touch: the nearest samples as they are."""
@@ -274,7 +308,7 @@ class SlowPair:
         low: tuple[NDArray[np.int64], Array, NDArray[np.int64], NDArray[np.int64]],
         points: int, before: list[Found | None],
     ) -> list[Found]:  # fmt: skip
-        i, _heights, j, minima = low
+        i, heights, j, minima = low
         source = self.source
         assert isinstance(source, Sampled)
         place = {int(s): k for k, s in enumerate(i)}
@@ -295,7 +329,8 @@ class SlowPair:
                 found = self._tried(R, c, S, t, int(i[k]), int(j[k]), old.hold)
                 if found is not None and found.gap < 0.0:
                     take(slot, found)
-        lying = [self._lies(S, t, int(i[k]), int(j[k])) for k in range(len(i))]
+        down = self._slopes(i, heights)
+        lying = [down[k] < WALL and self._lies(S, t, int(i[k]), int(j[k])) for k in range(len(i))]
         for k in minima:
             if len(taken) >= points:
                 break
@@ -307,12 +342,11 @@ class SlowPair:
                 take(_slot(slots, before, found, self.first), found)
         rest = [k for k in range(len(i)) if lying[k]]
         while rest and len(taken) < points:
-            # Spread as widely as the contact reaches: the largest sum of distances finds corners.
+            # Spread as widely as the contact reaches: the largest product of distances finds corners.
             rest = [k for k in rest if far(source.points[i[k]]) >= APART * source.spacing]
             if not rest:
                 break
-            spread = [sum(float(np.linalg.norm(source.points[i[k]] - p)) for p in taken) for k in rest]
-            best = int(np.argmax(spread))
+            best = int(np.argmax([self._apart(int(i[k]), np.reshape(taken, (-1, 3))) for k in rest]))
             k = rest.pop(best)
             found = self._tried(R, c, S, t, int(i[k]), int(j[k]), None)
             if found is not None and found.hold[0] < 2.0:

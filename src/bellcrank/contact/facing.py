@@ -18,7 +18,6 @@ from bellcrank.contact.heights import above_quadric, nearest_below, seen
 from bellcrank.contact.meeting_layout import (
     FACING,
     HEIGHT,
-    LOOKED,
     MARKS,
     NEIGHBOURS,
     PARTNER,
@@ -30,7 +29,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.pieces import COVER, REACH
 from bellcrank.contact.tree import AXIS, BALL
-from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
+from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, LOOKED, WIDTH_A
 from bellcrank.simulate.compiled import part
 
 if TYPE_CHECKING:

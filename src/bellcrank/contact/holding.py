@@ -15,6 +15,7 @@ from bellcrank.contact.heights import seen
 from bellcrank.contact.meeting_layout import (
     BEND,
     COSINE,
+    DOWN,
     GAP_BEND,
     HEIGHT,
     LEVEL,
@@ -51,6 +52,8 @@ OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 STEP = 1e-6
 """Heights that differ by less, over the distance of samples, are the same."""
+EVEN = 1e-3
+"""Heights that differ by less, over the distance of samples, are as good as the same."""
 WHOLE = 6755399441055744.0
 """1.5 * 2^52: added and taken away again, it leaves whole numbers."""
 LARGE = 1e300
@@ -230,7 +233,7 @@ def minima(
     measures: Floats,
     count: int,
 ) -> int:
-    """The low samples that are no higher than their neighbours, in order (a heapsort); how many.
+    """The low samples that are no higher than their neighbours, in order (a heapsort); how many. Slopes of all of them.
 
     blank: LARGE for every sample, and again afterwards.
     """
@@ -246,8 +249,17 @@ def minima(
         my += table[p, 1]
         mz += table[p, 2]
         least = LARGE
+        steepest = 0.0
         for m in range(NEIGHBOURS):
-            least = min(least, blank[neighbours[p, m]])
+            q = neighbours[p, m]
+            least = min(least, blank[q])
+            fall = measures[k, HEIGHT] - blank[q]
+            if fall > 0.0:
+                dx = table[q, 0] - table[p, 0]
+                dy = table[q, 1] - table[p, 1]
+                dz = table[q, 2] - table[p, 2]
+                steepest = max(steepest, fall / math.sqrt(max(1e-300, dx * dx + dy * dy + dz * dz)))
+        measures[k, DOWN] = steepest
         if measures[k, HEIGHT] <= least + 1e-12 * given[SPACING_A]:
             low[kept, ORDER] = k
             kept += 1
@@ -276,4 +288,36 @@ def minima(
     return kept
 
 
-__all__ = ["LARGE", "facing", "hold_at", "lies", "minima"]
+@part
+def spread(given: Floats, table: Floats, low: Ints, measures: Floats, lowest: int, points: int) -> None:
+    """Put as many of the lowest first as there are points, of those equally low the one farthest from the ones before.
+
+    Where a whole ring lies on a plane the points stand around it, by the largest product of distances (Leja).
+    """
+    for m in range(1, min(lowest, points)):
+        best = m
+        widest = -1.0
+        limit = measures[low[m, ORDER], HEIGHT] + EVEN * given[SPACING_A]
+        n = m
+        while n < lowest and measures[low[n, ORDER], HEIGHT] <= limit:
+            p = low[low[n, ORDER], PLACE]
+            total = 1.0
+            for b in range(m):
+                q = low[low[b, ORDER], PLACE]
+                dx = table[q, 0] - table[p, 0]
+                dy = table[q, 1] - table[p, 1]
+                dz = table[q, 2] - table[p, 2]
+                total *= math.sqrt(dx * dx + dy * dy + dz * dz) / given[SPACING_A]
+            if total > widest:
+                widest = total
+                best = n
+            n += 1
+        # The others keep their order.
+        chosen = low[best, ORDER]
+        while best > m:
+            low[best, ORDER] = low[best - 1, ORDER]
+            best -= 1
+        low[m, ORDER] = chosen
+
+
+__all__ = ["LARGE", "facing", "hold_at", "lies", "minima", "spread"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
 from bellcrank.contact.facing import COLUMNS as TURNS
+from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
 from bellcrank.contact.meeting_layout import (
@@ -24,8 +25,6 @@ from bellcrank.contact.meeting_layout import (
     GIVEN,
     HEADER,
     HOLD,
-    LENGTH,
-    LOOKED,
     LOST,
     LOW,
     MARGIN_A,
@@ -40,6 +39,7 @@ from bellcrank.contact.meeting_layout import (
     NODES_B,
     PAD,
     PADS,
+    PARTS,
     PATCHES_A,
     PATCHES_B,
     PLACE,
@@ -57,7 +57,6 @@ from bellcrank.contact.meeting_layout import (
     SPACING_A,
     SPACING_B,
     STACK,
-    STEEP,
     TABLE_A,
     TABLE_B,
     WHICH,
@@ -73,7 +72,18 @@ from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import SURFACE, Smooth
 from bellcrank.contact.source import Source
-from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, N_A, N_B, ROOM, WHAT, WIDTH_A, WIDTH_B
+from bellcrank.contact.tree_layout import (
+    KIND,
+    LEAVES_A,
+    LEAVES_B,
+    LOOKED,
+    N_A,
+    N_B,
+    ROOM,
+    WHAT,
+    WIDTH_A,
+    WIDTH_B,
+)
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
@@ -156,8 +166,12 @@ def meet(
     all_a, all_b = 2 * header[LEAVES_A] - 1, 2 * header[LEAVES_B] - 1
     turns_a = matrix(floats_at, behind, all_a, TURNS)
     turns_b = matrix(floats_at, behind + TURNS * all_a, all_b, TURNS)
-    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b)
-    scratch = (pad, rows[0], rows[1], rows[2], rows[3])
+    frusta = matrix(floats_at, behind + TURNS * (all_a + all_b), header[PARTS], FRUSTUM)
+    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b, frusta)
+    # What waits in a search of one tree lies where low samples will.
+    queue = matrix(numbers_at, ROWS * WIDTH + 2 * ALL, 1, LOW * n_a)
+    bounds = matrix(floats_at, MARKS * (n_a + n_b) + n_a, 1, MEASURES * n_a)
+    scratch = (pad, rows[0], rows[1], rows[2], rows[3], queue[0], bounds[0])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
         how = remember(header, given, tables, scratch, slots, kept, k)
@@ -203,7 +217,8 @@ class Meeting:
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
-        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel()])
+        around = np.zeros(0) if self._smooth is None else self._smooth.frusta.ravel()
+        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel(), around])
         floats = np.zeros(behind + len(turned))
         floats[behind:] = turned
         floats[: MARKS * n_a] = surface.facing.marks.ravel()
@@ -243,7 +258,7 @@ class Meeting:
             header[SIZE_B] = 3
             header[[KIND, SLOPE, BEND]] = smooth.kind, smooth.slope.address, smooth.bend.address
             given[RADIUS] = smooth.radius
-            given[LENGTH], given[STEEP] = smooth.numbers
+            header[PARTS] = len(smooth.frusta)
             given[BULGE_B] = self._between
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())

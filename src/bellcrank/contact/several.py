@@ -16,14 +16,17 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
-from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima
+from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
+    BOUNDS,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
     DEEPER,
+    DOWN,
     FOUND,
+    FRUSTA,
     HEIGHT,
     HOLD,
     LIES,
@@ -39,6 +42,7 @@ from bellcrank.contact.meeting_layout import (
     PARTNER,
     PLACE,
     POINTS,
+    QUEUE,
     SEVERAL,
     SPACING_A,
     SPACING_B,
@@ -55,9 +59,9 @@ from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_cr
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
-from bellcrank.contact.smooth import DISTANCE, SURFACE
+from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
-from bellcrank.contact.tree_search import nearest_pair
+from bellcrank.contact.tree_nearest import nearest_pair
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -67,6 +71,8 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
+WALL = 0.3
+"""Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
 SAME = 0.97
 """Cosine between normals of the other shape below which places belong to two sides of it."""
 TRIES = 8
@@ -98,7 +104,9 @@ def apart_from_all(
             i = near_a[0]
             j = near_a[1]
     else:
-        i = lowest_above(header, given, table_a, nodes_a, start, pad, stack)
+        i = lowest_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]
+        )
     least = given[BOUND]
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
@@ -111,9 +119,12 @@ def apart_from_all(
     take(slots, kept, points, 0, i, j)
     nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
     best = slots[points, 0]
-    if header[KIND] > DISTANCE and header[KIND] != SURFACE and best > least:
-        # Heights are less than distances here: samples that may be closer are tried too.
-        count = low_above(header, given, table_a, nodes_a, best, low, measures, pad, stack)
+    if header[KIND] != SURFACE:
+        # Between samples the surface may come closer elsewhere: all that may lead there are tried.
+        bound = best + given[BULGE_A]
+        count = low_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack
+        )
         lowest = minima(given, table_a, neighbours, blank, low, measures, count)
         closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
 
@@ -133,6 +144,8 @@ def closest(
             break
         i = low[k, PLACE]
         j = low[k, PARTNER]
+        if i == kept[points, PLACE]:
+            continue
         how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
         if how != SETTLED and on_crease(header, tables[MARKS_A], i):
             how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
@@ -191,9 +204,11 @@ def several(
     points = header[POINTS]
     left = points
     for k in range(count):
+        # Beside an edge that touches there are samples of the wall above it.
         low[k, LIES] = (
             1
-            if lies(header, given, table_a, marks_a, table_b, marks_b, low[k, PLACE], low[k, PARTNER], pad)
+            if measures[k, DOWN] < WALL
+            and lies(header, given, table_a, marks_a, table_b, marks_b, low[k, PLACE], low[k, PARTNER], pad)
             else 0
         )
     # What carries stays: a change would jump.
@@ -229,7 +244,8 @@ def several(
             if farthest(slots, kept, points, x, y, z) >= near:
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
-    # Spread as widely as the contact reaches: the largest sum of distances finds corners. What faces the same way as
+    # Spread as widely as the contact reaches: the largest product of distances finds corners, and spreads points evenly
+    # around a circle (Leja). What faces the same way as
     # the lowest comes first, such as the other end of a line; then the rest.
     first = low[0, ORDER]
     facing(header, given, table_a, marks_b, low[first, PLACE], low[first, PARTNER], pad)
@@ -248,11 +264,11 @@ def several(
         for k in range(count):
             if low[k, LIES] > 0 and low[k, LIES] <= turn:
                 i = low[k, PLACE]
-                total = 0.0
+                total = 1.0
                 for s in range(points):
                     if kept[points + s, PLACE] >= 0:
                         far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-                        total += far
+                        total *= far / given[SPACING_A]
                         if far < APART * given[SPACING_A]:
                             low[k, LIES] = 0
                 if low[k, LIES] > 0 and total > widest:
@@ -318,7 +334,9 @@ def search(
             measures, pad, stack,
         )  # fmt: skip
     else:
-        count = low_above(header, given, table_a, nodes_a, given[BAND], low, measures, pad, stack)
+        count = low_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack
+        )
     if count == 0:
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
@@ -331,6 +349,7 @@ def search(
         if came != FOUND:
             return came
     else:
+        spread(given, table_a, low, measures, lowest, points)
         several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if count_taken(kept, points) == 0:
             k = low[0, ORDER]

@@ -11,11 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.heights import seen
+from bellcrank.contact.feet import footed
+from bellcrank.contact.heights import sample_above, seen
 from bellcrank.contact.holding import LARGE, hold_at
 from bellcrank.contact.meeting_layout import (
+    BAND,
     BEND,
     COUNTS,
+    FOOT,
+    FRUSTA,
     HOLD,
     MARKS_A,
     MARKS_B,
@@ -42,7 +46,7 @@ from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.refinement import BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.smooth import SURFACE
+from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.simulate.compiled import part
 
@@ -76,6 +80,11 @@ def refine_from(
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
         header[PATCHES_A], header[PATCHES_B], hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
     )  # fmt: skip
+    if how == SETTLED and header[KIND] == ROUND:
+        # Its ends are no part of the smooth side, which would go on for ever.
+        frusta = tables[FRUSTA]
+        if slot[9] < frusta[0, 0] or slot[9] > frusta[0, 1]:
+            return BEYOND
     if how == SETTLED:
         slot[HOLD] = hold
         slot[HOLD + 1] = hx
@@ -106,6 +115,11 @@ def from_sample(
             pad[SLOPES + 12 + k] = table_b[j, k]
     else:
         seen(given, table_a, i, pad, SLOPES + 12)
+        far = sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
+        if far > given[BAND] and (header[KIND] == ROUND or footed(header)):
+            # From far away the way down the slope does not lead to the foot.
+            for k in range(3):
+                pad[SLOPES + 12 + k] = pad[FOOT + k]
     return refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
 
 

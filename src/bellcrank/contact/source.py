@@ -136,6 +136,10 @@ class Around(Shape):
         """How far the contact point x may still move before the piece is gathered anew; negative is too far."""
 
     @property
+    def whole(self) -> Shape:
+        return self.source
+
+    @property
     def points(self) -> Array:
         """Of the whole surface."""
         return self.source.points

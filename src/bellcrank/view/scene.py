@@ -309,14 +309,16 @@ class _Builder:
         drawn: set[tuple[str, int]] = set()
         for side in (side for c in self.contacts for side in (c.a, c.b)):
             name = side.frame.body.name
-            if (name, id(side.shape)) in drawn:
+            # Several contact points of one shape know a piece or a spot of it each.
+            shape = side.shape.whole
+            if (name, id(shape)) in drawn:
                 continue
-            drawn.add((name, id(side.shape)))
+            drawn.add((name, id(shape)))
             k, turned = self.number[name], self.matrix(side.frame.rotation)
             colour = COLOURS[k % len(COLOURS)] if k != GROUND else GROUND_COLOUR
             opacity = 0.45 if k != GROUND and self._held(name) else 1.0
             up = turned.T @ self.up
-            found = solid(side.shape, self.vector, self.size, colour, opacity, up)
+            found = solid(shape, self.vector, self.size, colour, opacity, up)
             moving = self._moving(side.frame)
             if found is None or np.ptp(found.corners, axis=0).max() < UNSEEN * self.size:
                 continue

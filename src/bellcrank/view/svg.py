@@ -108,7 +108,9 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
             normal = normal / length
             if solid.ground:
                 normal *= np.sign(normal @ scene.up) or 1.0
-            else:
+            elif solid.shell == "open":
+                normal *= np.sign(normal @ eye) or 1.0
+            elif not solid.shell:
                 normal *= np.sign(normal @ (corners.mean(axis=0) - center)) or 1.0
             if not solid.ground and solid.opacity == 1.0 and normal @ eye < 0:
                 continue
