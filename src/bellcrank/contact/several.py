@@ -56,6 +56,7 @@ from bellcrank.contact.meeting_layout import (
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
+from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import (
@@ -117,11 +118,12 @@ def apart_from_all(
     if not least > given[BAND] + miss:
         given[CLEARANCE] = 0.5 * given[BAND]
     how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
-    if how != SETTLED and how != BEYOND:
+    if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
         return
     take(slots, kept, points, 0, i, j)
+    nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
     best = slots[points, 0]
     if header[KIND] != SURFACE:
         # Between samples the surface may come closer elsewhere: all that may lead there are tried.
@@ -151,6 +153,8 @@ def closest(
         if i == kept[points, PLACE]:
             continue
         how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        if how != SETTLED and on_crease(header, tables[MARKS_A], i):
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
         if m == 0 and how == BEYOND:
             within = False
         if how == SETTLED and slots[2 * points, 0] < best:
@@ -219,6 +223,7 @@ def several(
             stay(slots, kept, points, s)
             left -= 1
     near = NEAR * given[SPACING_A]
+    left -= beside_creases(header, given, tables, scratch, low, lowest, slots, kept, near, left)
     for m in range(lowest):
         if left == 0:
             break

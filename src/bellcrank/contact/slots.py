@@ -42,7 +42,7 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     WAY,
 )
-from bellcrank.contact.patch_settling import BEYOND_BY
+from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.refinement import BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
