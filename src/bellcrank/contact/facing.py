@@ -8,6 +8,7 @@ search, which normals that are nearly opposed are given room for.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,8 @@ from bellcrank.contact.meeting_layout import (
     SPOT,
     WITHIN,
 )
-from bellcrank.contact.pieces import COVER, REACH
+from bellcrank.contact.pieces import COVER, REACH, RIM
+from bellcrank.contact.rim_steps import beyond_sample
 from bellcrank.contact.tree import AXIS, BALL
 from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
 from bellcrank.simulate.compiled import part
@@ -75,7 +77,9 @@ def turns(surface: Sampled) -> Floats:
     tree, order = surface.tree, surface.tree.order
     far, n, H = surface._fitted
     bent = COVER * far * np.abs(H).sum(axis=2).max(axis=1)
-    own = np.where(surface.sharp, ANY, bent)[order]
+    edges = surface.sharp.copy()
+    edges[surface.rim.samples] = True
+    own = np.where(edges, ANY, bent)[order]
     # H is that of the tangent plane: its third value, along the normal, is moved away.
     large = 2.0 * np.abs(H).max()
     least = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, 0]
@@ -184,6 +188,10 @@ def low_facing(
                     if near >= 0:
                         last = near
                         h = above_quadric(table_b, near, pad, SPOT)
+                        if table_b[near, RIM] >= 0.0:
+                            # Beyond a rim nothing is below, and from behind it the way out is to the side.
+                            out = beyond_sample(table_b, near, pad[SPOT], pad[SPOT + 1], pad[SPOT + 2])
+                            h = math.sqrt(out * out + h * h) if out > 0.0 else max(out, h)
                         if h < bound:
                             low[count, PLACE] = i
                             low[count, PARTNER] = near

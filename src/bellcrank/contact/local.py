@@ -13,9 +13,10 @@ quadrics, so it converges by a factor of the order of the spacing over the radiu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
+from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
 from bellcrank.contact.sampled import ENTRIES, Sampled
 from bellcrank.contact.shapes import TINY, Shape
 from bellcrank.contact.source import Around, Source
@@ -23,7 +24,7 @@ from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Mat, Vec, add, dot, neg, scale, sub, times, transposed_times, vec
 from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import Expr, Scalar, compare, logical
+from bellcrank.program.trace import Expr, Scalar, compare, logical, logical_not
 
 STEPS = 6
 """Newton steps."""
@@ -46,7 +47,7 @@ class Local(Around):
     @property
     def rows(self) -> list[tuple[Scalar, ...]]:
         """One for each sample, the nearest first."""
-        return [self.inputs[k : k + ENTRIES] for k in range(0, len(self.inputs), ENTRIES)]
+        return [self.inputs[k : k + ENTRIES] for k in range(0, self.source.capacity * ENTRIES, ENTRIES)]
 
     def slope(self, x: Vec) -> tuple[Scalar, Vec]:
         """f and its gradient."""
@@ -129,6 +130,11 @@ class Local(Around):
         K1, K2 = times(K, e1), times(K, e2)
         return dot(e1, K1), dot(e1, K2), dot(e2, K2)
 
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        if not self.source.rim_room:
+            return None
+        return rim_numbers(self.inputs[self.source.capacity * ENTRIES :], x, self.source.spacing)
+
     def room(self, x: Vec) -> Scalar:
         way = sub(x, self.start)
         return 1.0 - dot(way, way) / self.source.margin**2
@@ -162,10 +168,40 @@ def _start(shape: Shape, a: Around, R: Mat, c: Vec) -> Vec:
     return transposed_times(R, sub(a.start, c))
 
 
+def _sides(shape: Shape, x: Vec, n: Vec) -> tuple[Side, Side] | None:
+    """The rim of a shape around a point, in its own axes."""
+    numbers = shape.rim(x) if isinstance(shape, Around) else None
+    if numbers is None or not isinstance(shape, Around):
+        return None
+    spacing = shape.source.spacing
+    return Side.of(numbers[:5], n, spacing), Side.of(numbers[5:], n, spacing)
+
+
+def _bounded(
+    a: Around, b: Shape, R: Mat, x: Vec, y: Vec, n: Vec, m: Vec, r: Vec, free: Scalar, held: Scalar, along: Vec,
+    longest: float,
+) -> Bounded | None:  # fmt: skip
+    """What the rims of open surfaces do to a step; None where both are closed."""
+    own, other = _sides(a, x, n), _sides(b, y, m)
+    if own is None and other is None:
+        return None
+    if other is not None:
+        first, second = (replace(side, t=times(R, side.t)) for side in other)
+        other = first, second
+
+    def of_a(e1: Vec, e2: Vec) -> Symmetric:
+        return _bend(a, x, e1, e2)
+
+    def of_b(e1: Vec, e2: Vec) -> Symmetric:
+        return _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
+
+    return bounded(own, other, n, times(R, m), r, of_a, of_b, free, held, along, longest)
+
+
 def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     """Normal and closest points of a surface of data and another shape, in the frame of a.
 
-    Where a's contact point is held, at a corner or on a flat side, b's is the foot of it and the normal is b's.
+    Where a's contact point is held, at a corner, on a flat side or to a rim, b's is the foot of it and the normal is b's.
     """
     if not meets(b):
         raise ModelError(f"{type(a.source).__name__} and {type(b).__name__}: {why_not(b)}")
@@ -178,6 +214,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     free, held = compare("lt", 1.5, a.hold[0]), compare("lt", a.hold[0], 0.5)
     along = (a.hold[1], a.hold[2], a.hold[3])
     x, y = a.start, _start(b, a, R, c)
+    rims: Bounded | None = None
     for _ in range(STEPS):
         x, n = _pulled(a, x)
         x = vec(chosen(held, a.start, x))
@@ -205,11 +242,15 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         part = minimum(1.0, longest / sqrt(maximum(t1 * t1 + t2 * t2, TINY)))
         t1, t2 = part * t1, part * t2
         step = add(scale(t1, e1), scale(t2, e2))
-        x = add(x, step)
         k1, k2 = t1 + d * (a11 * t1 + a12 * t2) - r1, t2 + d * (a12 * t1 + a22 * t2) - r2
         move = add(scale(k1, e1), scale(k2, e2))
         after = sub(step, r)
         move = vec(chosen(free, move, sub(after, scale(dot(after, n_b), n_b))))
+        rims = _bounded(a, b, R, x, y, n, m, r, free, held, along, longest)
+        if rims is not None:
+            holds = logical("or", rims.on_a, rims.on_b)
+            step, move = vec(chosen(holds, rims.step, step)), vec(chosen(holds, rims.move, move))
+        x = add(x, step)
         y = add(y, transposed_times(R, move))
     x, _ = _pulled(a, x)
     x, n = _pulled(a, x)
@@ -221,8 +262,12 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     none = logical("or", compare("lt", a.hold[0], -0.5), compare("lt", a.room(x), a.far))
     if isinstance(b, Around):
         none = logical("or", none, compare("lt", b.room(y), b.far))
+    own = free
+    if rims is not None:
+        none = logical("or", none, rims.neither)
+        own = logical("and", free, logical_not(rims.on_a))
     x = vec(chosen(none, add(z, scale(AWAY * longest, n_b)), x))
-    return vec(chosen(free, n, neg(n_b))), x, z
+    return vec(chosen(own, n, neg(n_b))), x, z
 
 
 __all__ = ["Local", "meet", "meets"]

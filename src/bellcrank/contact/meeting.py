@@ -40,9 +40,13 @@ from bellcrank.contact.meeting_layout import (
     PLACE,
     POINTS,
     RADIUS,
+    RIMS_A,
+    RIMS_B,
     ROOM_A,
     ROOM_B,
     ROWS,
+    ROWS_A,
+    ROWS_B,
     SEARCH,
     SLOPE,
     SLOT,
@@ -58,6 +62,7 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.pieces import COLUMNS, SAMPLE
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rim_pieces import rim_entries
 from bellcrank.contact.sampled import ENTRIES, Sampled
 from bellcrank.contact.several import search
 from bellcrank.contact.shapes import Shape
@@ -81,12 +86,12 @@ def write_pieces(
     stack, near_a, near_b = scratch[STACK], scratch[NEAR_A], scratch[NEAR_B]
     gather(
         table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], header[ROOM_A], given[MARGIN_A], given[SPACING_A],
-        slot[4], slot[5], slot[6], stack, near_a, piece_a,
+        slot[4], slot[5], slot[6], stack, near_a, piece_a, header[RIMS_A],
     )  # fmt: skip
     if header[KIND] == SURFACE:
         gather(
             table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], header[ROOM_B], given[MARGIN_B], given[SPACING_B],
-            slot[7], slot[8], slot[9], stack, near_b, piece_b,
+            slot[7], slot[8], slot[9], stack, near_b, piece_b, header[RIMS_B],
         )  # fmt: skip
 
 
@@ -108,9 +113,9 @@ def meet(
     header = vector(header_at, HEADER)
     given = vector(given_at, GIVEN)
     n_a, n_b = header[N_A], header[N_B]
-    table_a = matrix(table_a_at, 0, n_a, SAMPLE)
+    table_a = matrix(table_a_at, 0, n_a + header[ROWS_A], SAMPLE)
     nodes_a = matrix(nodes_a_at, 0, 2 * header[LEAVES_A] - 1, COLUMNS)
-    table_b = matrix(table_b_at, 0, n_b, SAMPLE)
+    table_b = matrix(table_b_at, 0, n_b + header[ROWS_B], SAMPLE)
     nodes_b = matrix(nodes_b_at, 0, 2 * header[LEAVES_B] - 1, COLUMNS)
     marks_a = matrix(floats_at, 0, n_a, MARKS)
     marks_b = matrix(floats_at, MARKS * n_a, n_b, MARKS)
@@ -122,8 +127,8 @@ def meet(
     neighbours = matrix(neighbours_at, 0, n_a, NEIGHBOURS)
     pad = vector(pad_at, PADS)
     slots = matrix(slots_at, 0, ALL, SLOT)
-    size_a = 3 + ENTRIES * header[ROOM_A]
-    size_b = 3 + ENTRIES * header[ROOM_B]
+    size_a = 3 + ENTRIES * header[ROOM_A] + rim_entries(header[RIMS_A])
+    size_b = 3 + ENTRIES * header[ROOM_B] + rim_entries(header[RIMS_B])
     pieces_a = matrix(slots_at, ALL * SLOT, MOST_POINTS, size_a)
     pieces_b = matrix(slots_at, ALL * SLOT + MOST_POINTS * size_a, MOST_POINTS, size_b)
     behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
@@ -183,7 +188,10 @@ class Meeting:
         self.kept = numbers[ROWS * WIDTH : ROWS * WIDTH + 2 * ALL].reshape(ALL, 2)
         self.kept[:] = -1
         self._places = surface.facing.places, partner.facing.places
-        size_a, size_b = (3 + ENTRIES * int(self._header[k]) for k in (ROOM_A, ROOM_B))
+        size_a, size_b = (
+            3 + ENTRIES * int(self._header[k]) + rim_entries(int(self._header[m]))
+            for k, m in ((ROOM_A, RIMS_A), (ROOM_B, RIMS_B))
+        )
         slots = np.zeros(ALL * SLOT + MOST_POINTS * (size_a + size_b))
         self.slots = slots[: ALL * SLOT].reshape(ALL, SLOT)
         pieces = slots[ALL * SLOT :]
@@ -204,9 +212,10 @@ class Meeting:
         header[[N_B, LEAVES_B, WIDTH_B]] = n_b, partner.tree.leaves, partner.tree.width
         header[ROOM] = n_a
         header[ROOM_A] = surface.capacity
+        header[[RIMS_A, ROWS_A, ROWS_B]] = surface.rim_room, len(surface.rim.rows), len(partner.rim.rows)
         given[[SPACING_A, BULGE_A, MARGIN_A]] = surface.spacing, surface.bulge, surface.margin
         if smooth is None:
-            header[KIND], header[ROOM_B] = SURFACE, partner.capacity
+            header[[KIND, ROOM_B, RIMS_B]] = SURFACE, partner.capacity, partner.rim_room
             given[[SPACING_B, BULGE_B, MARGIN_B]] = partner.spacing, partner.bulge, partner.margin
         else:
             header[[KIND, SLOPE, BEND]] = smooth.kind, smooth.slope.address, smooth.bend.address

@@ -20,7 +20,11 @@ ROOM_A = TREE_HEADER + 3  # samples of a piece of surface that a program takes i
 ROOM_B = TREE_HEADER + 4
 WHICH = TREE_HEADER + 5  # the slot to follow; where more than one point touches, the sample of another
 LOOKED = TREE_HEADER + 6  # nodes looked at
-HEADER = TREE_HEADER + 7
+RIMS_A = TREE_HEADER + 7  # samples of its rim that a program takes in
+RIMS_B = TREE_HEADER + 8
+ROWS_A = TREE_HEADER + 9  # all samples of rims
+ROWS_B = TREE_HEADER + 10
+HEADER = TREE_HEADER + 11
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.rim_loops import of_triangles
+from bellcrank.contact.rims import FEWEST
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 THIN = 1e-12
 """Area of a triangle over the square of its longest edge below which it is degenerate."""
@@ -32,7 +35,12 @@ def read(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
 
 
 def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[str, ...]]:
-    """Points, outward normals and notes of a mesh without doubled points, degenerate triangles and loose vertices.
+    """Points, outward normals and notes of a mesh without doubled points, degenerate triangles and loose vertices."""
+    return opened(vertices, faces)[:3]
+
+
+def opened(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...]]:
+    """The same, and the vertices along each rim.
 
     A closed mesh that is inside out is turned; one whose triangles disagree about the outside is refused, as is
     one with vertices that are not numbers.
@@ -68,9 +76,12 @@ def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[
     if len(f) == 0:
         raise ModelError("all triangles of the mesh are without area")
     closed = _check_sides(f)
-    if not closed:
+    rims, small = of_triangles(f) if not closed else ((), 0)
+    if rims:
         notes.append("the surface is open: contact ends at its rim")
-    elif float(np.einsum("ij,ij->", points[f[:, 0]], area)) < 0.0:
+    if small:
+        notes.append(f"covered {small} holes of fewer than {FEWEST} vertices")
+    if closed and float(np.einsum("ij,ij->", points[f[:, 0]], area)) < 0.0:
         notes.append("turned the triangles, which faced inwards")
         area = -area
     normals = np.zeros_like(points)
@@ -81,7 +92,9 @@ def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[
         for c in range(3):
             normals[:, c] += np.bincount(f[:, k], area[:, c] * share, len(points))
     kept = np.linalg.norm(normals, axis=1) > 0.0
-    return points[kept], normals[kept], tuple(notes)
+    place = np.cumsum(kept) - 1
+    rims = tuple(place[rim[kept[rim]]] for rim in rims)
+    return points[kept], normals[kept], tuple(notes), rims
 
 
 def _check_sides(f: NDArray[np.int64]) -> bool:
@@ -99,4 +112,4 @@ def _check_sides(f: NDArray[np.int64]) -> bool:
     return np.array_equal(there, back)
 
 
-__all__ = ["cleaned", "read"]
+__all__ = ["cleaned", "opened", "read"]

@@ -12,7 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.pieces import MIDDLES, PAD, SLOPES
+from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
+from bellcrank.contact.rim_steps import CLOSED, INSIDE, NEITHER, ON_A, RIM_PAD, STEP_OFF, STEP_ON, bounded
 from bellcrank.contact.settling import bending, settle, tangents, turned_back
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
@@ -33,7 +34,8 @@ DOWNHILL = 10
 POINT = PAD
 FRAME = PAD + 3
 VALUES = PAD + 9
-WIDE_PAD = PAD + 16
+RIMS = PAD + 16
+WIDE_PAD = PAD + 16 + 2 * RIM_PAD
 
 # what comes of it
 BEYOND = -1
@@ -75,6 +77,30 @@ def smooth_bending(
     pad[FRAME + 5] = vz
     call_at(bend, pad, POINT, pad, VALUES)
     return pad[VALUES], pad[VALUES + 1], pad[VALUES + 2]
+
+
+@part
+def other_bending(
+    given: Floats, table_b: Floats, j: int, bend: int, pad: Floats, at: int,
+    ux: float, uy: float, uz: float, vx: float, vy: float, vz: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Curvature of the other shape along two tangents seen from the surface: 11, 12, 22. j: Its sample, or -1."""
+    fx, fy, fz = turned_back(given, ux, uy, uz)
+    gx, gy, gz = turned_back(given, vx, vy, vz)
+    if j < 0:
+        return smooth_bending(bend, pad, at, fx, fy, fz, gx, gy, gz)
+    b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+    b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
+    b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+    return b11, b12, b22
+
+
+@part
+def move_other(given: Floats, pad: Floats, b: int, x: float, y: float, z: float) -> None:
+    """Move the other's point by a way seen from the surface."""
+    pad[b + 4] += given[0] * x + given[3] * y + given[6] * z
+    pad[b + 5] += given[1] * x + given[4] * y + given[7] * z
+    pad[b + 6] += given[2] * x + given[5] * y + given[8] * z
 
 
 @part
@@ -163,16 +189,26 @@ def refined(
             ny = pad[a + 2]
             nz = pad[a + 3]
         d = nx * rx + ny * ry + nz * rz
+        rim = INSIDE
+        if table_a[0, RIM] > CLOSED or (slope == 0 and table_b[0, RIM] > CLOSED):
+            ux, uy, uz, vx, vy, vz = tangents(bx, by, bz)
+            b11, b12, b22 = other_bending(given, table_b, j, bend, pad, b + 4, ux, uy, uz, vx, vy, vz)
+            rim = bounded(
+                given, table_a, near_a, counts[0], i, table_b, near_b, counts[1], j, bx, by, bz, rx, ry, rz,
+                b11, b12, b22, hold, hx, hy, hz, longest, pad, a, b, RIMS,
+            )  # fmt: skip
         # Where curvatures are told badly, on coarse samples, it creeps: that is near enough for pieces to be gathered.
         creeps = k == ITERATIONS - 1 and (held or last < CREEPS * longest)
         if rest <= 0 or creeps:
-            if not free:
+            if rim == NEITHER:
+                return BEYOND
+            if not free or rim == ON_A:
                 nx = -bx
                 ny = -by
                 nz = -bz
                 d = nx * rx + ny * ry + nz * rz
             # Normals must be opposed.
-            elif nx * bx + ny * by + nz * bz > 0.0:
+            elif rim == INSIDE and nx * bx + ny * by + nz * bz > 0.0:
                 return LOST
             answer[at] = d
             answer[at + 1] = nx
@@ -182,18 +218,24 @@ def refined(
                 answer[at + 4 + m] = pad[a + 4 + m]
                 answer[at + 7 + m] = pad[b + 4 + m]
             return FOUND
+        if rim != INSIDE and not held:
+            size = 0.0
+            follow = 0.0
+            for m in range(3):
+                size += pad[RIMS + STEP_ON + m] * pad[RIMS + STEP_ON + m]
+                follow += pad[RIMS + STEP_OFF + m] * pad[RIMS + STEP_OFF + m]
+                pad[a + 4 + m] += pad[RIMS + STEP_ON + m]
+            move_other(given, pad, b, pad[RIMS + STEP_OFF], pad[RIMS + STEP_OFF + 1], pad[RIMS + STEP_OFF + 2])
+            size = math.sqrt(size)
+            follow = math.sqrt(follow)
+            last = size + follow
+            if last < 4.0 * SETTLED * longest:
+                rest = 0
+            elif k > 12 and last < 1e3 * SETTLED * longest:
+                rest -= 1
+            continue
         ux, uy, uz, vx, vy, vz = tangents(nx, ny, nz)
-        fx, fy, fz = turned_back(given, ux, uy, uz)
-        gx, gy, gz = turned_back(given, vx, vy, vz)
-        b11 = 0.0
-        b12 = 0.0
-        b22 = 0.0
-        if slope == 0:
-            b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
-            b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
-            b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
-        else:
-            b11, b12, b22 = smooth_bending(bend, pad, b + 4, fx, fy, fz, gx, gy, gz)
+        b11, b12, b22 = other_bending(given, table_b, j, bend, pad, b + 4, ux, uy, uz, vx, vy, vz)
         t1 = 0.0
         t2 = 0.0
         size = 0.0
@@ -269,9 +311,7 @@ def refined(
             mx = m1 * ux + m2 * vx
             my = m1 * uy + m2 * vy
             mz = m1 * uz + m2 * vz
-        pad[b + 4] += given[0] * mx + given[3] * my + given[6] * mz
-        pad[b + 5] += given[1] * mx + given[4] * my + given[7] * mz
-        pad[b + 6] += given[2] * mx + given[5] * my + given[8] * mz
+        move_other(given, pad, b, mx, my, mz)
         follow = math.sqrt(mx * mx + my * my + mz * mz)
         last = size + follow
         if size < SETTLED * longest and follow < 4.0 * SETTLED * longest:

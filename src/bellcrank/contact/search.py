@@ -57,7 +57,8 @@ class SampledPair:
             self._patched = PatchedPair(a, b)
             return
         self.meeting = Meeting(self.source, self.other)
-        if isinstance(self.other, Sampled):
+        # Descents measure above quadrics, which go on beyond rims.
+        if isinstance(self.other, Sampled) and not (self.source.rims or self.other.rims):
             near = NEAR * self.source.spacing
             self._slack = self.source.bulge + self.other.bulge
             self._descent = Descent(self.source, self.other, near, self.meeting.band + self.other.spacing)

@@ -116,6 +116,10 @@ def _sign(w: Any, node: Any, a: Any) -> Any:
     return w.new(f"select i1 {positive.name}, double 1.0, double {below.name}", "double")
 
 
+def _whole(w: Any, node: Any, a: Any) -> Any:
+    return w.new(f"fptosi double {w.number(node, a, 'double').name} to i64", "i64")
+
+
 def _isfinite(w: Any, node: Any, a: Any) -> Any:
     size = w.library("llvm.fabs.f64", w.number(node, a, "double"))
     return w.new(f"fcmp olt double {size.name}, 0x7FF0000000000000", "i1")
@@ -135,6 +139,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": _extreme("lt"),
     "max": _extreme("gt"),
     "abs": _real("llvm.fabs.f64"),
+    "int": _whole,
     "math.sqrt": _real("llvm.sqrt.f64"),
     "math.exp": _real("exp"),
     "math.log": _real("log"),
