@@ -30,7 +30,7 @@ from bellcrank.contact.meeting_layout import (
     WITHIN,
 )
 from bellcrank.contact.pieces import COVER, REACH, RIM
-from bellcrank.contact.rim_steps import beyond_sample
+from bellcrank.contact.rim_numbers import beyond_sample
 from bellcrank.contact.tree import AXIS, BALL
 from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
 from bellcrank.simulate.compiled import part

@@ -46,7 +46,8 @@ def gather(
 ) -> bool:
     """The point, then the ENTRIES of each sample whose weight reaches into the margin around it, the nearest first.
 
-    Where there are more than the room the nearest are taken. Behind them stands the rim of an open surface. False where none is near, or far too many.
+    Where there are more than the room the nearest are taken. Behind them stands the rim of an open surface.
+    False where none is near, or far too many.
     """
     count = gathered(table, nodes, leaves, width, x, y, z, margin, stack, near)
     if count < 0:
@@ -78,7 +79,9 @@ def gather(
                 piece[at + m] = table[near[0], m] + NOWHERE * spacing
             piece[at + REACH] = spacing
     if rim_room > 0:
-        rim_piece(table, near, min(count, CROWD), rim_room, margin, spacing, x, y, z, piece, 3 + ENTRIES * room)
+        rim_piece(
+            table, near, min(count, CROWD), rim_room, margin, spacing, x, y, z, piece, 3 + ENTRIES * room
+        )
     return True
 
 

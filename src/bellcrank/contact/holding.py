@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.heights import seen
+from bellcrank.contact.heights import above_quadric, above_smooth, seen
 from bellcrank.contact.meeting_layout import (
     BEND,
     COSINE,
@@ -161,11 +161,16 @@ def rim_bend(
     z = table_a[row, ALONG + 2]
     fx, fy, fz = turned_back(given, x, y, z)
     other = 0.0
+    far = 0.0
+    seen(given, table_a, i, pad, SPOT)
     if header[KIND] == SURFACE:
         other = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+        far = above_quadric(table_b, j, pad, SPOT)
     else:
-        seen(given, table_a, i, pad, SPOT)
-        other, unused, same = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, fx, fy, fz)
+        other, _mixed, _same = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, fx, fy, fz)
+        far = above_smooth(header, given, table_a, i, pad)
+    # That of the distance, which is flatter farther away.
+    other /= max(0.1, 1.0 + far * other)
     own = -pad[COSINE] * bending(table_a, i, x, y, z, x, y, z)
     curved = push * table_a[row, RIM_BEND]
     for k in range(3):

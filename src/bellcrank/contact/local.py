@@ -201,7 +201,8 @@ def _bounded(
 def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     """Normal and closest points of a surface of data and another shape, in the frame of a.
 
-    Where a's contact point is held, at a corner, on a flat side or to a rim, b's is the foot of it and the normal is b's.
+    Where a's contact point is held, at a corner, on a flat side or to a rim, b's is the foot of it and the normal is
+    b's.
     """
     if not meets(b):
         raise ModelError(f"{type(a.source).__name__} and {type(b).__name__}: {why_not(b)}")

@@ -33,8 +33,8 @@ ACROSS = NODE + 5
 WIDE_TOP = NODE + 6
 COLUMNS = NODE + 7
 # columns of samples: position, normal, six of H, radius of the weight (0 for one that stands there twice), how far
-# from it points are measured above its quadric, and the row of its rim, behind those of all samples (-1 for none, -2 for
-# all samples of a closed surface)
+# from it points are measured above its quadric, and the row of its rim, behind those of all samples (-1 for none, -2
+# for all samples of a closed surface)
 NORMAL = 3
 BENT = 6
 REACH = 12
@@ -74,7 +74,7 @@ ANSWER = 12
 class Pieces:
     """A sampled surface as the compiled search takes it: the samples in the order of its tree, and widened nodes.
 
-    table: Behind the samples stand the rows of its rims.
+    table: In memory the rows of its rims stand behind those of the samples.
     """
 
     table: Floats
@@ -99,7 +99,7 @@ class Pieces:
         nodes = np.zeros((len(tree.nodes), COLUMNS))
         nodes[:, :NODE] = tree.nodes
         cover(table, nodes, tree.leaves, tree.width)
-        return Pieces(_with_rims(surface, table), nodes)
+        return Pieces(_with_rims(surface, table)[: len(order)], nodes)
 
 
 def _with_rims(surface: Sampled, table: Floats) -> Floats:

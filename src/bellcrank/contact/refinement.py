@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
-from bellcrank.contact.rim_steps import CLOSED, INSIDE, NEITHER, ON_A, RIM_PAD, STEP_OFF, STEP_ON, bounded
+from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
+from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim
 from bellcrank.contact.settling import bending, settle, tangents, turned_back
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
@@ -36,11 +37,6 @@ FRAME = PAD + 3
 VALUES = PAD + 9
 RIMS = PAD + 16
 WIDE_PAD = PAD + 16 + 2 * RIM_PAD
-
-# what comes of it
-BEYOND = -1
-LOST = 0
-FOUND = 1
 
 
 @part
@@ -80,27 +76,28 @@ def smooth_bending(
 
 
 @part
-def other_bending(
-    given: Floats, table_b: Floats, j: int, bend: int, pad: Floats, at: int,
-    ux: float, uy: float, uz: float, vx: float, vy: float, vz: float,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Curvature of the other shape along two tangents seen from the surface: 11, 12, 22. j: Its sample, or -1."""
+def bending_across(
+    given: Floats, table_b: Floats, j: int, bend: int, pad: Floats, at: int
+) -> tuple[float, float, float]:
+    """Curvature of the other shape along the tangents of its normal seen from the surface: 11, 12, 22.
+
+    j: Its sample, or -1 for a smooth shape. at: Where its normal and its point stand in pad.
+    """
+    x = pad[at + 1]
+    y = pad[at + 2]
+    z = pad[at + 3]
+    bx = given[0] * x + given[1] * y + given[2] * z
+    by = given[3] * x + given[4] * y + given[5] * z
+    bz = given[6] * x + given[7] * y + given[8] * z
+    ux, uy, uz, vx, vy, vz = tangents(bx, by, bz)
     fx, fy, fz = turned_back(given, ux, uy, uz)
     gx, gy, gz = turned_back(given, vx, vy, vz)
     if j < 0:
-        return smooth_bending(bend, pad, at, fx, fy, fz, gx, gy, gz)
+        return smooth_bending(bend, pad, at + 4, fx, fy, fz, gx, gy, gz)
     b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
     b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
     b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
     return b11, b12, b22
-
-
-@part
-def move_other(given: Floats, pad: Floats, b: int, x: float, y: float, z: float) -> None:
-    """Move the other's point by a way seen from the surface."""
-    pad[b + 4] += given[0] * x + given[3] * y + given[6] * z
-    pad[b + 5] += given[1] * x + given[4] * y + given[7] * z
-    pad[b + 6] += given[2] * x + given[5] * y + given[8] * z
 
 
 @part
@@ -141,6 +138,7 @@ def refined(
     longest = spacing_a
     if slope == 0:
         longest = min(spacing_a, spacing_b)
+    has_rims = table_a[0, RIM] > CLOSED or (slope == 0 and table_b[0, RIM] > CLOSED)
     free = hold > 1.5
     held = hold < 0.5
     a = SLOPES
@@ -167,6 +165,17 @@ def refined(
                 return BEYOND
         else:
             pulled_smooth(slope, pad, b)
+        if has_rims:
+            b11, b12, b22 = bending_across(given, table_b, j, bend, pad, b)
+            rim = at_rim(
+                given, table_a, near_a, counts[0], i, table_b, near_b, counts[1], j, b11, b12, b22,
+                hold, hx, hy, hz, longest, k, k == ITERATIONS - 1, rest, pad, a, b, RIMS, answer, at,
+            )  # fmt: skip
+            if rim == MOVED:
+                rest = 2
+                continue
+            if rim != INSIDE:
+                return rim
         x = pad[b + 1]
         y = pad[b + 2]
         z = pad[b + 3]
@@ -189,26 +198,16 @@ def refined(
             ny = pad[a + 2]
             nz = pad[a + 3]
         d = nx * rx + ny * ry + nz * rz
-        rim = INSIDE
-        if table_a[0, RIM] > CLOSED or (slope == 0 and table_b[0, RIM] > CLOSED):
-            ux, uy, uz, vx, vy, vz = tangents(bx, by, bz)
-            b11, b12, b22 = other_bending(given, table_b, j, bend, pad, b + 4, ux, uy, uz, vx, vy, vz)
-            rim = bounded(
-                given, table_a, near_a, counts[0], i, table_b, near_b, counts[1], j, bx, by, bz, rx, ry, rz,
-                b11, b12, b22, hold, hx, hy, hz, longest, pad, a, b, RIMS,
-            )  # fmt: skip
         # Where curvatures are told badly, on coarse samples, it creeps: that is near enough for pieces to be gathered.
         creeps = k == ITERATIONS - 1 and (held or last < CREEPS * longest)
         if rest <= 0 or creeps:
-            if rim == NEITHER:
-                return BEYOND
-            if not free or rim == ON_A:
+            if not free:
                 nx = -bx
                 ny = -by
                 nz = -bz
                 d = nx * rx + ny * ry + nz * rz
             # Normals must be opposed.
-            elif rim == INSIDE and nx * bx + ny * by + nz * bz > 0.0:
+            elif nx * bx + ny * by + nz * bz > 0.0:
                 return LOST
             answer[at] = d
             answer[at + 1] = nx
@@ -218,24 +217,18 @@ def refined(
                 answer[at + 4 + m] = pad[a + 4 + m]
                 answer[at + 7 + m] = pad[b + 4 + m]
             return FOUND
-        if rim != INSIDE and not held:
-            size = 0.0
-            follow = 0.0
-            for m in range(3):
-                size += pad[RIMS + STEP_ON + m] * pad[RIMS + STEP_ON + m]
-                follow += pad[RIMS + STEP_OFF + m] * pad[RIMS + STEP_OFF + m]
-                pad[a + 4 + m] += pad[RIMS + STEP_ON + m]
-            move_other(given, pad, b, pad[RIMS + STEP_OFF], pad[RIMS + STEP_OFF + 1], pad[RIMS + STEP_OFF + 2])
-            size = math.sqrt(size)
-            follow = math.sqrt(follow)
-            last = size + follow
-            if last < 4.0 * SETTLED * longest:
-                rest = 0
-            elif k > 12 and last < 1e3 * SETTLED * longest:
-                rest -= 1
-            continue
         ux, uy, uz, vx, vy, vz = tangents(nx, ny, nz)
-        b11, b12, b22 = other_bending(given, table_b, j, bend, pad, b + 4, ux, uy, uz, vx, vy, vz)
+        fx, fy, fz = turned_back(given, ux, uy, uz)
+        gx, gy, gz = turned_back(given, vx, vy, vz)
+        b11 = 0.0
+        b12 = 0.0
+        b22 = 0.0
+        if slope == 0:
+            b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+            b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
+            b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+        else:
+            b11, b12, b22 = smooth_bending(bend, pad, b + 4, fx, fy, fz, gx, gy, gz)
         t1 = 0.0
         t2 = 0.0
         size = 0.0
@@ -311,7 +304,9 @@ def refined(
             mx = m1 * ux + m2 * vx
             my = m1 * uy + m2 * vy
             mz = m1 * uz + m2 * vz
-        move_other(given, pad, b, mx, my, mz)
+        pad[b + 4] += given[0] * mx + given[3] * my + given[6] * mz
+        pad[b + 5] += given[1] * mx + given[4] * my + given[7] * mz
+        pad[b + 6] += given[2] * mx + given[5] * my + given[8] * mz
         follow = math.sqrt(mx * mx + my * my + mz * mz)
         last = size + follow
         if size < SETTLED * longest and follow < 4.0 * SETTLED * longest:

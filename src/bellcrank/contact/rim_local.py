@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bellcrank.contact.partners import Symmetric
-from bellcrank.contact.rims import ALONG, BEND, OUT, ROW, SIDE, WEIGHT
 from bellcrank.contact.rim_steps import LEAST, LEAVES
+from bellcrank.contact.rims import ALONG, BEND, OUT, ROW, SIDE, WEIGHT
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen, frame
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, neg, scale, sub, vec
-from bellcrank.program.functions import clip, maximum, minimum, sqrt, where
+from bellcrank.program.functions import clip, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
 NEAR = 1e-10
@@ -27,7 +27,7 @@ NUMBERS = 10
 
 
 def rim_numbers(inputs: Sequence[Scalar], x: Vec, spacing: float) -> list[Scalar]:
-    """e, its slope and the curvature of two sides of a rim; inputs as :meth:`bellcrank.contact.rims.Rim.piece` has them."""
+    """e, its slope and the curvature of two sides of a rim; inputs as in :meth:`bellcrank.contact.rims.Rim.piece`."""
     found = list[Scalar]()
     rows = [inputs[k : k + ROW] for k in range(0, len(inputs) - 1, ROW)]
     parts = [_part(row, x) for row in rows]
@@ -121,11 +121,13 @@ def rim_step(
     c11, c12, c22 = 1.0 + d * f11, d * f12, 1.0 + d * f22
     det = c11 * c22 - c12 * c12
     curved = logical("and", compare("lt", 0.0, det), compare("lt", 0.0, c11 + c22))
-    c11, c12, c22, det = (
-        where(curved, a, b) for a, b in ((c11, 1.0), (c12, 0.0), (c22, 1.0), (det, 1.0))
-    )
+    c11, c12, c22, det = (where(curved, a, b) for a, b in ((c11, 1.0), (c12, 0.0), (c22, 1.0), (det, 1.0)))
     inverse = 1.0 / det
-    h = (f11 * c22 - f12 * c12) * inverse, (f12 * c11 - f11 * c12) * inverse, (f22 * c11 - f12 * c12) * inverse
+    h = (
+        (f11 * c22 - f12 * c12) * inverse,
+        (f12 * c11 - f11 * c12) * inverse,
+        (f22 * c11 - f12 * c12) * inverse,
+    )
     r1, r2 = dot(u, r), dot(v, r)
     g = sub(m, add(scale(h[0] * r1 + h[1] * r2, u), scale(h[1] * r1 + h[2] * r2, v)))
     opposed = -dot(m, n)
@@ -140,9 +142,7 @@ def rim_step(
         t, along = side.t, cross(n, side.t)
         push, mixed = dot(g, t), bent(along, t)
         stiff = bent(along, along) + push * side.k
-        moves = logical(
-            "and", compare("lt", LEAST / longest, stiff), logical_not(still(along))
-        )
+        moves = logical("and", compare("lt", LEAST / longest, stiff), logical_not(still(along)))
         way = where(moves, -(dot(g, along) - mixed * side.e) / where(moves, stiff, 1.0), 0.0)
         way = clip(way, -longest, longest)
         pushed = compare("lt", push - bent(t, t) * side.e + mixed * way, 0.0)
@@ -156,9 +156,7 @@ def rim_step(
     sine = 1.0 - cosine * cosine
     crossed = compare("lt", 1e-6, sine)
     share = 1.0 / where(crossed, sine, 1.0)
-    corner = add(
-        scale(-share * (a.e - cosine * b.e), a.t), scale(-share * (b.e - cosine * a.e), b.t)
-    )
+    corner = add(scale(-share * (a.e - cosine * b.e), a.t), scale(-share * (b.e - cosine * a.e), b.t))
     both = chosen(crossed, corner, chosen(by_a, on_a, on_b))
     on = vec(chosen(only_a, on_a, chosen(only_b, on_b, both)))
     left = sub(on, r)

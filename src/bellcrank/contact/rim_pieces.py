@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.rim_steps import over_row
+from bellcrank.contact.rim_numbers import over_row
 from bellcrank.contact.rims import FOLLOWED, NOWHERE, OUT, ROW, SIDE, WEIGHT
 from bellcrank.simulate.compiled import part
 

@@ -18,173 +18,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.rims import ALONG, BEND, FOLLOWED, NOTCH, OUT, SIDE, WEIGHT
-from bellcrank.contact.settling import NEAR_SAMPLE, bending, tangents
+from bellcrank.contact.rim_numbers import (
+    CLOSED,
+    CURVES,
+    OF_SIDE,
+    OUTWARDS,
+    REACHED,
+    RIM_PAD,
+    STEP_OFF,
+    STEP_ON,
+    VALUE,
+    outside,
+    rim_numbers,
+    turned,
+)
+from bellcrank.contact.settling import bending, tangents
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CLOSED = -1.5
-"""Of the numbers of rows of rims: -2 on a closed surface, -1 for samples that are not on the rim of an open one."""
 LEAVES = 0.5
 """Cosine between the way a point may move and the rim from which on it may move along the rim."""
 LEAST = 1e-9
 """Of the curvature of the gap along a rim, over one by the spacing, below which a point stays where it is on it."""
 
+CREEPS = 0.02
+"""Last Newton step over the spacing that will do where all steps are made."""
+SETTLED = 4e-12
+"""Last Newton step over the spacing."""
+
 # what holds a contact point
-INSIDE = 0
-ON_A = 1
-ON_B = 2
-NEITHER = 3
-
-# numbers of a rim around a point, for each of two sides: whether its weights reach, e, t (3), k; then whether the
-# surface goes on where one of them does, and the steps of both points
-REACHED = 0
-VALUE = 1
-OUTWARDS = 2
-CURVES = 5
-OF_SIDE = 6
-EITHER = 12
-STEP_ON = 13
-STEP_OFF = 16
-NUMBERS = 19
-SUMS = NUMBERS
-RIM_PAD = NUMBERS + 18
-
-
-@part
-def over_row(table: Floats, row: int, x: float, y: float, z: float) -> float:
-    """e of one sample of a rim."""
-    dx = x - table[row, 0]
-    dy = y - table[row, 1]
-    dz = z - table[row, 2]
-    along = table[row, ALONG] * dx + table[row, ALONG + 1] * dy + table[row, ALONG + 2] * dz
-    out = table[row, OUT] * dx + table[row, OUT + 1] * dy + table[row, OUT + 2] * dz
-    return out - 0.5 * table[row, BEND] * along * along  # type: ignore[no-any-return]
-
-
-@part
-def beyond_sample(table: Floats, i: int, x: float, y: float, z: float) -> float:
-    """How far a point lies beyond the rim that a sample is on; negative inside."""
-    row = int(table[i, RIM])
-    out = over_row(table, row, x, y, z)
-    if table[row, FOLLOWED] > 0.5:
-        other = over_row(table, row + 1, x, y, z)
-        if table[row, NOTCH] > 0.5:
-            return min(out, other)  # type: ignore[no-any-return]
-        return max(out, other)  # type: ignore[no-any-return]
-    return out  # type: ignore[no-any-return]
-
-
-@part
-def rim_numbers(
-    table: Floats, near: Ints, count: int, x: float, y: float, z: float, nx: float, ny: float, nz: float,
-    pad: Floats, at: int,
-) -> bool:  # fmt: skip
-    """e, its slope in the surface and the curvature of the rim around a point, into pad; whether any weight reaches.
-
-    The side of the nearest row is the first; all others are the second.
-    """
-    first = -1
-    least = 1e300
-    for k in range(count):
-        i = near[k]
-        if table[i, RIM] >= 0.0:
-            dx = x - table[i, 0]
-            dy = y - table[i, 1]
-            dz = z - table[i, 2]
-            square = dx * dx + dy * dy + dz * dz
-            if square < least:
-                least = square
-                first = int(table[i, RIM])
-    for k in range(RIM_PAD):
-        pad[at + k] = 0.0
-    if first < 0:
-        return False
-    ahead = 0.0
-    for k in range(count):
-        i = near[k]
-        if table[i, RIM] < 0.0:
-            continue
-        start = int(table[i, RIM])
-        last = start + 1 if table[start, FOLLOWED] > 0.5 else start
-        for row in range(start, last + 1):
-            dx = x - table[row, 0]
-            dy = y - table[row, 1]
-            dz = z - table[row, 2]
-            facing = 0.0
-            for m in range(3):
-                facing += table[row, OUT + m] * table[first, OUT + m]
-            o = at + SUMS
-            if table[row, SIDE] != table[first, SIDE] or facing <= 0.0:
-                o = at + SUMS + 9
-                ahead += over_row(table, first, table[row, 0], table[row, 1], table[row, 2])
-            narrow = 1.0 / (table[row, WEIGHT] * table[row, WEIGHT])
-            s = (dx * dx + dy * dy + dz * dz) * narrow
-            if s >= 1.0:
-                continue
-            along = table[row, ALONG] * dx + table[row, ALONG + 1] * dy + table[row, ALONG + 2] * dz
-            out = table[row, OUT] * dx + table[row, OUT + 1] * dy + table[row, OUT + 2] * dz
-            e = out - 0.5 * table[row, BEND] * along * along
-            left = 1.0 - s
-            inverse = 1.0 / (s + NEAR_SAMPLE)
-            both = left * left * inverse
-            w = both * left
-            steep = -2.0 * narrow * (3.0 * both + w * inverse)
-            pad[o] += w
-            pad[o + 1] += w * e
-            pad[o + 2] += w * table[row, BEND]
-            pad[o + 3] += steep * dx
-            pad[o + 4] += steep * dy
-            pad[o + 5] += steep * dz
-            for m in range(3):
-                slope = table[row, OUT + m] - table[row, BEND] * along * table[row, ALONG + m]
-                d = dx if m == 0 else (dy if m == 1 else dz)
-                pad[o + 6 + m] += w * slope + steep * e * d
-    reached = False
-    for k in range(2):
-        o = at + SUMS + 9 * k
-        t = at + OF_SIDE * k
-        if pad[o] > 0.0:
-            inverse = 1.0 / pad[o]
-            e = pad[o + 1] * inverse
-            gx = (pad[o + 6] - e * pad[o + 3]) * inverse
-            gy = (pad[o + 7] - e * pad[o + 4]) * inverse
-            gz = (pad[o + 8] - e * pad[o + 5]) * inverse
-            up = gx * nx + gy * ny + gz * nz
-            gx -= up * nx
-            gy -= up * ny
-            gz -= up * nz
-            size = 1.0 / math.sqrt(max(1e-300, gx * gx + gy * gy + gz * gz))
-            pad[t + REACHED] = 1.0
-            pad[t + VALUE] = e * size
-            pad[t + OUTWARDS] = gx * size
-            pad[t + OUTWARDS + 1] = gy * size
-            pad[t + OUTWARDS + 2] = gz * size
-            pad[t + CURVES] = pad[o + 2] * inverse
-            reached = True
-    if ahead > 0.0 and pad[at + REACHED] > 0.5 and pad[at + OF_SIDE + REACHED] > 0.5:
-        pad[at + EITHER] = 1.0
-        # In a notch the surface goes on where one side does.
-        if pad[at + VALUE] <= pad[at + OF_SIDE + VALUE]:
-            pad[at + OF_SIDE + REACHED] = 0.0
-        else:
-            pad[at + REACHED] = 0.0
-    return reached
-
-
-@part
-def outside(pad: Floats, at: int, x: float, y: float, z: float) -> bool:
-    """Whether a step from where the numbers of a rim were taken leads beyond it."""
-    for k in range(2):
-        t = at + OF_SIDE * k
-        if pad[t + REACHED] > 0.5:
-            e = pad[t + VALUE]
-            e += pad[t + OUTWARDS] * x + pad[t + OUTWARDS + 1] * y + pad[t + OUTWARDS + 2] * z
-            if e > 0.0:
-                return True
-    return False
+ON_A = 2
+ON_B = 3
+NEITHER = 4
+# what comes of a step, beside what comes of Newton's method
+BEYOND = -1
+LOST = 0
+FOUND = 1
+INSIDE = 5
+MOVED = 6
 
 
 @part
@@ -201,8 +74,9 @@ def rim_step(
 ) -> bool:  # fmt: skip
     """Whether the rim holds a point, and the steps of it and of its foot on the other shape, into pad.
 
-    n, m: Normals of the point's surface and of the other. r: From the point to the other. s, f: Curvatures of the
-    surface along the tangents of n and of the other along those of m. along, h: Whether, and which way, the point moves.
+    n, m: Normals of the point's surface and of the other. r: From the point to the other. o, f: Curvatures of the
+    surface along the tangents of n and of the other along those of m. along, h: Whether the point moves one way only,
+    and which.
     """
     ux, uy, uz, vx, vy, vz = tangents(mx, my, mz)
     px, py, pz, qx, qy, qz = tangents(nx, ny, nz)
@@ -319,19 +193,6 @@ def rim_step(
 
 
 @part
-def turned(given: Floats, pad: Floats, at: int) -> None:
-    """The slopes of a rim of the other surface, seen from the first."""
-    for k in range(2):
-        o = at + OF_SIDE * k + OUTWARDS
-        x = pad[o]
-        y = pad[o + 1]
-        z = pad[o + 2]
-        pad[o] = given[0] * x + given[1] * y + given[2] * z
-        pad[o + 1] = given[3] * x + given[4] * y + given[5] * z
-        pad[o + 2] = given[6] * x + given[7] * y + given[8] * z
-
-
-@part
 def bounded(
     given: Floats, table_a: Floats, near_a: Ints, count_a: int, i: int, table_b: Floats, near_b: Ints, count_b: int,
     j: int, bx: float, by: float, bz: float, rx: float, ry: float, rz: float, b11: float, b12: float, b22: float,
@@ -366,21 +227,62 @@ def bounded(
     held_a = False
     on_a = False
     if table_a[i, RIM] > CLOSED:
-        on_a = rim_numbers(
-            table_a, near_a, count_a, pad[a + 4], pad[a + 5], pad[a + 6], nx, ny, nz, pad, at
-        )
+        on_a = rim_numbers(table_a, near_a, count_a, pad[a + 4], pad[a + 5], pad[a + 6], nx, ny, nz, pad, at)
         if on_a:
             held_a = rim_step(
-                nx, ny, nz, bx, by, bz, rx, ry, rz, a11, a12, a22, b11, b12, b22, along, hx, hy, hz, longest, pad, at
+                nx,
+                ny,
+                nz,
+                bx,
+                by,
+                bz,
+                rx,
+                ry,
+                rz,
+                a11,
+                a12,
+                a22,
+                b11,
+                b12,
+                b22,
+                along,
+                hx,
+                hy,
+                hz,
+                longest,
+                pad,
+                at,
             )
             if held_a and not (
-                on_b and outside(pad, other, pad[at + STEP_OFF], pad[at + STEP_OFF + 1], pad[at + STEP_OFF + 2])
+                on_b
+                and outside(pad, other, pad[at + STEP_OFF], pad[at + STEP_OFF + 1], pad[at + STEP_OFF + 2])
             ):
                 return ON_A
     if not on_b:
         return INSIDE
     held_b = rim_step(
-        bx, by, bz, nx, ny, nz, -rx, -ry, -rz, b11, b12, b22, a11, a12, a22, along, hx, hy, hz, longest, pad, other
+        bx,
+        by,
+        bz,
+        nx,
+        ny,
+        nz,
+        -rx,
+        -ry,
+        -rz,
+        b11,
+        b12,
+        b22,
+        a11,
+        a12,
+        a22,
+        along,
+        hx,
+        hy,
+        hz,
+        longest,
+        pad,
+        other,
     )
     if not held_b:
         return NEITHER if held_a else INSIDE
@@ -393,4 +295,69 @@ def bounded(
     return NEITHER if crossed else ON_B
 
 
-__all__ = ["CLOSED", "INSIDE", "NEITHER", "ON_A", "RIM_PAD", "beyond_sample", "bounded"]
+@part
+def at_rim(
+    given: Floats, table_a: Floats, near_a: Ints, count_a: int, i: int, table_b: Floats, near_b: Ints, count_b: int,
+    j: int, b11: float, b12: float, b22: float, hold: float, hx: float, hy: float, hz: float, longest: float,
+    step: int, creeps: bool, rest: int, pad: Floats, a: int, b: int, at: int, answer: Floats, to: int,
+) -> int:  # fmt: skip
+    """A step of Newton's method where a rim holds a point: MOVED, FOUND with an answer, BEYOND, LOST; else INSIDE."""
+    x = pad[b + 1]
+    y = pad[b + 2]
+    z = pad[b + 3]
+    bx = given[0] * x + given[1] * y + given[2] * z
+    by = given[3] * x + given[4] * y + given[5] * z
+    bz = given[6] * x + given[7] * y + given[8] * z
+    x = pad[b + 4]
+    y = pad[b + 5]
+    z = pad[b + 6]
+    rx = given[0] * x + given[1] * y + given[2] * z + given[9] - pad[a + 4]
+    ry = given[3] * x + given[4] * y + given[5] * z + given[10] - pad[a + 5]
+    rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
+    rim = bounded(
+        given, table_a, near_a, count_a, i, table_b, near_b, count_b, j, bx, by, bz, rx, ry, rz, b11, b12, b22,
+        hold, hx, hy, hz, longest, pad, a, b, at,
+    )  # fmt: skip
+    if rim == INSIDE:
+        return INSIDE
+    if i < 0:
+        return BEYOND if rest <= 0 else INSIDE
+    size = 0.0
+    for m in range(3):
+        size += (
+            pad[at + STEP_ON + m] * pad[at + STEP_ON + m] + pad[at + STEP_OFF + m] * pad[at + STEP_OFF + m]
+        )
+    size = math.sqrt(size)
+    if not math.isfinite(size):
+        return LOST
+    near = size < SETTLED * longest or (step > 12 and size < 1e3 * SETTLED * longest)
+    if near or (creeps and size < CREEPS * longest):
+        if rim == NEITHER:
+            return BEYOND
+        nx = -bx
+        ny = -by
+        nz = -bz
+        if rim == ON_B:
+            nx = pad[a + 1]
+            ny = pad[a + 2]
+            nz = pad[a + 3]
+        answer[to] = nx * rx + ny * ry + nz * rz
+        answer[to + 1] = nx
+        answer[to + 2] = ny
+        answer[to + 3] = nz
+        for m in range(3):
+            answer[to + 4 + m] = pad[a + 4 + m]
+            answer[to + 7 + m] = pad[b + 4 + m]
+        return FOUND
+    x = pad[at + STEP_OFF]
+    y = pad[at + STEP_OFF + 1]
+    z = pad[at + STEP_OFF + 2]
+    for m in range(3):
+        pad[a + 4 + m] += pad[at + STEP_ON + m]
+    pad[b + 4] += given[0] * x + given[3] * y + given[6] * z
+    pad[b + 5] += given[1] * x + given[4] * y + given[7] * z
+    pad[b + 6] += given[2] * x + given[5] * y + given[8] * z
+    return MOVED
+
+
+__all__ = ["BEYOND", "FOUND", "INSIDE", "LOST", "MOVED", "at_rim"]

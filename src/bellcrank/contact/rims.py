@@ -4,9 +4,9 @@ Beside f, whose zero is the surface, stands a second function of the same kind o
 
     e(x) = sum w_i e_i / sum w_i,   e_i = t_i . d - k_i (s_i . d)^2 / 2,   d = x - p_i,
 
-s_i being the direction of the rim at its sample, t_i the one outwards across it in the surface, and k_i the curvature of
-the rim towards t_i. The surface is where f = 0 and e <= 0, its rim where both vanish. Corners divide a rim into sides,
-each with a function of its own: the surface ends where one of them does, in a notch where both of them do.
+s_i being the direction of the rim at its sample, t_i the one outwards across it in the surface, and k_i the curvature
+of the rim towards t_i. The surface is where f = 0 and e <= 0, its rim where both vanish. Corners divide a rim into
+sides, each with a function of its own: the surface ends where one of them does, in a notch where both of them do.
 """
 
 from __future__ import annotations
@@ -95,8 +95,11 @@ class Rim:
         return float(np.quantile(np.abs(self.rows[:, BEND]) * wide**2, 0.99)) if len(wide) else 0.0
 
     def piece(self, x: Array, room: int, spacing: float) -> Array:
-        """What a program takes of the rims around a point: so many rows, each with 1 for a side and 0 for others in place
-        of its side, then whether the surface goes on where one of two sides does."""
+        """What a program takes of the rims around a point: rows, then whether the surface goes on where one of two
+        sides does.
+
+        In place of its side a row has 1 for that of the nearest one, 0 for others.
+        """
         if not room:
             return np.zeros(0)
         far = np.linalg.norm(self.rows[:, :3] - x, axis=1)

@@ -65,9 +65,9 @@ class Sampled(Source):
     """A surface through samples, convex or not.
 
     points: [m], (number, 3). normals: Outward, (number, 3). notes: What was repaired. rims: Of an open surface, the
-    samples along each of its rims, in order around it; () for a closed one. Where they are not given they are found from
-    the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do; sharp
-    edges within it are rounded over about the distance of the samples.
+    samples along each of its rims, in order around it; () for a closed one. Where they are not given they are found
+    from the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do;
+    sharp edges within it are rounded over about the distance of the samples.
     """
 
     points: Array

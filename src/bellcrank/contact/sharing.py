@@ -190,7 +190,7 @@ class _Called(Around):
 
     def rim(self, x: Vec) -> list[Scalar] | None:
         found = _rim(self.own)
-        return None if found is None else found(*x, *_numbers(self.own)[3:])
+        return None if found is None else list(found(*x, *self.own.inputs))
 
     def room(self, x: Vec) -> Scalar:
         return self.own.room(x)

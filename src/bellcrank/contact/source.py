@@ -132,7 +132,7 @@ class Around(Shape):
         return self.bend(x, e1, e2)
 
     def rim(self, x: Vec) -> list[Scalar] | None:
-        """The rim of the surface around x, as :func:`bellcrank.contact.rim_local.rim_numbers` tells it; None without one."""
+        """The rim around x, as :func:`bellcrank.contact.rim_local.rim_numbers` tells it; None for a closed surface."""
         return None
 
     @abstractmethod
