@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.found import NONE, Found
-from bellcrank.contact.meeting_layout import FOUND, HOLD
+from bellcrank.contact.meeting_layout import CROSSED, FOUND, HOLD
 from bellcrank.contact.refinement import BEYOND
-from bellcrank.contact.search import SampledPair
+from bellcrank.contact.search import CROSSING_RIMS, SampledPair
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
@@ -229,6 +229,8 @@ class Tracker:
                 self._write(k, k, p)
             elif how == BEYOND:
                 p[slot.hold] = NONE
+            elif how == CROSSED:
+                raise ModelError(f"contact {self.name!r}: {CROSSING_RIMS}")
             else:
                 self._search_all(state, p)
         p[slot.turns[letter]] = turn

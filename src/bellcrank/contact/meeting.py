@@ -16,6 +16,7 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    CROSSED,
     FACING,
     FOLLOW,
     FOUND,
@@ -60,11 +61,11 @@ from bellcrank.contact.meeting_layout import (
     WIDTH,
 )
 from bellcrank.contact.pieces import COLUMNS, SAMPLE
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rim_pieces import rim_entries
 from bellcrank.contact.sampled import ENTRIES, Sampled
-from bellcrank.contact.several import search
+from bellcrank.contact.several import CROSSED_AT, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import SURFACE, Smooth
@@ -139,6 +140,7 @@ def meet(
     scratch = (pad, rows[0], rows[1], rows[2], rows[3])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
+        pad[CROSSING] = LARGE
         how = remember(header, given, tables, scratch, slots, kept, k)
         if how == SETTLED:
             write_pieces(header, given, tables, scratch, slots[k], pieces_a[k], pieces_b[k])
@@ -200,8 +202,9 @@ class Meeting:
             pieces[MOST_POINTS * size_a :].reshape(MOST_POINTS, size_b),
         )
         tables = (surface.pieces.table, surface.pieces.nodes, partner.pieces.table, partner.pieces.nodes)
+        self._pad = np.zeros(PADS)
         self._arrays = (
-            self._header, numbers, self._given, *tables, floats, np.zeros(PADS), surface.facing.neighbours, slots,
+            self._header, numbers, self._given, *tables, floats, self._pad, surface.facing.neighbours, slots,
         )  # fmt: skip
         self._pointers = tuple(array.__array_interface__["data"][0] for array in self._arrays)
 
@@ -263,9 +266,11 @@ class Meeting:
         return meet.at(self._pointers)
 
     def follow(self, k: int) -> int:
-        """Bring the point that was put into a slot up to date; FOUND, LOST, or BEYOND a rim."""
+        """Bring the point that was put into a slot up to date; FOUND, LOST, BEYOND a rim, or CROSSED on two of them."""
         self._header[WHAT], self._header[WHICH] = FOLLOW, k
         how = meet.at(self._pointers)
+        if how == BEYOND and self._pad[CROSSING] < CROSSED_AT * self._given[SPACING_A]:
+            return CROSSED
         return FOUND if how == SETTLED else BEYOND if how == BEYOND else LOST
 
     def samples(self, k: int) -> tuple[int, int]:

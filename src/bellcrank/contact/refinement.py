@@ -36,7 +36,8 @@ POINT = PAD
 FRAME = PAD + 3
 VALUES = PAD + 9
 RIMS = PAD + 16
-WIDE_PAD = PAD + 16 + 2 * RIM_PAD
+CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
+WIDE_PAD = CROSSING + 1
 
 
 @part

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bellcrank.contact.partners import Symmetric
-from bellcrank.contact.rim_steps import LEAST, LEAVES
+from bellcrank.contact.rim_numbers import NONE
+from bellcrank.contact.rim_steps import LEAST, LEAVES, ROUNDING
 from bellcrank.contact.rims import ALONG, BEND, OUT, ROW, SIDE, WEIGHT
+from bellcrank.contact.settling import SPARE
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen, frame
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, neg, scale, sub, vec
@@ -45,7 +47,7 @@ def rim_numbers(inputs: Sequence[Scalar], x: Vec, spacing: float) -> list[Scalar
                 *add(scale(w, slope), scale(steep * e, d)),
             )
             sums = [before + term for before, term in zip(sums, terms, strict=True)]
-        reached = compare("lt", 0.0, total)
+        reached = compare("lt", NONE, total)
         inverse = 1.0 / where(reached, total, 1.0)
         e = sums[0] * inverse
         slope = scale(inverse, sub(vec(sums[5:8]), scale(e, vec(sums[2:5]))))
@@ -71,7 +73,11 @@ def _part(row: Sequence[Scalar], x: Vec) -> tuple[Scalar, Scalar, Scalar, Vec, V
     inverse = 1.0 / (square + NEAR)
     both = left * left * inverse
     w = both * left
-    return w, -(2.0 * narrow) * (3.0 * both + w * inverse), e, slope, d
+    steep = -(2.0 * narrow) * (3.0 * both + w * inverse)
+    # Where no weight reaches, the nearest rows tell on which side of them a point is.
+    spare = 1.0 / (1.0 + square)
+    spare = spare * spare
+    return w + SPARE * spare * spare, steep, e, slope, d
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +116,12 @@ class Held:
 def rim_step(
     sides: tuple[Side, Side], n: Vec, m: Vec, r: Vec, own: Callable[[Vec, Vec], Symmetric],
     other: Callable[[Vec, Vec], Symmetric], still: Callable[[Vec], Scalar], longest: float,
+    strict: bool = False,
 ) -> Held:  # fmt: skip
     """n, m: Normals of the point's surface and of the other shape. r: From the point to the other.
 
-    own, other: Curvatures along two tangents. still: Whether a point may not move along a direction.
+    own, other: Curvatures along two tangents. still: Whether a point may not move along a direction. strict: Whether
+    the rim also holds where the foot of the other's point lies beyond it.
     """
     u, v = frame(m)
     f11, f12, f22 = other(u, v)
@@ -146,6 +154,8 @@ def rim_step(
         way = where(moves, -(dot(g, along) - mixed * side.e) / where(moves, stiff, 1.0), 0.0)
         way = clip(way, -longest, longest)
         pushed = compare("lt", push - bent(t, t) * side.e + mixed * way, 0.0)
+        if strict:
+            pushed = logical("or", pushed, compare("lt", ROUNDING * longest, side.after(r)))
         reached = compare("lt", 0.5 * FAR * longest, side.e)
         ways.append((logical("and", pushed, reached), sub(scale(way, along), scale(side.e, t))))
     (by_a, on_a), (by_b, on_b) = ways
@@ -165,9 +175,10 @@ def rim_step(
     return Held(logical("or", by_a, by_b), on, off)
 
 
-def leads_outside(sides: tuple[Side, Side], step: Vec) -> Scalar:
-    """Whether a step leads beyond a rim."""
-    return logical("or", *(compare("lt", 0.0, side.after(step)) for side in sides))
+def leads_outside(sides: tuple[Side, Side], step: Vec, slack: float) -> Scalar:
+    """Whether a step leads farther beyond a rim than rounding does."""
+    first, second = (compare("lt", slack, side.after(step)) for side in sides)
+    return logical("or", first, second)
 
 
 def across(way: Vec, moves_along: Scalar) -> Callable[[Vec], Scalar]:
@@ -203,6 +214,7 @@ def bounded(
     still = across(along, logical_not(free))
     moves = logical_not(held)
     nowhere: Vec = (0.0, 0.0, 0.0)
+    slack = ROUNDING * longest
     on_a: Scalar = False
     on_b: Scalar = False
     neither: Scalar = False
@@ -212,15 +224,15 @@ def bounded(
         on_a = logical("and", moves, first.holds)
         step, move = first.on, first.off
         if b is not None:
-            neither = logical("and", on_a, leads_outside(b, first.off))
+            neither = logical("and", on_a, leads_outside(b, first.off, slack))
             on_a = logical("and", on_a, logical_not(neither))
     if b is not None:
-        second = rim_step(b, m, n, neg(r), of_b, of_a, still, longest)
+        second = rim_step(b, m, n, neg(r), of_b, of_a, still, longest, strict=True)
         on_b = logical("and", moves, logical("and", second.holds, logical_not(on_a)))
         neither = logical("and", neither, logical_not(on_b))
         if a is not None:
-            neither = logical("or", neither, logical("and", on_b, leads_outside(a, second.off)))
-        neither = logical("or", neither, logical("and", held, leads_outside(b, nowhere)))
+            neither = logical("or", neither, logical("and", on_b, leads_outside(a, second.off, slack)))
+        neither = logical("or", neither, logical("and", held, leads_outside(b, nowhere, slack)))
         step, move = vec(chosen(on_b, second.off, step)), vec(chosen(on_b, second.on, move))
     return Bounded(on_a, on_b, neither, step, move)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.rims import ALONG, BEND, FOLLOWED, NOTCH, OUT, SIDE, WEIGHT
-from bellcrank.contact.settling import NEAR_SAMPLE
+from bellcrank.contact.settling import NEAR_SAMPLE, SPARE
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -17,6 +17,9 @@ Ints = NDArray[np.int64]
 
 CLOSED = -1.5
 """Of the numbers of rows of rims: -2 on a closed surface, -1 for samples that are not on the rim of an open one."""
+
+NONE = 1e-30
+"""Sum of weights where no row is anywhere near."""
 
 # numbers of a rim around a point, for each of two sides: whether its weights reach, e, t (3), k; then whether the
 # surface goes on where one of them does, and the steps of both points
@@ -102,16 +105,17 @@ def rim_numbers(
                 ahead += over_row(table, first, table[row, 0], table[row, 1], table[row, 2])
             narrow = 1.0 / (table[row, WEIGHT] * table[row, WEIGHT])
             s = (dx * dx + dy * dy + dz * dz) * narrow
-            if s >= 1.0:
-                continue
             along = table[row, ALONG] * dx + table[row, ALONG + 1] * dy + table[row, ALONG + 2] * dz
             out = table[row, OUT] * dx + table[row, OUT + 1] * dy + table[row, OUT + 2] * dz
             e = out - 0.5 * table[row, BEND] * along * along
-            left = 1.0 - s
+            left = max(0.0, 1.0 - s)
             inverse = 1.0 / (s + NEAR_SAMPLE)
             both = left * left * inverse
             w = both * left
             steep = -2.0 * narrow * (3.0 * both + w * inverse)
+            # Where no weight reaches, the nearest rows tell on which side of them a point is.
+            spare = 1.0 / (1.0 + s)
+            w += SPARE * spare * spare * spare * spare
             pad[o] += w
             pad[o + 1] += w * e
             pad[o + 2] += w * table[row, BEND]
@@ -126,7 +130,7 @@ def rim_numbers(
     for k in range(2):
         o = at + SUMS + 9 * k
         t = at + OF_SIDE * k
-        if pad[o] > 0.0:
+        if pad[o] > NONE:
             inverse = 1.0 / pad[o]
             e = pad[o + 1] * inverse
             gx = (pad[o + 6] - e * pad[o + 3]) * inverse
@@ -155,14 +159,14 @@ def rim_numbers(
 
 
 @part
-def outside(pad: Floats, at: int, x: float, y: float, z: float) -> bool:
-    """Whether a step from where the numbers of a rim were taken leads beyond it."""
+def outside(pad: Floats, at: int, x: float, y: float, z: float, slack: float) -> bool:
+    """Whether a step from where the numbers of a rim were taken leads farther beyond it than rounding does."""
     for k in range(2):
         t = at + OF_SIDE * k
         if pad[t + REACHED] > 0.5:
             e = pad[t + VALUE]
             e += pad[t + OUTWARDS] * x + pad[t + OUTWARDS + 1] * y + pad[t + OUTWARDS + 2] * z
-            if e > 0.0:
+            if e > slack:
                 return True
     return False
 

@@ -45,6 +45,10 @@ LEAST = 1e-9
 
 CREEPS = 0.02
 """Last Newton step over the spacing that will do where all steps are made."""
+ROUNDING = 1e-9
+"""How far beyond a rim a point may lie, over the spacing."""
+PARALLEL = 1e-2
+"""Square of the sine of the angle below which two rims lie along each other."""
 SETTLED = 4e-12
 """Last Newton step over the spacing."""
 
@@ -70,13 +74,13 @@ def form(b11: float, b12: float, b22: float, u1: float, u2: float, v1: float, v2
 def rim_step(
     nx: float, ny: float, nz: float, mx: float, my: float, mz: float, rx: float, ry: float, rz: float,
     o11: float, o12: float, o22: float, f11: float, f12: float, f22: float,
-    along: bool, hx: float, hy: float, hz: float, longest: float, pad: Floats, at: int,
+    along: bool, hx: float, hy: float, hz: float, longest: float, strict: bool, pad: Floats, at: int,
 ) -> bool:  # fmt: skip
     """Whether the rim holds a point, and the steps of it and of its foot on the other shape, into pad.
 
     n, m: Normals of the point's surface and of the other. r: From the point to the other. o, f: Curvatures of the
     surface along the tangents of n and of the other along those of m. along, h: Whether the point moves one way only,
-    and which.
+    and which. strict: Whether the rim also holds where the foot of the other's point lies beyond it.
     """
     ux, uy, uz, vx, vy, vz = tangents(mx, my, mz)
     px, py, pz, qx, qy, qz = tangents(nx, ny, nz)
@@ -139,6 +143,11 @@ def rim_step(
             way = -(gx * sx + gy * sy + gz * sz - mixed * e) / stiff
             way = max(-longest, min(way, longest))
         left = push - outer * e + mixed * way
+        if strict:
+            # To the foot of the other's point, across the normal.
+            foot = e + tx * rx + ty * ry + tz * rz
+            if foot > ROUNDING * longest:
+                left = -1.0
         if k == 0:
             pushed_a = left < 0.0
             xa = way * sx - e * tx
@@ -204,6 +213,7 @@ def bounded(
     curvature along the tangents of it. r: From x to y.
     """
     other = at + RIM_PAD
+    slack = ROUNDING * longest
     on_b = False
     if j >= 0 and table_b[j, RIM] > CLOSED:
         on_b = rim_numbers(
@@ -213,7 +223,7 @@ def bounded(
             turned(given, pad, other)
     if i < 0:
         # The foot of a point that is held must lie on the surface.
-        if on_b and outside(pad, other, 0.0, 0.0, 0.0):
+        if on_b and outside(pad, other, 0.0, 0.0, 0.0, slack):
             return NEITHER
         return INSIDE
     nx = pad[a + 1]
@@ -230,69 +240,95 @@ def bounded(
         on_a = rim_numbers(table_a, near_a, count_a, pad[a + 4], pad[a + 5], pad[a + 6], nx, ny, nz, pad, at)
         if on_a:
             held_a = rim_step(
-                nx,
-                ny,
-                nz,
-                bx,
-                by,
-                bz,
-                rx,
-                ry,
-                rz,
-                a11,
-                a12,
-                a22,
-                b11,
-                b12,
-                b22,
-                along,
-                hx,
-                hy,
-                hz,
-                longest,
-                pad,
-                at,
-            )
-            if held_a and not (
-                on_b
-                and outside(pad, other, pad[at + STEP_OFF], pad[at + STEP_OFF + 1], pad[at + STEP_OFF + 2])
-            ):
-                return ON_A
+                nx, ny, nz, bx, by, bz, rx, ry, rz, a11, a12, a22, b11, b12, b22, along, hx, hy, hz, longest, False,
+                pad, at,
+            )  # fmt: skip
+            if held_a:
+                x = pad[at + STEP_OFF]
+                y = pad[at + STEP_OFF + 1]
+                z = pad[at + STEP_OFF + 2]
+                if not (on_b and outside(pad, other, x, y, z, slack)):
+                    return ON_A
     if not on_b:
         return INSIDE
     held_b = rim_step(
-        bx,
-        by,
-        bz,
-        nx,
-        ny,
-        nz,
-        -rx,
-        -ry,
-        -rz,
-        b11,
-        b12,
-        b22,
-        a11,
-        a12,
-        a22,
-        along,
-        hx,
-        hy,
-        hz,
-        longest,
-        pad,
-        other,
-    )
+        bx, by, bz, nx, ny, nz, -rx, -ry, -rz, b11, b12, b22, a11, a12, a22, along, hx, hy, hz, longest, True,
+        pad, other,
+    )  # fmt: skip
     if not held_b:
-        return NEITHER if held_a else INSIDE
-    crossed = on_a and outside(
-        pad, at, pad[other + STEP_OFF], pad[other + STEP_OFF + 1], pad[other + STEP_OFF + 2]
-    )
+        return INSIDE
+    x = pad[other + STEP_OFF]
+    y = pad[other + STEP_OFF + 1]
+    z = pad[other + STEP_OFF + 2]
+    crossed = on_a and outside(pad, at, x, y, z, slack)
     for m in range(3):
         pad[at + STEP_ON + m] = pad[other + STEP_OFF + m]
         pad[at + STEP_OFF + m] = pad[other + STEP_ON + m]
     return NEITHER if crossed else ON_B
+
+
+@part
+def outer_side(pad: Floats, at: int) -> int:
+    """Where the numbers of the side of a rim stand that a point is farther out of."""
+    other = at + OF_SIDE
+    if pad[at + REACHED] < 0.5:
+        return other
+    return other if pad[other + REACHED] > 0.5 and pad[other + VALUE] > pad[at + VALUE] else at
+
+
+@part
+def between_rims(
+    pad: Floats, nx: float, ny: float, nz: float, mx: float, my: float, mz: float, rx: float, ry: float, rz: float,
+    at: int, longest: float,
+) -> float:  # fmt: skip
+    """How far apart two rims are that both hold, negative where they have crossed; their points' steps go to the pad.
+
+    n, m: Normals of both surfaces. r: From point to point.
+    """
+    o = outer_side(pad, at)
+    p = outer_side(pad, at + RIM_PAD)
+    e = pad[o + VALUE]
+    f = pad[p + VALUE]
+    ax = pad[o + OUTWARDS]
+    ay = pad[o + OUTWARDS + 1]
+    az = pad[o + OUTWARDS + 2]
+    bx = pad[p + OUTWARDS]
+    by = pad[p + OUTWARDS + 1]
+    bz = pad[p + OUTWARDS + 2]
+    ux = ny * az - nz * ay
+    uy = nz * ax - nx * az
+    uz = nx * ay - ny * ax
+    vx = my * bz - mz * by
+    vy = mz * bx - mx * bz
+    vz = mx * by - my * bx
+    dx = rx + e * ax - f * bx
+    dy = ry + e * ay - f * by
+    dz = rz + e * az - f * bz
+    cosine = ux * vx + uy * vy + uz * vz
+    sine = 1.0 - cosine * cosine
+    along_u = ux * dx + uy * dy + uz * dz
+    along_v = vx * dx + vy * dy + vz * dz
+    on_u = along_u
+    on_v = 0.0
+    apart = math.sqrt(max(0.0, dx * dx + dy * dy + dz * dz - along_u * along_u))
+    if sine > PARALLEL:
+        on_u = (along_u - cosine * along_v) / sine
+        on_v = (cosine * along_u - along_v) / sine
+        cx = uy * vz - uz * vy
+        cy = uz * vx - ux * vz
+        cz = ux * vy - uy * vx
+        apart = (cx * dx + cy * dy + cz * dz) / math.sqrt(sine)
+        if cx * (ax - bx) + cy * (ay - by) + cz * (az - bz) < 0.0:
+            apart = -apart
+    on_u = max(-longest, min(on_u, longest))
+    on_v = max(-longest, min(on_v, longest))
+    pad[at + STEP_ON] = on_u * ux - e * ax
+    pad[at + STEP_ON + 1] = on_u * uy - e * ay
+    pad[at + STEP_ON + 2] = on_u * uz - e * az
+    pad[at + STEP_OFF] = on_v * vx - f * bx
+    pad[at + STEP_OFF + 1] = on_v * vy - f * by
+    pad[at + STEP_OFF + 2] = on_v * vz - f * bz
+    return apart
 
 
 @part
@@ -322,6 +358,9 @@ def at_rim(
         return INSIDE
     if i < 0:
         return BEYOND if rest <= 0 else INSIDE
+    apart = 0.0
+    if rim == NEITHER:
+        apart = between_rims(pad, pad[a + 1], pad[a + 2], pad[a + 3], bx, by, bz, rx, ry, rz, at, longest)
     size = 0.0
     for m in range(3):
         size += (
@@ -333,6 +372,7 @@ def at_rim(
     near = size < SETTLED * longest or (step > 12 and size < 1e3 * SETTLED * longest)
     if near or (creeps and size < CREEPS * longest):
         if rim == NEITHER:
+            pad[at + 2 * RIM_PAD] = min(pad[at + 2 * RIM_PAD], apart)
             return BEYOND
         nx = -bx
         ny = -by

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.descent import Descent
 from bellcrank.contact.found import FREE, NONE, Found, Hold, parked
 from bellcrank.contact.meeting import Meeting
-from bellcrank.contact.meeting_layout import DEEPER, FOUND, HOLD, LOST, MOST_POINTS, SEVERAL
+from bellcrank.contact.meeting_layout import CROSSED, DEEPER, FOUND, HOLD, LOST, MOST_POINTS, SEVERAL
 from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
@@ -33,6 +33,12 @@ T = TypeVar("T")
 FLAT_OR_COARSE = (
     "no contact point found on a sampled surface: it is flat, or too coarse for its curvature, or the other body is "
     "behind it; give the contact points=4, or see which way its normals point"
+)
+
+
+CROSSING_RIMS = (
+    "the rims of both open surfaces meet, an edge against an edge, for which there is no contact point; close one of "
+    "the surfaces, as by giving it a thickness, or let it reach farther"
 )
 
 
@@ -95,7 +101,7 @@ class SampledPair:
             way = R @ y + c - x
             return Found(math.inf, way / max(float(np.linalg.norm(way)), 1e-300), x, y, sample, partner, NONE)
         if how != FOUND:
-            raise ModelError(FLAT_OR_COARSE)
+            raise ModelError(CROSSING_RIMS if how == CROSSED else FLAT_OR_COARSE)
         return replace(self._told(0, R), sample=sample, partner=partner)
 
     def closest(
@@ -165,6 +171,8 @@ class SampledPair:
         assert self.meeting is not None
         if came == LOST:
             raise ModelError(FLAT_OR_COARSE)
+        if came == CROSSED:
+            raise ModelError(CROSSING_RIMS)
         place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
         if came == DEEPER:
             raise ModelError(
@@ -203,4 +211,4 @@ def held(piece: Around, hold: tuple[Scalar, Scalar, Scalar, Scalar]) -> Around:
     return replace(piece, hold=hold, leads=True)
 
 
-__all__ = ["Found", "SampledPair", "held"]
+__all__ = ["CROSSING_RIMS", "Found", "SampledPair", "held"]

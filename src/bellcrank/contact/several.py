@@ -22,6 +22,7 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    CROSSED,
     DEEPER,
     FOUND,
     HEIGHT,
@@ -51,7 +52,7 @@ from bellcrank.contact.meeting_layout import (
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
 from bellcrank.contact.smooth import DISTANCE, SURFACE
@@ -68,6 +69,8 @@ APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
 SAME = 0.97
 """Cosine between normals of the other shape below which places belong to two sides of it."""
+CROSSED_AT = 0.1
+"""Distance of the rims of two open surfaces, over that of samples, at which they cross."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -281,11 +284,11 @@ def count_taken(kept: Ints, points: int) -> int:
 
 
 @part
-def search(
+def searched(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
-    """All contact points anew, those of before in their slots where they stay."""
+    """What :func:`search` does but for rims that cross."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack = scratch[PAD], scratch[STACK]
     points = header[POINTS]
@@ -342,6 +345,23 @@ def search(
         return DEEPER
     come_back_in_time(header, given, tables, scratch, low, measures, lowest, slots, kept)
     return FOUND
+
+
+@part
+def search(
+    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
+    measures: Floats, slots: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """All contact points anew, those of before in their slots where they stay."""
+    scratch[PAD][CROSSING] = LARGE
+    came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
+    apart = scratch[PAD][CROSSING]
+    if came == FOUND and apart < LARGE:
+        if apart < CROSSED_AT * given[SPACING_A]:
+            return CROSSED
+        # Edges meet edges nowhere else: look again before these do.
+        given[CLEARANCE] = min(given[CLEARANCE], apart)
+    return came
 
 
 __all__ = ["NEAR", "search"]
