@@ -80,7 +80,7 @@ def opened(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[s
     if rims:
         notes.append("the surface is open: contact ends at its rim")
     if small:
-        notes.append(f"covered {small} holes of fewer than {FEWEST} vertices")
+        notes.append(f"covered {small} hole{'s' if small > 1 else ''} of fewer than {FEWEST} vertices")
     if closed and float(np.einsum("ij,ij->", points[f[:, 0]], area)) < 0.0:
         notes.append("turned the triangles, which faced inwards")
         area = -area

@@ -22,6 +22,10 @@ AROUND = 24
 """Neighbours it is looked at with."""
 WIDE = 2.3
 """Those that count, over the distance of the third neighbour."""
+VOID = 2.0
+"""How far ahead of the samples of a rim there is nothing, over the distance of the sixth neighbour."""
+AHEAD = 0.87
+"""Cosine of the cone that is ahead."""
 EMPTY = 2.2
 """Angle without neighbours of a sample on a rim [rad]."""
 BESIDE = 0.9
@@ -83,25 +87,32 @@ def _closes(points: Array, side: Index, inner: Index, tree: Any) -> bool:
     return 2 * met > len(side)
 
 
-def of_points(points: Array, normals: Array, neighbours: Index, tree: Any) -> tuple[Index, ...]:
-    """Loops of samples that have an empty sector around them in their tangent plane, each led to the next along it."""
+def of_points(points: Array, normals: Array, neighbours: Index, tree: Any) -> tuple[tuple[Index, ...], int]:
+    """Loops of samples that have an empty sector around them in their tangent plane, each led to the next along it.
+
+    Also how many such samples there are in all.
+    """
     picked = _lopsided(points, normals, neighbours)
     if len(picked) < FEWEST:
-        return ()
+        return (), 0
     count = min(AROUND, len(points) - 1)
     following = dict[int, int]()
     candidates = dict[int, tuple[Index, Array, float, float]]()
+    out = dict[int, tuple[Array, float]]()
     far, near = tree.query(points[picked], count + 1)
     for k, i in enumerate(picked.tolist()):
         others = near[k, 1:][far[k, 1:] < WIDE * far[k, 3]]
-        x, y = _seen(points, normals, i, others)
-        angle = np.arctan2(y, x)
+        u, v = _tangents(normals[i])
+        d = _laid_flat(points, normals, i, others)
+        angle = np.arctan2(d @ v, d @ u)
         order = np.argsort(angle, kind="stable")
         gaps = np.diff(np.append(angle[order], angle[order[0]] + 2.0 * np.pi))
         widest = int(np.argmax(gaps))
         if gaps[widest] > EMPTY:
             # From its last neighbour before the empty sector on, turning left: the surface lies on the left of the way.
             candidates[i] = others, angle, float(angle[order[widest]]), float(gaps[widest])
+            middle = angle[order[widest]] + 0.5 * gaps[widest]
+            out[i] = np.cos(middle) * u + np.sin(middle) * v, VOID * float(far[k, min(6, count)])
     for i, (others, angle, last, gap) in candidates.items():
         begins = last + gap
         turned = np.mod(angle - begins + 1e-9, 2.0 * np.pi)
@@ -112,7 +123,18 @@ def of_points(points: Array, normals: Array, neighbours: Index, tree: Any) -> tu
         ]
         if fits:
             following[i] = min(fits)[1]
-    return _cycles(following)
+    loops = tuple(loop for loop in _cycles(following) if _void(points, loop, out, tree))
+    return loops, len(candidates)
+
+
+def _void(points: Array, loop: Index, out: dict[int, tuple[Array, float]], tree: Any) -> bool:
+    """Whether there is nothing ahead of most samples of a loop; what is less is a gap between samples."""
+    free = 0
+    for i in loop.tolist():
+        way, far = out[i]
+        d = points[tree.query_ball_point(points[i], far)] - points[i]
+        free += not np.any(d @ way > AHEAD * np.maximum(np.linalg.norm(d, axis=1), 1e-300))
+    return 4 * free > 3 * len(loop)
 
 
 def _lopsided(points: Array, normals: Array, neighbours: Index) -> Index:
@@ -129,18 +151,19 @@ def _lopsided(points: Array, normals: Array, neighbours: Index) -> Index:
     return np.concatenate(found)
 
 
-def _seen(points: Array, normals: Array, i: int, others: Index) -> tuple[Array, Array]:
-    """Neighbours along two tangents of a sample, those around an edge laid out flat."""
-    n, d = normals[i], points[others] - points[i]
-    up = d @ n
-    turned = normals[others] @ n
+def _laid_flat(points: Array, normals: Array, i: int, others: Index) -> Array:
+    """The ways to the neighbours of a sample, those around an edge laid out flat."""
+    d = points[others] - points[i]
     # What lies around an edge lies where its normal leans to, or away from in a hollow one.
-    lean = np.where(turned < FOLDED, -up, 0.0)[:, None] * normals[others]
-    d = d + lean
-    e = np.eye(3)[int(np.argmin(np.abs(n)))]
-    u = np.cross(n, e)
+    turned = normals[others] @ normals[i] < FOLDED
+    return np.asarray(d - np.where(turned, d @ normals[i], 0.0)[:, None] * normals[others])
+
+
+def _tangents(n: Array) -> tuple[Array, Array]:
+    """Two unit vectors across a unit vector, the second on the left of the first."""
+    u = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
     u /= np.linalg.norm(u)
-    return d @ u, d @ np.cross(n, u)
+    return u, np.cross(n, u)
 
 
 def _cycles(following: dict[int, int]) -> tuple[Index, ...]:

@@ -200,7 +200,14 @@ class Sampled(Source):
             return checked(self.rims, len(self.points))
         from bellcrank.contact.rim_loops import of_points
 
-        return of_points(self.points, self.normals, self.neighbours, self.nearest_points)
+        loops, loose = of_points(self.points, self.normals, self.neighbours, self.nearest_points)
+        if loose and not loops:
+            note = (
+                f"{loose} samples have neighbours on one side only, but none of them lead around a rim: taken as "
+                "closed; where the surface is open give rims="
+            )
+            object.__setattr__(self, "notes", (*self.notes, note))
+        return loops
 
     @cached_property
     def rim(self) -> Rim:
