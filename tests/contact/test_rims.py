@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bellcrank import System
-from bellcrank.contact import Ellipsoid, Sampled, Sphere
+from bellcrank.contact import Capsule, Ellipsoid, Sampled, Sphere
 from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
@@ -306,3 +306,73 @@ def test_edges_that_meet_edges_are_refused() -> None:
     above = pair.contacts(Q, np.array([1.1, 0.0, 0.12]), 1)
     assert above[0][0].gap > 0.0
     assert 0.0 < above[1] < 0.02
+
+
+@pytest.mark.parametrize("points", [1, 3])
+@pytest.mark.parametrize("sampled", [False, True])
+def test_what_comes_from_behind_is_refused_and_what_goes_by_the_rim_is_not(
+    points: int, sampled: bool
+) -> None:
+    u = ways(2000)
+    pair = SampledPair(plate(), Sampled(RADIUS * u, u) if sampled else Sphere(RADIUS))
+    for depth in (0.0505, 0.0495, 0.03):
+        with pytest.raises(ModelError, match="from behind"):
+            pair.contacts(EYE, np.array([0.01, 0.02, -depth]), points)
+    far = pair.contacts(EYE, np.array([0.01, 0.02, -0.1]), points)[0]
+    assert min(found.gap for found in far) > 0.0
+    # A ball that has rolled off falls by beside the plate, its middle below the rim.
+    for out, down in ((0.01, 0.0495), (0.01, 0.0485), (0.03, 0.04), (0.045, 0.02)):
+        found = pair.contacts(EYE, np.array([HALF + out, 0.02, -down]), points)[0]
+        nearest = min(found, key=lambda point: point.gap)
+        assert nearest.gap == pytest.approx(np.hypot(out, down) - RADIUS, abs=1e-6)
+        assert nearest.x == pytest.approx([HALF, 0.02, 0.0], abs=1e-4)
+
+
+def test_dome_stands_on_its_rim() -> None:
+    """A quarter of its weight at each of four points of it."""
+    angle, turn = rings(8, 0.5 * np.pi)
+    p = np.stack([np.sin(angle) * np.cos(turn), np.sin(angle) * np.sin(turn), np.cos(angle)], axis=1)
+    system = System("dome", gravity=(0.0, 0.0, -G))
+    dome = system.body("dome", mass=1.0, inertia=(0.006,) * 3, at=(0.0, 0.0, 0.001))
+    system.free("flight", system.ground, dome)
+    system.contact(
+        "floor", system.ground.plane(), dome.shape(Sampled(0.1 * p, p)), treatment="continuous", stiffness=1e7,
+        restitution=0.3, points=4,
+    )  # fmt: skip
+    run = system.simulate(0.3, formulation="recursive", tolerance=1e-8, output=10)
+    forces = [float(run[f"floor {k}.normal_force"][-1]) for k in (1, 2, 3, 4)]
+    assert forces == pytest.approx([0.25 * G] * 4, rel=1e-5)
+
+
+def test_rod_across_an_edge_rests_on_the_rim_and_on_its_end() -> None:
+    """Its straight part ends at 50 mm and goes beyond the rim at 200 mm: with its middle at 150 mm that bears twice."""
+    system = System("rod", gravity=(0.0, 0.0, -G))
+    rod = system.body("rod", mass=1.0, inertia=(5e-4, 5e-3, 5e-3), at=(0.15, 0.013, RADIUS))
+    system.free("flight", system.ground, rod)
+    lying = rod.shape(Capsule(RADIUS, 0.1), rotation=((0, 0, 1), (0, 1, 0), (-1, 0, 0)))
+    system.contact(
+        "table", system.ground.shape(plate(17)), lying, treatment="continuous", stiffness=1e8, restitution=0.2,
+        friction=0.3, points=2,
+    )  # fmt: skip
+    run = system.simulate(0.3, formulation="recursive", tolerance=1e-8, output=10)
+    forces = sorted(float(run[f"table {k}.normal_force"][-1]) for k in (1, 2))
+    assert forces == pytest.approx([G / 3.0, 2.0 * G / 3.0], rel=2e-3)
+
+
+def test_ball_slides_around_the_corner_of_a_plate() -> None:
+    stiffness = 1e8
+    start = (0.19, 0.185, RADIUS - (G / stiffness) ** (2.0 / 3.0))
+    run = on_table(plate(), start, stiffness=stiffness, law="hertz").simulate(
+        0.4,
+        initial={"flight": {"position": start, "velocity": (0.05, 0.06, 0.0)}},
+        formulation="recursive",
+        tolerance=1e-8,
+        output=500,
+    )
+    place = np.stack([run[f"ball.position.{axis}"] for axis in "xyz"], axis=1)
+    last = int(np.flatnonzero(run["table.normal_force"] > 0.0)[-1])
+    assert place[last, 0] > HALF
+    assert place[last, 1] > HALF
+    away = np.array([to_rectangle(c, HALF)[0] - RADIUS for c in place[:last]])
+    assert np.abs(run["table.gap"][:last] - away).max() < 1e-12
+    assert np.ptp(run["energy.total"]) < 1e-8 * G * RADIUS

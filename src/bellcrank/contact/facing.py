@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.heights import above_quadric, nearest_below, seen
 from bellcrank.contact.meeting_layout import (
+    BAND,
     FACING,
     HEIGHT,
     LOOKED,
@@ -27,10 +28,11 @@ from bellcrank.contact.meeting_layout import (
     SHARP,
     SPACING_B,
     SPOT,
+    THROUGH,
     WITHIN,
 )
 from bellcrank.contact.pieces import COVER, REACH, RIM
-from bellcrank.contact.rim_numbers import beyond_sample
+from bellcrank.contact.rim_numbers import CLOSED, beyond_sample, same_way
 from bellcrank.contact.tree import AXIS, BALL
 from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
 from bellcrank.simulate.compiled import part
@@ -43,6 +45,7 @@ Ints = NDArray[np.int64]
 
 COLUMNS = 2
 """Of what is told of nodes: how far normals turn, and the least curvature [1/m]."""
+LARGE = 1e300
 ANY = 4.0
 """More than normals can differ by."""
 
@@ -148,6 +151,23 @@ def faces(
 
 
 @part
+def above_open(
+    given: Floats, table_a: Floats, i: int, table_b: Floats, j: int, height: float, pad: Floats
+) -> float:
+    """The height of a sample, at pad[SPOT], above an open surface: what is beyond its rim or behind it is not below."""
+    out = -LARGE
+    if table_b[j, RIM] >= 0.0:
+        out = beyond_sample(table_b, j, pad[SPOT], pad[SPOT + 1], pad[SPOT + 2])
+    if out > 0.0:
+        return math.sqrt(out * out + height * height)
+    # What is deeper than the rim is near has come around it.
+    deep = height < out or -height > THROUGH * given[BAND] / given[FACING]
+    if height < 0.0 and (deep or same_way(given, table_a, i, table_b, j)):
+        return -height
+    return height
+
+
+@part
 def low_facing(
     header: Ints,
     given: Floats,
@@ -188,10 +208,8 @@ def low_facing(
                     if near >= 0:
                         last = near
                         h = above_quadric(table_b, near, pad, SPOT)
-                        if table_b[near, RIM] >= 0.0:
-                            # Beyond a rim nothing is below, and from behind it the way out is to the side.
-                            out = beyond_sample(table_b, near, pad[SPOT], pad[SPOT + 1], pad[SPOT + 2])
-                            h = math.sqrt(out * out + h * h) if out > 0.0 else max(out, h)
+                        if table_b[near, RIM] > CLOSED:
+                            h = above_open(given, table_a, i, table_b, near, h, pad)
                         if h < bound:
                             low[count, PLACE] = i
                             low[count, PARTNER] = near

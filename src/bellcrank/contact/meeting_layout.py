@@ -48,6 +48,8 @@ WAY = WIDE_PAD + 13
 OUTWARD = WIDE_PAD + 16
 LEVEL = WIDE_PAD + 19
 PADS = WIDE_PAD + 20
+THROUGH = 0.5
+"""Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
 """Place in the pad of what nearest samples are to be within, as searches of trees have it."""
 # rows of whole numbers: stack, samples around a point of each surface, how many
@@ -91,3 +93,4 @@ LOST = 1
 SEVERAL = 2
 DEEPER = 3
 CROSSED = 4
+IS_BEHIND = 5

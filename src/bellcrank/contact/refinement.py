@@ -37,7 +37,8 @@ FRAME = PAD + 3
 VALUES = PAD + 9
 RIMS = PAD + 16
 CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
-WIDE_PAD = CROSSING + 1
+BEHIND = CROSSING + 1  # the least height of a body that is behind an open surface
+WIDE_PAD = CROSSING + 2
 
 
 @part

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.pieces import RIM
+from bellcrank.contact.pieces import NORMAL, RIM
 from bellcrank.contact.rims import ALONG, BEND, FOLLOWED, NOTCH, OUT, SIDE, WEIGHT
 from bellcrank.contact.settling import NEAR_SAMPLE, SPARE
 from bellcrank.simulate.compiled import part
@@ -58,6 +58,16 @@ def beyond_sample(table: Floats, i: int, x: float, y: float, z: float) -> float:
             return min(out, other)  # type: ignore[no-any-return]
         return max(out, other)  # type: ignore[no-any-return]
     return out  # type: ignore[no-any-return]
+
+
+@part
+def same_way(given: Floats, table_a: Floats, i: int, table_b: Floats, j: int) -> bool:
+    """Whether two samples face the same way, as a body behind an open surface does."""
+    facing = 0.0
+    for k in range(3):
+        for m in range(3):
+            facing += given[3 * k + m] * table_b[j, NORMAL + m] * table_a[i, NORMAL + k]
+    return facing >= 0.0  # type: ignore[no-any-return]
 
 
 @part
@@ -184,4 +194,13 @@ def turned(given: Floats, pad: Floats, at: int) -> None:
         pad[o + 2] = given[6] * x + given[7] * y + given[8] * z
 
 
-__all__ = ["CLOSED", "RIM_PAD", "beyond_sample", "outside", "over_row", "rim_numbers", "turned"]
+__all__ = [
+    "CLOSED",
+    "RIM_PAD",
+    "beyond_sample",
+    "outside",
+    "over_row",
+    "rim_numbers",
+    "same_way",
+    "turned",
+]

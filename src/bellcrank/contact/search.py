@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from bellcrank.contact.descent import Descent
 from bellcrank.contact.found import FREE, NONE, Found, Hold, parked
 from bellcrank.contact.meeting import Meeting
-from bellcrank.contact.meeting_layout import CROSSED, DEEPER, FOUND, HOLD, LOST, MOST_POINTS, SEVERAL
+from bellcrank.contact.meeting_layout import (
+    CROSSED,
+    DEEPER,
+    FOUND,
+    HOLD,
+    IS_BEHIND,
+    LOST,
+    MOST_POINTS,
+    SEVERAL,
+)
 from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
@@ -174,6 +183,11 @@ class SampledPair:
         if came == CROSSED:
             raise ModelError(CROSSING_RIMS)
         place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
+        if came == IS_BEHIND:
+            raise ModelError(
+                f"a body comes upon an open surface from behind, at ({place}) of the sampled one, where there is "
+                "nothing to touch; see which way normals point, close the surface, or give it a thickness"
+            )
         if came == DEEPER:
             raise ModelError(
                 f"at ({place}) of the sampled surface the bodies overlap more deeply than at the contact points that "

@@ -27,6 +27,7 @@ from bellcrank.contact.meeting_layout import (
     FOUND,
     HEIGHT,
     HOLD,
+    IS_BEHIND,
     LIES,
     LOST,
     MARKS_A,
@@ -52,8 +53,10 @@ from bellcrank.contact.meeting_layout import (
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
-from bellcrank.contact.refinement import BEYOND, CROSSING
+from bellcrank.contact.pieces import RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
 from bellcrank.contact.smooth import DISTANCE, SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
@@ -109,6 +112,9 @@ def apart_from_all(
     if how != SETTLED and how != BEYOND:
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
+        return
+    if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
+        # Behind an open surface.
         return
     take(slots, kept, points, 0, i, j)
     best = slots[points, 0]
@@ -330,7 +336,7 @@ def searched(
             return came
     else:
         several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-        if count_taken(kept, points) == 0:
+        if count_taken(kept, points) == 0 and pad[BEHIND] == LARGE:
             k = low[0, ORDER]
             i = low[k, PLACE]
             j = low[k, PARTNER]
@@ -353,9 +359,17 @@ def search(
     measures: Floats, slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
     """All contact points anew, those of before in their slots where they stay."""
-    scratch[PAD][CROSSING] = LARGE
+    pad = scratch[PAD]
+    pad[CROSSING] = LARGE
+    pad[BEHIND] = LARGE
     came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
-    apart = scratch[PAD][CROSSING]
+    apart = pad[CROSSING]
+    if pad[BEHIND] < LARGE:
+        if pad[BEHIND] < 0.0:
+            return IS_BEHIND
+        given[CLEARANCE] = min(given[CLEARANCE], pad[BEHIND])
+        if came == LOST:
+            came = FOUND
     if came == FOUND and apart < LARGE:
         if apart < CROSSED_AT * given[SPACING_A]:
             return CROSSED

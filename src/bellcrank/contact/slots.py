@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from bellcrank.contact.heights import seen
 from bellcrank.contact.holding import LARGE, hold_at
 from bellcrank.contact.meeting_layout import (
+    BAND,
     BEND,
     COUNTS,
+    FACING,
     HOLD,
     MARKS_A,
     MARKS_B,
@@ -33,17 +35,26 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    THROUGH,
     WAY,
+    WHICH,
 )
-from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, refined
+from bellcrank.contact.pieces import REACH, RIM, SLOPES
+from bellcrank.contact.refinement import BEHIND, BEYOND, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.refinement import LOST as FAILED
+from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+AWAY = -0.2
+"""Cosine between a sample's normal and the way to the other body below which that is behind the surface."""
+BETWEEN = 0.55
+"""How far from the nearest sample a surface may be touched, over the radius of its weight."""
 
 
 @part
@@ -95,7 +106,12 @@ def from_sample(
             pad[SLOPES + 12 + k] = table_b[j, k]
     else:
         seen(given, table_a, i, pad, SLOPES + 12)
-    return refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    if header[KIND] == SURFACE and how == SETTLED and table_b[0, RIM] > CLOSED:
+        # Through a body that is behind an open surface: the far side of that.
+        far = -slot[0] > THROUGH * given[BAND] / given[FACING]
+        return FAILED if far else how
+    return how
 
 
 @part
@@ -114,6 +130,16 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
         how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot)
     if hold < 0.5 or (how != SETTLED and how != BEYOND):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
+        has_rims = table_a[0, RIM] > CLOSED or (header[KIND] == SURFACE and table_b[0, RIM] > CLOSED)
+        if how == SETTLED and has_rims:
+            facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]
+            if facing < AWAY:
+                # Behind an open surface there is nothing to touch; between samples bodies may be nearer.
+                height = abs(slot[0]) - BETWEEN * table_a[i, REACH]
+                if height < pad[BEHIND]:
+                    pad[BEHIND] = height
+                    header[WHICH] = i
+                return BEYOND
     return how
 
 
