@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from bellcrank import System
 from bellcrank.contact import Capsule, Ellipsoid, Sampled, Sphere
-from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
+from contact.slow_search import SlowPair
 
 Array = NDArray[np.float64]
 G, RADIUS, HALF = 9.81, 0.05, 0.2
@@ -96,7 +96,7 @@ PLACES = [
 def test_ball_over_a_plate_is_as_far_as_from_a_rectangle(uneven: bool) -> None:
     """Beyond edges and corners, and from below around them."""
     surface = plate(11, 1.0, uneven)
-    fast, slow = SampledPair(surface, Sphere(0.5)), PatchedPair(surface, Sphere(0.5))
+    fast, slow = SampledPair(surface, Sphere(0.5)), SlowPair(surface, Sphere(0.5))
     for place in PLACES:
         c = np.array(place)
         distance, q = to_rectangle(c, 1.0)
@@ -114,7 +114,7 @@ def test_sampled_ball_over_a_plate_is_as_far_as_from_a_rectangle(first: bool) ->
     ball = Sampled(0.5 * u, u)
     assert ball.rims == ()
     pair = SampledPair(surface, ball) if first else SampledPair(ball, surface)
-    slow = PatchedPair(surface, ball) if first else PatchedPair(ball, surface)
+    slow = SlowPair(surface, ball) if first else SlowPair(ball, surface)
     # Deep below the plate samples of the ball lie behind it, which is told.
     for place in [p for p in PLACES if p[2] >= 0.0]:
         c = np.array(place)
@@ -272,20 +272,21 @@ def test_rims_may_be_given() -> None:
 
 
 def test_small_holes_of_a_mesh_are_covered_with_a_note() -> None:
-    x, y = np.meshgrid(np.arange(9.0), np.arange(9.0), indexing="ij")
+    rows = 25
+    x, y = np.meshgrid(np.arange(rows), np.arange(rows), indexing="ij")
     points = np.stack([x, y, 0.0 * x], axis=2).reshape(-1, 3)
     faces = [
         face
-        for i in range(8)
-        for j in range(8)
-        for a in [9 * i + j]
-        for face in ((a, a + 9, a + 1), (a + 9, a + 10, a + 1))
-        if (i, j) != (4, 4)
+        for i in range(rows - 1)
+        for j in range(rows - 1)
+        for a in [rows * i + j]
+        for face in ((a, a + rows, a + 1), (a + rows, a + rows + 1, a + 1))
+        if (i, j) != (12, 12)
     ]
     surface = Sampled.from_mesh(points, np.array(faces))
-    assert [len(loop) for loop in surface.rims or ()] == [32]
+    assert [len(loop) for loop in surface.rims or ()] == [4 * (rows - 1)]
     assert any("covered 1 hole" in note for note in surface.notes)
-    found = SampledPair(surface, Sphere(0.3)).contacts(EYE, np.array([4.5, 4.5, 0.31]), 1)[0][0]
+    found = SampledPair(surface, Sphere(0.3)).contacts(EYE, np.array([12.5, 12.5, 0.31]), 1)[0][0]
     assert found.gap == pytest.approx(0.01, abs=1e-9)
 
 

@@ -20,7 +20,6 @@ from bellcrank.contact.meeting_layout import (
     BAND,
     FACING,
     HEIGHT,
-    LOOKED,
     MARKS,
     NEIGHBOURS,
     PARTNER,
@@ -34,7 +33,7 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.pieces import COVER, REACH, RIM
 from bellcrank.contact.rim_numbers import CLOSED, beyond_sample, same_way
 from bellcrank.contact.tree import AXIS, BALL
-from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
+from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, LOOKED, WIDTH_A
 from bellcrank.simulate.compiled import part
 
 if TYPE_CHECKING:

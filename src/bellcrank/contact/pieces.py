@@ -51,7 +51,10 @@ START_A = 4
 START_B = 5
 VISITED = 6
 MEASURED = 7
-HEADER = 8
+FOLLOW = 8  # whether the last answer is to be followed
+PATCHES_A = 9  # what settles on surfaces of patches; 0 for others
+PATCHES_B = 10
+HEADER = 11
 # given: pose of b seen from a (rotation by rows, origin), then
 SLACK = 12
 BAND = 13
@@ -59,7 +62,8 @@ DEEP = 14
 APART = 15
 SPACING_A = 16
 SPACING_B = 17
-GIVEN = 18
+SIZE_B = 18  # no point of b lies further from the origin of its frame
+GIVEN = 19
 # pad: point seen from b, best height, then the heights of places; then slopes of two surfaces
 BEST = 3
 HEIGHTS = 4

@@ -105,6 +105,15 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
+class Line:
+    """A plane that the first surface's point stays in where it touches along a line: its normal, and the way there."""
+
+    holds: Scalar
+    plane: Vec
+    off: Scalar
+
+
+@dataclass(frozen=True, eq=False)
 class Held:
     """Whether a rim holds a point, and the steps of it and of its foot on the other shape."""
 
@@ -115,13 +124,13 @@ class Held:
 
 def rim_step(
     sides: tuple[Side, Side], n: Vec, m: Vec, r: Vec, own: Callable[[Vec, Vec], Symmetric],
-    other: Callable[[Vec, Vec], Symmetric], still: Callable[[Vec], Scalar], longest: float,
+    other: Callable[[Vec, Vec], Symmetric], line: Line, longest: float,
     strict: bool = False,
 ) -> Held:  # fmt: skip
     """n, m: Normals of the point's surface and of the other shape. r: From the point to the other.
 
-    own, other: Curvatures along two tangents. still: Whether a point may not move along a direction. strict: Whether
-    the rim also holds where the foot of the other's point lies beyond it.
+    own, other: Curvatures along two tangents. line: How a point moves along a line. strict: Whether the rim also
+    holds where the foot of the other's point lies beyond it.
     """
     u, v = frame(m)
     f11, f12, f22 = other(u, v)
@@ -150,8 +159,12 @@ def rim_step(
         t, along = side.t, cross(n, side.t)
         push, mixed = dot(g, t), bent(along, t)
         stiff = bent(along, along) + push * side.k
-        moves = logical("and", compare("lt", LEAST / longest, stiff), logical_not(still(along)))
+        moves = compare("lt", LEAST / longest, stiff)
         way = where(moves, -(dot(g, along) - mixed * side.e) / where(moves, stiff, 1.0), 0.0)
+        crosses = dot(line.plane, along)
+        stays = logical("and", line.holds, compare("lt", LEAVES, function("abs", crosses)))
+        back = (line.off + side.e * dot(line.plane, t)) / where(stays, crosses, 1.0)
+        way = where(stays, back, way)
         way = clip(way, -longest, longest)
         pushed = compare("lt", push - bent(t, t) * side.e + mixed * way, 0.0)
         if strict:
@@ -181,16 +194,6 @@ def leads_outside(sides: tuple[Side, Side], step: Vec, slack: float) -> Scalar:
     return logical("or", first, second)
 
 
-def across(way: Vec, moves_along: Scalar) -> Callable[[Vec], Scalar]:
-    """Whether a point that moves along a way only may not move along a direction."""
-
-    def still(along: Vec) -> Scalar:
-        slow = compare("lt", function("abs", dot(way, along)), LEAVES)
-        return logical("and", moves_along, slow)
-
-    return still
-
-
 @dataclass(frozen=True, eq=False)
 class Bounded:
     """What rims do to a step: which one holds, and the steps of both points seen from the first surface.
@@ -208,10 +211,13 @@ class Bounded:
 def bounded(
     a: tuple[Side, Side] | None, b: tuple[Side, Side] | None, n: Vec, m: Vec, r: Vec,
     of_a: Callable[[Vec, Vec], Symmetric], of_b: Callable[[Vec, Vec], Symmetric],
-    free: Scalar, held: Scalar, along: Vec, longest: float,
+    free: Scalar, held: Scalar, plane: Vec, off: Scalar, longest: float,
 ) -> Bounded:  # fmt: skip
-    """a, b: Sides of the rims of both shapes, None for one without. n, m: Normals. All is seen from the first one."""
-    still = across(along, logical_not(free))
+    """a, b: Sides of the rims of both shapes, None for one without. n, m: Normals. All is seen from the first one.
+
+    plane, off: Normal of the plane that a point on a line stays in, and its distance from it.
+    """
+    line = Line(logical_not(free), plane, off)
     moves = logical_not(held)
     nowhere: Vec = (0.0, 0.0, 0.0)
     slack = ROUNDING * longest
@@ -220,14 +226,14 @@ def bounded(
     neither: Scalar = False
     step, move = nowhere, nowhere
     if a is not None:
-        first = rim_step(a, n, m, r, of_a, of_b, still, longest)
+        first = rim_step(a, n, m, r, of_a, of_b, line, longest)
         on_a = logical("and", moves, first.holds)
         step, move = first.on, first.off
         if b is not None:
             neither = logical("and", on_a, leads_outside(b, first.off, slack))
             on_a = logical("and", on_a, logical_not(neither))
     if b is not None:
-        second = rim_step(b, m, n, neg(r), of_b, of_a, still, longest, strict=True)
+        second = rim_step(b, m, n, neg(r), of_b, of_a, line, longest, strict=True)
         on_b = logical("and", moves, logical("and", second.holds, logical_not(on_a)))
         neither = logical("and", neither, logical_not(on_b))
         if a is not None:

@@ -32,14 +32,14 @@ from bellcrank.contact.rim_numbers import (
     rim_numbers,
     turned,
 )
-from bellcrank.contact.settling import bending, tangents
+from bellcrank.contact.settling import tangents
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LEAVES = 0.5
-"""Cosine between the way a point may move and the rim from which on it may move along the rim."""
+"""Cosine between a rim and the line a point is on from which on the point stays where the line is on it."""
 LEAST = 1e-9
 """Of the curvature of the gap along a rim, over one by the spacing, below which a point stays where it is on it."""
 
@@ -74,13 +74,14 @@ def form(b11: float, b12: float, b22: float, u1: float, u2: float, v1: float, v2
 def rim_step(
     nx: float, ny: float, nz: float, mx: float, my: float, mz: float, rx: float, ry: float, rz: float,
     o11: float, o12: float, o22: float, f11: float, f12: float, f22: float,
-    along: bool, hx: float, hy: float, hz: float, longest: float, strict: bool, pad: Floats, at: int,
+    along: bool, hx: float, hy: float, hz: float, off: float, longest: float, strict: bool, pad: Floats, at: int,
 ) -> bool:  # fmt: skip
     """Whether the rim holds a point, and the steps of it and of its foot on the other shape, into pad.
 
     n, m: Normals of the point's surface and of the other. r: From the point to the other. o, f: Curvatures of the
-    surface along the tangents of n and of the other along those of m. along, h: Whether the point moves one way only,
-    and which. strict: Whether the rim also holds where the foot of the other's point lies beyond it.
+    surface along the tangents of n and of the other along those of m. along, h, off: Whether the point stays in a
+    plane, the normal of it, and its distance from it. strict: Whether the rim also holds where the foot of the other's
+    point lies beyond it.
     """
     ux, uy, uz, vx, vy, vz = tangents(mx, my, mz)
     px, py, pz, qx, qy, qz = tangents(nx, ny, nz)
@@ -138,8 +139,11 @@ def rim_step(
         push = gx * tx + gy * ty + gz * tz
         stiff += push * pad[base + CURVES]
         way = 0.0
-        still = along and abs(hx * sx + hy * sy + hz * sz) < LEAVES
-        if not still and stiff * longest > LEAST:
+        crosses = hx * sx + hy * sy + hz * sz
+        if along and abs(crosses) > LEAVES:
+            way = (off + e * (hx * tx + hy * ty + hz * tz)) / crosses
+            way = max(-longest, min(way, longest))
+        elif stiff * longest > LEAST:
             way = -(gx * sx + gy * sy + gz * sz - mixed * e) / stiff
             way = max(-longest, min(way, longest))
         left = push - outer * e + mixed * way
@@ -205,12 +209,13 @@ def rim_step(
 def bounded(
     given: Floats, table_a: Floats, near_a: Ints, count_a: int, i: int, table_b: Floats, near_b: Ints, count_b: int,
     j: int, bx: float, by: float, bz: float, rx: float, ry: float, rz: float, b11: float, b12: float, b22: float,
-    hold: float, hx: float, hy: float, hz: float, longest: float, pad: Floats, a: int, b: int, at: int,
+    a11: float, a12: float, a22: float, hold: float, hx: float, hy: float, hz: float, off: float, longest: float,
+    pad: Floats, a: int, b: int, at: int,
 ) -> int:  # fmt: skip
     """Which rim holds the points at pad[a + 4] and pad[b + 4]; the steps of x and of y, seen from a, into pad.
 
-    i, j: Their nearest samples, -1 for a point that is held and for a smooth shape. b: The other's normal and its
-    curvature along the tangents of it. r: From x to y.
+    i, j: Their nearest samples, -1 where there are none. a, b: Curvatures of both along the tangents of their normals,
+    b also the other's normal. r: From x to y. off: Of x from the plane it stays in.
     """
     other = at + RIM_PAD
     slack = ROUNDING * longest
@@ -221,7 +226,7 @@ def bounded(
         )  # fmt: skip
         if on_b:
             turned(given, pad, other)
-    if i < 0:
+    if hold < 0.5:
         # The foot of a point that is held must lie on the surface.
         if on_b and outside(pad, other, 0.0, 0.0, 0.0, slack):
             return NEITHER
@@ -229,18 +234,15 @@ def bounded(
     nx = pad[a + 1]
     ny = pad[a + 2]
     nz = pad[a + 3]
-    px, py, pz, qx, qy, qz = tangents(nx, ny, nz)
-    a11 = bending(table_a, i, px, py, pz, px, py, pz)
-    a12 = bending(table_a, i, px, py, pz, qx, qy, qz)
-    a22 = bending(table_a, i, qx, qy, qz, qx, qy, qz)
     along = hold < 1.5
     held_a = False
     on_a = False
-    if table_a[i, RIM] > CLOSED:
+    if i >= 0 and table_a[i, RIM] > CLOSED:
         on_a = rim_numbers(table_a, near_a, count_a, pad[a + 4], pad[a + 5], pad[a + 6], nx, ny, nz, pad, at)
         if on_a:
             held_a = rim_step(
-                nx, ny, nz, bx, by, bz, rx, ry, rz, a11, a12, a22, b11, b12, b22, along, hx, hy, hz, longest, False,
+                nx, ny, nz, bx, by, bz, rx, ry, rz, a11, a12, a22, b11, b12, b22, along, hx, hy, hz, off, longest,
+                False,
                 pad, at,
             )  # fmt: skip
             if held_a:
@@ -252,7 +254,7 @@ def bounded(
     if not on_b:
         return INSIDE
     held_b = rim_step(
-        bx, by, bz, nx, ny, nz, -rx, -ry, -rz, b11, b12, b22, a11, a12, a22, along, hx, hy, hz, longest, True,
+        bx, by, bz, nx, ny, nz, -rx, -ry, -rz, b11, b12, b22, a11, a12, a22, along, hx, hy, hz, off, longest, True,
         pad, other,
     )  # fmt: skip
     if not held_b:
@@ -334,8 +336,9 @@ def between_rims(
 @part
 def at_rim(
     given: Floats, table_a: Floats, near_a: Ints, count_a: int, i: int, table_b: Floats, near_b: Ints, count_b: int,
-    j: int, b11: float, b12: float, b22: float, hold: float, hx: float, hy: float, hz: float, longest: float,
-    step: int, creeps: bool, rest: int, pad: Floats, a: int, b: int, at: int, answer: Floats, to: int,
+    j: int, b11: float, b12: float, b22: float, a11: float, a12: float, a22: float, hold: float, hx: float, hy: float,
+    hz: float, off: float, longest: float, step: int, creeps: bool, rest: int, pad: Floats, a: int,
+    b: int, at: int, answer: Floats, to: int,
 ) -> int:  # fmt: skip
     """A step of Newton's method where a rim holds a point: MOVED, FOUND with an answer, BEYOND, LOST; else INSIDE."""
     x = pad[b + 1]
@@ -352,11 +355,11 @@ def at_rim(
     rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
     rim = bounded(
         given, table_a, near_a, count_a, i, table_b, near_b, count_b, j, bx, by, bz, rx, ry, rz, b11, b12, b22,
-        hold, hx, hy, hz, longest, pad, a, b, at,
+        a11, a12, a22, hold, hx, hy, hz, off, longest, pad, a, b, at,
     )  # fmt: skip
     if rim == INSIDE:
         return INSIDE
-    if i < 0:
+    if hold < 0.5:
         return BEYOND if rest <= 0 else INSIDE
     apart = 0.0
     if rim == NEITHER:

@@ -144,19 +144,27 @@ class Sampled(Source):
         return Sampled(points, normals, rims=of_grid(g, cKDTree(points)))
 
     @staticmethod
-    def from_mesh(vertices: ArrayLike, faces: ArrayLike) -> Sampled:
-        """The vertices of a triangle mesh; what is wrong with it is repaired with a note, or refused."""
-        from bellcrank.contact.meshes import opened
+    def from_mesh(
+        vertices: ArrayLike, faces: ArrayLike, *, spacing: float | None = None, scale: float = 1.0
+    ) -> Sampled:
+        """Samples of a triangle mesh; what is wrong with it is repaired with a note, or refused.
 
-        points, normals, notes, rims = opened(vertices, faces)
+        spacing: How far apart samples lie [m]. Without it the vertices are taken where they lie evenly; else large
+        triangles are divided, on the smooth surface that the mesh stands for and with its creases, and crowded
+        vertices thinned out, to a distance that follows from the mesh. scale: Of the coordinates, 1e-3 for
+        millimetres.
+        """
+        from bellcrank.contact.meshes import sampled
+
+        points, normals, notes, rims = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
         return Sampled(points, normals, notes, rims)
 
     @staticmethod
-    def from_file(path: str | PathLike[str]) -> Sampled:
-        """A mesh file (STL, OBJ, PLY), read by trimesh [m]."""
-        from bellcrank.contact.meshes import read
+    def from_file(path: str | PathLike[str], *, spacing: float | None = None, scale: float = 1.0) -> Sampled:
+        """A mesh file (STL, OBJ, PLY), read by trimesh [m]; spacing and scale as for :meth:`from_mesh`."""
+        from bellcrank.contact.mesh_files import read
 
-        return Sampled.from_mesh(*read(path))
+        return Sampled.from_mesh(*read(path), spacing=spacing, scale=scale)
 
     @cached_property
     def _fitted(self) -> tuple[Array, Array, Array]:

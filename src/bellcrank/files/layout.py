@@ -59,6 +59,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "sphere": (*_ON_BODY, "radius"),
     "ellipsoid": (*_ON_BODY, "semi_axes"),
     "superellipsoid": (*_ON_BODY, "semi_axes", "exponents"),
+    "box": (*_ON_BODY, "half_lengths"),
     "capsule": (*_ON_BODY, "radius", "half_length"),
     "cylinder": (*_ON_BODY, "radius", "half_length"),
     "plane": _ON_BODY,

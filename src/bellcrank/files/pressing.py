@@ -9,7 +9,7 @@ from typing import Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.source import Around
+from bellcrank.contact.spots import spots
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
@@ -82,8 +82,7 @@ def pressing_entries(
     """The keys of a contact; `placed` writes a shape, `row` makes a list on one line."""
     sides = []
     for side in (force.contact.a, force.contact.b):
-        shape = side.shape.source if isinstance(side.shape, Around) else side.shape
-        sides.append(placed(PlacedShape(side.frame, shape)))
+        sides.append(placed(PlacedShape(side.frame, side.shape.whole)))
     result: dict[str, Any] = {"a": sides[0], "b": sides[1], "treatment": "continuous", "law": str(force.law)}
     if force.law is ForceLaw.KELVIN_VOIGT:
         result["damping"] = force.damping
@@ -97,7 +96,8 @@ def pressing_entries(
         if key in force.given:
             result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
     result["approach_speed"] = force.given["approach_speed"]
-    if force.points > 1:
+    a, b = force.contact.a.shape, force.contact.b.shape
+    if force.points > 1 or spots(a, b) or spots(b, a):
         result["points"] = force.points
     law = force.friction
     if law is not None:

@@ -14,6 +14,7 @@ from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
+    Box,
     Capsule,
     Circle,
     Cylinder,
@@ -42,6 +43,8 @@ def read_shape(kind: str, fields: Fields) -> Shape:
         case "capsule" | "cylinder":
             make = Capsule if kind == "capsule" else Cylinder
             return make(fields.number("radius"), fields.number("half_length"))
+        case "box":
+            return Box(*fields.vector("half_lengths", (3,)))
         case "ellipsoid":
             return Ellipsoid(*fields.vector("semi_axes", (3,)))
         case "ellipse":
@@ -115,6 +118,8 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
         case Capsule() | Cylinder():
             kind = "capsule" if isinstance(shape, Capsule) else "cylinder"
             return {"kind": kind, "radius": shape.radius, "half_length": shape.half_length}
+        case Box():
+            return {"kind": "box", "half_lengths": row(shape.half_lengths)}
         case Ellipsoid():
             return {"kind": "ellipsoid", "semi_axes": row((shape.a, shape.b, shape.c))}
         case Ellipse():

@@ -21,13 +21,15 @@ from bellcrank.contact.queue import ImpactQueue
 from bellcrank.events import Controller, Event, StateEvent
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.gaps import Gap
 from bellcrank.impacts.modes import Modes
-from bellcrank.impacts.segment import Gap, Segment
+from bellcrank.impacts.segment import Segment
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.trace import Scalar, function
 from bellcrank.result.result import Result
 from bellcrank.simulate import Options, Trajectory, integrate
+from bellcrank.simulate.events import CLOCK
 from bellcrank.simulate.loop import Change
 
 Array = NDArray[np.float64]
@@ -45,6 +47,9 @@ class Check:
 
 class CheckTime(StateEvent):
     """The times at which gaps are checked."""
+
+    def __post_init__(self) -> None:
+        assert self.direction == CLOCK
 
 
 class QueueSegment(Segment):
@@ -76,7 +81,7 @@ class QueueSegment(Segment):
         def wave(kin: Kinematics, t: Scalar) -> Scalar:
             return function("sin", turn * t)
 
-        return [CheckTime("check", trace=wave)]
+        return [CheckTime("check", direction=CLOCK, trace=wave)]
 
     def _watched_key(self) -> Hashable:
         return ("checks", self.options.max_step)

@@ -21,37 +21,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part, vector
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     DENSE,
     DENSE_ROWS,
     ERROR_OLD,
     F_NEW,
     FIXED,
     H_STEP,
-    INTS,
-    LOOSE,
     N_EVENTS,
     N_OUT,
     OUT_NEXT,
     OWN,
     OWN_INTS,
     OWN_REALS,
-    REALS,
-    ROWS,
     SCANNING,
-    STEPS,
     T_NEW,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
     Y_NEW,
     F,
-    N,
     T,
     Y,
 )
@@ -63,6 +55,7 @@ from bellcrank.simulate.steps import (
     RUNNING,
     STIFF,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
@@ -70,6 +63,7 @@ from bellcrank.simulate.steps import (
     reject,
 )
 from bellcrank.simulate.stiffness import WATCH_ROWS, held_back
+from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
 from bellcrank.simulate.vectors import (
     hermite,
     rates,
@@ -251,7 +245,6 @@ def dense_output(
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
-    ints[LOOSE] = 1
 
 
 @part
@@ -269,44 +262,11 @@ def error_norm(reals: Floats, x: Floats, v: Floats, h: float, shape: Ints, table
 
 
 @Unit
-def advance(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance(*pointers: Any) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    pointers = (
-        addresses_at,
-        ints_at,
-        reals_at,
-        x_at,
-        v_at,
-        g_at,
-        corrected_at,
-        out_t_at,
-        out_y_at,
-        own_ints_at,
-        own_reals_at,
-    )
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
-    n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
-    shape = vector(own_ints_at, ints[OWN_INTS])
-    table = vector(own_reals_at, ints[OWN_REALS])
+    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
+    shape = vector(pointers[OWN_INTS_AT], ints[OWN_INTS])
+    table = vector(pointers[OWN_REALS_AT], ints[OWN_REALS])
     s = shape[STAGES]
     watched = ints[WATCH_STIFFNESS] != 0
     controlled = ints[FIXED] == 0
@@ -316,9 +276,7 @@ def advance(
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue

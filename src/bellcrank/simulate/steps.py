@@ -10,6 +10,7 @@ from bellcrank.simulate.layout import (
     BUDGET,
     F_NEW,
     FIXED,
+    FIXED_STEP,
     H_OLD,
     H_STEP,
     LAST_REJECTED,
@@ -29,6 +30,7 @@ from bellcrank.simulate.layout import (
     T_NEW,
     T_STOP,
     THETA,
+    THETA_EVENT,
     THRESHOLD,
     THRESHOLD_USUAL,
     TROUBLE,
@@ -183,6 +185,9 @@ def accept(ints: Ints, reals: Floats) -> None:
     elif ints[LEAPING] == 2:
         reals[H] = reals[H_STEP] / (2.0 - UNEVEN)
         ints[LEAPING] = 0
+    elif ints[LEAPING] == 3:
+        reals[H] = reals[FIXED_STEP]
+        ints[LEAPING] = 0
 
 
 @part
@@ -230,3 +235,18 @@ def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
     if ints[STEPS] + ints[REJECTED] >= ints[MAX_STEPS]:
         return TOO_MANY_STEPS
     return GO_ON
+
+
+@part
+def again(ints: Ints, reals: Floats) -> int:
+    """Make the step just computed again, no longer than to the event that it cannot be trusted to lead to.
+
+    A fixed step ends at the event, from where another begins anyway.
+    """
+    ints[STEPS] -= 1
+    if ints[FIXED] != 0:
+        ints[REJECTED] += 1
+        ints[LEAPING] = 3
+        reals[H] = reals[H_STEP] * min(0.5, max(1e-3, reals[THETA_EVENT]))
+        return GO_ON if reals[H] > 1e-15 * abs(reals[T]) else STEP_UNDERFLOW
+    return reject(ints, reals, reals[H_STEP], min(0.5, max(0.01, 1.1 * reals[THETA_EVENT])))
