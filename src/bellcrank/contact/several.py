@@ -24,12 +24,14 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    CROSSED,
     DEEPER,
     DOWN,
     FOUND,
     FRUSTA,
     HEIGHT,
     HOLD,
+    IS_BEHIND,
     LIES,
     LOST,
     MARKS_A,
@@ -57,8 +59,10 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
 from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.pieces import RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.slots import (
     away,
     farthest,
@@ -81,6 +85,8 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 WALL = 0.3
 """Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
+CROSSED_AT = 0.1
+"""Distance of the rims of two open surfaces, over that of samples, at which they cross."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -121,6 +127,9 @@ def apart_from_all(
     if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
+        return
+    if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
+        # Behind an open surface.
         return
     take(slots, kept, points, 0, i, j)
     nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
@@ -280,11 +289,11 @@ def count_taken(kept: Ints, points: int) -> int:
 
 
 @part
-def search(
+def searched(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
-    """All contact points anew, those of before in their slots where they stay."""
+    """What :func:`search` does but for rims that cross, and bodies behind open surfaces."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack = scratch[PAD], scratch[STACK]
     points = header[POINTS]
@@ -329,7 +338,7 @@ def search(
     else:
         spread(given, table_a, low, measures, lowest, points)
         several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-        if count_taken(kept, points) == 0:
+        if count_taken(kept, points) == 0 and pad[BEHIND] == LARGE:
             k = low[0, ORDER]
             i = low[k, PLACE]
             j = low[k, PARTNER]
@@ -344,6 +353,31 @@ def search(
         return DEEPER
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
+
+
+@part
+def search(
+    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
+    measures: Floats, slots: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """All contact points anew, those of before in their slots where they stay."""
+    pad = scratch[PAD]
+    pad[CROSSING] = LARGE
+    pad[BEHIND] = LARGE
+    came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
+    apart = pad[CROSSING]
+    if pad[BEHIND] < LARGE:
+        if pad[BEHIND] < 0.0:
+            return IS_BEHIND
+        given[CLEARANCE] = min(given[CLEARANCE], pad[BEHIND])
+        if came == LOST:
+            came = FOUND
+    if came == FOUND and apart < LARGE:
+        if apart < CROSSED_AT * given[SPACING_A]:
+            return CROSSED
+        # Edges meet edges nowhere else: look again before these do.
+        given[CLEARANCE] = min(given[CLEARANCE], apart)
+    return came
 
 
 __all__ = ["NEAR", "search"]

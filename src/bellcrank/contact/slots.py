@@ -18,6 +18,7 @@ from bellcrank.contact.meeting_layout import (
     BAND,
     BEND,
     COUNTS,
+    FACING,
     FOOT,
     FRUSTA,
     HOLD,
@@ -40,18 +41,27 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    THROUGH,
     WAY,
+    WHICH,
 )
 from bellcrank.contact.patch_points import BEYOND_BY
-from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, LOST, off_a_patch, refined
+from bellcrank.contact.pieces import REACH, SLOPES
+from bellcrank.contact.pieces import RIM as ON_RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+BACKWARDS = -0.2
+"""Cosine between a sample's normal and the way to the other body below which that is behind the surface."""
+BETWEEN = 0.55
+"""How far from the nearest sample a surface may be touched, over the radius of its weight."""
 
 
 @part
@@ -120,7 +130,12 @@ def from_sample(
             sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
             for k in range(3):
                 pad[SLOPES + 12 + k] = pad[FOOT + k]
-    return refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    if header[KIND] == SURFACE and how == SETTLED and table_b[0, ON_RIM] > CLOSED:
+        # Through a body that is behind an open surface: the far side of that.
+        far = -slot[0] > THROUGH * given[BAND] / given[FACING]
+        return LOST if far else how
+    return how
 
 
 @part
@@ -139,6 +154,16 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
         how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot)
     if hold < 0.5 or (how != SETTLED and how != BEYOND):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
+        has_rims = table_a[0, ON_RIM] > CLOSED or (header[KIND] == SURFACE and table_b[0, ON_RIM] > CLOSED)
+        if how == SETTLED and has_rims:
+            facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]
+            if facing < BACKWARDS:
+                # Behind an open surface there is nothing to touch; between samples bodies may be nearer.
+                height = abs(slot[0]) - BETWEEN * table_a[i, REACH]
+                if height < pad[BEHIND]:
+                    pad[BEHIND] = height
+                    header[WHICH] = i
+                return BEYOND
     return how
 
 
