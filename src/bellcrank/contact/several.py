@@ -41,6 +41,7 @@ from bellcrank.contact.meeting_layout import (
     PLACE,
     POINTS,
     SEVERAL,
+    SHARP,
     SPACING_A,
     SPACING_B,
     SPOT,
@@ -79,6 +80,45 @@ TRIES = 8
 
 
 @part
+def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
+    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    if marks_a[i, SHARP] > 0.5:
+        return False
+    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
+
+
+@part
+def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
+    """The one contact point that a sample leads to, free where the gap is not flat."""
+    if lies_along(header, given, tables, scratch, i, j):
+        return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+
+
+@part
+def along_a_line(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
+) -> int:  # fmt: skip
+    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
+
+    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
+    """
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    found = -1
+    widest = -1.0
+    for k in range(count):
+        i = low[k, PLACE]
+        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
+        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
+            widest = far
+            found = i
+    return found
+
+
+@part
 def apart_from_all(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints, start: int, partner: int,
@@ -108,7 +148,7 @@ def apart_from_all(
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
         given[CLEARANCE] = 0.5 * given[BAND]
-    how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+    how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
     if how != SETTLED and how != BEYOND:
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
@@ -137,7 +177,7 @@ def closest(
             break
         i = low[k, PLACE]
         j = low[k, PARTNER]
-        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
         if m == 0 and how == BEYOND:
             within = False
         if how == SETTLED and slots[2 * points, 0] < best:
@@ -148,8 +188,8 @@ def closest(
 
 @part
 def single(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
-    kept: Ints,
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
     """The one contact point: the closest of those that the lowest samples lead to."""
     table_a = tables[TABLE_A]
@@ -163,12 +203,17 @@ def single(
             return LOST if within or how == SETTLED else FOUND
         take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
+        slack = given[BULGE_A] + given[BULGE_B]
+        end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
+        if end >= 0:
+            header[WHICH] = end
+            return SEVERAL
         far = NEAR * given[SPACING_A]
         looked = 0
         for m in range(lowest):
             k = low[m, ORDER]
             i = low[k, PLACE]
-            if measures[k, HEIGHT] > given[BULGE_A] + given[BULGE_B] or looked == TRIES:
+            if measures[k, HEIGHT] > slack or looked == TRIES:
                 break
             if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
                 continue
@@ -301,7 +346,7 @@ def search(
     given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
     lowest = minima(given, table_a, neighbours, blank, low, measures, count)
     if points == 1:
-        came = single(header, given, tables, scratch, low, measures, lowest, slots, kept)
+        came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if came != FOUND:
             return came
     else:
@@ -318,7 +363,7 @@ def search(
         missed = sudden(given, slots, kept, points, NEAR * given[SPACING_A])
     if missed >= 0:
         header[WHICH] = missed
-        return DEEPER
+        return DEEPER if points > 1 else SEVERAL
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
 

@@ -45,6 +45,9 @@ from bellcrank.simulate.compiled import part
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+LEVEL = 1e-6
+"""Heights that differ by less, over the distance of samples, are the same."""
+
 
 @part
 def refine_from(
@@ -137,8 +140,10 @@ def farthest(slots: Floats, kept: Ints, points: int, x: float, y: float, z: floa
 
 
 @part
-def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, near: float) -> bool:
-    """Whether a place lies between two contact points that are taken, near their line."""
+def between(
+    slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, height: float, near: float
+) -> bool:
+    """Whether a place lies between two contact points that are taken, near their line, and no lower than that."""
     for s in range(points):
         for r in range(s):
             if kept[points + s, PLACE] >= 0 and kept[points + r, PLACE] >= 0:
@@ -155,7 +160,8 @@ def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float
                 ox = dx - part_way * wx
                 oy = dy - part_way * wy
                 oz = dz - part_way * wz
-                if 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near:
+                beside = 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near
+                if beside and height >= one[0] + part_way * (other[0] - one[0]) - LEVEL * near:
                     return True
     return False
 
