@@ -39,7 +39,7 @@ from bellcrank.mechanics.vectors import (
     vec,
 )
 from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import Expr, Scalar, compare, logical, logical_not
+from bellcrank.program.trace import Expr, Scalar, compare, function, logical, logical_not
 
 STEPS = 6
 """Newton steps."""
@@ -53,6 +53,8 @@ FAR = 1e-12
 """Weight of the nearest quadric where no other weight reaches."""
 MOST_LESS = 0.75
 """Share of the curvature of the gap that a step may take away."""
+FLAT = 1e-14
+"""Determinant of the curvatures of a gap, over the square of their sum, that is rounding."""
 LEARNS = 1e-7
 """Newton step over the spacing below which rounding tells nothing of curvatures."""
 
@@ -257,6 +259,14 @@ def _bounded(
     )
 
 
+def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """A matrix [[a, b], [c, d]], or where it tells no step, the gap being flat one way, one that goes downhill."""
+    size = function("abs", a) + function("abs", b) + function("abs", c) + function("abs", d)
+    flat = compare("le", function("abs", a * d - b * c), FLAT * size * size)
+    steep = maximum(size, TINY)
+    return where(flat, steep, a), where(flat, 0.0, b), where(flat, 0.0, c), where(flat, steep, d)
+
+
 def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     """Normal and closest points of a surface of data and another shape, in the frame of a.
 
@@ -315,6 +325,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         A11, A12 = a11 + b11 + d * p11 + dot(e1, g1), a12 + b12 + d * p12 + dot(e1, g2)
         A21, A22 = a12 + b12 + d * p21 + dot(e2, g1), a22 + b22 + d * p22 + dot(e2, g2)
         stiff = stiff + dot(way, times(learnt, way))
+        A11, A12, A21, A22 = _regular(A11, A12, A21, A22)
         t1, t2 = solved_2x2(A11, A12, A21, A22, w1, w2)
         stiff = where(compare("lt", TINY, stiff), stiff, 1.0)
         single = single / stiff

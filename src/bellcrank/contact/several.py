@@ -47,6 +47,7 @@ from bellcrank.contact.meeting_layout import (
     POINTS,
     QUEUE,
     SEVERAL,
+    SHARP,
     SPACING_A,
     SPACING_B,
     SPOT,
@@ -92,6 +93,45 @@ TRIES = 8
 
 
 @part
+def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
+    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    if marks_a[i, SHARP] > 0.5:
+        return False
+    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
+
+
+@part
+def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
+    """The one contact point that a sample leads to, free where the gap is not flat."""
+    if lies_along(header, given, tables, scratch, i, j):
+        return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+
+
+@part
+def along_a_line(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
+) -> int:  # fmt: skip
+    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
+
+    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
+    """
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    found = -1
+    widest = -1.0
+    for k in range(count):
+        i = low[k, PLACE]
+        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
+        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
+            widest = far
+            found = i
+    return found
+
+
+@part
 def apart_from_all(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints, start: int, partner: int,
@@ -123,7 +163,7 @@ def apart_from_all(
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
         given[CLEARANCE] = 0.5 * given[BAND]
-    how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+    how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
     if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
@@ -161,7 +201,7 @@ def closest(
         j = low[k, PARTNER]
         if i == kept[points, PLACE]:
             continue
-        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
         if how != SETTLED and on_crease(header, tables[MARKS_A], i):
             how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
         if m == 0 and how == BEYOND:
@@ -174,8 +214,8 @@ def closest(
 
 @part
 def single(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
-    kept: Ints,
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
     """The one contact point: the closest of those that the lowest samples lead to."""
     table_a = tables[TABLE_A]
@@ -189,12 +229,17 @@ def single(
             return LOST if within or how == SETTLED else FOUND
         take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
+        slack = given[BULGE_A] + given[BULGE_B]
+        end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
+        if end >= 0:
+            header[WHICH] = end
+            return SEVERAL
         far = NEAR * given[SPACING_A]
         looked = 0
         for m in range(lowest):
             k = low[m, ORDER]
             i = low[k, PLACE]
-            if measures[k, HEIGHT] > given[BULGE_A] + given[BULGE_B] or looked == TRIES:
+            if measures[k, HEIGHT] > slack or looked == TRIES:
                 break
             if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
                 continue
@@ -332,7 +377,7 @@ def searched(
     given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
     lowest = minima(given, table_a, neighbours, blank, low, measures, count)
     if points == 1:
-        came = single(header, given, tables, scratch, low, measures, lowest, slots, kept)
+        came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if came != FOUND:
             return came
     else:
@@ -350,7 +395,7 @@ def searched(
         missed = sudden(given, slots, kept, points, NEAR * given[SPACING_A])
     if missed >= 0:
         header[WHICH] = missed
-        return DEEPER
+        return DEEPER if points > 1 else SEVERAL
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
 
