@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.found import NONE, Found
+from bellcrank.contact.found import NONE
 from bellcrank.contact.meeting_layout import FOUND, HOLD
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.search import SampledPair
@@ -137,7 +137,7 @@ class Tracker:
         R, c = self._relative(state, p)
         pair = self.pair
         try:
-            clearance = self._search_slowly(R, c, p) if pair.meeting is None else self._search(R, c, p)
+            clearance = self._search(R, c, p)
         except ModelError as error:
             raise ModelError(f"contact {self.name!r}: {error}") from error
         Q, q = (R.T, -R.T @ c) if pair.first else (R, c)
@@ -146,10 +146,9 @@ class Tracker:
         p[self._pose[:9]], p[self._pose[9:]] = Q.ravel(), q
 
     def _search(self, R: Array, c: Array, p: Array) -> float:
-        """By compiled code."""
+        """Into the slots; how far the bodies may move."""
         pair, points = self.pair, len(self.slots)
         meeting = pair.meeting
-        assert meeting is not None
         meeting.pose(*pair.seen(R, c))
         for k, slot in enumerate(self.slots):
             if slot.empty(p):
@@ -169,43 +168,12 @@ class Tracker:
         """A slot of the meeting, and the pieces of surface around its points."""
         pair, slot = self.pair, self.slots[k]
         meeting = pair.meeting
-        assert meeting is not None
         if meeting.kept[row, 0] >= 0:
             p[slot.hold] = meeting.slots[row, HOLD : HOLD + 4]
             p[slot.sample], p[slot.partner] = meeting.samples(row)
         for places, numbers in zip(pair.turned(*slot.pieces), meeting.pieces, strict=True):
             if places is not None:
                 p[places] = numbers[k]
-
-    def _search_slowly(self, R: Array, c: Array, p: Array) -> float:
-        """For surfaces of patches."""
-        before = [self._remembered(k, R, c, p) for k in range(len(self.slots))]
-        found, clearance = self.pair.contacts(R, c, len(self.slots), before)
-        for k, point in enumerate(found):
-            self._write_slowly(k, point, p)
-        return clearance
-
-    def _remembered(self, k: int, R: Array, c: Array, p: Array) -> Found | None:
-        """The point of a slot as it is now; None for an empty one."""
-        slot = self.slots[k]
-        if slot.empty(p):
-            return None
-        hold, (sample, partner) = p[slot.hold].tolist(), slot.samples(p)
-        try:
-            return self.pair.refined(
-                R, c, *slot.points(R, c, p), sample, (hold[0], hold[1], hold[2], hold[3]), partner
-            )
-        except ModelError:
-            return None
-
-    def _write_slowly(self, k: int, found: Found, p: Array) -> None:
-        """A contact point as parameters of its slot."""
-        slot = self.slots[k]
-        p[slot.hold] = found.hold
-        p[slot.sample], p[slot.partner] = found.sample, found.partner
-        for shape, places, x in zip(self.shapes, slot.pieces, (found.x, found.y), strict=True):
-            if isinstance(shape, Source):
-                p[places] = shape.numbers(x)[0]
 
     def gather(self, k: int, letter: str, state: State, p: Array, watched: Watched | None = None) -> None:
         """The pieces of surface around one contact point that has moved, into the parameters."""
@@ -215,12 +183,6 @@ class Tracker:
         turn = -p[slot.turns[letter]]
         if slot.empty(p):
             self._search_all(state, p)
-        elif meeting is None:
-            found = self._remembered(k, R, c, p)
-            if found is None:
-                self._search_all(state, p)
-            else:
-                self._write_slowly(k, found, p)
         else:
             meeting.pose(*pair.seen(R, c))
             meeting.put(k, *pair.turned(*slot.points(R, c, p)), slot.samples(p), p[slot.hold])
@@ -229,6 +191,9 @@ class Tracker:
                 self._write(k, k, p)
             elif how == BEYOND:
                 p[slot.hold] = NONE
+                if meeting.patched:
+                    # Behind a crease another point may carry, and behind a rim it may come back.
+                    self._search_all(state, p)
             else:
                 self._search_all(state, p)
         p[slot.turns[letter]] = turn

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.covering import settles
 from bellcrank.contact.facing import COLUMNS as TURNS
 from bellcrank.contact.pieces import (
     ANSWER,
@@ -32,6 +33,8 @@ from bellcrank.contact.pieces import (
     LEAVES_A,
     LEAVES_B,
     MEASURED,
+    PATCHES_A,
+    PATCHES_B,
     SAMPLE,
     SLACK,
     SLOPES,
@@ -85,7 +88,8 @@ def descended(
             how = refined(
                 given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
                 table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B],
-                0, 0, 2.0, 0.0, 0.0, 0.0, pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
+                0, 0, header[PATCHES_A], header[PATCHES_B], 2.0, 0.0, 0.0, 0.0,
+                pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
             )  # fmt: skip
             # The place must be that of the samples.
             away = min(given[SPACING_A], given[SPACING_B]) + 4.0 * given[SLACK]
@@ -125,7 +129,8 @@ def descend(
     if header[FOLLOW] == 0:
         return descended(header, found, given, table_a, nodes_a, table_b, nodes_b, pad, bounds, rows, answer)
     known = matrix(pad_at, WIDE_PAD, 1, KNOWN)[0]
-    if stayed(header, found, given, table_a, nodes_a, table_b, nodes_b, pad, rows, answer, known):
+    sampled = header[PATCHES_A] == 0 and header[PATCHES_B] == 0
+    if sampled and stayed(header, found, given, table_a, nodes_a, table_b, nodes_b, pad, rows, answer, known):
         return 1
     turns_a = matrix(pad_at, WIDE_PAD + KNOWN, all_a, TURNS)
     turns_b = matrix(pad_at, WIDE_PAD + KNOWN + TURNS * all_a, all_b, TURNS)
@@ -175,6 +180,7 @@ class Descent:
         self.a, self.b = a, b
         self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
         self._header[:4] = a.tree.leaves, a.tree.width, b.tree.leaves, b.tree.width
+        self._header[[PATCHES_A, PATCHES_B]] = settles(a), settles(b)
         size = float(b.bounding_radius())
         self._given[SLACK:] = BETWEEN * (a.bulge + b.bulge), 0.0, deep, near, a.spacing, b.spacing, size
         self._found, self._answer = np.zeros(2 * PLACES, np.int64), np.zeros((PLACES, ANSWER))

@@ -1,7 +1,7 @@
 """Which low samples may become contact points, and how such a point may move, in compiled code.
 
-Where the gap is curved both ways a contact point is free; along a line it moves across it; on flat sides, edges and
-corners it is held where it is.
+Where the gap is curved both ways a contact point is free; along a line it moves across it, in a plane; on flat sides,
+edges and corners it is held where it is.
 """
 
 from __future__ import annotations
@@ -135,6 +135,48 @@ def gap_bend(
 
 
 @part
+def along(half: float, mixed: float, off: float, pad: Floats) -> None:
+    """The way of the smaller principal value of a form over the tangents in pad, into pad."""
+    e1 = -mixed
+    e2 = half + off
+    if half < 0.0:
+        e1 = half - off
+        e2 = mixed
+    size = 1.0 / math.sqrt(max(1e-300, e1 * e1 + e2 * e2))
+    for k in range(3):
+        pad[WAY + k] = size * (e1 * pad[TANGENTS + k] + e2 * pad[TANGENTS + 3 + k])
+
+
+@part
+def own_line(given: Floats, table_a: Floats, i: int, pad: Floats) -> bool:
+    """Whether the surface is bent one way only and the gap curves upwards that way; the other way goes to pad.
+
+    Nearly as wide as the hole it is in, and askew, a peg has a gap whose curvatures tell nothing of where its line is.
+    """
+    ux = pad[TANGENTS]
+    uy = pad[TANGENTS + 1]
+    uz = pad[TANGENTS + 2]
+    vx = pad[TANGENTS + 3]
+    vy = pad[TANGENTS + 4]
+    vz = pad[TANGENTS + 5]
+    a11 = bending(table_a, i, ux, uy, uz, ux, uy, uz)
+    a12 = bending(table_a, i, ux, uy, uz, vx, vy, vz)
+    a22 = bending(table_a, i, vx, vy, vz, vx, vy, vz)
+    side = 1.0 if a11 + a22 > 0.0 else -1.0
+    half = 0.5 * side * (a11 - a22)
+    off = math.sqrt(half * half + a12 * a12)
+    middle = 0.5 * abs(a11 + a22)
+    if not (middle + off > pad[LEVEL] and abs(middle - off) <= pad[LEVEL]):
+        return False
+    along(half, side * a12, off, pad)
+    # Across it, in the tangents.
+    f1 = -(pad[WAY] * vx + pad[WAY + 1] * vy + pad[WAY + 2] * vz)
+    f2 = pad[WAY] * ux + pad[WAY + 1] * uy + pad[WAY + 2] * uz
+    gap = f1 * (pad[GAP_BEND] * f1 + 2.0 * pad[GAP_BEND + 1] * f2) + pad[GAP_BEND + 2] * f2 * f2
+    return gap > pad[LEVEL]  # type: ignore[no-any-return]
+
+
+@part
 def hold_at(
     header: Ints,
     given: Floats,
@@ -146,9 +188,9 @@ def hold_at(
     j: int,
     pad: Floats,
 ) -> float:
-    """How a contact point that begins at a sample may move: 2, 1 along the way in pad, or 0.
+    """How a contact point that begins at a sample may move: 2, 1 in the plane whose normal goes to pad, or 0.
 
-    Less than 2, but more than 1: freely, or along the way, one curvature being so much smaller than the other that it
+    Less than 2, but more than 1: freely, or in the plane, one curvature being so much smaller than the other that it
     may be noise.
     """
     if marks_a[i, SHARP] > 0.5:
@@ -163,15 +205,9 @@ def hold_at(
         return 2.0
     if not middle + off > pad[LEVEL]:
         return 0.0
-    # Across the line: the way of the larger curvature.
-    e1 = half + off
-    e2 = mixed
-    if half < 0.0:
-        e1 = mixed
-        e2 = off - half
-    size = 1.0 / math.sqrt(max(1e-300, e1 * e1 + e2 * e2))
-    for k in range(3):
-        pad[WAY + k] = size * (e1 * pad[TANGENTS + k] + e2 * pad[TANGENTS + 3 + k])
+    if not own_line(given, table_a, i, pad):
+        # Along the line: the way of the smaller curvature.
+        along(half, mixed, off, pad)
     return 1.75 if free else 1.0
 
 

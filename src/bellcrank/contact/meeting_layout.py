@@ -20,7 +20,11 @@ ROOM_A = TREE_HEADER + 3  # samples of a piece of surface that a program takes i
 ROOM_B = TREE_HEADER + 4
 WHICH = TREE_HEADER + 5  # the slot to follow; where more than one point touches, the sample of another
 PARTS = TREE_HEADER + 6  # frusta around the other shape
-HEADER = TREE_HEADER + 7
+PATCHES_A = TREE_HEADER + 7  # what settles on surfaces of patches; 0 for others
+PATCHES_B = TREE_HEADER + 8
+SIZE_A = TREE_HEADER + 9  # numbers of a piece of surface
+SIZE_B = TREE_HEADER + 10
+HEADER = TREE_HEADER + 11
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -32,7 +36,8 @@ CLEARANCE = TREE_GIVEN + 6  # answer
 MARGIN_A = TREE_GIVEN + 7
 MARGIN_B = TREE_GIVEN + 8
 FACING = TREE_GIVEN + 9  # how far normals may turn before the next search
-GIVEN = TREE_GIVEN + 10
+RIM = TREE_GIVEN + 10  # how far points beyond rims of patches must come back, at least
+GIVEN = TREE_GIVEN + 11
 # pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
 SPOT = WIDE_PAD
 GAP_BEND = WIDE_PAD + 3

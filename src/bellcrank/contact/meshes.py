@@ -28,14 +28,14 @@ def sampled(
 
     even = resampled(points, f, spacing, most, crowded)
     if even is None:
-        return points, _normals(points, f), notes
+        return *_with_normals(points, f), notes
     return even[0], even[1], (*notes, *even[2])
 
 
 def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[str, ...]]:
     """Points, outward normals and notes of a mesh without doubled points, degenerate triangles and loose vertices."""
     points, f, _, notes = repaired(vertices, faces)
-    return points, _normals(points, f), notes
+    return *_with_normals(points, f), notes
 
 
 def repaired(
@@ -96,7 +96,8 @@ def repaired(
 def _arrays(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
     try:
         v, given = np.asarray(vertices, dtype=np.float64), np.asarray(faces)
-        f = given.astype(np.int64)
+        with np.errstate(invalid="ignore"):
+            f = given.astype(np.int64)
         whole = given.dtype.kind in "iu" or np.array_equal(f, given)
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"vertices of a mesh are numbers, its faces whole ones ({error})") from error
@@ -116,8 +117,8 @@ def _edges(points: Array, f: NDArray[np.int64]) -> tuple[Array, Array]:
     return edges, np.cross(edges[2], edges[0])
 
 
-def _normals(points: Array, f: NDArray[np.int64]) -> Array:
-    """Normals of the vertices, of any length."""
+def _with_normals(points: Array, f: NDArray[np.int64]) -> tuple[Array, Array]:
+    """The vertices that have a normal, and these, of any length."""
     edges, area = _edges(points, f)
     normals = np.zeros_like(points)
     lengths = np.linalg.norm(edges, axis=2)
@@ -126,7 +127,8 @@ def _normals(points: Array, f: NDArray[np.int64]) -> Array:
         share = 1.0 / (lengths[k] * lengths[k - 1]) ** 2
         for c in range(3):
             normals[:, c] += np.bincount(f[:, k], area[:, c] * share, len(points))
-    return normals
+    kept = np.linalg.norm(normals, axis=1) > 0.0
+    return points[kept], normals[kept]
 
 
 def _without_doubles(f: NDArray[np.int64], notes: list[str]) -> NDArray[np.int64]:

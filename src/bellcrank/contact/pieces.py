@@ -48,8 +48,10 @@ START_A = 4
 START_B = 5
 VISITED = 6
 MEASURED = 7
-FOLLOW = 8  # whether the last answer is to be followed
-HEADER = 9
+PATCHES_A = 8  # what settles on surfaces of patches; 0 for others
+PATCHES_B = 9
+FOLLOW = 10  # whether the last answer is to be followed
+HEADER = 11
 # given: pose of b seen from a (rotation by rows, origin), then
 SLACK = 12
 BAND = 13

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
 from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima, spread
@@ -57,7 +58,16 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
+from bellcrank.contact.slots import (
+    away,
+    farthest,
+    free_slot,
+    from_sample,
+    remember,
+    stay,
+    take,
+    tried,
+)
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
 from bellcrank.contact.tree_nearest import nearest_pair
@@ -68,12 +78,8 @@ Ints = NDArray[np.int64]
 
 NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
-APART = 1.5
-"""Held contact points keep at least so many distances of samples from each other."""
 WALL = 0.3
 """Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
-SAME = 0.97
-"""Cosine between normals of the other shape below which places belong to two sides of it."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -209,17 +215,9 @@ def several(
         )
     # What carries stays: a change would jump.
     for s in range(points):
-        if kept[s, PLACE] >= 0 and slots[s, 0] < 0.0 and slots[s, HOLD] < 1.5:
-            for k in range(count):
-                if low[k, PLACE] == kept[s, PLACE]:
-                    how = from_sample(
-                        header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[s, HOLD],
-                        slots[s, HOLD + 1], slots[s, HOLD + 2], slots[s, HOLD + 3], slots[2 * points],
-                    )  # fmt: skip
-                    if how == SETTLED and slots[2 * points, 0] < 0.0:
-                        take(slots, kept, points, s, low[k, PLACE], low[k, PARTNER])
-                        left -= 1
-                    break
+        if kept[s, PLACE] >= 0 and slots[s, 0] < 0.0:
+            stay(slots, kept, points, s)
+            left -= 1
     near = NEAR * given[SPACING_A]
     for m in range(lowest):
         if left == 0:
@@ -228,7 +226,7 @@ def several(
         i = low[k, PLACE]
         j = low[k, PARTNER]
         # On flat sides all are minima: the deepest counts, the others are chosen by their places.
-        if low[k, LIES] == 1 and m > 0:
+        if low[k, LIES] > 0 and m > 0:
             continue
         if farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) < near:
             continue
@@ -236,51 +234,31 @@ def several(
             x = slots[2 * points, 4]
             y = slots[2 * points, 5]
             z = slots[2 * points, 6]
-            if farthest(slots, kept, points, x, y, z) >= near:
+            if farthest(slots, kept, points, x, y, z) >= near and may_begin(slots, kept, points):
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
-    # Spread as widely as the contact reaches: the largest product of distances finds corners, and spreads points evenly
-    # around a circle (Leja). What faces the same way as
-    # the lowest comes first, such as the other end of a line; then the rest.
-    first = low[0, ORDER]
-    facing(header, given, table_a, marks_b, low[first, PLACE], low[first, PARTNER], pad)
-    ox = pad[OUTWARD]
-    oy = pad[OUTWARD + 1]
-    oz = pad[OUTWARD + 2]
-    for k in range(count):
-        if low[k, LIES] == 1:
-            facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
-            if ox * pad[OUTWARD] + oy * pad[OUTWARD + 1] + oz * pad[OUTWARD + 2] < SAME:
-                low[k, LIES] = 2
-    turn = 1
     while left > 0:
-        best = -1
-        widest = -1.0
-        for k in range(count):
-            if low[k, LIES] > 0 and low[k, LIES] <= turn:
-                i = low[k, PLACE]
-                total = 1.0
-                for s in range(points):
-                    if kept[points + s, PLACE] >= 0:
-                        far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-                        total *= far / given[SPACING_A]
-                        if far < APART * given[SPACING_A]:
-                            low[k, LIES] = 0
-                if low[k, LIES] > 0 and total > widest:
-                    widest = total
-                    best = k
+        best = next_lying(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if best < 0:
-            turn += 1
-            if turn > 2:
-                break
-            continue
-        low[best, LIES] = 0
+            break
         i = low[best, PLACE]
         j = low[best, PARTNER]
+        facing(header, given, table_a, marks_b, i, j, pad)
+        elsewhere = not same_side(slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2])
         how = tried(header, given, tables, scratch, i, j, slots[2 * points])
         trial = slots[2 * points]
-        wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= APART * given[SPACING_A]
-        if how == SETTLED and trial[HOLD] < 1.5 and wide:
+        if (
+            how == SETTLED
+            and low[best, LIES] == 1
+            and elsewhere
+            and same_side(slots, kept, points, -trial[1], -trial[2], -trial[3])
+        ):
+            # It is no side of its own, but leads down to one.
+            low[best, LIES] = 2
+            continue
+        low[best, LIES] = 0
+        wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= least_apart(given, marks_a, i)
+        if how == SETTLED and trial[HOLD] < 1.5 and wide and may_begin(slots, kept, points):
             slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
             take(slots, kept, points, slot, i, j)
             left -= 1
@@ -359,7 +337,7 @@ def search(
     if missed >= 0:
         header[WHICH] = missed
         return DEEPER
-    come_back_in_time(header, given, tables, scratch, low, measures, lowest, slots, kept)
+    come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
 
 

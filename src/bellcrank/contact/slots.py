@@ -29,7 +29,10 @@ from bellcrank.contact.meeting_layout import (
     NODES_B,
     PAD,
     PARTNER,
+    PATCHES_A,
+    PATCHES_B,
     PLACE,
+    RIM,
     SLOPE,
     SLOT,
     SPACING_A,
@@ -39,8 +42,9 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     WAY,
 )
+from bellcrank.contact.patch_settling import BEYOND_BY
 from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, refined
+from bellcrank.contact.refinement import BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
@@ -74,7 +78,7 @@ def refine_from(
     how = refined(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
-        hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+        header[PATCHES_A], header[PATCHES_B], hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
     )  # fmt: skip
     if how == SETTLED and header[KIND] == ROUND:
         # Its ends are no part of the smooth side, which would go on for ever.
@@ -86,6 +90,13 @@ def refine_from(
         slot[HOLD + 1] = hx
         slot[HOLD + 2] = hy
         slot[HOLD + 3] = hz
+    if how == LOST and (
+        (hold > 0.5 and off_a_patch(header[PATCHES_A], 0, 0.0, pad))
+        or off_a_patch(header[PATCHES_B], 1, 0.0, pad)
+    ):
+        how = BEYOND
+    if how == BEYOND and (header[PATCHES_A] != 0 or header[PATCHES_B] != 0):
+        given[RIM] = min(given[RIM], pad[BEYOND_BY])
     return how
 
 
@@ -151,6 +162,30 @@ def farthest(slots: Floats, kept: Ints, points: int, x: float, y: float, z: floa
 
 
 @part
+def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, near: float) -> bool:
+    """Whether a place lies between two contact points that are taken, near their line."""
+    for s in range(points):
+        for r in range(s):
+            if kept[points + s, PLACE] >= 0 and kept[points + r, PLACE] >= 0:
+                one = slots[points + s]
+                other = slots[points + r]
+                wx = other[4] - one[4]
+                wy = other[5] - one[5]
+                wz = other[6] - one[6]
+                dx = x - one[4]
+                dy = y - one[5]
+                dz = z - one[6]
+                square = max(wx * wx + wy * wy + wz * wz, 1e-300)
+                part_way = (dx * wx + dy * wy + dz * wz) / square
+                ox = dx - part_way * wx
+                oy = dy - part_way * wy
+                oz = dz - part_way * wz
+                if 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near:
+                    return True
+    return False
+
+
+@part
 def free_slot(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float) -> int:
     """The free slot whose last point was nearest."""
     best = -1
@@ -176,6 +211,15 @@ def take(slots: Floats, kept: Ints, points: int, slot: int, i: int, j: int) -> N
 
 
 @part
+def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
+    """A point of before, brought up to date, stays in its slot."""
+    for k in range(SLOT):
+        slots[points + slot, k] = slots[slot, k]
+    kept[points + slot, PLACE] = kept[slot, PLACE]
+    kept[points + slot, PARTNER] = kept[slot, PARTNER]
+
+
+@part
 def remember(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
 ) -> int:
@@ -190,4 +234,4 @@ def remember(
     )  # fmt: skip
 
 
-__all__ = ["away", "farthest", "free_slot", "from_sample", "remember", "take", "tried"]
+__all__ = ["away", "between", "farthest", "free_slot", "from_sample", "remember", "stay", "take", "tried"]

@@ -107,8 +107,8 @@ class Around(Shape):
     """A surface of data with its piece around a contact as inputs.
 
     source: The whole surface. start: The last contact point. inputs: What :meth:`Source.piece` tells. turn: +1 and -1
-    in turn, changed when the piece is gathered anew. hold: How the contact point may move: 2 freely, 1 along the three
-    numbers that follow, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds.
+    in turn, changed when the piece is gathered anew. hold: How the contact point may move: 2 freely, 1 in the plane
+    whose normal follows, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds.
     """
 
     source: Source

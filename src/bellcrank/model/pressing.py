@@ -148,11 +148,15 @@ def _points(who: str, points: Any, a: Shape, b: Shape) -> int:
     points = 1 if points is None else points
     if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
-    if points > 1 and not isinstance((a, b)[leader(a, b)], Sampled):
+    if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
         most = len(spots(a, b)) + len(spots(b, a))
         raise ModelError(
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
-            + (f"give points={most}, or points=1" if most else "points= belongs to sampled surfaces")
+            + (
+                f"give points={most}, or points=1"
+                if most
+                else "points= belongs to surfaces of samples and of patches"
+            )
         )
     return points
 
