@@ -9,7 +9,6 @@ from typing import Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.source import Around
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
@@ -80,10 +79,7 @@ def pressing_entries(
     force: ContactForce, placed: Callable[[PlacedShape], Any], row: Callable[[Any], Any]
 ) -> dict[str, Any]:
     """The keys of a contact; `placed` writes a shape, `row` makes a list on one line."""
-    sides = []
-    for side in (force.contact.a, force.contact.b):
-        shape = side.shape.source if isinstance(side.shape, Around) else side.shape
-        sides.append(placed(PlacedShape(side.frame, shape)))
+    sides = [placed(side) for side in (force.contact.a, force.contact.b)]
     result: dict[str, Any] = {"a": sides[0], "b": sides[1], "treatment": "continuous", "law": str(force.law)}
     if force.law is ForceLaw.KELVIN_VOIGT:
         result["damping"] = force.damping
