@@ -321,6 +321,60 @@ def sound(
 
 
 @part
+def overtaken(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    piece: int,
+    start: float,
+    first: int,
+    earliest: float,
+) -> tuple[float, int]:
+    """The earliest event and its number, where gaps that do not show it at the end of a piece may close before.
+
+    A gap on a surface of data is known up to where its samples are gathered anew, which is an event itself; behind it,
+    at the end of the piece, the gap tells nothing. Gaps are functions that come with their rates.
+    """
+    stale = True
+    for i in range(ints[N_EVENTS] - 1):
+        side = g[SIGN, i]
+        counts = g[DIRECTION, i + 1] == RATE and (g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side)
+        if i == first or side == 0.0 or not counts or side * g[SAMPLES + piece, i] < 0.0:
+            continue
+        if stale:
+            event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
+            stale = False
+        high = earliest
+        if side * g[VALUE, i] >= 0.0:
+            high = NOTHING
+            falls = g[SAMPLES + piece - 1, i + 1]
+            rises = g[VALUE, i + 1]
+            if side * falls < 0.0 and side * rises > 0.0:
+                high = deepest(addresses, ints, reals, x, v, g, i, start, earliest, falls, rises, side)
+                stale = True
+        if high > earliest:
+            continue
+        low = start
+        at_low = g[SAMPLES + piece - 1, i]
+        if side * at_low <= 0.0:
+            low, at_low, side = leaving_sign(addresses, ints, reals, x, v, g, i, start, high)
+        event_values(addresses, ints, reals, x, v, g, high, VALUE)
+        at_high = g[VALUE, i]
+        stale = True
+        if side != g[SIGN, i] or side * at_low <= 0.0 or side * at_high >= 0.0:
+            continue
+        found = locate(addresses, ints, reals, x, v, g, i, low, high, at_low, at_high)
+        if found < earliest:
+            earliest = found
+            first = i
+            g[HIT, i] = side
+    return earliest, first
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
@@ -372,6 +426,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     first = i
                     g[HIT, i] = side
         if first >= 0:
+            earliest, first = overtaken(addresses, ints, reals, x, v, g, piece, a, first, earliest)
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
             doubtful = start == 0.0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
             if doubtful and not sound(addresses, ints, reals, x, v, start, earliest, DEFECT):
