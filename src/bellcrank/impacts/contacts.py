@@ -16,6 +16,7 @@ from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.errors import ModelError
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.gaps import TOUCHING
 from bellcrank.impacts.modes import (
     SETTING_OFF,
     ContactForces,
@@ -35,8 +36,6 @@ from bellcrank.mechanism import Mechanism, State
 Array = NDArray[np.float64]
 Made = TypeVar("Made")
 
-TOUCHING = 1e-8
-"""Contacts nearer than this at an impact take part in it [m]."""
 AT_REST = 2e-6
 """A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
 SLOWEST = 1e-3

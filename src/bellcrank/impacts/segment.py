@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.events import Event, watch_program
-from bellcrank.impacts.contacts import TOUCHING, Contacts, shared_key
+from bellcrank.impacts.contacts import Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.gaps import Gap, watching
+from bellcrank.impacts.gaps import TOUCHING, Gap, watching
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.surfaces import Elsewhere, searches
@@ -124,9 +124,13 @@ class Segment(Run):
 
     def _ends(self) -> list[tuple[str, str, int]]:
         """What may end the lasting contacts: (contact, what, direction)."""
-        eq = traced_equations(self.mechanism, self.machine.partition)
-        ends = watched(eq, self.contacts.pairs, self.modes, self.sharing)
-        return [(name, what, direction) for name, what, direction, _ in ends]
+
+        def make() -> list[tuple[str, str, int]]:
+            eq = traced_equations(self.mechanism, self.machine.partition)
+            ends = watched(eq, self.contacts.pairs, self.modes, self.sharing)
+            return [(name, what, direction) for name, what, direction, _ in ends]
+
+        return self.contacts.once(("ends", shared_key(self.modes, self.sharing)), make)
 
     def _more_events(self) -> list[Event]:
         """What else is watched."""

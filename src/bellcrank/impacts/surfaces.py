@@ -17,14 +17,12 @@ from bellcrank.contact.several import NEAR
 from bellcrank.contact.source import Source, leader
 from bellcrank.events import Event
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.gaps import TOUCHING
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.tracking import Tracker, trackers
 
 Array = NDArray[np.float64]
 Approach = Callable[[State, Array], tuple[Array, Array]]
-
-TOUCHING = 1e-8
-"""Gaps below this are closed [m]."""
 
 
 def searches(event: Event) -> bool:
