@@ -24,7 +24,9 @@ FAR = 1e-12
 def blended_curvature(
     rows: Sequence[tuple[Scalar, ...]], x: Vec, f: Scalar, slope: Vec, e1: Vec, e2: Vec
 ) -> Symmetric:
-    """Along two tangents at right angles at a point x of the surface. rows: As of :class:`bellcrank.contact.local.Local`.
+    """Along two tangents at right angles to each other, at a point x of the surface.
+
+    rows: As of :class:`bellcrank.contact.local.Local`.
 
     With f = sum w q / sum w, and its slope, the second derivative is
         sum (w q'' + w' (q' - f') + (q' - f') w' + (q - f) w'') / sum w.
