@@ -144,8 +144,9 @@ class LocalPatch(Around):
         return scale(self.source.sign / sqrt(maximum(dot(n, n), TINY)), n)
 
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-        """Second over first fundamental form, where the last contact was."""
-        _, a, b, aa, ab, bb = self.at(self.inputs[0], self.inputs[1])
+        """Second over first fundamental form, where the last contact was; at x where it is `sharp`."""
+        u, v = self.foot(x) if self.sharp else (self.inputs[0], self.inputs[1])
+        _, a, b, aa, ab, bb = self.at(u, v)
         n = self._normal(a, b)
         E, F, G = dot(a, a), dot(a, b), dot(b, b)
         L, M, N = -dot(n, aa), -dot(n, ab), -dot(n, bb)
