@@ -21,11 +21,11 @@ from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import BAND, FOUND
 from bellcrank.contact.overlooked import ALONG
-from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.pieces import REACH
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
+from contact.slow_search import SlowPair
 from contact.test_descent import bumpy, ways
 from contact.test_several import box, dumbbell
 
@@ -278,7 +278,7 @@ def test_overlap_with_a_curved_shape_grows_as_it_is_pushed_in() -> None:
 )
 def test_slow_search_finds_the_same_points(a: Sampled, b: Shape) -> None:
     """The steps in Python, refined by the program of the equations of motion."""
-    quick, slow = SampledPair(a, b), PatchedPair(a, b)
+    quick, slow = SampledPair(a, b), SlowPair(a, b)
     random = np.random.default_rng(2)
     for trial in range(12):
         R = Rotation.from_rotvec(0.02 * random.normal(size=3) * (trial % 3)).as_matrix()

@@ -20,7 +20,15 @@ ROOM_A = TREE_HEADER + 3  # samples of a piece of surface that a program takes i
 ROOM_B = TREE_HEADER + 4
 WHICH = TREE_HEADER + 5  # the slot to follow; where more than one point touches, the sample of another
 PARTS = TREE_HEADER + 6  # frusta around the other shape
-HEADER = TREE_HEADER + 7
+PATCHES_A = TREE_HEADER + 7  # what settles on surfaces of patches; 0 for others
+PATCHES_B = TREE_HEADER + 8
+SIZE_A = TREE_HEADER + 9  # numbers of a piece of surface
+SIZE_B = TREE_HEADER + 10
+RIMS_A = TREE_HEADER + 11  # samples of its rim that a program takes in
+RIMS_B = TREE_HEADER + 12
+ROWS_A = TREE_HEADER + 13  # all samples of rims
+ROWS_B = TREE_HEADER + 14
+HEADER = TREE_HEADER + 15
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -32,7 +40,8 @@ CLEARANCE = TREE_GIVEN + 6  # answer
 MARGIN_A = TREE_GIVEN + 7
 MARGIN_B = TREE_GIVEN + 8
 FACING = TREE_GIVEN + 9  # how far normals may turn before the next search
-GIVEN = TREE_GIVEN + 10
+RIM = TREE_GIVEN + 10  # how far points beyond rims of patches must come back, at least
+GIVEN = TREE_GIVEN + 11
 # pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
 SPOT = WIDE_PAD
 GAP_BEND = WIDE_PAD + 3
@@ -44,6 +53,8 @@ LEVEL = WIDE_PAD + 19
 FOOT = WIDE_PAD + 20  # of the last point on a convex shape (3), and whether there is one
 AWAY = WIDE_PAD + 24  # normal of the shape there (3)
 PADS = WIDE_PAD + 28
+THROUGH = 0.5
+"""Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
 """Place in the pad of what nearest samples are to be within, as searches of trees have it."""
 # rows of whole numbers: stack, samples around a point of each surface, how many
@@ -91,3 +102,5 @@ FOUND = 0
 LOST = 1
 SEVERAL = 2
 DEEPER = 3
+CROSSED = 4
+IS_BEHIND = 5

@@ -31,8 +31,9 @@ Search = Callable[[Mat, Vec, "Vec | None"], Points]
 # Shapes are kept beside their programs, so that no other one can have their place in memory.
 _searches: dict[tuple[object, ...], tuple[Shape, Shape, Subprogram]] = {}
 
-_meetings: WeakKeyDictionary[Source, dict[int, tuple[Shape, Subprogram]]] = WeakKeyDictionary()
+_meetings: WeakKeyDictionary[Source, dict[tuple[int, bool], tuple[Shape, Subprogram]]] = WeakKeyDictionary()
 _surfaces: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
+_rims: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 
 
 def searched(
@@ -96,9 +97,10 @@ def _meeting(a: Around, b: Shape) -> Subprogram:
     """Pose of b seen from a, hold of a, the pieces of both surfaces -> normal, both points."""
     other = b.source if isinstance(b, Around) else b
     known = _meetings.setdefault(a.source, {})
-    found = known.get(id(other))
+    key = id(other), a.exact
+    found = known.get(key)
     if found is None or found[0] is not other:
-        found = known[id(other)] = other, _traced(a, b)
+        found = known[key] = other, _traced(a, b)
     return found[1]
 
 
@@ -123,7 +125,9 @@ def _within(piece: Around, x: Sequence[Expr]) -> Around:
     surface = _surface(piece)
     if surface.count.total < WORTH:
         return own
-    return _Called(own.source, own.start, own.inputs, own.turn, own.hold, own.leads, own=own, pulling=surface)
+    return _Called(
+        own.source, own.start, own.inputs, own.turn, own.hold, own.leads, own.exact, own=own, pulling=surface
+    )
 
 
 def _surface(piece: Around) -> Subprogram:
@@ -142,13 +146,28 @@ def _surface(piece: Around) -> Subprogram:
     return found
 
 
+def _rim(piece: Around) -> Subprogram | None:
+    """A point, the piece of surface -> its rim there; None for a closed surface."""
+    if not (isinstance(piece, Local) and piece.source.rim_room):
+        return None
+    found = _rims.get(piece.source)
+    if found is None:
+        count = len(piece.inputs)
+
+        def build(x: Sequence[Expr]) -> list[Scalar]:
+            return replace(piece, inputs=tuple(x[3:])).rim(vec(x[0:3])) or []
+
+        found = _rims[piece.source] = Subprogram.traced("rim", 3 + count, build, [(3, count)])
+    return found
+
+
 def _twins(piece: Around) -> dict[int, int]:
     """Places of the numbers of neighbouring samples: what is done with one is done with the other."""
     if not isinstance(piece, Local):
         return {}
     found: dict[int, int] = {}
     # The first sample, which serves where no other reaches, stays by itself.
-    for k in range(ENTRIES, len(piece.inputs) - ENTRIES, 2 * ENTRIES):
+    for k in range(ENTRIES, (piece.source.capacity - 1) * ENTRIES, 2 * ENTRIES):
         for j in range(6 + k, 6 + k + ENTRIES):
             found[j], found[j + ENTRIES] = j + ENTRIES, j
     return found
@@ -171,6 +190,13 @@ class _Called(Around):
 
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
         return self.own.bend(x, e1, e2)
+
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        found = _rim(self.own)
+        return None if found is None else list(found(*x, *self.own.inputs))
+
+    def sharpened(self) -> _Called:
+        return replace(self, own=self.own.sharpened())
 
     def room(self, x: Vec) -> Scalar:
         return self.own.room(x)

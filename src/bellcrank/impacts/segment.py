@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.events import Event, StateEvent, watch_program
-from bellcrank.impacts.contacts import TOUCHING, Contacts, shared_key
+from bellcrank.events import Event, watch_program
+from bellcrank.impacts.checks import TOUCHING
+from bellcrank.impacts.contacts import Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.gaps import Gap, watching
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
-from bellcrank.mechanics.contacts import ContactPair, along
-from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.impacts.surfaces import Elsewhere, searches
+from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.result.result import Result
 from bellcrank.run import Run
-from bellcrank.simulate.events import RATE
 from bellcrank.simulate.loop import Change
 
 if TYPE_CHECKING:
@@ -34,44 +35,13 @@ if TYPE_CHECKING:
     from bellcrank.simulate.loop import Progress
 
 Array = NDArray[np.float64]
+Answer = tuple[State | None, Array | None, bool]
+"""What events change: state, parameters, whether to stop."""
 
 MOMENTS = (1e-6, 1e-5, 1e-4)
 """How far ahead it may show which of the contacts that share let go or slip [s]."""
 NEARLY = 1e-7
 """Longest time from there to the end of slip in space [s]."""
-MISSED = 1e-9
-"""A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]."""
-
-
-class Gap(StateEvent):
-    """The gap of a contact falling through zero; its name is the contact's."""
-
-
-class GapRate(StateEvent):
-    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
-
-    def __post_init__(self) -> None:
-        assert self.direction == RATE
-
-
-def watching(pair: ContactPair) -> list[Event]:
-    """What is watched of an open contact."""
-
-    def gap(kin: Kinematics, t: Scalar) -> Scalar:
-        return pair.closest(kin).distance
-
-    def deeper(kin: Kinematics, t: Scalar) -> Scalar:
-        return pair.closest(kin).distance + MISSED
-
-    def rate(kin: Kinematics, t: Scalar) -> Scalar:
-        return along(kin, pair.rows(kin)[1][0])
-
-    name = pair.contact.name
-    return [
-        Gap(name, direction=-1, trace=gap),
-        GapRate(name, direction=RATE, trace=rate),
-        Gap(name, direction=-1, trace=deeper),
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +125,13 @@ class Segment(Run):
 
     def _ends(self) -> list[tuple[str, str, int]]:
         """What may end the lasting contacts: (contact, what, direction)."""
-        eq = traced_equations(self.mechanism, self.machine.partition)
-        ends = watched(eq, self.contacts.pairs, self.modes, self.sharing)
-        return [(name, what, direction) for name, what, direction, _ in ends]
+
+        def make() -> list[tuple[str, str, int]]:
+            eq = traced_equations(self.mechanism, self.machine.partition)
+            ends = watched(eq, self.contacts.pairs, self.modes, self.sharing)
+            return [(name, what, direction) for name, what, direction, _ in ends]
+
+        return self.contacts.once(("ends", shared_key(self.modes, self.sharing)), make)
 
     def _more_events(self) -> list[Event]:
         """What else is watched."""
@@ -278,26 +252,57 @@ class Segment(Run):
         first = len(self.events) - len(self.ends)
         ended = [self.ends[i - first] for i in hits if i >= first]
         struck = [self.events[i].name for i in hits if isinstance(self.events[i], Gap)]
-        state, new_p, stop = change or (None, None, False)
-        if not (struck or ended or (self.modes and (state is not None or new_p is not None))):
-            packed = None if state is None else self.machine.pack(state.q, state.u)
-            return Change(packed, new_p, stop) if change else None
+        told = any(not searches(self.events[i]) for i in users)
         try:
-            return self._contact_event(t, y, p, change or (None, None, False), struck, ended)
+            change, elsewhere = self._elsewhere(t, y, p, change)
+            state, new_p, stop = change or (None, None, False)
+            struck += [name for name in elsewhere.struck if name not in struck]
+            if not (struck or ended or elsewhere.passed or (self.modes and told and change)):
+                packed = None if state is None else self.machine.pack(state.q, state.u)
+                return Change(packed, new_p, stop) if change else None
+            return self._contact_event(
+                t, y, p, (state, new_p, stop), struck, ended, told, bool(elsewhere.passed)
+            )
         except ContactError as error:
             self.failure = error
             return Change(None, None, True)
+
+    def _elsewhere(
+        self, t: float, y: Array, p: Array, change: Answer | None
+    ) -> tuple[Answer | None, Elsewhere]:
+        """What events have changed, and what this did to contact points on surfaces of data."""
+        surfaces = self.contacts.surfaces
+        if change is None or not surfaces.trackers:
+            return change, Elsewhere()
+        jumped, new_p, stop = change
+        n = self.mechanism.linkage.positions
+        if jumped is not None and not np.array_equal(jumped.q, y[:n]):
+            # Where bodies are put elsewhere nothing is known of their contact points.
+            new_p = p.copy() if new_p is None else new_p
+            surfaces.search(jumped, new_p)
+            self._remember(t, new_p.copy())
+        if new_p is None:
+            return change, Elsewhere()
+        state = jumped or self.full_state(self.machine, t, y, p)
+        found = surfaces.elsewhere(self.modes, state, p, new_p, self.contacts.approach)
+        self.history[-1][1][:] = new_p
+        return (jumped, new_p, stop), found
 
     def _contact_event(
         self,
         t: float,
         y: Array,
         p: Array,
-        change: tuple[State | None, Array | None, bool],
+        change: Answer,
         struck: Sequence[str],
         ended: Sequence[tuple[str, str]],
+        told: bool,
+        passed: bool,
     ) -> Change:
-        """Impacts and changes of lasting contacts, after what the user's own events did."""
+        """Impacts and changes of lasting contacts, after what the user's own events did.
+
+        told: Whether there were any. passed: Whether contacts that last have got other places.
+        """
         self.breaks.append(self.row(t, y, p))
         jumped, new_p, stop = change
         p = p if new_p is None else new_p
@@ -310,7 +315,9 @@ class Segment(Run):
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
             after, modes = self.contacts.settle(staying, after, p)
-        elif new_p is not None:
+        elif passed:
+            after, modes = self.contacts.settle(self.contacts.resting(state, p), state, p)
+        elif told and new_p is not None:
             after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
             if self._shares(ended):

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.parametric import SHARE, Parametric
+from bellcrank.contact.covering import tensor
+from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.source import Source
 
 Array = NDArray[np.float64]
@@ -19,6 +20,8 @@ Ints = NDArray[np.int64]
 
 MOST = 3000
 """Samples drawn at most; the others are left out evenly."""
+SHARE = 5
+"""Points drawn along each side of a patch."""
 AROUND = 14
 """Neighbours that a sample looks at."""
 BACK = -0.3
@@ -32,7 +35,9 @@ OPEN = 0.02
 def triangles(surface: Source) -> tuple[Array, Ints]:
     """Corners (n, 3) and triangles (m, 3), counter-clockwise seen from outside."""
     if isinstance(surface, Parametric):
-        corners, faces = surface.points, _rows(SHARE, SHARE, len(surface.nets), False)
+        along = np.linspace(0.0, 1.0, SHARE)
+        corners = tensor(surface.nets, along, along)[0].reshape(-1, 3)
+        faces = _rows(SHARE, SHARE, len(surface.nets), False)
         sign = surface.sign
     elif isinstance(surface, BezierGrid):
         rows, columns = surface.grid.shape[:2]
