@@ -246,7 +246,8 @@ class Descent:
             pad[WIDE_PAD + USED] = OFTEN
             pad[WIDE_PAD + CONVEX] = float(rounded(self.a) and (self.a is self.b or rounded(self.b)))
             self._following = pad, self._addresses(pad)
-        header[FOLLOW] = 1
+        # Points on patches are settled without samples around them, by which places are told apart.
+        header[FOLLOW] = int(header[PATCHES_A] == 0 and header[PATCHES_B] == 0)
         count = descend.at(self._following[1])
         if count == 1:
             header[START_A], header[START_B] = self._found[0], self._found[1]

@@ -21,17 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.partners import Symmetric
-from bellcrank.contact.patch_settling import (
-    CHANGED,
-    LEAVES,
-    OVER,
-    PADDED,
-    PATCHED,
-    SAME,
-    WIDTH,
-    WRITES,
-    settle_patch,
-)
+from bellcrank.contact.patch_points import OVER, PADDED, PATCHED
+from bellcrank.contact.patch_settling import CHANGED, LEAVES, SAME, WIDTH, WRITES, settle_patch
 from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.source import Around, Source
