@@ -40,9 +40,13 @@ def why_not(shape: Shape) -> str:
     if isinstance(shape, Box):
         return f"a box has sharp edges, which have no normal; {SAMPLE_IT}"
     if isinstance(shape, Cylinder):
+        r, length = "radius", "2 * half_length"
+        if isinstance(shape.radius, float | int) and isinstance(shape.half_length, float | int):
+            r, length = f"{shape.radius:g}", f"{2.0 * shape.half_length:g}"
         return (
             "a cylinder has sharp rims, which have no normal, so that a contact point sliding over one would jump from "
-            "side to end; take a capsule or a superellipsoid, or an evenly sampled mesh of it"
+            f"side to end; for what rolls on its side take Revolution(lambda z: {r} + 0.0 * z, {length}), which is "
+            f"that side alone, beginning at the origin of its frame; for its ends {SAMPLE_IT}"
         )
     return "it is planar; give both shapes in space"
 

@@ -187,18 +187,9 @@ def far_from(rows: Floats, k: int, answer: Floats, at: int) -> float:
 
 @part
 def outside(
-    header: Ints,
-    given: Floats,
-    table_a: Floats,
-    nodes_a: Floats,
-    table_b: Floats,
-    nodes_b: Floats,
-    answer: Floats,
-    patch: float,
-    pad: Floats,
-    pairs: Ints,
-    bounds: Floats,
-) -> float:
+    header: Ints, given: Floats, table_a: Floats, nodes_a: Floats, table_b: Floats, nodes_b: Floats,
+    answer: Floats, patch: float, pad: Floats, pairs: Ints, bounds: Floats,
+) -> float:  # fmt: skip
     """No sample of a comes lower above b than this, but where both lie in the patches."""
     leaves_a, leaves_b = header[LEAVES_A], header[LEAVES_B]
     width_a, width_b = header[WIDTH_A], header[WIDTH_B]
@@ -251,20 +242,9 @@ def outside(
 
 @part
 def cleared(
-    header: Ints,
-    given: Floats,
-    table_a: Floats,
-    nodes_a: Floats,
-    turns_a: Floats,
-    table_b: Floats,
-    nodes_b: Floats,
-    turns_b: Floats,
-    pad: Floats,
-    stack: Ints,
-    bounds: Floats,
-    answer: Floats,
-    known: Floats,
-) -> None:
+    header: Ints, given: Floats, table_a: Floats, nodes_a: Floats, turns_a: Floats, table_b: Floats,
+    nodes_b: Floats, turns_b: Floats, pad: Floats, stack: Ints, bounds: Floats, answer: Floats, known: Floats,
+) -> None:  # fmt: skip
     """Patches around the closest points and the clearance outside, where there are such patches."""
     for k in range(6):
         known[LAST + k] = answer[4 + k]
@@ -350,18 +330,9 @@ def left_patches(given: Floats, answer: Floats, known: Floats) -> bool:
 
 @part
 def stayed(
-    header: Ints,
-    found: Ints,
-    given: Floats,
-    table_a: Floats,
-    nodes_a: Floats,
-    table_b: Floats,
-    nodes_b: Floats,
-    pad: Floats,
-    rows: Ints,
-    answer: Floats,
-    known: Floats,
-) -> bool:
+    header: Ints, found: Ints, given: Floats, table_a: Floats, nodes_a: Floats, table_b: Floats, nodes_b: Floats,
+    pad: Floats, rows: Ints, answer: Floats, known: Floats,
+) -> bool:  # fmt: skip
     """Whether the closest place is still that of the last time; it is then refined and stands in the answer."""
     if known[VALID] < 0.5:
         return False
