@@ -79,7 +79,7 @@ class ContactMethods(StateMethods, Registry):
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
-        approach_speed; points, the most at which a sampled surface touches at a time.
+        approach_speed; points, the most at which a surface of samples or patches touches at a time.
         """
         from bellcrank.contact.closest import check_pair
         from bellcrank.contact.source import Source
