@@ -9,37 +9,43 @@ What is remembered between searches is kept in parameters too: a run depends on 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.found import NONE
-from bellcrank.contact.meeting_layout import FOUND, HOLD
+from bellcrank.contact.meeting_layout import CROSSED, FOUND, HOLD
 from bellcrank.contact.refinement import BEYOND
-from bellcrank.contact.search import SampledPair
+from bellcrank.contact.search import CROSSING_RIMS, SampledPair
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent, Watched
+from bellcrank.events import ClosingRate, Event, StateEvent, Watched
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.pressing import Pressing
-from bellcrank.mechanics.vectors import matmul, sub, transpose, transposed_times
+from bellcrank.mechanics.vectors import dot, matmul, sub, transpose, transposed_times
 from bellcrank.model.forces import ContactForce
-from bellcrank.program.functions import where
+from bellcrank.program.functions import maximum, where
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar, compare
+from bellcrank.program.trace import Scalar, compare, logical
 from bellcrank.result.snapshot import Snapshot
+from bellcrank.simulate.events import RATE
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
 
 Array = NDArray[np.float64]
+
+NEAR = 30.0
+"""Radii of both bodies together within which points are followed; farther apart nothing touches, and gaps are those of
+spheres around the bodies."""
 
 
 def groups(forces: list[ContactForce]) -> dict[str, list[ContactForce]]:
@@ -72,6 +78,10 @@ class _Slot:
     def empty(self, p: Array) -> bool:
         """Whether there is no point in it."""
         return bool(p[self.hold[0]] < 0.0 or p[self.sample] < 0.0)
+
+    def clear(self, p: Array) -> None:
+        """Take the point out."""
+        p[self.hold], p[self.sample], p[self.partner] = NONE, -1.0, -1.0
 
     def samples(self, p: Array) -> tuple[int, int]:
         """Of the surface that leads, and of the other."""
@@ -144,6 +154,17 @@ class Tracker:
         # Half of what is allowed: the event is met before a contact is.
         p[self._clearance] = 0.5 * clearance
         p[self._pose[:9]], p[self._pose[9:]] = Q.ravel(), q
+        if float(q @ q) > self._near**2:
+            for slot in self.slots:
+                slot.clear(p)
+
+    @cached_property
+    def _near(self) -> float:
+        """Distance of the bodies [m] beyond which no points are followed."""
+        if any(shape.planar for shape in self.shapes):
+            return math.inf
+        radii = [shape.bounding_radius() for shape in self.shapes]
+        return NEAR * sum(r if isinstance(r, int | float) else math.inf for r in radii)
 
     def _search(self, R: Array, c: Array, p: Array) -> float:
         """Into the slots; how far the bodies may move."""
@@ -159,7 +180,7 @@ class Tracker:
         nothing = bool((meeting.kept[points : 2 * points, 0] < 0).all())
         for k, slot in enumerate(self.slots):
             if meeting.kept[points + k, 0] < 0:
-                p[slot.hold], p[slot.sample], p[slot.partner] = NONE, -1.0, -1.0
+                slot.clear(p)
             if not nothing:
                 self._write(k, points + k, p)
         return meeting.clearance
@@ -181,7 +202,9 @@ class Tracker:
         slot, pair = self.slots[k], self.pair
         meeting = pair.meeting
         turn = -p[slot.turns[letter]]
-        if slot.empty(p):
+        if float(c @ c) > self._near**2:
+            slot.clear(p)
+        elif slot.empty(p):
             self._search_all(state, p)
         else:
             meeting.pose(*pair.seen(R, c))
@@ -189,6 +212,8 @@ class Tracker:
             how = meeting.follow(k)
             if how == FOUND:
                 self._write(k, k, p)
+            elif how == CROSSED:
+                raise ModelError(f"contact {self.name!r}: {CROSSING_RIMS}")
             elif how == BEYOND:
                 p[slot.hold] = NONE
                 if meeting.patched:
@@ -214,7 +239,20 @@ class Tracker:
             room = partial(self._unmoved, linkage, turn)
             label = f"{self.name}: search {even}"
             found.append(StateEvent(label, direction=-1, trace=room, revise=self.search, recorded=False))
+            if self._near < math.inf:
+                rate = partial(self._nearing, linkage, turn)
+                found.append(ClosingRate(f"{self.name}: nearing {even}", direction=RATE, trace=rate))
         return found
+
+    def _nearing(self, linkage: Linkage, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
+        """Rate of what :meth:`_unmoved` tells of bodies far from each other; zero of others."""
+        found = Pressing.of(self.forces[0], linkage, kin)
+        (_, p_a), (_, p_b) = (found.seen(m) for m in (found.pair.a, found.pair.b))
+        c = sub(p_b, p_a)
+        v = sub(found.velocity_of(found.pair.b.link, p_b), found.velocity_of(found.pair.a.link, p_a))
+        waits = compare("le", turn * kin.parameter(f"{self.name} search turn"), 0.0)
+        near = compare("lt", dot(c, c), self._near**2)
+        return where(logical("or", waits, near), 0.0, 2.0 * self._near**-2 * dot(c, v))
 
     def _unmoved(self, linkage: Linkage, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
         """1 less the motion since the last search over what it allows, both squared.
@@ -238,6 +276,9 @@ class Tracker:
         radius = float(self.shapes[source].bounding_radius())
         clearance = kin.parameter(f"{self.name} clearance")
         room = 1.0 - 2.0 * (moved + (0.5 * radius * radius) * turned) / (clearance * clearance)
+        if self._near < math.inf:
+            # Bodies that turn far from each other do not come closer.
+            room = maximum(room, dot(q, q) * self._near**-2 - 1.0)
         return where(compare("lt", 0.0, turn * kin.parameter(f"{self.name} search turn")), room, 1.0)
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.choosing import LEAST
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.found import FREE, HELD, NONE, Found, parked
 from bellcrank.contact.partners import bend, slope
@@ -257,10 +258,10 @@ class SlowPair:
             left.remove(best)
         return np.array(first + left)
 
-    def _apart(self, sample: int, taken: Array) -> float:
-        """The product of the distances of a sample from points."""
-        far = np.linalg.norm(np.asarray(taken) - self.source.points[sample], axis=1)
-        return float(np.prod(far / self.source.spacing))
+    def _apart(self, sample: int, taken: Array, less: float = 0.0) -> float:
+        """The product of the distances of a sample from points, each less by a length."""
+        far = np.linalg.norm(np.asarray(taken) - self.source.points[sample], axis=1) - less
+        return float(np.prod(np.maximum(far / self.source.spacing, LEAST)))
 
     def _slopes(self, i: NDArray[np.int64], heights: Array) -> Array:
         """How steeply the height falls from each of the samples i to a neighbour."""
@@ -314,10 +315,12 @@ class SlowPair:
         place = {int(s): k for k, s in enumerate(i)}
         slots: list[Found | None] = [None] * points
         taken: list[Array] = []
+        gaps: list[float] = []
 
         def take(slot: int, found: Found) -> None:
             slots[slot] = found
             taken.append(found.x if self.first else found.y)
+            gaps.append(found.gap)
 
         def far(x: Array) -> float:
             return min((float(np.linalg.norm(x - p)) for p in taken), default=math.inf)
@@ -341,15 +344,26 @@ class SlowPair:
             if found is not None and far(found.x if self.first else found.y) >= NEAR * source.spacing:
                 take(_slot(slots, before, found, self.first), found)
         rest = [k for k in range(len(i)) if lying[k]]
+        turns = self.band / float(source.bounding_radius())
         while rest and len(taken) < points:
-            # Spread as widely as the contact reaches: the largest product of distances finds corners.
-            rest = [k for k in rest if far(source.points[i[k]]) >= APART * source.spacing]
+            # What may come down farthest below the points before the next search; between two of them nothing does.
+            apart = [(0.5 if source.sharp[i[k]] else APART) * source.spacing for k in rest]
+            rest = [k for k, least in zip(rest, apart, strict=True) if far(source.points[i[k]]) >= least]
             if not rest:
                 break
-            best = int(np.argmax([self._apart(int(i[k]), np.reshape(taken, (-1, 3))) for k in rest]))
+            spread = [
+                (
+                    not _between(taken, gaps, source.points[i[k]], float(heights[k]), 0.5 * source.spacing),
+                    self._apart(int(i[k]), np.reshape(taken, (-1, 3)), heights[k] / turns),
+                )
+                for k in rest
+            ]
+            best = spread.index(max(spread))
             k = rest.pop(best)
             found = self._tried(R, c, S, t, int(i[k]), int(j[k]), None)
-            if found is not None and found.hold[0] < 2.0:
+            least = (0.5 if source.sharp[i[k]] else APART) * source.spacing
+            wide = found is not None and far(found.x if self.first else found.y) >= least
+            if found is not None and found.hold[0] < 2.0 and wide:
                 take(_slot(slots, before, found, self.first), found)
         filled = [s for s in slots if s is not None]
         if not filled:
@@ -397,7 +411,7 @@ class SlowPair:
             return FREE
         if not bent.any():
             return HELD
-        e = vectors[:, int(np.argmax(values))] @ E
+        e = vectors[:, int(np.argmin(values))] @ E
         return (1.0, float(e[0]), float(e[1]), float(e[2]))
 
     def _lies(self, S: Array, t: Array, i: int, j: int) -> bool:
@@ -409,6 +423,17 @@ class SlowPair:
         K, _, other = self._bent(S, t, i, j)
         flat = bool((np.linalg.eigvalsh(0.5 * (K + K.T)) * source.spacing <= FLAT).any())
         return flat and float(source.normals[i] @ other) < OPPOSED
+
+
+def _between(taken: list[Array], gaps: list[float], x: Array, height: float, near: float) -> bool:
+    """Whether a place lies between two contact points, near their line, and no lower than that."""
+    for k, p in enumerate(taken):
+        for m, q in enumerate(taken[:k]):
+            share = float((x - p) @ (q - p)) / max(float((q - p) @ (q - p)), 1e-300)
+            beside = 0.0 < share < 1.0 and float(np.linalg.norm(x - p - share * (q - p))) < near
+            if beside and height >= gaps[k] + share * (gaps[m] - gaps[k]) - 1e-6 * near:
+                return True
+    return False
 
 
 def _slot(slots: list[Found | None], before: list[Found | None], found: Found, first: bool) -> int:

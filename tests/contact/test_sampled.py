@@ -190,7 +190,7 @@ def test_sampled_surface_needs_the_continuous_treatment() -> None:
         check_pair(sampled_sphere(100), Cylinder(1.0, 2.0))
     with pytest.raises(ModelError, match="planar"):
         check_pair(sampled_sphere(100), Circle(1.0))
-    with pytest.raises(ModelError, match="points= belongs to sampled"):
+    with pytest.raises(ModelError, match="points= belongs to surfaces of samples"):
         system.contact(
             "two", system.ground.plane(), ball.sphere(0.1), treatment="continuous", stiffness=1e6, points=2
         )

@@ -100,7 +100,9 @@ def test_points_may_be_chosen() -> None:
     assert list(on_floor(Box(0.05, 0.1, 0.1), (0, 0, 1), points=1).forces) == ["c"]
     with pytest.raises(ModelError, match=r"Plane and Box touch at 8 points; give points=8, or points=1"):
         on_floor(Box(0.05, 0.1, 0.1), (0, 0, 1), points=3)
-    with pytest.raises(ModelError, match=r"Plane and Sphere touch at one point; points= belongs to sampled"):
+    with pytest.raises(
+        ModelError, match=r"Plane and Sphere touch at one point; points= belongs to surfaces of"
+    ):
         on_floor(Sphere(0.05), (0, 0, 1), points=3)
 
 

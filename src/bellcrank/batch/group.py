@@ -14,7 +14,7 @@ from bellcrank.batch.lane_queue import advance_groups
 from bellcrank.batch.lanes import ACTIVE, FLAG, FROM_START, LANE_ROWS, LANES, ORDER, advance_lanes
 from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
-from bellcrank.impacts.segment import watching
+from bellcrank.impacts.gaps import watching
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program

@@ -244,8 +244,12 @@ class Creases:
         first = np.zeros((number, 3))
         first[ends[order][::-1]] = ways[order][::-1]
         sign = np.where(np.einsum("ij,ij->i", ways, first[ends]) > 0.999999, 1.0, -1.0)
-        outward = np.concatenate([inverse, -inverse])
-        tangent = _sums(ends, sign[:, None] * outward, number)
+        # A long straight line that runs into an arc keeps its way.
+        longest = np.zeros(number)
+        far = np.tile(np.linalg.norm(way, axis=1), 2)
+        np.maximum.at(longest, ends, far)
+        share = np.where(WIDE * far < longest[ends], 0.0, 1.0)
+        tangent = _sums(ends, (share * sign)[:, None] * np.concatenate([inverse, -inverse]), number)
         straight = np.linalg.norm(_sums(ends, ways, number), axis=1) < 2.0 * np.sin(0.5 * CREASE)
         kind = np.where(edges == 0, SMOOTH, np.where((edges == 2) & straight, EDGE, CORNER)).astype(np.int8)
         size = np.linalg.norm(tangent, axis=1)

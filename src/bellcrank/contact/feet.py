@@ -20,7 +20,7 @@ from bellcrank.contact.pieces import RADIUS as DOME_RADIUS
 from bellcrank.contact.pieces import TOP
 from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
 from bellcrank.contact.settling import tangents
-from bellcrank.contact.smooth import CONVEX, GAUGE
+from bellcrank.contact.smooth import DISTANCE, GAUGE, SURFACE
 from bellcrank.contact.tree_bounds import SQUARE, reaches
 from bellcrank.contact.tree_heights import reach
 from bellcrank.contact.tree_layout import AXIS, DRUM, KIND
@@ -59,8 +59,8 @@ def reach_to(given: Floats, nodes: Floats, k: int, x: float, y: float, z: float)
 
 @part
 def footed(header: Ints) -> bool:
-    """Whether a shape is convex but f no distance, so that feet are to be looked for."""
-    return header[KIND] == GAUGE or header[KIND] == CONVEX  # type: ignore[no-any-return]
+    """Whether f of a shape is no distance, so that feet are to be looked for."""
+    return header[KIND] > DISTANCE and header[KIND] != SURFACE  # type: ignore[no-any-return]
 
 
 @part

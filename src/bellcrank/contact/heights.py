@@ -83,9 +83,19 @@ def sample_above(
 
 @part
 def node_above(
-    header: Ints, given: Floats, nodes: Floats, frusta: Floats, k: int, enough: float, pad: Floats
+    header: Ints,
+    given: Floats,
+    nodes: Floats,
+    frusta: Floats,
+    k: int,
+    enough: float,
+    distant: bool,
+    pad: Floats,
 ) -> float:
-    """No sample of a node is nearer to a smooth shape than this, nor deeper inside it; looks no closer than enough."""
+    """No sample of a node is nearer to a smooth shape than this, nor deeper inside it; looks no closer than enough.
+
+    distant: Whether what is enough may be so far away that heights are much less than distances.
+    """
     seen(given, nodes, k, pad, POINT)
     kind = header[KIND]
     ball = nodes[k, BALL]
@@ -113,7 +123,7 @@ def node_above(
     inverse = 1.0 / math.sqrt(max(1e-300, gx * gx + gy * gy + gz * gz))
     far = f * inverse
     bound = max(outside, far - reach_to(given, nodes, k, inverse * gx, inverse * gy, inverse * gz))
-    if bound >= enough or not far > ball or not footed(header):
+    if bound >= enough or not far > ball or not footed(header) or not (distant or far > enough):
         return bound  # type: ignore[no-any-return]
     # Far away the slope does not point to the foot, which would make the bound loose by the size of the node.
     far = distance(header, given, enough + ball, NEARLY * ball * ball / (far + given[RADIUS]), pad)
@@ -142,7 +152,7 @@ def lowest_above(
     given[BOUND] = sample_above(header, given, table, frusta, best, math.inf, pad)
     waiting = 0
     k = 0
-    here = node_above(header, given, nodes, frusta, 0, given[BOUND], pad)
+    here = node_above(header, given, nodes, frusta, 0, given[BOUND], True, pad)
     while here < given[BOUND]:
         header[LOOKED] += 1
         if k >= leaves - 1:
@@ -154,7 +164,7 @@ def lowest_above(
                     best = i
         else:
             for child in range(2 * k + 1, 2 * k + 3):
-                above = max(here, node_above(header, given, nodes, frusta, child, given[BOUND], pad))
+                above = max(here, node_above(header, given, nodes, frusta, child, given[BOUND], True, pad))
                 if above < given[BOUND]:
                     queued(queue, bounds, waiting, child, 0, above, True)
                     waiting += 1
@@ -191,7 +201,7 @@ def low_above(
         top -= 1
         k = stack[top]
         header[LOOKED] += 1
-        if node_above(header, given, nodes, frusta, k, bound, pad) >= bound:
+        if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
             continue
         if k >= leaves - 1:
             j = k - (leaves - 1)

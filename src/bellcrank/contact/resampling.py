@@ -55,15 +55,18 @@ def resampled(
         h = _checked(mesh, spacing)
     area = float(mesh.areas.sum())
     enough = _rounded_up(math.sqrt(DENSE * area / most))
-    refused = TooMany(
-        f"samples {h:.3g} m apart are more than {most} on this mesh, which is the most; spacing={enough:g} would do"
+    refused = ModelError(
+        f"samples {h:.3g} m apart may be more than {most} on this mesh, which is the most; spacing={enough:g} would do"
     )
-    if area > most * h * h:
+    if DENSE * area > 2.0 * most * h * h:
         raise refused
     try:
         samples = divided(mesh, h, 2 * most)
     except TooMany:
-        raise refused from None
+        raise ModelError(
+            f"the triangles of this mesh are so narrow that samples {h:.3g} m apart along them are more than "
+            f"{2 * most}; mesh it anew with wider ones, or give a larger spacing="
+        ) from None
     stays = thinned(samples, h)
     if np.count_nonzero(stays) > most:
         raise refused
@@ -98,8 +101,7 @@ def _sensible(mesh: Creases) -> float:
     """A distance of samples from a mesh: that of its vertices, but no coarser than its size and curvature ask for."""
     area = mesh.areas
     whole = float(area.sum())
-    # That of a regular triangle as large.
-    own = float((np.sqrt(4.0 / math.sqrt(3.0) * area) * area).sum()) / whole
+    own = float((mesh.lengths.max(axis=1) * area).sum()) / whole
     turn, twin = mesh.turns, np.maximum(mesh.twins, 0)
     bent = (mesh.twins >= 0) & (turn > FLAT) & ~mesh.crease.ravel()
     apart = (2.0 / 3.0) * (np.repeat(area, 3) + area[twin // 3]) / mesh.lengths.ravel()

@@ -107,8 +107,8 @@ class Around(Shape):
     """A surface of data with its piece around a contact as inputs.
 
     source: The whole surface. start: The last contact point. inputs: What :meth:`Source.piece` tells. turn: +1 and -1
-    in turn, changed when the piece is gathered anew. hold: How the contact point may move: 2 freely, 1 along the three
-    numbers that follow, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds.
+    in turn, changed when the piece is gathered anew. hold: How the contact point may move: 2 freely, 1 in the plane
+    whose normal follows, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds.
     """
 
     source: Source
@@ -130,6 +130,10 @@ class Around(Shape):
     def curvature(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
         """Curvature of the surface at x along two tangents, in the shape's own axes, for Hertz's theory."""
         return self.bend(x, e1, e2)
+
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        """The rim around x, as :func:`bellcrank.contact.rim_local.rim_numbers` tells it; None for a closed surface."""
+        return None
 
     @abstractmethod
     def room(self, x: Vec) -> Scalar:

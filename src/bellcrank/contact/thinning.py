@@ -13,6 +13,8 @@ Ints = NDArray[np.int64]
 
 CLOSEST = 0.6
 """Of samples over their distance."""
+CLOSE = 4
+"""Samples that one that goes is compared with."""
 BLOCK = 8.0
 """Side of blocks over the least distance of samples."""
 ALIKE = 0.5
@@ -20,27 +22,43 @@ ALIKE = 0.5
 
 
 def thinned(samples: Samples, spacing: float) -> NDArray[np.bool_]:
-    """Which samples stay so that none is too close to another of its side: corners first, then edges, then the rest."""
+    """Which samples stay so that none is too close to another of its side: corners first, then edges, then the rest.
+
+    All that go have one that stays as close as that.
+    """
     r = CLOSEST * spacing
-    points, n, number = samples.points, samples.normals, len(samples.points)
-    kept = np.ones(number, np.bool_)
-    far = np.asarray(cKDTree(points).query(points, 2, workers=-1)[0])[:, 1]
-    near = np.flatnonzero(far < r)
-    if not len(near):
-        return kept
-    # Where they crowd by the hundred one a cell is left first: the diagonal of a cell is less than the distance.
-    cell = np.floor((points[near] - points.min(axis=0)) / (0.5 * r)).astype(np.int64)
-    axis = np.abs(n[near]).argmax(axis=1)
-    way = np.where(n[near, axis] > 0.0, axis, axis + 3)
+    points = samples.points
+    kept = np.ones(len(points), np.bool_)
+    near = np.flatnonzero(np.asarray(cKDTree(points).query(points, 2, workers=-1)[0])[:, 1] < r)
+    while len(near):
+        kept[near] = False
+        some = _one_a_cell(samples, near, 0.5 * r)
+        pairs = cKDTree(points[some]).query_pairs(r, output_type="ndarray")
+        pairs = pairs[_alike(samples, some[pairs[:, 0]], some[pairs[:, 1]])]
+        kept[some[_apart(pairs, _ranks(points[some], samples.kinds[some], BLOCK * r))]] = True
+        gone = near[~kept[near]]
+        stays = np.flatnonzero(kept)
+        nearest = np.arange(1, min(CLOSE, len(stays)) + 1)
+        far, which = cKDTree(points[stays]).query(points[gone], nearest, workers=-1)
+        held = (far < r) & np.stack([_alike(samples, gone, stays[k]) for k in np.asarray(which).T], axis=1)
+        near = gone[~held.any(axis=1)]
+    return kept
+
+
+def _alike(samples: Samples, a: Ints, b: Ints) -> NDArray[np.bool_]:
+    n = samples.normals
+    return np.asarray(np.einsum("ij,ij->i", n[a], n[b]) > ALIKE)
+
+
+def _one_a_cell(samples: Samples, near: Ints, size: float) -> Ints:
+    """Of samples in cells, whose diagonals are less than their distance, one for each way they face, the best kind."""
+    points, n = samples.points[near], samples.normals[near]
+    cell = np.floor((points - points.min(axis=0)) / size).astype(np.int64)
+    axis = np.abs(n).argmax(axis=1)
+    way = np.where(n[np.arange(len(n)), axis] > 0.0, axis, axis + 3)
     order = np.lexsort((near, samples.kinds[near], way, *cell.T))
     same = (np.diff(cell[order], axis=0) == 0).all(axis=1) & (np.diff(way[order]) == 0)
-    dropped = order[1:][same]
-    kept[near[dropped]] = False
-    near = near[np.isin(near, near[dropped], invert=True)] if len(dropped) else near
-    pairs = cKDTree(points[near]).query_pairs(r, output_type="ndarray")
-    alike = np.einsum("ij,ij->i", n[near[pairs[:, 0]]], n[near[pairs[:, 1]]]) > ALIKE
-    kept[near] = _apart(pairs[alike], _ranks(points[near], samples.kinds[near], BLOCK * r))
-    return kept
+    return np.sort(near[order[np.concatenate([[True], ~same])]])
 
 
 def _ranks(points: Floats, kinds: NDArray[np.int8], size: float) -> Ints:

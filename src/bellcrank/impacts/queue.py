@@ -21,8 +21,9 @@ from bellcrank.contact.queue import ImpactQueue
 from bellcrank.events import Controller, Event, StateEvent
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.gaps import Gap
 from bellcrank.impacts.modes import Modes
-from bellcrank.impacts.segment import Gap, Segment
+from bellcrank.impacts.segment import Segment
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.trace import Scalar, function

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.events import Event, StateEvent, watch_program
-from bellcrank.impacts.contacts import TOUCHING, Contacts, shared_key
+from bellcrank.events import Event, watch_program
+from bellcrank.impacts.checks import TOUCHING
+from bellcrank.impacts.contacts import Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.gaps import Gap, watching
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
-from bellcrank.mechanics.contacts import ContactPair, along
-from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.result.result import Result
 from bellcrank.run import Run
-from bellcrank.simulate.events import RATE
 from bellcrank.simulate.loop import Change
 
 if TYPE_CHECKING:
@@ -39,39 +39,6 @@ MOMENTS = (1e-6, 1e-5, 1e-4)
 """How far ahead it may show which of the contacts that share let go or slip [s]."""
 NEARLY = 1e-7
 """Longest time from there to the end of slip in space [s]."""
-MISSED = 1e-9
-"""A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]."""
-
-
-class Gap(StateEvent):
-    """The gap of a contact falling through zero; its name is the contact's."""
-
-
-class GapRate(StateEvent):
-    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
-
-    def __post_init__(self) -> None:
-        assert self.direction == RATE
-
-
-def watching(pair: ContactPair) -> list[Event]:
-    """What is watched of an open contact."""
-
-    def gap(kin: Kinematics, t: Scalar) -> Scalar:
-        return pair.closest(kin).distance
-
-    def deeper(kin: Kinematics, t: Scalar) -> Scalar:
-        return pair.closest(kin).distance + MISSED
-
-    def rate(kin: Kinematics, t: Scalar) -> Scalar:
-        return along(kin, pair.rows(kin)[1][0])
-
-    name = pair.contact.name
-    return [
-        Gap(name, direction=-1, trace=gap),
-        GapRate(name, direction=RATE, trace=rate),
-        Gap(name, direction=-1, trace=deeper),
-    ]
 
 
 @dataclass(frozen=True, eq=False)

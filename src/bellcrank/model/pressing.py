@@ -150,7 +150,7 @@ def _points(who: str, points: Any, a: Shape, b: Shape) -> int:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
         most = len(spots(a, b)) + len(spots(b, a))
-        of = "points= belongs to sampled surfaces and to those of patches"
+        of = "points= belongs to surfaces of samples and of patches"
         raise ModelError(
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
             + (f"give points={most}, or points=1" if most else of)

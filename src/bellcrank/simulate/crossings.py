@@ -112,8 +112,15 @@ def leaving_sign(
 
     Looks at points ever farther from the start until the function has grown steadily, with the first or
     second power of the distance, over three of them: rounding does not do that. The first points are so near
-    that even the tiny flights at the end of a bouncing are longer.
+    that even the tiny flights at the end of a bouncing are longer. A function that what was done about the event has
+    made a constant does not leave.
     """
+    at_start = g[SAMPLES, event]
+    constant = at_start != 0.0
+    for k in range(1, PIECES + 1):
+        constant = constant and g[SAMPLES + k, event] == at_start
+    if constant:
+        return start, at_start, np.sign(at_start)
     event_values(addresses, ints, reals, x, v, g, start, VALUE)
     at_start = g[VALUE, event]
     value = at_start

@@ -161,6 +161,45 @@ def unsound(ints: Ints, reals: Floats, g: Floats, theta: float, event: int, over
 
 
 @part
+def soonest(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    piece: int,
+    start: float,
+    first: int,
+    earliest: float,
+    came: float,
+) -> tuple[int, float, float]:
+    """The event that comes first, its fraction, and the side of zero it comes from.
+
+    One that is back before zero at the end of the piece may have come sooner; at the event that was found it shows.
+    """
+    while first >= 0:
+        event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
+        other = -1
+        for i in range(ints[N_EVENTS]):
+            side = g[SIGN, i]
+            towards = counts(g[DIRECTION, i], side)
+            before = side * g[SAMPLES + piece - 1, i] > 0.0
+            if other < 0 and i != first and towards and before and side * g[VALUE, i] < 0.0:
+                other = i
+        if other < 0:
+            break
+        at_low = g[SAMPLES + piece - 1, other]
+        found = locate(addresses, ints, reals, x, v, g, other, start, earliest, at_low, g[VALUE, other])
+        if not found < earliest:
+            break
+        earliest = found
+        first = other
+        came = g[SIGN, other]
+    return first, earliest, came
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
@@ -215,6 +254,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     earliest = found
                     first = i
                     came = side
+        first, earliest, came = soonest(addresses, ints, reals, x, v, g, piece, a, first, earliest, came)
         if first >= 0:
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
             doubtful = start == 0.0 and earliest < 1.0

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.view.curves import Panel, pretty, span, ticks
-from bellcrank.view.scene import GROUND, Scene
+from bellcrank.view.placing import GROUND
+from bellcrank.view.scene import Scene
 from bellcrank.view.shapes import across
 
 Array = NDArray[np.float64]

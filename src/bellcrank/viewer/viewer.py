@@ -16,7 +16,8 @@ from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.mechanism import Mechanism
 from bellcrank.model.system import System
 from bellcrank.result.result import Result
-from bellcrank.view.scene import scene, thinned
+from bellcrank.view.placing import thinned
+from bellcrank.view.scene import scene
 from bellcrank.viewer.again import again, at_start
 from bellcrank.viewer.controls import ParameterSliders, TimeControls, jumps, words
 from bellcrank.viewer.curves import Curves, CurvesOf

@@ -1,0 +1,43 @@
+"""The gaps of open contacts as events."""
+
+from __future__ import annotations
+
+from bellcrank.events import Event, StateEvent
+from bellcrank.mechanics.contacts import ContactPair, along
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.program.trace import Scalar
+from bellcrank.simulate.events import RATE
+
+MISSED = 1e-9
+"""A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]."""
+
+
+class Gap(StateEvent):
+    """The gap of a contact falling through zero; its name is the contact's."""
+
+
+class GapRate(StateEvent):
+    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
+
+    def __post_init__(self) -> None:
+        assert self.direction == RATE
+
+
+def watching(pair: ContactPair) -> list[Event]:
+    """What is watched of an open contact."""
+
+    def gap(kin: Kinematics, t: Scalar) -> Scalar:
+        return pair.closest(kin).distance
+
+    def deeper(kin: Kinematics, t: Scalar) -> Scalar:
+        return pair.closest(kin).distance + MISSED
+
+    def rate(kin: Kinematics, t: Scalar) -> Scalar:
+        return along(kin, pair.rows(kin)[1][0])
+
+    name = pair.contact.name
+    return [
+        Gap(name, direction=-1, trace=gap),
+        GapRate(name, direction=RATE, trace=rate),
+        Gap(name, direction=-1, trace=deeper),
+    ]
