@@ -181,7 +181,7 @@ def ring_on(ground: str, **contact: object) -> System:
         below,
         body.shape(ring_of_patches),
         treatment="continuous",
-        stiffness=1e6,
+        stiffness=1e8,
         law="hertz",
         **contact,
     )  # type: ignore[arg-type]
