@@ -181,7 +181,7 @@ def ring_on(ground: str, **contact: object) -> System:
         below,
         body.shape(ring_of_patches),
         treatment="continuous",
-        stiffness=1e6,
+        stiffness=1e8,
         law="hertz",
         **contact,
     )  # type: ignore[arg-type]
@@ -303,3 +303,40 @@ def test_a_box_of_patches_comes_to_rest_on_its_corners() -> None:
     assert sum(forces) == pytest.approx(9.81, rel=1e-3)
     assert forces == pytest.approx([9.81 / 4] * 4, rel=0.02)
     assert float(run["box.position.z"][-1]) == pytest.approx(0.1, abs=1e-3)
+
+
+def egg() -> Parametric:
+    """Closed, of patches whose sides at both poles are single points; flat there."""
+    wide, high = np.array([0.0, 0.9, 1.0, 1.0, 0.9, 0.0]), np.array([1.0, 1.0, 0.5, -0.5, -1.0, -1.0])
+    turn = 2.0 * np.pi * np.arange(12) / 12
+    parts = np.outer(wide, np.cos(turn)), np.outer(wide, np.sin(turn)), np.outer(high, np.ones(12))
+    return Parametric.b_spline(0.1 * np.stack(parts, axis=2), around=(False, True))
+
+
+@pytest.mark.parametrize(("spin", "kept"), [(0.0, 1e-6), (0.3, 2e-5)])
+def test_an_egg_rocks_over_its_pole(spin: float, kept: float) -> None:
+    """Through the pole, behind which its patches are turned inside out, and around it."""
+    system = System("egg")
+    body = system.body("egg", mass=1.0, inertia=(4e-3,) * 3, at=(0.0, 0.0, 0.1002))
+    system.free("flight", system.ground, body)
+    system.contact(
+        "floor",
+        system.ground.plane(),
+        body.shape(egg()),
+        treatment="continuous",
+        stiffness=1e6,
+        law="hertz",
+    )
+    run = system.simulate(
+        0.3,
+        formulation="recursive",
+        tolerance=1e-9,
+        output=100,
+        integrator="dop853",
+        initial={"flight": {"angular_velocity": (0.0, 3.0, spin)}},
+    )
+    assert np.ptp(run["energy.total"]) < kept * run["energy.kinetic"].max()
+    # It rocked to one side and back beyond its pole.
+    below = run["floor.point"][:, 0] - run["egg.position.x"]
+    assert below.max() > 5e-3
+    assert below.min() < -5e-3

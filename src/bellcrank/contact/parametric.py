@@ -34,8 +34,9 @@ CREASE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Parametric(Patched):
-    """A surface of Bezier patches, which should join smoothly; it ends at its rim.
+    """A surface of Bezier patches; it ends at its rim.
 
+    Where patches do not join smoothly they meet in a crease, which touches at points along it.
     nets: Control points of all patches, (patches, rows, columns, 3) [m]. sign: +1 where the outward normal is u x v, -1
     where it is v x u. Made by :meth:`bezier` or :meth:`b_spline`.
     """
@@ -160,8 +161,11 @@ class Parametric(Patched):
 
     @cached_property
     def _rims(self) -> Array:
-        """Limits of u and v of each patch: a little beyond smooth seams."""
-        out = np.where(self._joined[0], SLACK, 0.0)
+        """Limits of u and v of each patch: a little beyond smooth seams, less where a side is a single point."""
+        sides = (self.nets[:, 0], self.nets[:, -1], self.nets[:, :, 0], self.nets[:, :, -1])
+        wide = np.stack([np.ptp(side, axis=1).max(axis=1) for side in sides], axis=1)
+        single = wide <= 1e-9 * wide.max()
+        out = np.where(self._joined[0], np.where(single, 0.1 * SLACK, SLACK), 0.0)
         return np.stack([-out[:, 0], 1.0 + out[:, 1], -out[:, 2], 1.0 + out[:, 3]], axis=1)
 
     def covered(self, width: float, edges: bool) -> Covering:

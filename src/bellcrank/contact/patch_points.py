@@ -20,7 +20,9 @@ STEPS = 30
 """Newton steps for a foot at most."""
 EXACT = 1e-12
 """Last Newton step in parameters."""
-SINGLE = 1e-20
+SOFT = 1e-14
+"""Share of the squares of tangents that is added to them, so that one of them may vanish."""
+SINGLE = 1e-16
 """Square of the area between tangents, over that of their lengths, below which one of them tells no direction."""
 ORDER = 8
 """Control points of a patch along one side at most."""
@@ -29,15 +31,16 @@ ORDER = 8
 RIMS = 4
 CONTROL = 8
 # pad, behind what kernels of a smooth shape take: for each side patch, u, v, how far beyond a rim in parameters and
-# [m], H (6); the same of a trial; polynomials and their derivatives; the point of a patch and its derivatives; how far
-# a point beyond a rim, or its gap, must come back
+# [m], H (6), lengths of the tangents (2); the same of a trial; polynomials and their derivatives; the point of a patch
+# and its derivatives; how far a point beyond a rim, or its gap, must come back
 PATCHED = PAD + 16
 U = 1
 V = 2
 OVER = 3
 WAY = 4
 BENDS = 5
-STATE = 12
+TANGENTS = 11
+STATE = 13
 TRIAL = PATCHED + 2 * STATE
 BASIS = TRIAL + STATE
 AT = BASIS + 6 * ORDER
@@ -142,7 +145,7 @@ def foot(
             h22 = m22
             det = flat
         # Where a side of the patch is a single point nothing changes along it.
-        soft = 1e-14 * (h11 + h22)
+        soft = SOFT * (h11 + h22)
         det = max(det + soft * (h11 + h22), 1e-300)
         du = ((h22 + soft) * g1 - h12 * g2) / det
         dv = ((h11 + soft) * g2 - h12 * g1) / det
@@ -195,6 +198,8 @@ def told(
     F = dots(pad, 3, 6)
     G = dots(pad, 6, 6)
     pad[at + WAY] = math.sqrt(first * first * E + second * second * G)
+    pad[at + TANGENTS] = math.sqrt(E)
+    pad[at + TANGENTS + 1] = math.sqrt(G)
     nx, ny, nz = across(pad, 3, 6)
     if E * G - F * F <= SINGLE * (E + G) * (E + G):
         # A side of the patch is a single point: how the tangent along it grows tells the normal, what is beside it the

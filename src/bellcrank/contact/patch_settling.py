@@ -20,6 +20,7 @@ from bellcrank.contact.patch_points import (
     PATCHED,
     RIMS,
     STATE,
+    TANGENTS,
     TRIAL,
     U,
     V,
@@ -46,6 +47,10 @@ WINDOW = 0.5
 """How far, in parameters, a contact point may move before its patch is told anew; a program's foot begins there."""
 INNER = 0.05
 """How far it may move where it lies beyond what its patch covers already, but not beyond a rim."""
+NARROW = 1e-4
+"""How far it may move there, over the length of a patch, where that is a longer way in parameters."""
+BESIDE = 1e-4
+"""How far into a patch from a side that is a single point."""
 LARGE = 1e300
 
 # behind the samples: sizes of patches and the sign of their normals, then for each place of the tree patch, u and v
@@ -184,6 +189,11 @@ def write(nets: Floats, patch: int, numbers: int, pad: Floats, at: int, to: int,
     for k in range(2):
         own = pad[at + U + k]
         piece[3 + k] = own
+        if min(pad[at + TANGENTS], pad[at + TANGENTS + 1]) <= BESIDE * max(
+            pad[at + TANGENTS], pad[at + TANGENTS + 1]
+        ):
+            # A program takes the curvature there, which a single point does not tell.
+            piece[3 + k] = own + BESIDE * (0.5 - own)
         low = max(nets[patch, 2 * k], own - WINDOW)
         high = min(nets[patch, 2 * k + 1], own + WINDOW)
         # A point on a rim leaves it at the next step; one between patches that do not join has some room.
@@ -191,6 +201,14 @@ def write(nets: Floats, patch: int, numbers: int, pad: Floats, at: int, to: int,
             low = own - (SAME if nets[patch, RIMS + 2 * k] > -LARGE else INNER)
         if own + SAME > high:
             high = own + (SAME if nets[patch, RIMS + 2 * k + 1] < LARGE else INNER)
+        # Near a side that is a single point little way is made along it, and patches hardly differ.
+        longer = max(pad[at + TANGENTS], pad[at + TANGENTS + 1])
+        short = min(1.0, NARROW * longer / max(pad[at + TANGENTS + k], 1e-300))
+        if short > 2.0 * NARROW:
+            if nets[patch, RIMS + 2 * k] <= -LARGE:
+                low = min(low, own - short)
+            if nets[patch, RIMS + 2 * k + 1] >= LARGE:
+                high = max(high, own + short)
         piece[5 + 2 * k] = low
         piece[6 + 2 * k] = high
     for k in range(numbers):

@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.partners import Symmetric
-from bellcrank.contact.patch_points import OVER, PADDED, PATCHED
+from bellcrank.contact.patch_points import OVER, PADDED, PATCHED, SINGLE, SOFT
 from bellcrank.contact.patch_settling import CHANGED, LEAVES, SAME, WIDTH, WRITES, settle_patch
 from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.source import Around, Source
+from bellcrank.contact.steps import chosen
 from bellcrank.contact.tree_layout import STACK
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub
+from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub, vec
 from bellcrank.program.functions import maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, logical
 
@@ -129,25 +130,36 @@ class LocalPatch(Around):
             # Far from the surface the second derivatives may turn the step round: Gauss and Newton's then.
             safe = logical("and", compare("lt", 0.1 * flat, det), compare("lt", 0.0, h11))
             h11, h12, h22 = where(safe, h11, m11), where(safe, h12, m12), where(safe, h22, m22)
-            inverse = 1.0 / maximum(where(safe, det, flat), TINY)
+            # Where a side of the patch is a single point nothing changes along it.
+            soft = SOFT * (h11 + h22)
+            inverse = 1.0 / maximum(where(safe, det, flat) + soft * (h11 + h22), TINY)
             g1, g2 = dot(a, r), dot(b, r)
-            du, dv = inverse * (h22 * g1 - h12 * g2), inverse * (h11 * g2 - h12 * g1)
+            du, dv = inverse * ((h22 + soft) * g1 - h12 * g2), inverse * ((h11 + soft) * g2 - h12 * g1)
             u, v = u - minimum(maximum(du, -1.0), 1.0), v - minimum(maximum(dv, -1.0), 1.0)
         return u, v
 
     def pulled(self, x: Vec) -> tuple[Vec, Vec]:
-        p, a, b, *_ = self.at(*self.foot(x))
-        return p, self._normal(a, b)
+        u, v = self.foot(x)
+        p, a, b, _, ab, _ = self.at(u, v)
+        return p, self._normal(u, v, a, b, ab)
 
-    def _normal(self, a: Vec, b: Vec) -> Vec:
-        n = cross(a, b)
+    def _normal(self, u: Scalar, v: Scalar, a: Vec, b: Vec, ab: Vec) -> Vec:
+        """Where a side of the patch is a single point, as :func:`bellcrank.contact.patch_points.told` has it."""
+        n, size = cross(a, b), dot(a, a) + dot(b, b)
+        # Behind a side that is a single point the patch is turned inside out.
+        _, a0, b0, *_ = self.at(self.inputs[0], self.inputs[1])
+        n = scale(where(compare("lt", dot(n, cross(a0, b0)), 0.0), -1.0, 1.0), n)
+        first = compare("lt", dot(a, a), dot(b, b))
+        inwards = where(compare("lt", where(first, v, u), 0.5), 1.0, -1.0)
+        other = scale(inwards, vec(chosen(first, cross(ab, b), cross(a, ab))))
+        n = vec(chosen(compare("lt", SINGLE * size * size, dot(n, n)), n, other))
         return scale(self.source.sign / sqrt(maximum(dot(n, n), TINY)), n)
 
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
         """Second over first fundamental form, where the last contact was; at x where it is `sharp`."""
         u, v = self.foot(x) if self.sharp else (self.inputs[0], self.inputs[1])
         _, a, b, aa, ab, bb = self.at(u, v)
-        n = self._normal(a, b)
+        n = self._normal(u, v, a, b, ab)
         E, F, G = dot(a, a), dot(a, b), dot(b, b)
         L, M, N = -dot(n, aa), -dot(n, ab), -dot(n, bb)
         det = 1.0 / maximum(E * G - F * F, TINY)

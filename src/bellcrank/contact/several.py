@@ -176,7 +176,7 @@ def apart_from_all(
     best = slots[points, 0]
     if header[KIND] != SURFACE:
         # Between samples the surface may come closer elsewhere: all that may lead there are tried.
-        bound = best + given[BULGE_A]
+        bound = best + given[BULGE_A] + given[BULGE_B]
         count = low_above(
             header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack
         )
