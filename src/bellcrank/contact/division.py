@@ -31,6 +31,7 @@ FINER = 0.75
 STEEP = 0.5
 """Cosine between an edge and a tangent plane below which the normal tells nothing of it."""
 ROUNDS = 200
+"""Of halving at most: each takes a quarter off the longest edges."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +49,12 @@ def divided(mesh: Creases, spacing: float, most: int) -> Samples:
     limit = LONGEST * spacing
     active = np.flatnonzero(mesh.lengths.max(axis=1) > limit)
     kinds, tangents = mesh.kinds
-    points, normals = [mesh.points], [mesh.vertex_normals]
     if not len(active):
-        return Samples(points[0], normals[0], kinds, (0, 0))
+        return Samples(mesh.points, mesh.vertex_normals, kinds, (0, 0))
     work = _Division(
         mesh.points, kinds, tangents, mesh.faces[active], mesh.corner_normals(active), mesh.crease[active]
     )
+    normals = [mesh.vertex_normals]
     finished = 0
     for _ in range(ROUNDS):
         lengths = work.lengths()
@@ -216,4 +217,4 @@ def _mirrored(c: Floats, t: Floats) -> Floats:
     return np.asarray(2.0 * np.einsum("ij,ij->i", c, t)[:, None] * c - t)
 
 
-__all__ = ["LONGEST", "Samples", "TooMany", "divided"]
+__all__ = ["Samples", "TooMany", "divided"]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from bellcrank.contact.creases import CREASE, FLAT, SMOOTH, Creases
-from bellcrank.contact.division import LONGEST, TooMany, divided
+from bellcrank.contact.creases import FLAT, SMOOTH, Creases
+from bellcrank.contact.division import TooMany, divided
 from bellcrank.contact.thinning import CLOSEST, thinned
 from bellcrank.errors import ModelError
 
@@ -141,4 +141,4 @@ def _rounded_up(value: float) -> float:
     return math.ceil(value / step) * step
 
 
-__all__ = ["CREASE", "LONGEST", "resampled"]
+__all__ = ["resampled"]
