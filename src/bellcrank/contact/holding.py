@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.heights import seen
+from bellcrank.contact.heights import above_quadric, above_smooth, seen
 from bellcrank.contact.meeting_layout import (
     BEND,
     COSINE,
@@ -32,7 +32,11 @@ from bellcrank.contact.meeting_layout import (
     TANGENTS,
     WAY,
 )
+from bellcrank.contact.pieces import RIM
 from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
+from bellcrank.contact.rims import ALONG, FOLLOWED
+from bellcrank.contact.rims import BEND as RIM_BEND
+from bellcrank.contact.rims import OUT as OUT_OF_RIM
 from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
@@ -48,6 +52,8 @@ NOISE = 2e-3
 """Of the curvatures of both surfaces: what samples may tell of a curvature where there is none, as along a cylinder."""
 WEAK = 0.02
 """Curvature of the gap over the one across it below which a free contact point may run away along a line."""
+BEYOND_RIM = 1e-3
+"""Sine of the angle by which a normal leans outwards over a rim for the rim to count as what touches."""
 OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 STEP = 1e-6
@@ -177,6 +183,48 @@ def own_line(given: Floats, table_a: Floats, i: int, pad: Floats) -> bool:
 
 
 @part
+def rim_bend(
+    header: Ints, given: Floats, table_a: Floats, table_b: Floats, i: int, j: int, pad: Floats
+) -> float:
+    """The curvature of the gap along the rim that a sample is on, over what counts as flat, where the other shape lies
+    beyond it; -1 elsewhere.
+
+    The direction of the rim goes to the pad. :func:`gap_bend` comes before.
+    """
+    if table_a[i, RIM] < 0.0:
+        return -1.0
+    row = int(table_a[i, RIM])
+    push = 0.0
+    for k in range(3):
+        push += pad[OUTWARD + k] * table_a[row, OUT_OF_RIM + k]
+    if not push < -BEYOND_RIM:
+        return -1.0
+    if table_a[row, FOLLOWED] > 0.5:
+        return LARGE
+    x = table_a[row, ALONG]
+    y = table_a[row, ALONG + 1]
+    z = table_a[row, ALONG + 2]
+    fx, fy, fz = turned_back(given, x, y, z)
+    other = 0.0
+    far = 0.0
+    seen(given, table_a, i, pad, SPOT)
+    if header[KIND] == SURFACE:
+        other = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+        far = above_quadric(table_b, j, pad, SPOT)
+    else:
+        other, _mixed, _same = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, fx, fy, fz)
+        far = above_smooth(header, given, table_a, i, pad)
+    # That of the distance, which is flatter farther away.
+    other /= max(0.1, 1.0 + far * other)
+    own = -pad[COSINE] * bending(table_a, i, x, y, z, x, y, z)
+    curved = push * table_a[row, RIM_BEND]
+    for k in range(3):
+        pad[WAY + k] = table_a[row, ALONG + k]
+    flat = max(FLAT / given[SPACING_A], NOISE * (abs(own) + abs(other) + abs(curved)))
+    return max(0.0, own + other + curved) / flat  # type: ignore[no-any-return]
+
+
+@part
 def hold_at(
     header: Ints,
     given: Floats,
@@ -196,6 +244,9 @@ def hold_at(
     if marks_a[i, SHARP] > 0.5:
         return 0.0
     gap_bend(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
+    on_rim = rim_bend(header, given, table_a, table_b, i, j, pad)
+    if on_rim >= 0.0:
+        return 2.0 if on_rim > 1.0 else 1.0
     middle = 0.5 * (pad[GAP_BEND] + pad[GAP_BEND + 2])
     half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
     mixed = pad[GAP_BEND + 1]
@@ -227,6 +278,9 @@ def lies(
     if marks_a[i, SHARP] > 0.5:
         return True
     gap_bend(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
+    on_rim = rim_bend(header, given, table_a, table_b, i, j, pad)
+    if on_rim >= 0.0:
+        return on_rim <= 1.0  # type: ignore[no-any-return]
     middle = 0.5 * (pad[GAP_BEND] + pad[GAP_BEND + 2])
     half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
     least = middle - math.sqrt(half * half + pad[GAP_BEND + 1] * pad[GAP_BEND + 1])

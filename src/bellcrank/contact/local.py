@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
+from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
 from bellcrank.contact.sampled import ENTRIES, Sampled
 from bellcrank.contact.shapes import TINY, Shape
 from bellcrank.contact.source import Around, Source
@@ -38,7 +39,7 @@ from bellcrank.mechanics.vectors import (
     vec,
 )
 from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import Expr, Scalar, compare, logical
+from bellcrank.program.trace import Expr, Scalar, compare, function, logical, logical_not
 
 STEPS = 6
 """Newton steps."""
@@ -52,6 +53,8 @@ FAR = 1e-12
 """Weight of the nearest quadric where no other weight reaches."""
 MOST_LESS = 0.75
 """Share of the curvature of the gap that a step may take away."""
+FLAT = 1e-14
+"""Determinant of the curvatures of a gap, over the square of their sum, that is rounding."""
 LEARNS = 1e-7
 """Newton step over the spacing below which rounding tells nothing of curvatures."""
 
@@ -65,7 +68,7 @@ class Local(Around):
     @property
     def rows(self) -> list[tuple[Scalar, ...]]:
         """One for each sample, the nearest first."""
-        return [self.inputs[k : k + ENTRIES] for k in range(0, len(self.inputs), ENTRIES)]
+        return [self.inputs[k : k + ENTRIES] for k in range(0, self.source.capacity * ENTRIES, ENTRIES)]
 
     def slope(self, x: Vec) -> tuple[Scalar, Vec]:
         """f and its gradient."""
@@ -148,6 +151,11 @@ class Local(Around):
         K1, K2 = times(K, e1), times(K, e2)
         return dot(e1, K1), dot(e1, K2), dot(e2, K2)
 
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        if not self.source.rim_room:
+            return None
+        return rim_numbers(self.inputs[self.source.capacity * ENTRIES :], x, self.source.spacing)
+
     def room(self, x: Vec) -> Scalar:
         way = sub(x, self.start)
         return 1.0 - dot(way, way) / self.source.margin**2
@@ -219,11 +227,52 @@ def _answer(
     return vec(chosen(free, add(scale(t1, e1), scale(t2, e2)), scale(dot(way, residual) / stiff, way)))
 
 
+def _sides(shape: Shape, x: Vec, n: Vec) -> tuple[Side, Side] | None:
+    """The rim of a shape around a point, in its own axes."""
+    numbers = shape.rim(x) if isinstance(shape, Around) else None
+    if numbers is None or not isinstance(shape, Around):
+        return None
+    spacing = shape.source.spacing
+    return Side.of(numbers[:5], n, spacing), Side.of(numbers[5:], n, spacing)
+
+
+def _bounded(
+    a: Around, b: Shape, R: Mat, x: Vec, y: Vec, n: Vec, m: Vec, r: Vec, free: Scalar, held: Scalar, plane: Vec,
+    longest: float,
+) -> Bounded | None:  # fmt: skip
+    """What the rims of open surfaces do to a step; None where both are closed."""
+    own, other = _sides(a, x, n), _sides(b, y, m)
+    if own is None and other is None:
+        return None
+    if other is not None:
+        first, second = (replace(side, t=times(R, side.t)) for side in other)
+        other = first, second
+
+    def of_a(e1: Vec, e2: Vec) -> Symmetric:
+        return _bend(a, x, e1, e2)
+
+    def of_b(e1: Vec, e2: Vec) -> Symmetric:
+        return _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
+
+    return bounded(
+        own, other, n, times(R, m), r, of_a, of_b, free, held, plane, dot(plane, sub(a.start, x)), longest
+    )
+
+
+def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """A matrix [[a, b], [c, d]], or where it tells no step, the gap being flat one way, one that goes downhill."""
+    size = function("abs", a) + function("abs", b) + function("abs", c) + function("abs", d)
+    flat = compare("le", function("abs", a * d - b * c), FLAT * size * size)
+    steep = maximum(size, TINY)
+    return where(flat, steep, a), where(flat, 0.0, b), where(flat, 0.0, c), where(flat, steep, d)
+
+
 def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     """Normal and closest points of a surface of data and another shape, in the frame of a.
 
-    Where a's contact point is held, at a corner or on a flat side, b's is the foot of it and the normal is b's. Along a
-    line it is the closest of a curve that stays where it is on a: the cut of a with a plane, whose normal is known.
+    Where a's contact point is held, at a corner, on a flat side or to a rim, b's is the foot of it and the normal is
+    b's. Along a line it is the closest of a curve that stays where it is on a: the cut of a with a plane, whose normal
+    is known.
     """
     if not meets(b):
         raise ModelError(f"{type(a.source).__name__} and {type(b).__name__}: {why_not(b)}")
@@ -238,6 +287,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     x, y = a.start, _start(b, a, R, c)
     learnt: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     last: _Step | None = None
+    rims: Bounded | None = None
     for _ in range(STEPS):
         x, n = _pulled(a, x)
         x = vec(chosen(held, a.start, x))
@@ -275,6 +325,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         A11, A12 = a11 + b11 + d * p11 + dot(e1, g1), a12 + b12 + d * p12 + dot(e1, g2)
         A21, A22 = a12 + b12 + d * p21 + dot(e2, g1), a22 + b22 + d * p22 + dot(e2, g2)
         stiff = stiff + dot(way, times(learnt, way))
+        A11, A12, A21, A22 = _regular(A11, A12, A21, A22)
         t1, t2 = solved_2x2(A11, A12, A21, A22, w1, w2)
         stiff = where(compare("lt", TINY, stiff), stiff, 1.0)
         single = single / stiff
@@ -292,7 +343,6 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         back = where(logical("or", free, held), 0.0, off)
         t1, t2 = t1 + back * dot(plane, e1), t2 + back * dot(plane, e2)
         step = add(scale(t1, e1), scale(t2, e2))
-        x = add(x, step)
         k1, k2 = t1 + d * (a11 * t1 + a12 * t2) - r1, t2 + d * (a12 * t1 + a22 * t2) - r2
         # The foot of a point that is not free: (I + d K_b) dy = the way to it, across b's normal.
         after = sub(step, r)
@@ -302,6 +352,13 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         c11, c12, c22 = where(near, c11, 1.0), where(near, c12, 0.0), where(near, c22, 1.0)
         z1, z2 = solved_2x2(c11, c12, c12, c22, dot(e1, after), dot(e2, after))
         move = add(scale(where(free, k1, z1), e1), scale(where(free, k2, z2), e2))
+        rims = _bounded(a, b, R, x, y, n, m, r, free, held, plane, longest)
+        if rims is not None:
+            holds = logical("or", rims.on_a, rims.on_b)
+            step, move = vec(chosen(holds, rims.step, step)), vec(chosen(holds, rims.move, move))
+            # A step along a rim tells nothing of the curvatures inside.
+            last = replace(last, vector=vec(chosen(holds, (0.0, 0.0, 0.0), last.vector)))
+        x = add(x, step)
         y = add(y, transposed_times(R, move))
     x, _ = _pulled(a, x)
     x, n = _pulled(a, x)
@@ -313,8 +370,12 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     none = logical("or", compare("lt", a.hold[0], -0.5), compare("lt", a.room(x), a.far))
     if isinstance(b, Around):
         none = logical("or", none, compare("lt", b.room(y), b.far))
+    own = free
+    if rims is not None:
+        none = logical("or", none, rims.neither)
+        own = logical("and", free, logical_not(rims.on_a))
     x = vec(chosen(none, add(z, scale(_apart(a, b, c, AWAY * longest), n_b)), x))
-    return vec(chosen(free, n, neg(n_b))), x, z
+    return vec(chosen(own, n, neg(n_b))), x, z
 
 
 def _apart(a: Around, b: Shape, c: Vec, least: float) -> Scalar:

@@ -19,6 +19,7 @@ from bellcrank.contact.meeting_layout import (
     BULGE_B,
     CLEARANCE,
     COUNTS,
+    CROSSED,
     FACING,
     FOLLOW,
     FOUND,
@@ -46,9 +47,13 @@ from bellcrank.contact.meeting_layout import (
     POINTS,
     RADIUS,
     RIM,
+    RIMS_A,
+    RIMS_B,
     ROOM_A,
     ROOM_B,
     ROWS,
+    ROWS_A,
+    ROWS_B,
     SEARCH,
     SIZE_A,
     SIZE_B,
@@ -64,10 +69,10 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.overlooked import LEAST
 from bellcrank.contact.pieces import COLUMNS, SAMPLE, SLOPES
-from bellcrank.contact.refinement import BEYOND, settle_on_patch
+from bellcrank.contact.refinement import BEYOND, CROSSING, settle_on_patch
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import search
+from bellcrank.contact.several import CROSSED_AT, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import SURFACE, Smooth
@@ -113,7 +118,7 @@ def write_pieces(
     else:
         gather(
             table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], header[ROOM_A], given[MARGIN_A], given[SPACING_A],
-            slot[4], slot[5], slot[6], stack, near_a, piece_a,
+            slot[4], slot[5], slot[6], stack, near_a, piece_a, header[RIMS_A],
         )  # fmt: skip
     if header[PATCHES_B] != 0:
         settle_on_patch(
@@ -123,7 +128,7 @@ def write_pieces(
     elif header[KIND] == SURFACE:
         gather(
             table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], header[ROOM_B], given[MARGIN_B], given[SPACING_B],
-            slot[7], slot[8], slot[9], stack, near_b, piece_b,
+            slot[7], slot[8], slot[9], stack, near_b, piece_b, header[RIMS_B],
         )  # fmt: skip
 
 
@@ -145,9 +150,9 @@ def meet(
     header = vector(header_at, HEADER)
     given = vector(given_at, GIVEN)
     n_a, n_b = header[N_A], header[N_B]
-    table_a = matrix(table_a_at, 0, n_a, SAMPLE)
+    table_a = matrix(table_a_at, 0, n_a + header[ROWS_A], SAMPLE)
     nodes_a = matrix(nodes_a_at, 0, 2 * header[LEAVES_A] - 1, COLUMNS)
-    table_b = matrix(table_b_at, 0, n_b, SAMPLE)
+    table_b = matrix(table_b_at, 0, n_b + header[ROWS_B], SAMPLE)
     nodes_b = matrix(nodes_b_at, 0, 2 * header[LEAVES_B] - 1, COLUMNS)
     marks_a = matrix(floats_at, 0, n_a, MARKS)
     marks_b = matrix(floats_at, MARKS * n_a, n_b, MARKS)
@@ -174,6 +179,7 @@ def meet(
     scratch = (pad, rows[0], rows[1], rows[2], rows[3], queue[0], bounds[0])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
+        pad[CROSSING] = LARGE
         how = remember(header, given, tables, scratch, slots, kept, k)
         if how == SETTLED:
             write_pieces(header, given, tables, scratch, slots[k], pieces_a[k], pieces_b[k])
@@ -237,8 +243,9 @@ class Meeting:
             pieces[MOST_POINTS * size_a :].reshape(MOST_POINTS, size_b),
         )
         tables = (surface.pieces.table, surface.pieces.nodes, partner.pieces.table, partner.pieces.nodes)
+        self._pad = np.zeros(PADS)
         self._arrays = (
-            self._header, numbers, self._given, *tables, floats, np.zeros(PADS), surface.facing.neighbours, slots,
+            self._header, numbers, self._given, *tables, floats, self._pad, surface.facing.neighbours, slots,
         )  # fmt: skip
         self._pointers = tuple(array.__array_interface__["data"][0] for array in self._arrays)
 
@@ -248,11 +255,12 @@ class Meeting:
         header[[N_A, LEAVES_A, WIDTH_A]] = n_a, surface.tree.leaves, surface.tree.width
         header[[N_B, LEAVES_B, WIDTH_B]] = n_b, partner.tree.leaves, partner.tree.width
         header[ROOM] = n_a
+        header[[RIMS_A, ROWS_A, ROWS_B]] = surface.rim_room, len(surface.rim.rows), len(partner.rim.rows)
         header[[ROOM_A, SIZE_A, PATCHES_A]] = surface.capacity, 3 + surface.entries, settles(surface)
         given[[SPACING_A, BULGE_A, MARGIN_A]] = surface.spacing, surface.bulge, surface.margin
         if smooth is None:
             header[[KIND, ROOM_B, SIZE_B]] = SURFACE, partner.capacity, 3 + partner.entries
-            header[PATCHES_B] = settles(partner)
+            header[[PATCHES_B, RIMS_B]] = settles(partner), partner.rim_room
             given[[SPACING_B, BULGE_B, MARGIN_B]] = partner.spacing, partner.bulge, partner.margin
         else:
             header[SIZE_B] = 3
@@ -317,9 +325,11 @@ class Meeting:
         return meet.at(self._pointers)
 
     def follow(self, k: int) -> int:
-        """Bring the point that was put into a slot up to date; FOUND, LOST, or BEYOND a rim."""
+        """Bring the point that was put into a slot up to date; FOUND, LOST, BEYOND a rim, or CROSSED on two of them."""
         self._header[WHAT], self._header[WHICH] = FOLLOW, k
         how = meet.at(self._pointers)
+        if how == BEYOND and self._pad[CROSSING] < CROSSED_AT * self._given[SPACING_A]:
+            return CROSSED
         return FOUND if how == SETTLED else BEYOND if how == BEYOND else LOST
 
     def samples(self, k: int) -> tuple[int, int]:

@@ -24,7 +24,11 @@ PATCHES_A = TREE_HEADER + 7  # what settles on surfaces of patches; 0 for others
 PATCHES_B = TREE_HEADER + 8
 SIZE_A = TREE_HEADER + 9  # numbers of a piece of surface
 SIZE_B = TREE_HEADER + 10
-HEADER = TREE_HEADER + 11
+RIMS_A = TREE_HEADER + 11  # samples of its rim that a program takes in
+RIMS_B = TREE_HEADER + 12
+ROWS_A = TREE_HEADER + 13  # all samples of rims
+ROWS_B = TREE_HEADER + 14
+HEADER = TREE_HEADER + 15
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -49,6 +53,8 @@ LEVEL = WIDE_PAD + 19
 FOOT = WIDE_PAD + 20  # of the last point on a convex shape (3), and whether there is one
 AWAY = WIDE_PAD + 24  # normal of the shape there (3)
 PADS = WIDE_PAD + 28
+THROUGH = 0.5
+"""Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
 """Place in the pad of what nearest samples are to be within, as searches of trees have it."""
 # rows of whole numbers: stack, samples around a point of each surface, how many
@@ -96,3 +102,5 @@ FOUND = 0
 LOST = 1
 SEVERAL = 2
 DEEPER = 3
+CROSSED = 4
+IS_BEHIND = 5

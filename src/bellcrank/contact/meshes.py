@@ -7,9 +7,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.rim_loops import of_triangles
+from bellcrank.contact.rims import FEWEST
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 THIN = 1e-12
 """Area of a triangle over the square of its longest edge below which it is degenerate."""
@@ -21,21 +24,29 @@ LARGEST = 6_000_000
 
 def sampled(
     vertices: ArrayLike, faces: ArrayLike, spacing: float | None, scale: float, most: int, crowded: int
-) -> tuple[Array, Array, tuple[str, ...]]:
-    """Points, outward normals and notes of a mesh, repaired and made even where it is not."""
-    points, f, _, notes = repaired(vertices, faces, scale)
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...] | None]:
+    """Points, outward normals, notes and rims of a mesh, repaired and made even where it is not.
+
+    None for rims that are to be found among the points.
+    """
+    points, f, closed, notes = repaired(vertices, faces, scale)
     from bellcrank.contact.resampling import resampled
 
     even = resampled(points, f, spacing, most, crowded)
-    if even is None:
-        return *_with_normals(points, f), notes
-    return even[0], even[1], (*notes, *even[2])
+    if even is not None:
+        return even[0], even[1], (*notes, *even[2]), () if closed else None
+    rims, small = of_triangles(f) if not closed else ((), 0)
+    if small:
+        notes = (*notes, f"covered {small} hole{'s' if small > 1 else ''} of fewer than {FEWEST} vertices")
+    kept_points, normals, kept = _with_normals(points, f)
+    place = np.cumsum(kept) - 1
+    return kept_points, normals, notes, tuple(place[rim[kept[rim]]] for rim in rims)
 
 
 def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[str, ...]]:
     """Points, outward normals and notes of a mesh without doubled points, degenerate triangles and loose vertices."""
     points, f, _, notes = repaired(vertices, faces)
-    return *_with_normals(points, f), notes
+    return *_with_normals(points, f)[:2], notes
 
 
 def repaired(
@@ -117,8 +128,8 @@ def _edges(points: Array, f: NDArray[np.int64]) -> tuple[Array, Array]:
     return edges, np.cross(edges[2], edges[0])
 
 
-def _with_normals(points: Array, f: NDArray[np.int64]) -> tuple[Array, Array]:
-    """The vertices that have a normal, and these, of any length."""
+def _with_normals(points: Array, f: NDArray[np.int64]) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """The vertices that have a normal, these, of any length, and which they are."""
     edges, area = _edges(points, f)
     normals = np.zeros_like(points)
     lengths = np.linalg.norm(edges, axis=2)
@@ -128,7 +139,7 @@ def _with_normals(points: Array, f: NDArray[np.int64]) -> tuple[Array, Array]:
         for c in range(3):
             normals[:, c] += np.bincount(f[:, k], area[:, c] * share, len(points))
     kept = np.linalg.norm(normals, axis=1) > 0.0
-    return points[kept], normals[kept]
+    return points[kept], normals[kept], kept
 
 
 def _without_doubles(f: NDArray[np.int64], notes: list[str]) -> NDArray[np.int64]:

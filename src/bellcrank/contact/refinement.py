@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.patch_points import BENDS, BEYOND_BY, OVER, PADDED, PATCHED, STATE, WAY
 from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
-from bellcrank.contact.pieces import MIDDLES, PAD, SLOPES
+from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
+from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
+from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim
 from bellcrank.contact.settling import bending, settle, tangents, turned_back
 from bellcrank.simulate.compiled import call_unit, part
 from bellcrank.simulate.vocabulary import call_at
@@ -37,12 +39,10 @@ LEANS = 1e-2
 POINT = PAD
 FRAME = PAD + 3
 VALUES = PAD + 9
-WIDE_PAD = PADDED
-
-# what comes of it
-BEYOND = -1
-LOST = 0
-FOUND = 1
+RIMS = PADDED
+CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
+BEHIND = CROSSING + 1  # the least height of a body that is behind an open surface
+WIDE_PAD = CROSSING + 2
 
 
 @part
@@ -120,6 +120,41 @@ def off_a_patch(patches: int, side: int, gap: float, pad: Floats) -> bool:
 
 
 @part
+def bending_across(
+    given: Floats, patches: int, table_b: Floats, j: int, bend: int, pad: Floats, at: int
+) -> tuple[float, float, float]:
+    """Curvature of the other shape along the tangents of its normal seen from the surface: 11, 12, 22.
+
+    bend: That of a smooth shape, or 0. at: Where its normal and its point stand in pad.
+    """
+    x = pad[at + 1]
+    y = pad[at + 2]
+    z = pad[at + 3]
+    bx = given[0] * x + given[1] * y + given[2] * z
+    by = given[3] * x + given[4] * y + given[5] * z
+    bz = given[6] * x + given[7] * y + given[8] * z
+    ux, uy, uz, vx, vy, vz = tangents(bx, by, bz)
+    fx, fy, fz = turned_back(given, ux, uy, uz)
+    gx, gy, gz = turned_back(given, vx, vy, vz)
+    if bend != 0:
+        return smooth_bending(bend, pad, at + 4, fx, fy, fz, gx, gy, gz)
+    b11 = bent(patches, table_b, j, pad, 1, fx, fy, fz, fx, fy, fz)
+    b12 = bent(patches, table_b, j, pad, 1, fx, fy, fz, gx, gy, gz)
+    b22 = bent(patches, table_b, j, pad, 1, gx, gy, gz, gx, gy, gz)
+    return b11, b12, b22
+
+
+@part
+def own_bending(patches: int, table_a: Floats, i: int, pad: Floats, at: int) -> tuple[float, float, float]:
+    """Curvature of the surface along the tangents of its normal, at pad[at + 1]: 11, 12, 22."""
+    ux, uy, uz, vx, vy, vz = tangents(pad[at + 1], pad[at + 2], pad[at + 3])
+    a11 = bent(patches, table_a, i, pad, 0, ux, uy, uz, ux, uy, uz)
+    a12 = bent(patches, table_a, i, pad, 0, ux, uy, uz, vx, vy, vz)
+    a22 = bent(patches, table_a, i, pad, 0, vx, vy, vz, vx, vy, vz)
+    return a11, a12, a22
+
+
+@part
 def refined(
     given: Floats,
     table_a: Floats,
@@ -160,6 +195,9 @@ def refined(
     longest = spacing_a
     if slope == 0:
         longest = min(spacing_a, spacing_b)
+    has_rims = (patches_a == 0 and table_a[0, RIM] > CLOSED) or (
+        slope == 0 and patches_b == 0 and table_b[0, RIM] > CLOSED
+    )
     free = hold > 1.5
     held = hold < 0.5
     a = SLOPES
@@ -197,6 +235,23 @@ def refined(
                 return BEYOND
         else:
             pulled_smooth(slope, pad, b)
+        if has_rims:
+            b11, b12, b22 = bending_across(given, patches_b, table_b, j, bend, pad, b)
+            a11 = 0.0
+            a12 = 0.0
+            a22 = 0.0
+            if not held:
+                a11, a12, a22 = own_bending(patches_a, table_a, i, pad, a)
+            away = hx * (sx - pad[a + 4]) + hy * (sy - pad[a + 5]) + hz * (sz - pad[a + 6])
+            rim = at_rim(
+                given, table_a, near_a, counts[0], i, table_b, near_b, counts[1], j, b11, b12, b22, a11, a12, a22,
+                hold, hx, hy, hz, away, longest, k, k == ITERATIONS - 1, rest, pad, a, b, RIMS, answer, at,
+            )  # fmt: skip
+            if rim == MOVED:
+                rest = 2
+                continue
+            if rim != INSIDE:
+                return rim
         x = pad[b + 1]
         y = pad[b + 2]
         z = pad[b + 3]

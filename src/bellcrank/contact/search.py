@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from bellcrank.contact.descent import Descent
 from bellcrank.contact.found import FREE, NONE, Found, Hold, parked
 from bellcrank.contact.meeting import Meeting
-from bellcrank.contact.meeting_layout import DEEPER, FOUND, HOLD, LOST, MOST_POINTS, SEVERAL
+from bellcrank.contact.meeting_layout import (
+    CROSSED,
+    DEEPER,
+    FOUND,
+    HOLD,
+    IS_BEHIND,
+    LOST,
+    MOST_POINTS,
+    SEVERAL,
+)
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import NEAR
@@ -32,6 +41,12 @@ T = TypeVar("T")
 FLAT_OR_COARSE = (
     "no contact point found on a surface: it is flat, or too coarse for its curvature, or the other body is "
     "behind it; give the contact points=4, or see which way its normals point"
+)
+
+
+CROSSING_RIMS = (
+    "the rims of both open surfaces meet, an edge against an edge, for which there is no contact point; close one of "
+    "the surfaces, as by giving it a thickness, or let it reach farther"
 )
 
 
@@ -53,7 +68,8 @@ class SampledPair:
         self.source, self.other = self.meeting.surface, self.meeting.other
         self._descent: Descent | None = None
         self._slack = 0.0
-        if isinstance(self.other, Sampled):
+        # Descents measure above quadrics, which go on beyond rims.
+        if isinstance(self.other, Sampled) and not (self.source.rims or self.other.rims):
             near = NEAR * self.source.spacing
             self._slack = self.source.bulge + self.other.bulge
             self._descent = Descent(self.source, self.other, near, self.meeting.band + self.other.spacing)
@@ -87,7 +103,7 @@ class SampledPair:
             way = R @ y + c - x
             return Found(math.inf, way / max(float(np.linalg.norm(way)), 1e-300), x, y, sample, partner, NONE)
         if how != FOUND:
-            raise ModelError(FLAT_OR_COARSE)
+            raise ModelError(CROSSING_RIMS if how == CROSSED else FLAT_OR_COARSE)
         return replace(self._told(0, R), sample=sample, partner=partner)
 
     def closest(
@@ -152,7 +168,14 @@ class SampledPair:
         """Raise where a search has not come to an end."""
         if came == LOST:
             raise ModelError(FLAT_OR_COARSE)
+        if came == CROSSED:
+            raise ModelError(CROSSING_RIMS)
         place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
+        if came == IS_BEHIND:
+            raise ModelError(
+                f"a body comes upon an open surface from behind, at ({place}) of the sampled one, where there is "
+                "nothing to touch; see which way normals point, close the surface, or give it a thickness"
+            )
         if came == DEEPER:
             raise ModelError(
                 f"at ({place}) of the surface the bodies overlap more deeply than at the contact points that "
@@ -189,4 +212,4 @@ def held(piece: Around, hold: tuple[Scalar, Scalar, Scalar, Scalar]) -> Around:
     return replace(piece, hold=hold, leads=True)
 
 
-__all__ = ["Found", "SampledPair", "held"]
+__all__ = ["CROSSING_RIMS", "Found", "SampledPair", "held"]

@@ -24,12 +24,14 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    CROSSED,
     DEEPER,
     DOWN,
     FOUND,
     FRUSTA,
     HEIGHT,
     HOLD,
+    IS_BEHIND,
     LIES,
     LOST,
     MARKS_A,
@@ -45,6 +47,7 @@ from bellcrank.contact.meeting_layout import (
     POINTS,
     QUEUE,
     SEVERAL,
+    SHARP,
     SPACING_A,
     SPACING_B,
     SPOT,
@@ -57,8 +60,10 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
 from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.pieces import RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.slots import (
     away,
     farthest,
@@ -81,8 +86,49 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 WALL = 0.3
 """Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
+CROSSED_AT = 0.1
+"""Distance of the rims of two open surfaces, over that of samples, at which they cross."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
+
+
+@part
+def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
+    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    if marks_a[i, SHARP] > 0.5:
+        return False
+    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
+
+
+@part
+def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
+    """The one contact point that a sample leads to, free where the gap is not flat."""
+    if lies_along(header, given, tables, scratch, i, j):
+        return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+
+
+@part
+def along_a_line(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
+) -> int:  # fmt: skip
+    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
+
+    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
+    """
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    found = -1
+    widest = -1.0
+    for k in range(count):
+        i = low[k, PLACE]
+        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
+        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
+            widest = far
+            found = i
+    return found
 
 
 @part
@@ -117,10 +163,13 @@ def apart_from_all(
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
         given[CLEARANCE] = 0.5 * given[BAND]
-    how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+    how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
     if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
+        return
+    if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
+        # Behind an open surface.
         return
     take(slots, kept, points, 0, i, j)
     nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
@@ -152,7 +201,7 @@ def closest(
         j = low[k, PARTNER]
         if i == kept[points, PLACE]:
             continue
-        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
         if how != SETTLED and on_crease(header, tables[MARKS_A], i):
             how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
         if m == 0 and how == BEYOND:
@@ -165,8 +214,8 @@ def closest(
 
 @part
 def single(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
-    kept: Ints,
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
     """The one contact point: the closest of those that the lowest samples lead to."""
     table_a = tables[TABLE_A]
@@ -180,12 +229,17 @@ def single(
             return LOST if within or how == SETTLED else FOUND
         take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
+        slack = given[BULGE_A] + given[BULGE_B]
+        end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
+        if end >= 0:
+            header[WHICH] = end
+            return SEVERAL
         far = NEAR * given[SPACING_A]
         looked = 0
         for m in range(lowest):
             k = low[m, ORDER]
             i = low[k, PLACE]
-            if measures[k, HEIGHT] > given[BULGE_A] + given[BULGE_B] or looked == TRIES:
+            if measures[k, HEIGHT] > slack or looked == TRIES:
                 break
             if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
                 continue
@@ -280,11 +334,11 @@ def count_taken(kept: Ints, points: int) -> int:
 
 
 @part
-def search(
+def searched(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
-    """All contact points anew, those of before in their slots where they stay."""
+    """What :func:`search` does but for rims that cross, and bodies behind open surfaces."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack = scratch[PAD], scratch[STACK]
     points = header[POINTS]
@@ -323,13 +377,13 @@ def search(
     given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
     lowest = minima(given, table_a, neighbours, blank, low, measures, count)
     if points == 1:
-        came = single(header, given, tables, scratch, low, measures, lowest, slots, kept)
+        came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if came != FOUND:
             return came
     else:
         spread(given, table_a, low, measures, lowest, points)
         several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-        if count_taken(kept, points) == 0:
+        if count_taken(kept, points) == 0 and pad[BEHIND] == LARGE:
             k = low[0, ORDER]
             i = low[k, PLACE]
             j = low[k, PARTNER]
@@ -341,9 +395,34 @@ def search(
         missed = sudden(given, slots, kept, points, NEAR * given[SPACING_A])
     if missed >= 0:
         header[WHICH] = missed
-        return DEEPER
+        return DEEPER if points > 1 else SEVERAL
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
+
+
+@part
+def search(
+    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
+    measures: Floats, slots: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """All contact points anew, those of before in their slots where they stay."""
+    pad = scratch[PAD]
+    pad[CROSSING] = LARGE
+    pad[BEHIND] = LARGE
+    came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
+    apart = pad[CROSSING]
+    if pad[BEHIND] < LARGE:
+        if pad[BEHIND] < 0.0:
+            return IS_BEHIND
+        given[CLEARANCE] = min(given[CLEARANCE], pad[BEHIND])
+        if came == LOST:
+            came = FOUND
+    if came == FOUND and apart < LARGE:
+        if apart < CROSSED_AT * given[SPACING_A]:
+            return CROSSED
+        # Edges meet edges nowhere else: look again before these do.
+        given[CLEARANCE] = min(given[CLEARANCE], apart)
+    return came
 
 
 __all__ = ["NEAR", "search"]

@@ -18,6 +18,7 @@ from bellcrank.contact.meeting_layout import (
     BAND,
     BEND,
     COUNTS,
+    FACING,
     FOOT,
     FRUSTA,
     HOLD,
@@ -40,18 +41,29 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    THROUGH,
     WAY,
+    WHICH,
 )
 from bellcrank.contact.patch_points import BEYOND_BY
-from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, LOST, off_a_patch, refined
+from bellcrank.contact.pieces import REACH, SLOPES
+from bellcrank.contact.pieces import RIM as ON_RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+BACKWARDS = -0.2
+"""Cosine between a sample's normal and the way to the other body below which that is behind the surface."""
+BETWEEN = 0.55
+"""How far from the nearest sample a surface may be touched, over the radius of its weight."""
+LEVEL = 1e-6
+"""Heights that differ by less, over the distance of samples, are the same."""
 
 
 @part
@@ -120,7 +132,12 @@ def from_sample(
             sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
             for k in range(3):
                 pad[SLOPES + 12 + k] = pad[FOOT + k]
-    return refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    if header[KIND] == SURFACE and how == SETTLED and table_b[0, ON_RIM] > CLOSED:
+        # Through a body that is behind an open surface: the far side of that.
+        far = -slot[0] > THROUGH * given[BAND] / given[FACING]
+        return LOST if far else how
+    return how
 
 
 @part
@@ -139,6 +156,16 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
         how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot)
     if hold < 0.5 or (how != SETTLED and how != BEYOND):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
+        has_rims = table_a[0, ON_RIM] > CLOSED or (header[KIND] == SURFACE and table_b[0, ON_RIM] > CLOSED)
+        if how == SETTLED and has_rims:
+            facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]
+            if facing < BACKWARDS:
+                # Behind an open surface there is nothing to touch; between samples bodies may be nearer.
+                height = abs(slot[0]) - BETWEEN * table_a[i, REACH]
+                if height < pad[BEHIND]:
+                    pad[BEHIND] = height
+                    header[WHICH] = i
+                return BEYOND
     return how
 
 
@@ -162,8 +189,10 @@ def farthest(slots: Floats, kept: Ints, points: int, x: float, y: float, z: floa
 
 
 @part
-def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, near: float) -> bool:
-    """Whether a place lies between two contact points that are taken, near their line."""
+def between(
+    slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, height: float, near: float
+) -> bool:
+    """Whether a place lies between two contact points that are taken, near their line, and no lower than that."""
     for s in range(points):
         for r in range(s):
             if kept[points + s, PLACE] >= 0 and kept[points + r, PLACE] >= 0:
@@ -180,7 +209,8 @@ def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float
                 ox = dx - part_way * wx
                 oy = dy - part_way * wy
                 oz = dz - part_way * wz
-                if 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near:
+                beside = 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near
+                if beside and height >= one[0] + part_way * (other[0] - one[0]) - LEVEL * near:
                     return True
     return False
 

@@ -131,6 +131,10 @@ class Around(Shape):
         """Curvature of the surface at x along two tangents, in the shape's own axes, for Hertz's theory."""
         return self.bend(x, e1, e2)
 
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        """The rim around x, as :func:`bellcrank.contact.rim_local.rim_numbers` tells it; None for a closed surface."""
+        return None
+
     @abstractmethod
     def room(self, x: Vec) -> Scalar:
         """How far the contact point x may still move before the piece is gathered anew; negative is too far."""

@@ -68,7 +68,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "line": _ON_BODY,
     "implicit": (*_ON_BODY, "function", "size", "name"),
     "revolution": (*_ON_BODY, "function", "length"),
-    "sampled": (*_ON_BODY, "points", "normals"),
+    "sampled": (*_ON_BODY, "points", "normals", "rims"),
     "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
     "parametric": (*_ON_BODY, "points", "sign"),
 }
