@@ -492,3 +492,19 @@ def test_box_of_a_mesh_slides_as_coulomb_says() -> None:
     run = system.simulate(0.4, initial={"flight": {"velocity": (0.8, 0.0, 0.0)}}, output=40)
     assert float(run["body.position.x"][-1]) == pytest.approx(0.8**2 / (2.0 * 0.3 * G), rel=0.02)
     assert abs(float(run["body.velocity.x"][-1])) < 1e-3
+
+
+def test_rims_of_divided_meshes_run_around_their_holes() -> None:
+    box, tube = make.box((0.2, 0.2, 0.2)), make.cylinder(0.1, 0.2, sections=32)
+    side = np.abs(tube.face_normals[:, 2]) < 0.5
+    around = [
+        (box.vertices, box.faces[1:], [0.4 + 0.2 * np.sqrt(2.0)]),
+        (tube.vertices, tube.faces[side], [0.2 * np.pi] * 2),
+    ]
+    for vertices, faces, lengths in around:
+        surface = Sampled.from_mesh(vertices, faces)
+        assert surface.rims is not None
+        loops = [surface.points[rim] for rim in surface.rims]
+        steps = [np.linalg.norm(np.roll(p, -1, axis=0) - p, axis=1) for p in loops]
+        assert [float(s.sum()) for s in steps] == pytest.approx(lengths, rel=1e-3)
+        assert max(float(s.max()) for s in steps) < 2.0 * surface.spacing

@@ -30,6 +30,7 @@ LEVEL = 1e-6
 WIDE = 3.0
 """How much wider a flat side is than the facets of the curved ones it runs into."""
 MOSTLY = 0.9
+"""Share of its border along which it is."""
 AROUND = 18
 """Vertices a normal is fitted to, at most."""
 NEAREST, FARTHEST = 6, 2.1
@@ -293,4 +294,4 @@ def _sums(place: Ints, rows: Floats, number: int) -> Floats:
     return np.stack([np.bincount(place, rows[:, c], number) for c in range(3)], axis=1)
 
 
-__all__ = ["CORNER", "CREASE", "EDGE", "SMOOTH", "Creases"]
+__all__ = ["CORNER", "EDGE", "FLAT", "SMOOTH", "Creases"]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.creases import EDGE, SMOOTH, Creases
+from bellcrank.contact.rim_loops import lonely
 from bellcrank.errors import ModelError
 
 Floats = NDArray[np.float64]
@@ -31,16 +32,21 @@ FINER = 0.75
 STEEP = 0.5
 """Cosine between an edge and a tangent plane below which the normal tells nothing of it."""
 ROUNDS = 200
+"""Of halving at most: each takes a quarter off the longest edges."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """points and unit normals (number, 3); kinds: CORNER, EDGE or SMOOTH; divided: triangles, and into how many."""
+    """points and unit normals (number, 3); kinds: CORNER, EDGE or SMOOTH; divided: triangles, and into how many.
+
+    rim: Edges with one triangle (number, 2), as they run around it.
+    """
 
     points: Floats
     normals: Floats
     kinds: NDArray[np.int8]
     divided: tuple[int, int]
+    rim: Ints
 
 
 def divided(mesh: Creases, spacing: float, most: int) -> Samples:
@@ -48,12 +54,13 @@ def divided(mesh: Creases, spacing: float, most: int) -> Samples:
     limit = LONGEST * spacing
     active = np.flatnonzero(mesh.lengths.max(axis=1) > limit)
     kinds, tangents = mesh.kinds
-    points, normals = [mesh.points], [mesh.vertex_normals]
     if not len(active):
-        return Samples(points[0], normals[0], kinds, (0, 0))
+        return Samples(mesh.points, mesh.vertex_normals, kinds, (0, 0), lonely(mesh.faces))
     work = _Division(
         mesh.points, kinds, tangents, mesh.faces[active], mesh.corner_normals(active), mesh.crease[active]
     )
+    work.rim = lonely(mesh.faces)
+    normals = [mesh.vertex_normals]
     finished = 0
     for _ in range(ROUNDS):
         lengths = work.lengths()
@@ -65,7 +72,7 @@ def divided(mesh: Creases, spacing: float, most: int) -> Samples:
         work.halve(lengths[open_] > max(limit, FINER * float(lengths.max())), normals)
         if len(work.points) > most:
             raise TooMany
-    return Samples(work.points, np.concatenate(normals), work.kinds, (len(active), finished))
+    return Samples(work.points, np.concatenate(normals), work.kinds, (len(active), finished), work.rim)
 
 
 class TooMany(ModelError):
@@ -86,6 +93,7 @@ class _Division:
     ) -> None:
         self.points, self.kinds, self.tangents = points, kinds, tangents
         self.faces, self.normals, self.crease = faces, normals, crease
+        self.rim = np.zeros((0, 2), np.int64)
 
     def lengths(self) -> Floats:
         p = self.points[self.faces]
@@ -106,11 +114,26 @@ class _Division:
         edge[order] = np.cumsum(new) - 1
         first = half[order[new]]
         last = half[order[np.concatenate([np.flatnonzero(new)[1:], [len(order)]]) - 1]]
+        self._halve_rim(first[first == last], len(self.points) + np.flatnonzero(first == last))
         middle = np.full(marked.shape, -1)
         middle.ravel()[half] = len(self.points) + edge
         between = np.zeros((*marked.shape, 3))
         between.reshape(-1, 3)[half] = self._bow(first, last, edge, half, normals)
         self._split(marked, middle, between)
+
+    def _halve_rim(self, half: Ints, middle: Ints) -> None:
+        """Put the new points of edges with one triangle into the rim."""
+        if not len(half):
+            return
+        a, b = self.faces.ravel()[half], self.faces.ravel()[half - half % 3 + (half + 1) % 3]
+        number = len(self.points)
+        key = self.rim[:, 0] * number + self.rim[:, 1]
+        order = np.argsort(key, kind="stable")
+        whole = np.ones(len(key), np.bool_)
+        whole[order[np.searchsorted(key[order], a * number + b)]] = False
+        self.rim = np.concatenate(
+            [self.rim[whole], np.stack([a, middle], axis=1), np.stack([middle, b], axis=1)]
+        )
 
     def _bow(self, first: Ints, last: Ints, edge: Ints, half: Ints, normals: list[Floats]) -> Floats:
         """New points on edges, of which the first and the last of one or two halves are given; normals of each half."""
@@ -216,4 +239,4 @@ def _mirrored(c: Floats, t: Floats) -> Floats:
     return np.asarray(2.0 * np.einsum("ij,ij->i", c, t)[:, None] * c - t)
 
 
-__all__ = ["LONGEST", "Samples", "TooMany", "divided"]
+__all__ = ["Samples", "TooMany", "divided"]

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.rim_loops import of_triangles
-from bellcrank.contact.rims import FEWEST
+from bellcrank.contact.rim_loops import covered, of_triangles
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
@@ -24,20 +23,17 @@ LARGEST = 6_000_000
 
 def sampled(
     vertices: ArrayLike, faces: ArrayLike, spacing: float | None, scale: float, most: int, crowded: int
-) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...] | None]:
-    """Points, outward normals, notes and rims of a mesh, repaired and made even where it is not.
-
-    None for rims that are to be found among the points.
-    """
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...]]:
+    """Points, outward normals, notes and rims of a mesh, repaired and made even where it is not."""
     points, f, closed, notes = repaired(vertices, faces, scale)
     from bellcrank.contact.resampling import resampled
 
     even = resampled(points, f, spacing, most, crowded)
     if even is not None:
-        return even[0], even[1], (*notes, *even[2]), () if closed else None
+        return even[0], even[1], (*notes, *even[2]), even[3]
     rims, small = of_triangles(f) if not closed else ((), 0)
     if small:
-        notes = (*notes, f"covered {small} hole{'s' if small > 1 else ''} of fewer than {FEWEST} vertices")
+        notes = (*notes, covered(small))
     kept_points, normals, kept = _with_normals(points, f)
     place = np.cumsum(kept) - 1
     return kept_points, normals, notes, tuple(place[rim[kept[rim]]] for rim in rims)

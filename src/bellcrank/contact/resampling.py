@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from bellcrank.contact.creases import CREASE, FLAT, SMOOTH, Creases
-from bellcrank.contact.division import LONGEST, TooMany, divided
+from bellcrank.contact.creases import FLAT, SMOOTH, Creases
+from bellcrank.contact.division import TooMany, divided
+from bellcrank.contact.rim_loops import covered, of_edges
 from bellcrank.contact.thinning import CLOSEST, thinned
 from bellcrank.errors import ModelError
 
@@ -40,8 +41,8 @@ DENSE = 2.3
 
 def resampled(
     points: Floats, faces: Ints, spacing: float | None, most: int, crowded: int
-) -> tuple[Floats, Floats, list[str]] | None:
-    """Points, normals and notes of a clean mesh made even, or None where it is so already.
+) -> tuple[Floats, Floats, list[str], tuple[Ints, ...]] | None:
+    """Points, normals, notes and rims of a clean mesh made even, or None where it is so already.
 
     spacing: Of the samples [m]; without it one that the mesh itself tells. most: Samples at most. crowded: What may
     lie around one point.
@@ -83,7 +84,11 @@ def resampled(
             f"thinned out {np.count_nonzero(~stays)} of {len(stays)} samples, which were closer than "
             f"{1e3 * CLOSEST * h:.3g} mm, so that they lie evenly"
         )
-    return samples.points[stays], samples.normals[stays], notes
+    loops, small = of_edges(samples.rim, stays)
+    if small:
+        notes.append(covered(small))
+    place = np.cumsum(stays) - 1
+    return samples.points[stays], samples.normals[stays], notes, tuple(place[loop] for loop in loops)
 
 
 def _checked(mesh: Creases, spacing: float) -> float:
@@ -141,4 +146,4 @@ def _rounded_up(value: float) -> float:
     return math.ceil(value / step) * step
 
 
-__all__ = ["CREASE", "LONGEST", "resampled"]
+__all__ = ["resampled"]

@@ -37,11 +37,20 @@ CHUNK = 50_000
 
 def of_triangles(f: Index) -> tuple[tuple[Index, ...], int]:
     """Loops of vertices along edges with one triangle, and how many holes are too small to be one."""
+    return of_edges(lonely(f))
+
+
+def lonely(f: Index) -> Index:
+    """Edges with one triangle (number, 2), as they run around it."""
     directed = np.concatenate([f[:, (0, 1)], f[:, (1, 2)], f[:, (2, 0)]])
     number = int(f.max()) + 1
     there = directed[:, 0] * number + directed[:, 1]
     back = directed[:, 1] * number + directed[:, 0]
-    edges = directed[~np.isin(there, back)]
+    return np.asarray(directed[~np.isin(there, back)])
+
+
+def of_edges(edges: Index, stays: NDArray[np.bool_] | None = None) -> tuple[tuple[Index, ...], int]:
+    """Loops of vertices along directed edges, only those that stay, and how many are too small."""
     following: dict[int, list[int]] = {}
     for i, j in edges[np.lexsort((edges[:, 1], edges[:, 0]))].tolist():
         following.setdefault(i, []).append(j)
@@ -53,12 +62,17 @@ def of_triangles(f: Index) -> tuple[tuple[Index, ...], int]:
             while following.get(k):
                 loop.append(k)
                 k = following[k].pop()
-            once = list(dict.fromkeys(loop))
+            once = [k for k in dict.fromkeys(loop) if stays is None or stays[k]]
             if len(once) >= FEWEST:
                 loops.append(np.array(once))
             else:
                 small += 1
     return tuple(loops), small
+
+
+def covered(small: int) -> str:
+    """A note on holes without a rim."""
+    return f"covered {small} hole{'s' if small > 1 else ''} of fewer than {FEWEST} vertices"
 
 
 def of_grid(g: Array, tree: Any) -> tuple[Index, ...]:
