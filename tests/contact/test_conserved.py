@@ -150,3 +150,39 @@ def test_one_point_is_refused_where_a_capsule_lies_on_a_flat_mesh() -> None:
         ModelError, match=r"contact 'top': the surfaces touch at more than one point.*points=2"
     ):
         capsule_on_a_box(1)
+
+
+def torus(radius: float, tube: float, around: int, across: int) -> Sampled:
+    """About z."""
+    turns = 2.0 * np.pi * np.arange(around) / around, 2.0 * np.pi * np.arange(across) / across
+    u, v = (x.ravel() for x in np.meshgrid(*turns, indexing="ij"))
+    n = np.stack([np.cos(v) * np.cos(u), np.cos(v) * np.sin(u), np.sin(v)], axis=1)
+    return Sampled(radius * np.stack([np.cos(u), np.sin(u), 0.0 * u], axis=1) + tube * n, n)
+
+
+def chain(restitution: float, friction: float) -> System:
+    """A link that hangs in one that is fixed, 0.5 mm above where it touches."""
+    system = System("chain")
+    link = system.body("link", mass=1.0, inertia=(9e-3, 5e-3, 5e-3), at=(0.0, 0.0, -0.0695))
+    system.free("flight", system.ground, link)
+    across, along = np.eye(3)[[0, 2, 1]] * [[1.0], [-1.0], [1.0]], np.eye(3)[[2, 0, 1]]
+    fixed = system.ground.shape(torus(0.1, 0.015, 60, 24), rotation=across, at=(0.0, 0.0, 0.1))
+    hanging = link.shape(torus(0.1, 0.015, 60, 24), rotation=along)
+    system.contact(
+        "joint", fixed, hanging, restitution, friction, treatment="continuous", stiffness=1e6, points=2
+    )
+    return system
+
+
+def test_link_of_a_chain_rests_in_the_next() -> None:
+    run = chain(0.1, 0.3).simulate(0.4, tolerance=1e-7, output=20)
+    assert float(run["link.position.z"][-1]) == pytest.approx(-0.07 - (G / 1e6) ** (2.0 / 3.0), abs=2e-6)
+
+
+def test_link_of_a_chain_swings_in_the_next() -> None:
+    start = {"flight": {"velocity": (0.25, 0.15, 0.0), "angular_velocity": (2.0, 3.0, 1.5)}}
+    run = chain(1.0, 0.0).simulate(0.5, tolerance=1e-8, output=100, initial=start)
+    assert touches(run) > 8
+    assert off(run) < 5e-5
+    # It stays in.
+    assert np.abs(np.asarray(run["link.position.z"]) + 0.07).max() < 0.02

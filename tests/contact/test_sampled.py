@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Plane, Sampled, Sphere, check_pair
 from bellcrank.contact.bezier import BezierGrid
+from bellcrank.contact.fitting_bar import FittingBar
 from bellcrank.contact.meshes import cleaned
 from bellcrank.contact.sampled import MOST
 from bellcrank.contact.search import SampledPair
@@ -290,3 +291,13 @@ def test_point_clouds_take_normals_as_given() -> None:
     ball = Sampled(p, p * random.uniform(0.5, 2.0, size=(800, 1)))
     pair = SampledPair(ball, Plane())
     assert pair(np.eye(3), np.array([0.0, 0.0, -1.05]))[0] == pytest.approx(0.05, abs=1e-4)
+
+
+def test_fitting_many_samples_shows_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """On a terminal, or where it is wanted; not before it takes long."""
+    for wanted, patience, shown in ((True, 0.0, True), (True, 1e3, False), (None, 0.0, False)):
+        bar = FittingBar(500, wanted, patience)
+        bar.show(100)
+        bar.show(1000)
+        bar.close()
+        assert ("through 500 samples" in capsys.readouterr().err) == shown

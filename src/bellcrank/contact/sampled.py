@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.fitting_bar import FittingBar
 from bellcrank.contact.pieces import BACK
 from bellcrank.contact.rims import ROW, Rim, checked
 from bellcrank.contact.source import Source
@@ -185,12 +186,17 @@ class Sampled(Source):
             fitted(self.points, self.normals, n, H, np.ascontiguousarray(near[:, 1:]), begin)
             return bool(far[:, 1].all())
 
+        bar, whole = FittingBar(number), True
         # Both parts leave the interpreter to others meanwhile.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            if not all(pool.map(fit, range(0, number, CHUNK))):
-                raise ModelError(
-                    "samples hold the same point twice; leave one out (numpy.unique(points, axis=0))"
-                )
+            for done, good in enumerate(pool.map(fit, range(0, number, CHUNK)), 1):
+                whole = whole and good
+                bar.show(done * CHUNK)
+        bar.close()
+        if not whole:
+            raise ModelError(
+                "samples hold the same point twice; leave one out (numpy.unique(points, axis=0))"
+            )
         # A sphere of a sample's weight and margin that holds all that were asked for may hold more.
         most[most > count] = CROWDED + 1
         self.__dict__["neighbours"], self.__dict__["_crowd"] = neighbours, most
