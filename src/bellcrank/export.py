@@ -42,7 +42,7 @@ def _touches(mechanism: Mechanism) -> list[Touch]:
             "add treatment='continuous' with stiffness= or young="
         )
     forces = continuous(mechanism)
-    for name in groups(forces):
+    for name in groups(force.contact for force in forces):
         raise ModelError(
             f"contact {name!r} is searched among samples during a run, which cannot be exported; describe both shapes "
             "by spheres, capsules, ellipsoids and their kin, or use simulate"

@@ -75,11 +75,13 @@ def simulate(
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
-    if any(isinstance(f, ContactForce) for f in mechanism.system.forces.values()):
-        from bellcrank.touch import begun, touch_events
+    pressing = any(isinstance(f, ContactForce) for f in mechanism.system.forces.values())
+    if pressing or mechanism.system.contacts:
+        from bellcrank.touch import begun, followed, touch_events
 
-        mechanism = begun(mechanism)
-        events = (*events, *touch_events(mechanism))
+        if followed(mechanism):
+            mechanism = begun(mechanism)
+            events = (*events, *touch_events(mechanism))
     mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
     options = stepping(mechanism, tolerance, step, max_step)

@@ -25,7 +25,7 @@ from bellcrank.model.parameters import names_in
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
-from bellcrank.tracking import Tracker, groups
+from bellcrank.tracking import groups, trackers
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
@@ -39,6 +39,11 @@ def continuous(mechanism: Mechanism) -> list[ContactForce]:
     return [f for f in mechanism.system.forces.values() if isinstance(f, ContactForce)]
 
 
+def followed(mechanism: Mechanism) -> bool:
+    """Whether contacts are followed by events of their own: continuous ones, and those with surfaces of data."""
+    return bool(continuous(mechanism) or groups(mechanism.system.contacts.values()))
+
+
 def refuse_continuous(mechanism: Mechanism, what: str) -> None:
     """Raise where something that meets no events is asked of a mechanism with continuous contacts."""
     for force in continuous(mechanism):
@@ -46,10 +51,11 @@ def refuse_continuous(mechanism: Mechanism, what: str) -> None:
 
 
 def begun(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with the approach speeds of contacts that close as the run begins."""
+    """The mechanism with its contact points on surfaces of data, and the approach speeds of contacts that close as the
+    run begins."""
     p = np.array(mechanism.parameter_values)
-    for forces in groups(continuous(mechanism)).values():
-        Tracker(mechanism, forces).search(mechanism.start, p)
+    for tracker in trackers(mechanism):
+        tracker.search(mechanism.start, p)
     values = dict(zip(mechanism.mechanics.parameters, p.tolist(), strict=True))
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
@@ -67,14 +73,17 @@ def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:
-    """Touch and parting of every continuous contact; the same ones for all runs, so that their programs serve again."""
+    """Touch and parting of every continuous contact, and what follows contact points on surfaces of data.
+
+    The same ones for all runs, so that their programs serve again.
+    """
 
     def make() -> list[Event]:
         found: list[Event] = []
         for force in continuous(mechanism):
             found += _events(force, mechanism)
-        for forces in groups(continuous(mechanism)).values():
-            found += Tracker(mechanism, forces).events()
+        for tracker in trackers(mechanism):
+            found += tracker.events()
         return found
 
     return list(mechanism.once("touch events", make))
@@ -139,4 +148,4 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
     return revise
 
 
-__all__ = ["begun", "continuous", "gap_program", "refuse_continuous", "touch_events"]
+__all__ = ["begun", "continuous", "followed", "gap_program", "refuse_continuous", "touch_events"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,10 @@ from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
 from bellcrank.events import ClosingRate, Event, StateEvent, Watched
+from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage
-from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanics.vectors import dot, matmul, sub, transpose, transposed_times
+from bellcrank.model.contacts import Contact
 from bellcrank.model.forces import ContactForce
 from bellcrank.program.functions import maximum, where
 from bellcrank.program.kernel import Kernel, compile_program
@@ -48,13 +48,20 @@ NEAR = 30.0
 spheres around the bodies."""
 
 
-def groups(forces: list[ContactForce]) -> dict[str, list[ContactForce]]:
-    """The forces of contacts with surfaces of data, by what the user called the contact."""
-    found: dict[str, list[ContactForce]] = {}
-    for force in forces:
-        if any(isinstance(side.shape, Around) for side in (force.contact.a, force.contact.b)):
-            found.setdefault(force.group, []).append(force)
+def groups(contacts: Iterable[Contact]) -> dict[str, list[Contact]]:
+    """Contacts with surfaces of data, by what the user called them."""
+    found: dict[str, list[Contact]] = {}
+    for contact in contacts:
+        if any(isinstance(side.shape, Around) for side in (contact.a, contact.b)):
+            found.setdefault(contact.group, []).append(contact)
     return found
+
+
+def trackers(mechanism: Mechanism) -> list[Tracker]:
+    """One for every contact with a surface of data, in either treatment."""
+    system = mechanism.system
+    pressing = [f.contact for f in system.forces.values() if isinstance(f, ContactForce)]
+    return [Tracker(mechanism, c) for c in groups([*pressing, *system.contacts.values()]).values()]
 
 
 class _Slot:
@@ -83,6 +90,13 @@ class _Slot:
         """Take the point out."""
         p[self.hold], p[self.sample], p[self.partner] = NONE, -1.0, -1.0
 
+    @cached_property
+    def all(self) -> NDArray[np.int64]:
+        """All of them but the turns."""
+        return np.concatenate(
+            [self.hold, [self.sample, self.partner], *(x for x in self.pieces if x is not None)]
+        )
+
     def samples(self, p: Array) -> tuple[int, int]:
         """Of the surface that leads, and of the other."""
         return int(p[self.sample]), int(p[self.partner])
@@ -98,13 +112,13 @@ class _Slot:
 class Tracker:
     """The contact points of one contact."""
 
-    def __init__(self, mechanism: Mechanism, forces: list[ContactForce]) -> None:
-        self.mechanism, self.forces, self.name = mechanism, forces, forces[0].group
-        self.sides = forces[0].contact.a, forces[0].contact.b
+    def __init__(self, mechanism: Mechanism, contacts: list[Contact]) -> None:
+        self.mechanism, self.contacts, self.name = mechanism, contacts, contacts[0].group
+        self.sides = contacts[0].a, contacts[0].b
         a, b = (side.shape.source if isinstance(side.shape, Around) else side.shape for side in self.sides)
         self.shapes = a, b
         places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
-        self.slots = [_Slot(force.name, self.shapes, places) for force in forces]
+        self.slots = [_Slot(contact.name, self.shapes, places) for contact in contacts]
         self._clearance, self._turn = places[f"{self.name} clearance"], places[f"{self.name} search turn"]
         self._pose = np.array([places[f"{self.name} pose {k}"] for k in range(12)])
 
@@ -223,48 +237,58 @@ class Tracker:
                 self._search_all(state, p)
         p[slot.turns[letter]] = turn
 
+    def place(self, k: int, p: Array) -> Array | None:
+        """The last point of a slot on the surface that leads; None for an empty one."""
+        slot = self.slots[k]
+        piece = slot.pieces[leader(*self.shapes)]
+        return None if piece is None or slot.empty(p) else p[piece[:3]]
+
+    def exchange(self, j: int, k: int, p: Array) -> None:
+        """Let two slots change places."""
+        first, second = self.slots[j].all, self.slots[k].all
+        p[first], p[second] = p[second], p[first]
+
     def events(self) -> list[Event]:
         """Where points have moved far, and where others might touch."""
-        linkage, found = self.mechanism.linkage, list[Event]()
-        for k, force in enumerate(self.forces):
-            for j, side in enumerate((force.contact.a.shape, force.contact.b.shape)):
+        pairs = [ContactPair.of(contact, self.mechanism.linkage) for contact in self.contacts]
+        found: list[Event] = []
+        for k, pair in enumerate(pairs):
+            for j, side in enumerate((pair.contact.a.shape, pair.contact.b.shape)):
                 if isinstance(side, Around):
                     letter = "ab"[j]
                     anew = partial(self.gather, k, letter)
                     for turn, even in ((1.0, "odd"), (-1.0, "even")):
-                        room = partial(_room_left, force, linkage, j, turn)
-                        label = f"{force.name}: gather {letter} {even}"
+                        room = partial(_room_left, pair, j, turn)
+                        label = f"{pair.contact.name}: gather {letter} {even}"
                         found.append(StateEvent(label, direction=-1, trace=room, revise=anew, recorded=False))
         for turn, even in ((1.0, "odd"), (-1.0, "even")):
-            room = partial(self._unmoved, linkage, turn)
+            room = partial(self._unmoved, pairs[0], turn)
             label = f"{self.name}: search {even}"
             found.append(StateEvent(label, direction=-1, trace=room, revise=self.search, recorded=False))
             if self._near < math.inf:
-                rate = partial(self._nearing, linkage, turn)
+                rate = partial(self._nearing, pairs[0], turn)
                 found.append(ClosingRate(f"{self.name}: nearing {even}", direction=RATE, trace=rate))
         return found
 
-    def _nearing(self, linkage: Linkage, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
+    def _nearing(self, pair: ContactPair, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
         """Rate of what :meth:`_unmoved` tells of bodies far from each other; zero of others."""
-        found = Pressing.of(self.forces[0], linkage, kin)
-        (_, p_a), (_, p_b) = (found.seen(m) for m in (found.pair.a, found.pair.b))
+        (_, p_a), (_, p_b) = (pair.seen(kin, m) for m in (pair.a, pair.b))
         c = sub(p_b, p_a)
-        v = sub(found.velocity_of(found.pair.b.link, p_b), found.velocity_of(found.pair.a.link, p_a))
+        v = sub(pair.velocity_of(kin, pair.b.link, p_b), pair.velocity_of(kin, pair.a.link, p_a))
         waits = compare("le", turn * kin.parameter(f"{self.name} search turn"), 0.0)
         near = compare("lt", dot(c, c), self._near**2)
         return where(logical("or", waits, near), 0.0, 2.0 * self._near**-2 * dot(c, v))
 
-    def _unmoved(self, linkage: Linkage, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
+    def _unmoved(self, pair: ContactPair, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
         """1 less the motion since the last search over what it allows, both squared.
 
         The pose Q, q of the surface seen from the other body has changed; no point x of the surface has moved by more
         than |q - q0| + |x| |Q - Q0|, the norm of a change of rotation being its Frobenius norm over root two.
         """
         source = leader(*self.shapes)
-        found = Pressing.of(self.forces[0], linkage, kin)
-        markers = (found.pair.a, found.pair.b)
-        R_s, p_s = found.seen(markers[source])
-        R_o, p_o = found.seen(markers[1 - source])
+        markers = (pair.a, pair.b)
+        R_s, p_s = pair.seen(kin, markers[source])
+        R_o, p_o = pair.seen(kin, markers[1 - source])
         Q, q = matmul(transpose(R_o), R_s), transposed_times(R_o, sub(p_s, p_o))
         before = [kin.parameter(f"{self.name} pose {k}") for k in range(12)]
         turned: Scalar = 0.0
@@ -282,27 +306,23 @@ class Tracker:
         return where(compare("lt", 0.0, turn * kin.parameter(f"{self.name} search turn")), room, 1.0)
 
 
-def _room_left(
-    force: ContactForce, linkage: Linkage, side: int, turn: float, kin: Kinematics, t: Scalar
-) -> Scalar:
+def _room_left(pair: ContactPair, side: int, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
     """How far the contact point on a surface of data may still move.
 
     Of an event just met the search for events knows no sign, and would miss it where it is met again within a quarter
     of a step. So two events take turns.
     """
-    found = Pressing.of(force, linkage, kin)
-    shape = (force.contact.a.shape, force.contact.b.shape)[side]
+    found, shapes = pair.closest(kin), (pair.contact.a.shape, pair.contact.b.shape)
+    shape = shapes[side]
     assert isinstance(shape, Around)
     graph = next((v.graph for v in kin.q if hasattr(v, "graph")), None)
     here = shape if graph is None else shape.brought(graph)
-    R, p = found.seen((found.pair.a, found.pair.b)[side])
-    x = transposed_times(R, sub((found.closest.point_a, found.closest.point_b)[side], p))
-    leads = next(
-        s for s in (force.contact.a.shape, force.contact.b.shape) if isinstance(s, Around) and s.leads
-    )
+    R, p = pair.seen(kin, (pair.a, pair.b)[side])
+    x = transposed_times(R, sub((found.point_a, found.point_b)[side], p))
+    leads = next(s for s in shapes if isinstance(s, Around) and s.leads)
     none = compare("lt", kin.number(leads.hold[0]), -0.5)
     waits = where(none, 1.0, here.room(x))
     return where(compare("lt", 0.0, turn * kin.number(shape.turn)), waits, 1.0)
 
 
-__all__ = ["Tracker", "groups"]
+__all__ = ["Tracker", "groups", "trackers"]

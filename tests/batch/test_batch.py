@@ -464,11 +464,6 @@ def test_instances_beside_a_change_point_keep_their_energy_or_fail(integrator, t
     )
     energy, kinetic = (np.asarray(found[name]) for name in names)
     off = np.abs(energy - energy[:, :1]) / np.nanmax(kinetic, axis=1, keepdims=True)
-    whole = np.isfinite(off[:, -1])
-    assert off[whole, -1].max() < 1e-6
-    assert np.nanmedian(off, axis=1).max() < 1e-6
-    # Outputs at a change point, or in a step of dop853 over it, of which a stage for outputs alone lies there.
-    assert np.nanmax(off) < 1e-4
-    assert (off > 1e-6).sum() <= 3
+    assert np.nanmax(off) < 1e-6
     assert all("lose rank" in failure.reason for failure in found.failures)
     assert found.done.sum() == len(speeds) - len(found.failures) >= 50

@@ -315,10 +315,12 @@ class SlowPair:
         place = {int(s): k for k, s in enumerate(i)}
         slots: list[Found | None] = [None] * points
         taken: list[Array] = []
+        gaps: list[float] = []
 
         def take(slot: int, found: Found) -> None:
             slots[slot] = found
             taken.append(found.x if self.first else found.y)
+            gaps.append(found.gap)
 
         def far(x: Array) -> float:
             return min((float(np.linalg.norm(x - p)) for p in taken), default=math.inf)
@@ -351,7 +353,7 @@ class SlowPair:
                 break
             spread = [
                 (
-                    not _between(taken, source.points[i[k]], source.spacing),
+                    not _between(taken, gaps, source.points[i[k]], float(heights[k]), 0.5 * source.spacing),
                     self._apart(int(i[k]), np.reshape(taken, (-1, 3)), heights[k] / turns),
                 )
                 for k in rest
@@ -423,12 +425,13 @@ class SlowPair:
         return flat and float(source.normals[i] @ other) < OPPOSED
 
 
-def _between(taken: list[Array], x: Array, near: float) -> bool:
-    """Whether a place lies between two contact points, near their line."""
+def _between(taken: list[Array], gaps: list[float], x: Array, height: float, near: float) -> bool:
+    """Whether a place lies between two contact points, near their line, and no lower than that."""
     for k, p in enumerate(taken):
-        for q in taken[:k]:
+        for m, q in enumerate(taken[:k]):
             share = float((x - p) @ (q - p)) / max(float((q - p) @ (q - p)), 1e-300)
-            if 0.0 < share < 1.0 and float(np.linalg.norm(x - p - share * (q - p))) < near:
+            beside = 0.0 < share < 1.0 and float(np.linalg.norm(x - p - share * (q - p))) < near
+            if beside and height >= gaps[k] + share * (gaps[m] - gaps[k]) - 1e-6 * near:
                 return True
     return False
 

@@ -68,6 +68,8 @@ def _arithmetic(
     out[13] = 0.5**i
     both = (x, out)
     out[14] = both[0][1] + both[SECOND][12]
+    out[15] = int(b)
+    out[16] = x[int(b) % 2]
     return k if math.isfinite(a) and not math.isnan(b) else -1
 
 

@@ -22,6 +22,7 @@ from bellcrank.batch.lane_parts import (
     LANE_ROWS,
     LANES,
     MARGINS,
+    NEARER,
     ORDER,
     RANK_BESTS,
     RANK_STARTS,
@@ -177,7 +178,9 @@ def advance_lanes(*pointers: Any) -> int:
         ints[STEPS] += 1
         ints[LAST_REJECTED] = 0
         ints[TROUBLE] = 0
-        if addresses[EVENTS] != 0 and watch_lanes(addresses, ints, reals, x, v, g, shape, table):
+        for lane in range(4):
+            g[NEARER, lane] = min(g[RANKS, lane], g[RANK_STARTS, lane])
+        if addresses[EVENTS] != 0 and watch_lanes(addresses, ints, reals, x, v, g, corrected, shape, table):
             return REPARTITION
         decayed = False
         for lane in range(4):

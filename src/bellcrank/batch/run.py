@@ -34,7 +34,7 @@ from bellcrank.run import Run
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
 from bellcrank.simulation import check_options, output_times, stepping
-from bellcrank.touch import begun, continuous, touch_events
+from bellcrank.touch import begun, followed, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.batch.device import DeviceRun
@@ -96,7 +96,7 @@ def simulate_many(
     options = stepping(mechanism, tolerance, step, max_step)
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.
-    lanes = integrator in METHODS and not (controllers or continuous(mechanism)) and timing.queue_size is None
+    lanes = integrator in METHODS and not (controllers or followed(mechanism)) and timing.queue_size is None
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
@@ -354,7 +354,7 @@ class _Batch:
 
     def _go_on(self, own: Mechanism, times: Array) -> Result:
         events = self.events
-        if continuous(own):
+        if followed(own):
             with self.compiling:
                 own = begun(own)
                 events = (*events, *touch_events(own))

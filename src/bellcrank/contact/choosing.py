@@ -115,7 +115,7 @@ def next_lying(
             slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]
         ):
             continue
-        if between(slots, kept, points, x, y, z, given[SPACING_A]):
+        if between(slots, kept, points, x, y, z, measures[k, HEIGHT], 0.5 * given[SPACING_A]):
             if total > widest_inner:
                 widest_inner = total
                 inner = k

@@ -59,6 +59,9 @@ class Covering(Sampled):
         number = len(self.points)
         far, near = self.nearest_points.query(self.points, min(9, number))
         near = near[:, np.minimum(np.arange(1, 9), number - 1)]
+        # What stands on a crease is often lower than what is beside it, which may lead to a contact of its own.
+        own = np.arange(number)[:, None]
+        near = np.where(self.edges[near] & ~self.edges[own], own, near)
         self.__dict__["neighbours"] = np.ascontiguousarray(near, dtype=np.int64)
         return far[:, min(6, number - 1)].copy(), self.normals, self.bent
 

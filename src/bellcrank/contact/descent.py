@@ -129,7 +129,8 @@ def descend(
     if header[FOLLOW] == 0:
         return descended(header, found, given, table_a, nodes_a, table_b, nodes_b, pad, bounds, rows, answer)
     known = matrix(pad_at, WIDE_PAD, 1, KNOWN)[0]
-    if stayed(header, found, given, table_a, nodes_a, table_b, nodes_b, pad, rows, answer, known):
+    sampled = header[PATCHES_A] == 0 and header[PATCHES_B] == 0
+    if sampled and stayed(header, found, given, table_a, nodes_a, table_b, nodes_b, pad, rows, answer, known):
         return 1
     turns_a = matrix(pad_at, WIDE_PAD + KNOWN, all_a, TURNS)
     turns_b = matrix(pad_at, WIDE_PAD + KNOWN + TURNS * all_a, all_b, TURNS)

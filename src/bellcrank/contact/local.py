@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from bellcrank.contact.blended import FAR, NEAR, blended_curvature
 from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
 from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
 from bellcrank.contact.sampled import ENTRIES, Sampled
@@ -39,20 +40,20 @@ from bellcrank.mechanics.vectors import (
     vec,
 )
 from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import Expr, Scalar, compare, logical, logical_not
+from bellcrank.program.trace import Expr, Scalar, compare, function, logical, logical_not
 
 STEPS = 6
 """Newton steps."""
-NEAR = 1e-10
-"""Square of a distance over the radius of its weight that counts as on the sample."""
+ROUGH, FINE = 4, 3
+"""Those where derivatives of the contact point are needed; the last with the curvature of the surface itself."""
 AWAY = 10.0
 """Gap of a contact that is none, over the spacing."""
 LEVEL = 1e-6
 """Share of the spread of samples that is added to it: curvatures are not continued beyond samples on a line."""
-FAR = 1e-12
-"""Weight of the nearest quadric where no other weight reaches."""
 MOST_LESS = 0.75
 """Share of the curvature of the gap that a step may take away."""
+FLAT = 1e-14
+"""Determinant of the curvatures of a gap, over the square of their sum, that is rounding."""
 LEARNS = 1e-7
 """Newton step over the spacing below which rounding tells nothing of curvatures."""
 
@@ -103,7 +104,9 @@ class Local(Around):
         return _onto(x, *self.slope(x))
 
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-        """Of the nearest sample: K = -H."""
+        """Of the nearest sample: K = -H; that of the surface itself where it is `sharp`."""
+        if self.sharp:
+            return blended_curvature(self.rows, x, *self.slope(x), e1, e2)
         xx, yy, zz, xy, xz, yz = self.inputs[6:12]
         K = (-xx, -xy, -xz), (-xy, -yy, -yz), (-xz, -yz, -zz)
         K1, K2 = times(K, e1), times(K, e2)
@@ -257,6 +260,14 @@ def _bounded(
     )
 
 
+def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """A matrix [[a, b], [c, d]], or where it tells no step, the gap being flat one way, one that goes downhill."""
+    size = function("abs", a) + function("abs", b) + function("abs", c) + function("abs", d)
+    flat = compare("le", function("abs", a * d - b * c), FLAT * size * size)
+    steep = maximum(size, TINY)
+    return where(flat, steep, a), where(flat, 0.0, b), where(flat, 0.0, c), where(flat, steep, d)
+
+
 def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     """Normal and closest points of a surface of data and another shape, in the frame of a.
 
@@ -278,7 +289,12 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     learnt: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     last: _Step | None = None
     rims: Bounded | None = None
-    for _ in range(STEPS):
+    rough, fine = (ROUGH, FINE) if a.exact else (STEPS, 0)
+    for k in range(rough + fine):
+        if k == rough:
+            a, b = a.sharpened(), b.sharpened() if isinstance(b, Around) else b
+            # What was learnt is of the curvatures before.
+            learnt, last = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)), None
         x, n = _pulled(a, x)
         x = vec(chosen(held, a.start, x))
         y, m = _pulled(b, y)
@@ -315,6 +331,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         A11, A12 = a11 + b11 + d * p11 + dot(e1, g1), a12 + b12 + d * p12 + dot(e1, g2)
         A21, A22 = a12 + b12 + d * p21 + dot(e2, g1), a22 + b22 + d * p22 + dot(e2, g2)
         stiff = stiff + dot(way, times(learnt, way))
+        A11, A12, A21, A22 = _regular(A11, A12, A21, A22)
         t1, t2 = solved_2x2(A11, A12, A21, A22, w1, w2)
         stiff = where(compare("lt", TINY, stiff), stiff, 1.0)
         single = single / stiff

@@ -126,7 +126,7 @@ def before_edges_touch(
         y = table_a[i, 1]
         z = table_a[i, 2]
         if farthest(slots, kept, points, x, y, z) > 0.5 * spacing and not between(
-            slots, kept, points, x, y, z, spacing
+            slots, kept, points, x, y, z, height, 0.5 * spacing
         ):
             given[CLEARANCE] = max(height, LEAST * spacing)
 

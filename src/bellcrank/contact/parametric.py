@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-SLACK = 0.05
-"""How far, in parameters, a patch is used beyond its seams, so that contacts do not flicker there."""
+SLACK = 0.005
+"""How far, in parameters, a patch is used beyond its seams, so that contacts do not flicker there. Where patches join
+with their curvature it differs from the next one there by the cube of this."""
 CREASE = 0.02
 """Angle between the normals of patches along a seam [rad] beyond which it is a crease, and no contact crosses it."""
 

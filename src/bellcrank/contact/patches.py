@@ -21,17 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.partners import Symmetric
-from bellcrank.contact.patch_settling import (
-    CHANGED,
-    LEAVES,
-    OVER,
-    PADDED,
-    PATCHED,
-    SAME,
-    WIDTH,
-    WRITES,
-    settle_patch,
-)
+from bellcrank.contact.patch_points import OVER, PADDED, PATCHED
+from bellcrank.contact.patch_settling import CHANGED, LEAVES, SAME, WIDTH, WRITES, settle_patch
 from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.source import Around, Source
@@ -153,8 +144,9 @@ class LocalPatch(Around):
         return scale(self.source.sign / sqrt(maximum(dot(n, n), TINY)), n)
 
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-        """Second over first fundamental form, where the last contact was."""
-        _, a, b, aa, ab, bb = self.at(self.inputs[0], self.inputs[1])
+        """Second over first fundamental form, where the last contact was; at x where it is `sharp`."""
+        u, v = self.foot(x) if self.sharp else (self.inputs[0], self.inputs[1])
+        _, a, b, aa, ab, bb = self.at(u, v)
         n = self._normal(a, b)
         E, F, G = dot(a, a), dot(a, b), dot(b, b)
         L, M, N = -dot(n, aa), -dot(n, ab), -dot(n, bb)

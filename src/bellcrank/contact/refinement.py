@@ -12,20 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.patch_settling import (
-    BENDS,
-    BEYOND_BY,
-    LEAVES,
-    OVER,
-    PADDED,
-    PATCHED,
-    SAME,
-    SIDE,
-    STATE,
-    WAY,
-    WIDTH,
-    WRITES,
-)
+from bellcrank.contact.patch_points import BENDS, BEYOND_BY, OVER, PADDED, PATCHED, STATE, WAY
+from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
 from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
 from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
 from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim

@@ -47,6 +47,7 @@ from bellcrank.contact.meeting_layout import (
     POINTS,
     QUEUE,
     SEVERAL,
+    SHARP,
     SPACING_A,
     SPACING_B,
     SPOT,
@@ -58,6 +59,7 @@ from bellcrank.contact.meeting_layout import (
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
+from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
@@ -88,6 +90,45 @@ CROSSED_AT = 0.1
 """Distance of the rims of two open surfaces, over that of samples, at which they cross."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
+
+
+@part
+def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
+    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    if marks_a[i, SHARP] > 0.5:
+        return False
+    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
+
+
+@part
+def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
+    """The one contact point that a sample leads to, free where the gap is not flat."""
+    if lies_along(header, given, tables, scratch, i, j):
+        return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+
+
+@part
+def along_a_line(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
+) -> int:  # fmt: skip
+    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
+
+    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
+    """
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    found = -1
+    widest = -1.0
+    for k in range(count):
+        i = low[k, PLACE]
+        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
+        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
+            widest = far
+            found = i
+    return found
 
 
 @part
@@ -122,8 +163,8 @@ def apart_from_all(
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
         given[CLEARANCE] = 0.5 * given[BAND]
-    how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
-    if how != SETTLED and how != BEYOND:
+    how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
+    if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
         return
@@ -131,6 +172,7 @@ def apart_from_all(
         # Behind an open surface.
         return
     take(slots, kept, points, 0, i, j)
+    nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
     best = slots[points, 0]
     if header[KIND] != SURFACE:
         # Between samples the surface may come closer elsewhere: all that may lead there are tried.
@@ -159,7 +201,9 @@ def closest(
         j = low[k, PARTNER]
         if i == kept[points, PLACE]:
             continue
-        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
+        if how != SETTLED and on_crease(header, tables[MARKS_A], i):
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
         if m == 0 and how == BEYOND:
             within = False
         if how == SETTLED and slots[2 * points, 0] < best:
@@ -170,8 +214,8 @@ def closest(
 
 @part
 def single(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
-    kept: Ints,
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
     """The one contact point: the closest of those that the lowest samples lead to."""
     table_a = tables[TABLE_A]
@@ -185,12 +229,17 @@ def single(
             return LOST if within or how == SETTLED else FOUND
         take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
+        slack = given[BULGE_A] + given[BULGE_B]
+        end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
+        if end >= 0:
+            header[WHICH] = end
+            return SEVERAL
         far = NEAR * given[SPACING_A]
         looked = 0
         for m in range(lowest):
             k = low[m, ORDER]
             i = low[k, PLACE]
-            if measures[k, HEIGHT] > given[BULGE_A] + given[BULGE_B] or looked == TRIES:
+            if measures[k, HEIGHT] > slack or looked == TRIES:
                 break
             if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
                 continue
@@ -228,6 +277,7 @@ def several(
             stay(slots, kept, points, s)
             left -= 1
     near = NEAR * given[SPACING_A]
+    left -= beside_creases(header, given, tables, scratch, low, lowest, slots, kept, near, left)
     for m in range(lowest):
         if left == 0:
             break
@@ -327,7 +377,7 @@ def searched(
     given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
     lowest = minima(given, table_a, neighbours, blank, low, measures, count)
     if points == 1:
-        came = single(header, given, tables, scratch, low, measures, lowest, slots, kept)
+        came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if came != FOUND:
             return came
     else:
@@ -345,7 +395,7 @@ def searched(
         missed = sudden(given, slots, kept, points, NEAR * given[SPACING_A])
     if missed >= 0:
         header[WHICH] = missed
-        return DEEPER
+        return DEEPER if points > 1 else SEVERAL
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
 

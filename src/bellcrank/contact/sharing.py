@@ -31,7 +31,7 @@ Search = Callable[[Mat, Vec, "Vec | None"], Points]
 # Shapes are kept beside their programs, so that no other one can have their place in memory.
 _searches: dict[tuple[object, ...], tuple[Shape, Shape, Subprogram]] = {}
 
-_meetings: WeakKeyDictionary[Source, dict[int, tuple[Shape, Subprogram]]] = WeakKeyDictionary()
+_meetings: WeakKeyDictionary[Source, dict[tuple[int, bool], tuple[Shape, Subprogram]]] = WeakKeyDictionary()
 _surfaces: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 _rims: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 
@@ -97,9 +97,10 @@ def _meeting(a: Around, b: Shape) -> Subprogram:
     """Pose of b seen from a, hold of a, the pieces of both surfaces -> normal, both points."""
     other = b.source if isinstance(b, Around) else b
     known = _meetings.setdefault(a.source, {})
-    found = known.get(id(other))
+    key = id(other), a.exact
+    found = known.get(key)
     if found is None or found[0] is not other:
-        found = known[id(other)] = other, _traced(a, b)
+        found = known[key] = other, _traced(a, b)
     return found[1]
 
 
@@ -124,7 +125,9 @@ def _within(piece: Around, x: Sequence[Expr]) -> Around:
     surface = _surface(piece)
     if surface.count.total < WORTH:
         return own
-    return _Called(own.source, own.start, own.inputs, own.turn, own.hold, own.leads, own=own, pulling=surface)
+    return _Called(
+        own.source, own.start, own.inputs, own.turn, own.hold, own.leads, own.exact, own=own, pulling=surface
+    )
 
 
 def _surface(piece: Around) -> Subprogram:
@@ -191,6 +194,9 @@ class _Called(Around):
     def rim(self, x: Vec) -> list[Scalar] | None:
         found = _rim(self.own)
         return None if found is None else list(found(*x, *self.own.inputs))
+
+    def sharpened(self) -> _Called:
+        return replace(self, own=self.own.sharpened())
 
     def room(self, x: Vec) -> Scalar:
         return self.own.room(x)

@@ -45,7 +45,7 @@ from bellcrank.contact.meeting_layout import (
     WAY,
     WHICH,
 )
-from bellcrank.contact.patch_settling import BEYOND_BY
+from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
 from bellcrank.contact.pieces import RIM as ON_RIM
 from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined
@@ -62,6 +62,8 @@ BACKWARDS = -0.2
 """Cosine between a sample's normal and the way to the other body below which that is behind the surface."""
 BETWEEN = 0.55
 """How far from the nearest sample a surface may be touched, over the radius of its weight."""
+LEVEL = 1e-6
+"""Heights that differ by less, over the distance of samples, are the same."""
 
 
 @part
@@ -187,8 +189,10 @@ def farthest(slots: Floats, kept: Ints, points: int, x: float, y: float, z: floa
 
 
 @part
-def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, near: float) -> bool:
-    """Whether a place lies between two contact points that are taken, near their line."""
+def between(
+    slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, height: float, near: float
+) -> bool:
+    """Whether a place lies between two contact points that are taken, near their line, and no lower than that."""
     for s in range(points):
         for r in range(s):
             if kept[points + s, PLACE] >= 0 and kept[points + r, PLACE] >= 0:
@@ -205,7 +209,8 @@ def between(slots: Floats, kept: Ints, points: int, x: float, y: float, z: float
                 ox = dx - part_way * wx
                 oy = dy - part_way * wy
                 oz = dz - part_way * wz
-                if 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near:
+                beside = 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near
+                if beside and height >= one[0] + part_way * (other[0] - one[0]) - LEVEL * near:
                     return True
     return False
 

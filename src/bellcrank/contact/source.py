@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -108,7 +108,9 @@ class Around(Shape):
 
     source: The whole surface. start: The last contact point. inputs: What :meth:`Source.piece` tells. turn: +1 and -1
     in turn, changed when the piece is gathered anew. hold: How the contact point may move: 2 freely, 1 in the plane
-    whose normal follows, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds.
+    whose normal follows, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds. exact:
+    Whether derivatives of the contact point are needed, as where a lasting contact is a constraint. sharp: Whether
+    :meth:`bend` tells the curvature of the surface at x itself, not one nearby.
     """
 
     source: Source
@@ -117,6 +119,8 @@ class Around(Shape):
     turn: Scalar = 1.0
     hold: tuple[Scalar, Scalar, Scalar, Scalar] = (2.0, 0.0, 0.0, 0.0)
     leads: bool = False
+    exact: bool = False
+    sharp: bool = False
     closed_support: ClassVar[bool] = False
 
     @abstractmethod
@@ -151,12 +155,20 @@ class Around(Shape):
     far: ClassVar[float] = -35.0
     """Where :meth:`room` has fallen to this the piece tells nothing any more."""
 
+    def sharpened(self) -> Self:
+        """The same, with the curvature of the surface itself."""
+        return replace(self, sharp=True)
+
     def brought(self, graph: Graph) -> Self:
         """The same with its inputs in the graph of a trace, once instead of at every operation."""
-        x, y, z = (graph.bring(v) for v in self.start)
-        a, b, c, d = (graph.bring(v) for v in self.hold)
-        inputs = tuple(graph.bring(v) for v in self.inputs)
-        return replace(self, start=(x, y, z), inputs=inputs, turn=graph.bring(self.turn), hold=(a, b, c, d))
+        return self.told(graph.bring)
+
+    def told(self, number: Callable[[Scalar], Scalar]) -> Self:
+        """The same with what `number` makes of its inputs."""
+        x, y, z = (number(v) for v in self.start)
+        a, b, c, d = (number(v) for v in self.hold)
+        inputs = tuple(number(v) for v in self.inputs)
+        return replace(self, start=(x, y, z), inputs=inputs, turn=number(self.turn), hold=(a, b, c, d))
 
     def implicit(self, s: Vec) -> Scalar:
         return self.source.implicit(s)

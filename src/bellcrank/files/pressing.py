@@ -80,9 +80,7 @@ def pressing_entries(
     force: ContactForce, placed: Callable[[PlacedShape], Any], row: Callable[[Any], Any]
 ) -> dict[str, Any]:
     """The keys of a contact; `placed` writes a shape, `row` makes a list on one line."""
-    sides = []
-    for side in (force.contact.a, force.contact.b):
-        sides.append(placed(PlacedShape(side.frame, side.shape.whole)))
+    sides = [placed(side) for side in (force.contact.a, force.contact.b)]
     result: dict[str, Any] = {"a": sides[0], "b": sides[1], "treatment": "continuous", "law": str(force.law)}
     if force.law is ForceLaw.KELVIN_VOIGT:
         result["damping"] = force.damping

@@ -16,7 +16,7 @@ from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
 from bellcrank.files.pressing import read_pressing
 from bellcrank.files.scope import Scope, check_name
-from bellcrank.files.shapes import read_shape
+from bellcrank.files.shapes import plain, read_shape
 from bellcrank.model import Body, Frame, System
 from bellcrank.model.contacts import LAWS, PlacedShape
 from bellcrank.model.vectors import Vec
@@ -360,7 +360,9 @@ class _Reader:
             given: dict[str, Any] = read_pressing(fields)
         else:
             given = self._given(fields, "restitution", "friction")
-            given |= self._given(fields, *layout.CONTACT[6:])
+            given |= self._given(fields, *layout.CONTACT[6:-1])
+            if "points" in fields:
+                given["points"] = int(plain(fields, fields.number("points")))
             if "law" in fields:
                 given["law"] = fields.word("law", LAWS)
         with fields.blamed():

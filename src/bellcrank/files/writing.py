@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.contact.source import Around
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
@@ -93,7 +94,7 @@ class _Writer:
                 if not isinstance(item, ContactForce)
             },
             "contacts": {
-                **{name: self._contact(item) for name, item in system.contacts.items()},
+                **{item.group: self._contact(item) for item in system.contacts.values()},
                 **{
                     item.group: pressing_entries(item, self._placed, Row)
                     for item in system.forces.values()
@@ -271,11 +272,13 @@ class _Writer:
 
     def _contact(self, contact: Contact) -> dict[str, Any]:
         result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
-        return result | {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
+        result |= {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
+        return {**result, "points": contact.points} if contact.points > 1 else result
 
     def _placed(self, placed: PlacedShape) -> Flow:
         result = Flow(self._frame(replace(placed.frame, name=""), True))
-        entries = shape_entries(placed.shape, self._function, Row)
+        shape = placed.shape.source if isinstance(placed.shape, Around) else placed.shape
+        entries = shape_entries(shape, self._function, Row)
         return Flow({"kind": entries.pop("kind"), **result, **entries})
 
     def _between(self, force: LineForce | Spring | Bushing, kind: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from bellcrank.impacts.modes import (
 from bellcrank.impacts.records import ContactChange, ImpactRecord
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
+from bellcrank.impacts.surfaces import Surfaces
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 
@@ -81,6 +83,11 @@ class Contacts:
     def names(self) -> tuple[str, ...]:
         """Of all contacts."""
         return tuple(pair.contact.name for pair in self.pairs)
+
+    @cached_property
+    def surfaces(self) -> Surfaces:
+        """Those with surfaces of data."""
+        return Surfaces.of(self.base)
 
     @property
     def tangents(self) -> int:
@@ -244,6 +251,12 @@ class Contacts:
             if abs(speed) <= AT_REST * scale:
                 found.append(self.names[k])
         return found
+
+    def resting(self, state: State, p: Array) -> list[str]:
+        """Contacts that touch, and do not bounce any more."""
+        _, states, u_i, _ = self._at(state, p)
+        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING]
+        return self._staying(near, states, u_i)
 
     def settle(
         self, names: Collection[str], state: State, p: Array, stopped: Collection[str] = ()

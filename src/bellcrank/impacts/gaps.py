@@ -1,4 +1,4 @@
-"""The gaps of open contacts as events."""
+"""What is watched of open contacts: their gaps, and how these change."""
 
 from __future__ import annotations
 
@@ -41,3 +41,6 @@ def watching(pair: ContactPair) -> list[Event]:
         GapRate(name, direction=RATE, trace=rate),
         Gap(name, direction=-1, trace=deeper),
     ]
+
+
+__all__ = ["Gap", "GapRate", "watching"]

@@ -23,7 +23,8 @@ from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap
 from bellcrank.impacts.modes import Modes
-from bellcrank.impacts.segment import Segment
+from bellcrank.impacts.segment import Answer, Segment
+from bellcrank.impacts.surfaces import Elsewhere, searches
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.trace import Scalar, function
@@ -140,26 +141,47 @@ class QueueSegment(Segment):
         names = [n for n, at in found.items() if at <= first + 1e-12 * max(1.0, abs(first))]
         if self.seen is not None and first == self.seen[0].t:
             return self.seen
-        return (state if first >= t else self._integrated(before, first)), p, names
+        return (*((state, p) if first >= t else self._integrated(before, first)), names)
 
     def _seen_at(self, name: str, t: float) -> float:
         return self.seen[0].t if self.seen is not None and name in self.seen[2] else t
 
-    def _integrated(self, before: Check | None, t: float) -> State:
-        """The state at t, integrated anew from the check before."""
+    def _integrated(self, before: Check | None, t: float) -> tuple[State, Array]:
+        """State and parameters at t, integrated anew from the check before."""
         assert before is not None
-        state, p = before.state, before.p
-        plain = replace(
-            self.problem(state.q, state.u, state.t, p),
-            events=0,
-            directions=(),
-            terminal=(),
-            event_names=(),
-            standing=(),
-        )
-        trajectory = integrate(plain, self.integrator, [t], self.options)
+        state, p = before.state, before.p.copy()
+        problem = self.problem(state.q, state.u, state.t, p)
+        if any(searches(e) for e in self.events):
+            problem = replace(problem, terminal=(False,) * len(self.events))
+        else:
+            problem = replace(problem, events=0, directions=(), terminal=(), event_names=(), standing=())
+
+        def follow(at: float, y: Array, hits: tuple[int, ...], now: Array) -> Change | None:
+            """Contact points on surfaces of data as before; nothing else happens again."""
+            calls = [e.revise for e in (self.events[i] for i in hits) if searches(e) and e.revise is not None]
+            if not calls:
+                return None
+            here = self.full_state(self.machine, at, y, now)
+            for revise in calls:
+                revise(here, now, dict)
+            self.contacts.surfaces.elsewhere(self.modes, here, p, now, self.contacts.approach)
+            p[:] = now
+            return Change(None, now)
+
+        trajectory = integrate(problem, self.integrator, [t], self.options, on_event=follow)
         self.again += trajectory.evaluations
-        return self.full_state(self.machine, t, trajectory.y[-1], p)
+        return self.full_state(self.machine, t, trajectory.y[-1], p), p
+
+    def _elsewhere(
+        self, t: float, y: Array, p: Array, change: Answer | None
+    ) -> tuple[Answer | None, Elsewhere]:
+        """As of any segment; queues begin anew at another place, and what is closed there waits for the next check."""
+        change, found = super()._elsewhere(t, y, p, change)
+        for name in found.moved:
+            self.queues[self.contacts.names.index(name)].clear()
+        if found.struck and self.seen is None and change is not None and change[1] is not None:
+            self.seen = self.full_state(self.machine, t, y, p), change[1].copy(), list(found.struck)
+        return change, replace(found, struck=())
 
     def final_outputs(self, times: Array) -> int:
         """Those up to the last check."""

@@ -16,6 +16,7 @@ from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap, watching
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
+from bellcrank.impacts.surfaces import Elsewhere, searches
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from bellcrank.simulate.loop import Progress
 
 Array = NDArray[np.float64]
+Answer = tuple[State | None, Array | None, bool]
+"""What events change: state, parameters, whether to stop."""
 
 MOMENTS = (1e-6, 1e-5, 1e-4)
 """How far ahead it may show which of the contacts that share let go or slip [s]."""
@@ -122,9 +125,13 @@ class Segment(Run):
 
     def _ends(self) -> list[tuple[str, str, int]]:
         """What may end the lasting contacts: (contact, what, direction)."""
-        eq = traced_equations(self.mechanism, self.machine.partition)
-        ends = watched(eq, self.contacts.pairs, self.modes, self.sharing)
-        return [(name, what, direction) for name, what, direction, _ in ends]
+
+        def make() -> list[tuple[str, str, int]]:
+            eq = traced_equations(self.mechanism, self.machine.partition)
+            ends = watched(eq, self.contacts.pairs, self.modes, self.sharing)
+            return [(name, what, direction) for name, what, direction, _ in ends]
+
+        return self.contacts.once(("ends", shared_key(self.modes, self.sharing)), make)
 
     def _more_events(self) -> list[Event]:
         """What else is watched."""
@@ -245,26 +252,57 @@ class Segment(Run):
         first = len(self.events) - len(self.ends)
         ended = [self.ends[i - first] for i in hits if i >= first]
         struck = [self.events[i].name for i in hits if isinstance(self.events[i], Gap)]
-        state, new_p, stop = change or (None, None, False)
-        if not (struck or ended or (self.modes and (state is not None or new_p is not None))):
-            packed = None if state is None else self.machine.pack(state.q, state.u)
-            return Change(packed, new_p, stop) if change else None
+        told = any(not searches(self.events[i]) for i in users)
         try:
-            return self._contact_event(t, y, p, change or (None, None, False), struck, ended)
+            change, elsewhere = self._elsewhere(t, y, p, change)
+            state, new_p, stop = change or (None, None, False)
+            struck += [name for name in elsewhere.struck if name not in struck]
+            if not (struck or ended or elsewhere.passed or (self.modes and told and change)):
+                packed = None if state is None else self.machine.pack(state.q, state.u)
+                return Change(packed, new_p, stop) if change else None
+            return self._contact_event(
+                t, y, p, (state, new_p, stop), struck, ended, told, bool(elsewhere.passed)
+            )
         except ContactError as error:
             self.failure = error
             return Change(None, None, True)
+
+    def _elsewhere(
+        self, t: float, y: Array, p: Array, change: Answer | None
+    ) -> tuple[Answer | None, Elsewhere]:
+        """What events have changed, and what this did to contact points on surfaces of data."""
+        surfaces = self.contacts.surfaces
+        if change is None or not surfaces.trackers:
+            return change, Elsewhere()
+        jumped, new_p, stop = change
+        n = self.mechanism.linkage.positions
+        if jumped is not None and not np.array_equal(jumped.q, y[:n]):
+            # Where bodies are put elsewhere nothing is known of their contact points.
+            new_p = p.copy() if new_p is None else new_p
+            surfaces.search(jumped, new_p)
+            self._remember(t, new_p.copy())
+        if new_p is None:
+            return change, Elsewhere()
+        state = jumped or self.full_state(self.machine, t, y, p)
+        found = surfaces.elsewhere(self.modes, state, p, new_p, self.contacts.approach)
+        self.history[-1][1][:] = new_p
+        return (jumped, new_p, stop), found
 
     def _contact_event(
         self,
         t: float,
         y: Array,
         p: Array,
-        change: tuple[State | None, Array | None, bool],
+        change: Answer,
         struck: Sequence[str],
         ended: Sequence[tuple[str, str]],
+        told: bool,
+        passed: bool,
     ) -> Change:
-        """Impacts and changes of lasting contacts, after what the user's own events did."""
+        """Impacts and changes of lasting contacts, after what the user's own events did.
+
+        told: Whether there were any. passed: Whether contacts that last have got other places.
+        """
         self.breaks.append(self.row(t, y, p))
         jumped, new_p, stop = change
         p = p if new_p is None else new_p
@@ -277,7 +315,9 @@ class Segment(Run):
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
             after, modes = self.contacts.settle(staying, after, p)
-        elif new_p is not None:
+        elif passed:
+            after, modes = self.contacts.settle(self.contacts.resting(state, p), state, p)
+        elif told and new_p is not None:
             after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
             if self._shares(ended):

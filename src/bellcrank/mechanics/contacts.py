@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
+from bellcrank.contact.source import Around
 from bellcrank.mechanics.constraints import (
     Constraint,
     Equation,
@@ -18,7 +19,7 @@ from bellcrank.mechanics.constraints import (
 )
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, mat, matmul, scale, times, vec
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, mat, matmul, scale, sub, times, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Expr, Scalar, compare
@@ -57,10 +58,30 @@ class ContactPair:
         return ContactPair(contact, a, b, linkage.common(a.link, b.link))
 
     def closest(self, kin: Kinematics) -> Closest:
-        """Closest points, seen from the base."""
-        R_a, p_a = _seen(kin, self.a, self.base)
-        R_b, p_b = _seen(kin, self.b, self.base)
-        return closest(self.contact.a.shape, R_a, p_a, self.contact.b.shape, R_b, p_b)
+        """Closest points, seen from the base; traced once."""
+        known, name = kin.closest, self.contact.name
+        if name not in known:
+            R_a, p_a = self.seen(kin, self.a)
+            R_b, p_b = self.seen(kin, self.b)
+            a, b = (
+                side.shape.told(kin.number) if isinstance(side.shape, Around) else side.shape
+                for side in (self.contact.a, self.contact.b)
+            )
+            known[name] = closest(a, R_a, p_a, b, R_b, p_b)
+        return known[name]
+
+    def seen(self, kin: Kinematics, m: Marker) -> tuple[Mat, Vec]:
+        """Rotation and origin of a side's frame."""
+        pose = kin.pose(m.link, self.base)
+        R = (kin.vector(m.R[0]), kin.vector(m.R[1]), kin.vector(m.R[2]))
+        return matmul(pose.R, R), add(pose.p, times(pose.R, kin.vector(m.p)))
+
+    def velocity_of(self, kin: Kinematics, link: int, point: Vec) -> Vec:
+        """Of a link, where it passes a point, seen from the base [m/s]."""
+        if link == self.base:
+            return ZERO
+        motion, pose = kin.motion(link, self.base), kin.pose(link, self.base)
+        return add(motion.v, cross(motion.w, sub(point, pose.p)))
 
     def equation(self, kin: Kinematics, found: Closest, direction: Vec, residual: Scalar) -> Equation:
         """The velocity of b against a at the contact along a direction, as a row."""
@@ -91,12 +112,6 @@ class ContactPair:
 def _marker(placed: PlacedShape, linkage: Linkage) -> Marker:
     frame = placed.frame
     return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
-
-
-def _seen(kin: Kinematics, m: Marker, base: int) -> tuple[Mat, Vec]:
-    pose = kin.pose(m.link, base)
-    R = (kin.vector(m.R[0]), kin.vector(m.R[1]), kin.vector(m.R[2]))
-    return matmul(pose.R, R), add(pose.p, times(pose.R, kin.vector(m.p)))
 
 
 def tangents(n: Vec) -> tuple[Vec, Vec]:

@@ -27,11 +27,9 @@ from bellcrank.mechanics.vectors import (
     add,
     cross,
     dot,
-    matmul,
     neg,
     scale,
     sub,
-    times,
     transposed_times,
 )
 from bellcrank.program.functions import maximum
@@ -57,10 +55,7 @@ class Pressing:
     @cached_property
     def closest(self) -> Closest:
         """The pair of points."""
-        known, name = self.kin.closest, self.force.name
-        if name not in known:
-            known[name] = self.pair.closest(self.kin)
-        return known[name]
+        return self.pair.closest(self.kin)
 
     @cached_property
     def point(self) -> Vec:
@@ -81,10 +76,7 @@ class Pressing:
 
     def velocity_of(self, link: int, point: Vec) -> Vec:
         """Of a link, where it passes a point, seen from the common link [m/s]."""
-        if link == self.pair.base:
-            return ZERO
-        motion, pose = self.kin.motion(link, self.pair.base), self.kin.pose(link, self.pair.base)
-        return add(motion.v, cross(motion.w, sub(point, pose.p)))
+        return self.pair.velocity_of(self.kin, link, point)
 
     @cached_property
     def rate(self) -> Scalar:
@@ -116,9 +108,7 @@ class Pressing:
 
     def seen(self, m: Marker) -> tuple[Mat, Vec]:
         """Rotation and origin of a side's frame."""
-        pose = self.kin.pose(m.link, self.pair.base)
-        R: Mat = (self.kin.vector(m.R[0]), self.kin.vector(m.R[1]), self.kin.vector(m.R[2]))
-        return matmul(pose.R, R), add(pose.p, times(pose.R, self.kin.vector(m.p)))
+        return self.pair.seen(self.kin, m)
 
     @cached_property
     def load(self) -> Scalar:

@@ -43,7 +43,8 @@ class Contact:
     """Two shapes that may touch.
 
     restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge, or
-    that of the force in the continuous treatment.
+    that of the force in the continuous treatment. group: What the user called the contact, of which this is one of so
+    many `points`.
     """
 
     name: str
@@ -52,6 +53,8 @@ class Contact:
     restitution: float
     friction: float
     law: str
+    group: str = ""
+    points: int = 1
 
 
 class ContactMethods(StateMethods, Registry):
@@ -79,10 +82,10 @@ class ContactMethods(StateMethods, Registry):
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
-        approach_speed; points, the most at which a sampled surface touches at a time.
+        approach_speed. points, in both treatments: the most at which a sampled surface touches at a time; of several
+        the contacts are called "<name> 1", "<name> 2" and so on, and the first is given back.
         """
         from bellcrank.contact.closest import check_pair
-        from bellcrank.contact.source import Source
 
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
@@ -108,22 +111,12 @@ class ContactMethods(StateMethods, Registry):
                 for state in bristles(force):
                     self._add_state(state)
             return made[0]
-        if any(isinstance(side.shape, Source) for side in (a, b)):
-            raise ModelError(
-                f"{who}: a sampled surface presses, it does not strike; add treatment='continuous'"
-            )
-        if pressing:
-            raise ModelError(
-                f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
-            )
-        mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
-        if mu < 0.0:
-            raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
-        law = LAWS[0] if law is None else law
-        if law not in LAWS:
-            raise ModelError(f"{who}: no law {law!r}; choose one of {', '.join(LAWS)}")
-        self.contacts[name] = Contact(name, a, b, e, mu, law)
-        return self.contacts[name]
+        from bellcrank.model.striking import striking_contacts
+
+        struck = striking_contacts(self.parameters, name, a, b, e, friction, law, **pressing)
+        for contact in struck:
+            self.contacts[name if len(struck) == 1 else self._new_name("contact", contact.name)] = contact
+        return struck[0]
 
 
 def _between_zero_and_one(who: str, given: Any) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -91,19 +92,19 @@ def contact_force(
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
     touching = _spots(points, young, a, b)
-    count = len(touching) if touching else _points(who, points, a.shape, b.shape)
+    count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
         if factor:
             v0 = parameters.add(Parameter(f"{own} approach speed", speed, "m/s", True))
-        sides = touching[k] if touching else _sides(parameters, own, a, b)
+        sides = touching[k] if touching else sides_around(parameters, own, a, b)
         bend: tuple[Scalar, Scalar, Scalar] | None = None
         if isinstance(rubbing, LuGre):
             x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
             bend = x, y, z
-        pair = Contact(own, *sides, restitution, 0.0, chosen.value)
+        pair = Contact(own, *sides, restitution, 0.0, chosen.value, name, count)
         found.append(
             ContactForce(
                 own,
@@ -124,10 +125,15 @@ def contact_force(
                 {**material, "approach_speed": speed},
             )
         )
+    remember_search(parameters, name, a, b)
+    return found
+
+
+def remember_search(parameters: ParameterTable, name: str, a: PlacedShape, b: PlacedShape) -> None:
+    """Where one of the shapes is a surface of data, what its search keeps becomes parameters."""
     if any(isinstance(side.shape, Source) for side in (a, b)):
         for key, value in (*search_values(name), (f"{name} search turn", 1.0)):
             parameters.add(Parameter(key, value, "", True))
-    return found
 
 
 def search_values(name: str) -> list[tuple[str, float]]:
@@ -144,19 +150,17 @@ def _spots(points: Any, young: Any, a: PlacedShape, b: PlacedShape) -> list[tupl
     return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
 
 
-def _points(who: str, points: Any, a: Shape, b: Shape) -> int:
+def count_of_points(who: str, points: Any, a: Shape, b: Shape) -> int:
+    """At how many points at most two shapes touch at a time, as the user says it."""
     points = 1 if points is None else points
     if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
         most = len(spots(a, b)) + len(spots(b, a))
+        of = "points= belongs to surfaces of samples and of patches"
         raise ModelError(
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
-            + (
-                f"give points={most}, or points=1"
-                if most
-                else "points= belongs to surfaces of samples and of patches"
-            )
+            + (f"give points={most}, or points=1" if most else of)
         )
     return points
 
@@ -222,10 +226,13 @@ def _modulus(who: str, young: Any, poisson: Any) -> tuple[float, dict[str, Any]]
     return effective_modulus(e, nu), {"young": e, "poisson": nu}
 
 
-def _sides(
-    parameters: ParameterTable, name: str, a: PlacedShape, b: PlacedShape
+def sides_around(
+    parameters: ParameterTable, name: str, a: PlacedShape, b: PlacedShape, exact: bool = False
 ) -> tuple[PlacedShape, PlacedShape]:
-    """Surfaces of data as a program sees them: what is around the contact are parameters, set during a run."""
+    """Surfaces of data as a program sees them: what is around the contact are parameters, set during a run.
+
+    exact: Whether derivatives of the contact point are needed.
+    """
     made = []
     leads = "ab"[leader(a.shape, b.shape)]
     for letter, side in (("a", a), ("b", b)):
@@ -239,7 +246,7 @@ def _sides(
             for key, value in zip(input_names(source, prefix), values.tolist(), strict=True)
         ]
         turn = parameters.add(Parameter(f"{prefix} turn", 1.0, "", True))
-        piece = local_of(source, inputs, turn)
+        piece = replace(local_of(source, inputs, turn), exact=exact)
         if letter == leads:
             start = (-1.0, 0.0, 0.0, 0.0)
             how = [parameters.add(Parameter(f"{name} hold {k}", v, "", True)) for k, v in enumerate(start)]

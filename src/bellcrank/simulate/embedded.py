@@ -36,6 +36,7 @@ from bellcrank.simulate.layout import (
     OWN,
     OWN_INTS,
     OWN_REALS,
+    PROJECT,
     SCANNING,
     T_NEW,
     T_STOP,
@@ -44,11 +45,13 @@ from bellcrank.simulate.layout import (
     WORK,
     Y_NEW,
     F,
+    N,
     T,
     Y,
 )
 from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
+    CHANGE_POINT,
     DONE,
     GO_ON,
     NOT_FINITE,
@@ -56,7 +59,9 @@ from bellcrank.simulate.steps import (
     STIFF,
     accept,
     again,
+    beside,
     close_step,
+    lost_there,
     move_on,
     next_step,
     plan_step,
@@ -70,6 +75,7 @@ from bellcrank.simulate.vectors import (
     scaled_norm,
     store,
 )
+from bellcrank.simulate.vocabulary import call
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -230,10 +236,18 @@ def combine(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Float
 
 @part
 def dense_output(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, shape: Ints, table: Floats
-) -> None:
-    """The polynomial of the step just made."""
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    corrected: Floats,
+    shape: Ints,
+    table: Floats,
+) -> bool:
+    """The polynomial of the step just made; False where a further stage lies at a change point."""
     h = reals[H_STEP]
+    watched = addresses[PROJECT] != 0 and beside(reals)
     hermite(v, h, F_NEW, Y_NEW)
     stages = shape[STAGES] + shape[EXTRAS]
     for k in range(shape[STAGES], stages + shape[DENSE_EXTRA]):
@@ -241,10 +255,15 @@ def dense_output(
         combine(x, v, Y if further else -1, h, shape, table, k)
         if further:
             x[0] = reals[T] + table[NODES + k] * h
+            if watched:
+                call(addresses[PROJECT], x, corrected)
+                if lost_there(reals, corrected[ints[N] + 2]):
+                    return False
             rates(addresses, ints, x, v, OWN + k)
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
+    return True
 
 
 @part
@@ -318,9 +337,16 @@ def advance(*pointers: Any) -> int:
                 return status
             continue
 
+        looked_at = ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]
+        if (ints[N_EVENTS] > 0 or looked_at) and not dense_output(
+            addresses, ints, reals, x, v, corrected, shape, table
+        ):
+            ints[TROUBLE] = CHANGE_POINT
+            status = reject(ints, reals, h, 0.5)
+            if status != GO_ON:
+                return status
+            continue
         if controlled:
             next_step(ints, reals, h * factor)
             reals[ERROR_OLD] = max(error, 1e-4)
         accept(ints, reals)
-        if ints[N_EVENTS] > 0 or (ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]):
-            dense_output(addresses, ints, reals, x, v, shape, table)

@@ -200,6 +200,62 @@ def soonest(
 
 
 @part
+def overtaken(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    piece: int,
+    start: float,
+    first: int,
+    earliest: float,
+    came: float,
+) -> tuple[float, int, float]:
+    """The earliest event, its number and its side of zero, where gaps that do not show it at the end of a piece may
+    close before.
+
+    A gap on a surface of data is known up to where its samples are gathered anew, which is an event itself; behind it,
+    at the end of the piece, the gap tells nothing. Gaps are functions that come with their rates.
+    """
+    stale = True
+    for i in range(ints[N_EVENTS] - 1):
+        side = g[SIGN, i]
+        gap = g[DIRECTION, i + 1] == RATE and counts(g[DIRECTION, i], side)
+        if i == first or side == 0.0 or not gap or side * g[SAMPLES + piece, i] < 0.0:
+            continue
+        if stale:
+            event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
+            stale = False
+        high = earliest
+        if side * g[VALUE, i] >= 0.0:
+            high = NOTHING
+            falls = g[SAMPLES + piece - 1, i + 1]
+            rises = g[VALUE, i + 1]
+            if side * falls < 0.0 and side * rises > 0.0:
+                high = deepest(addresses, ints, reals, x, v, g, i, start, earliest, falls, rises, side)
+                stale = True
+        if high > earliest:
+            continue
+        low = start
+        at_low = g[SAMPLES + piece - 1, i]
+        if side * at_low <= 0.0:
+            low, at_low, side = leaving_sign(addresses, ints, reals, x, v, g, i, start, high)
+        event_values(addresses, ints, reals, x, v, g, high, VALUE)
+        at_high = g[VALUE, i]
+        stale = True
+        if side != g[SIGN, i] or side * at_low <= 0.0 or side * at_high >= 0.0:
+            continue
+        found = locate(addresses, ints, reals, x, v, g, i, low, high, at_low, at_high)
+        if found < earliest:
+            earliest = found
+            first = i
+            came = side
+    return earliest, first, came
+
+
+@part
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
@@ -256,6 +312,9 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     came = side
         first, earliest, came = soonest(addresses, ints, reals, x, v, g, piece, a, first, earliest, came)
         if first >= 0:
+            earliest, first, came = overtaken(
+                addresses, ints, reals, x, v, g, piece, a, first, earliest, came
+            )
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
             doubtful = start == 0.0 and earliest < 1.0
             if doubtful and g[DIRECTION, first] == CLOCK:

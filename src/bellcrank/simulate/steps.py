@@ -65,6 +65,10 @@ SHARE = 0.01
 """Of the rounding that theory grants, what is met with; energies kept or lost in slow passes of a parallelogram."""
 CLOSE = 0.05
 """Part of the best rank below which a fixed step is looked at in its middle as well."""
+ONCE = 1e-3
+"""Part of SHARE that counts between the ends of a step, where outputs alone see what is lost and it does not add up."""
+BESIDE = 0.3
+"""Part of the best rank at an end of a step below which stages that no error tells of are looked at as well."""
 CREEPING = 1000
 """Steps tried in a row beside a change point after which the run is taken to be stuck there."""
 UNEVEN = 0.7
@@ -107,6 +111,22 @@ def lost(reals: Floats) -> bool:
     begun: float = reals[RANK_START] / reals[RANK_BEST]
     allowed: float = reals[RTOL]
     return d < begun and d**3 < SHARE * min(begun, 0.1) * ROUNDING / allowed
+
+
+@part
+def beside(reals: Floats) -> bool:
+    """Whether a change point may lie within the step just made."""
+    nearer: float = min(reals[RANK], reals[RANK_START])
+    far: float = BESIDE * reals[RANK_BEST]
+    return nearer < far
+
+
+@part
+def lost_there(reals: Floats, rank: float) -> bool:
+    """Whether accelerations are lost in rounding in a state of this rank, between the ends of a step; see `lost`."""
+    d: float = rank / reals[RANK_BEST]
+    allowed: float = reals[RTOL]
+    return d**3 < ONCE * SHARE * ROUNDING / allowed
 
 
 @part

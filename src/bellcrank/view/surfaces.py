@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.bezier import BezierGrid
+from bellcrank.contact.covering import tensor
 from bellcrank.contact.parametric import Parametric
-from bellcrank.contact.patches import patch_at
 from bellcrank.contact.source import Source
 
 Array = NDArray[np.float64]
@@ -20,8 +20,8 @@ Ints = NDArray[np.int64]
 
 MOST = 3000
 """Samples drawn at most; the others are left out evenly."""
-ALONG = 6
-"""Points along a side of a patch."""
+SHARE = 5
+"""Points drawn along each side of a patch."""
 AROUND = 14
 """Neighbours that a sample looks at."""
 BACK = -0.3
@@ -35,7 +35,10 @@ OPEN = 0.02
 def triangles(surface: Source) -> tuple[Array, Ints]:
     """Corners (n, 3) and triangles (m, 3), counter-clockwise seen from outside."""
     if isinstance(surface, Parametric):
-        corners, faces, sign = _spread(surface), _rows(ALONG, ALONG, len(surface.nets), False), surface.sign
+        along = np.linspace(0.0, 1.0, SHARE)
+        corners = tensor(surface.nets, along, along)[0].reshape(-1, 3)
+        faces = _rows(SHARE, SHARE, len(surface.nets), False)
+        sign = surface.sign
     elif isinstance(surface, BezierGrid):
         rows, columns = surface.grid.shape[:2]
         corners, faces, sign = surface.points, _rows(rows, columns, 1, surface.around), surface.sign
@@ -51,13 +54,6 @@ def is_open(faces: Ints) -> bool:
     edges = np.sort(np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]]), axis=1)
     _, count = np.unique(edges, axis=0, return_counts=True)
     return bool(np.count_nonzero(count == 1) > OPEN * len(count))
-
-
-def _spread(surface: Parametric) -> Array:
-    """Points of all patches, ALONG x ALONG each."""
-    nets, along = surface.nets.transpose(1, 2, 0, 3), np.linspace(0.0, 1.0, ALONG).tolist()
-    points = [patch_at(nets, u, v)[0] for u in along for v in along]
-    return np.stack(points, axis=1).reshape(-1, 3)
 
 
 def _rows(rows: int, columns: int, patches: int, around: bool) -> Ints:
