@@ -88,7 +88,7 @@ def descended(
             how = refined(
                 given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
                 table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B],
-                0, 0, header[PATCHES_A], header[PATCHES_B], 2.0, 0.0, 0.0, 0.0,
+                0, 0, header[PATCHES_A], header[PATCHES_B], 0, 2.0, 0.0, 0.0, 0.0,
                 pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
             )  # fmt: skip
             # The place must be that of the samples.

@@ -171,6 +171,7 @@ def refined(
     bend: int,
     patches_a: int,
     patches_b: int,
+    rims: int,
     hold: float,
     hx: float,
     hy: float,
@@ -186,7 +187,7 @@ def refined(
     """Newton's method from the points in pad; FOUND with the points in the answer, LOST, or BEYOND the rim.
 
     slope, bend: Kernels of a smooth other shape; 0 where it is sampled. patches_a, patches_b: What settles on surfaces
-    of patches; 0 for samples. hold: As in
+    of patches; 0 for samples. rims: 0 where both surfaces are known to be closed. hold: As in
     :class:`~bellcrank.contact.source.Around`; where it is less than 2 the other's point is the foot of the held one,
     and the normal is the other's. answer: Gap, normal (3), x (3), y (3).
     """
@@ -195,9 +196,9 @@ def refined(
     longest = spacing_a
     if slope == 0:
         longest = min(spacing_a, spacing_b)
-    has_rims = (patches_a == 0 and table_a[0, RIM] > CLOSED) or (
-        slope == 0 and patches_b == 0 and table_b[0, RIM] > CLOSED
-    )
+    open_a = patches_a == 0 and table_a[0, RIM] > CLOSED
+    open_b = slope == 0 and patches_b == 0 and table_b[0, RIM] > CLOSED
+    has_rims = rims != 0 and (open_a or open_b)
     free = hold > 1.5
     held = hold < 0.5
     a = SLOPES

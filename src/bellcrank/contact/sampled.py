@@ -158,7 +158,12 @@ class Sampled(Source):
         from bellcrank.contact.meshes import sampled
 
         points, normals, notes, rims = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
-        return Sampled(points, normals, notes, rims)
+        made = Sampled(points, normals, notes, rims)
+        if rims is None and not made.rims:
+            object.__setattr__(
+                made, "notes", (*made.notes, "no rim was found among its samples: taken as closed")
+            )
+        return made
 
     @staticmethod
     def from_file(path: str | PathLike[str], *, spacing: float | None = None, scale: float = 1.0) -> Sampled:

@@ -90,7 +90,7 @@ def refine_from(
     how = refined(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
-        header[PATCHES_A], header[PATCHES_B], hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+        header[PATCHES_A], header[PATCHES_B], 1, hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
     )  # fmt: skip
     if how == SETTLED and header[KIND] == ROUND:
         # Its ends are no part of the smooth side, which would go on for ever.
