@@ -1,11 +1,13 @@
 """Contact of shapes: closest-point queries against coal, and a contact run against exudyn and mujoco.
 
-Queries: two ellipsoids of the same samples 0.02 m apart in random poses, one after another, the mesh of coal being
-the convex hull of the samples with its own bounding-volume tree. Coal answers for flat triangles, Bellcrank's tree for
-samples, and with refinement for the smooth surface through them. Runs: a ball of 1 kg and radius 0.1 m falls 0.1 m onto
-a plane and bounces for one second on an elastic contact, K = 1e5 N/m (linear, since peers know no other); the error is
-that of the height after a second, against the closed form of falls and half oscillations. Of the methods of each code
-the fastest is taken whose error is below 1e-4 m, and below 1e-6 m, at its coarsest setting and at the next finer one.
+Queries: two ellipsoids of the same samples 0.02 m apart in random poses, one after another, or along a turning of half
+a degree a step, the mesh of coal being the convex hull of the samples with its own bounding-volume tree. Coal answers
+for flat triangles, Bellcrank's tree for samples, and with refinement for the smooth surface through them; each row
+tells the largest error of its distances against the two ellipsoids, so that rows of one error can be compared.
+Runs: a ball of 1 kg and radius 0.1 m falls 0.1 m onto a plane and bounces for one second on an elastic contact,
+K = 1e5 N/m (linear, since peers know no other); the error is that of the height after a second, against the closed form
+of falls and half oscillations. Of the methods of each code the fastest is taken whose error is below 1e-4 m, and below
+1e-6 m, at its coarsest setting and at the next finer one.
 """
 
 from __future__ import annotations
@@ -13,12 +15,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Timing
+
+if TYPE_CHECKING:
+    from bellcrank.contact import Sampled
 
 Array = NDArray[np.float64]
 NUMBERS = (1_000, 10_000, 100_000, 1_000_000)
@@ -54,9 +60,30 @@ def poses(points: Array) -> list[tuple[Array, Array]]:
     return found
 
 
-def _queries(ask: Callable[[Array, Array], Any], points: Array, repeats: int) -> Timing:
+def turning(points: Array) -> list[tuple[Array, Array]]:
+    """The first of the poses, turned by half a degree a step."""
+    R, c = poses(points)[0]
+    step = np.deg2rad(0.5)
+    turn = np.array([[np.cos(step), -np.sin(step), 0.0], [np.sin(step), np.cos(step), 0.0], [0.0, 0.0, 1.0]])
+    found = []
+    for _ in range(POSES):
+        R = turn @ R
+        found.append((R, c))
+    return found
+
+
+Ask = Callable[[Array, Array], float]
+"""The pose of the second body to its distance."""
+
+
+def _queries(ask: Ask, every: list[tuple[Array, Array]], repeats: int) -> Timing:
     """Seconds of one query, on the mean over the poses; of each the fastest of a few rounds through all of them."""
-    every = poses(points)
+    from bellcrank.contact import ClosestKernel
+    from bellcrank.contact.shapes import Ellipsoid
+
+    body = Ellipsoid(*AXES.tolist())
+    exact = ClosestKernel(body, body)
+    error = max(abs(ask(R, c) - float(exact(np.eye(3), np.zeros(3), R, c).distance)) for R, c in every)
     best = np.full(len(every), math.inf)
     for _ in range(max(3, min(repeats, 15))):
         for k, (R, c) in enumerate(every):
@@ -64,54 +91,52 @@ def _queries(ask: Callable[[Array, Array], Any], points: Array, repeats: int) ->
             ask(R, c)
             best[k] = min(best[k], time.perf_counter() - began)
     seconds = float(best.mean())
-    return Timing(seconds, note=f"{1.0 / seconds:.3g} queries/s")
+    return Timing(seconds, note=f"{1.0 / seconds:.3g} queries/s, error {error:.1e} m")
+
+
+@lru_cache(1)
+def surface(number: int) -> Sampled:
+    """The body of samples, which several rows share."""
+    from bellcrank.contact import Sampled
+
+    return Sampled(*samples(number))
 
 
 def tree_query(number: int, repeats: int) -> Timing:
     """The nearest pair of samples by two trees."""
-    from bellcrank.contact.tree import Tree
     from bellcrank.contact.tree_search import Search
 
-    points, normals = samples(number)
-    tree = Tree.over(points, normals)
-    return _queries(Search(tree, tree).nearest, points, repeats)
+    body = surface(number)
+    search = Search(body.tree, body.tree)
+    return _queries(lambda R, c: search.nearest(R, c)[2], poses(body.points), repeats)
 
 
 def surface_query(number: int, repeats: int) -> Timing:
     """The closest points of the smooth surfaces through the samples."""
-    from bellcrank.contact import Sampled
     from bellcrank.contact.search import SampledPair
 
-    points, normals = samples(number)
-    surface = Sampled(points, normals)
-    return _queries(SampledPair(surface, surface), points, repeats)
+    body = surface(number)
+    pair = SampledPair(body, body)
+    return _queries(lambda R, c: pair(R, c)[0], poses(body.points), repeats)
 
 
 def motion_query(number: int, repeats: int) -> Timing:
-    """The same along a turning of half a degree a step, each query begun at the samples of the last."""
-    from bellcrank.contact import Sampled
+    """The same along a motion, each query begun where the last one ended."""
     from bellcrank.contact.descent import Descent
 
-    points, normals = samples(number)
-    surface = Sampled(points, normals)
-    descent = Descent(surface, surface, 4.0 * surface.spacing, 0.05)
-    R, c = poses(points)[0]
-    step = np.deg2rad(0.5)
-    turn = np.array([[np.cos(step), -np.sin(step), 0.0], [np.sin(step), np.cos(step), 0.0], [0.0, 0.0, 1.0]])
-    best, visited = np.full(POSES, math.inf), 0
-    for _ in range(max(3, min(repeats, 15))):
-        start, Q, visited = descent(R, c)[0].samples, R, 0
-        for k in range(POSES):
-            Q = turn @ Q
-            began = time.perf_counter()
-            start = descent(Q, c, start)[0].samples
-            best[k] = min(best[k], time.perf_counter() - began)
-            visited += descent.visited
-    seconds = float(best.mean())
-    return Timing(seconds, note=f"{1.0 / seconds:.3g} queries/s, {visited // POSES} pairs of nodes looked at")
+    body = surface(number)
+    descent = Descent(body, body, 4.0 * body.spacing, 0.05)
+
+    def ask(R: Array, c: Array) -> float:
+        place = descent.follow(R, c)
+        assert place is not None
+        return place.gap
+
+    return _queries(ask, turning(body.points), repeats)
 
 
-def coal_query(number: int, repeats: int) -> Timing:
+@lru_cache(1)
+def coal_mesh(number: int) -> Ask:
     """Coal's distance of the same points as triangles."""
     import coal
     from scipy.spatial import ConvexHull
@@ -123,16 +148,18 @@ def coal_query(number: int, repeats: int) -> Timing:
     model.addVertices(points)
     model.addTriangles(faces.astype(np.int64))
     model.endModel()
-    still = coal.Transform3s()
+    still, asked = coal.Transform3s(), coal.DistanceRequest()
 
     def ask(R: Array, c: Array) -> float:
-        return float(
-            coal.distance(
-                model, still, model, coal.Transform3s(R, c), coal.DistanceRequest(), coal.DistanceResult()
-            )
-        )
+        return float(coal.distance(model, still, model, coal.Transform3s(R, c), asked, coal.DistanceResult()))
 
-    return _queries(ask, points, repeats)
+    return ask
+
+
+def coal_query(number: int, repeats: int, motion: bool = False) -> Timing:
+    """Coal from random poses, or along the motion; it begins anew each time."""
+    points, _ = samples(number)
+    return _queries(coal_mesh(number), turning(points) if motion else poses(points), repeats)
 
 
 def exact_height(end: float = 1.0) -> float:
@@ -322,10 +349,13 @@ def exudyn(wanted: float, repeats: int) -> Timing:
 def contact_measures(repeats: int, quick: bool) -> Iterator[tuple[str, str, Callable[[], Timing]]]:
     """Case, code and measure of every row."""
     for number in NUMBERS[: 2 if quick else None]:
-        yield f"pair of {number} samples", "bellcrank, samples", lambda n=number: tree_query(n, repeats)  # type: ignore[misc]
-        yield f"pair of {number} samples", "bellcrank, smooth", lambda n=number: surface_query(n, repeats)  # type: ignore[misc]
-        yield f"pair of {number} samples", "bellcrank, in motion", lambda n=number: motion_query(n, repeats)  # type: ignore[misc]
-        yield f"pair of {number} samples", "coal, triangles", lambda n=number: coal_query(n, repeats)  # type: ignore[misc]
+        case = f"pair of {number} samples"
+        yield case, "bellcrank, samples", lambda n=number: tree_query(n, repeats)  # type: ignore[misc]
+        yield case, "bellcrank, smooth", lambda n=number: surface_query(n, repeats)  # type: ignore[misc]
+        yield case, "coal, triangles", lambda n=number: coal_query(n, repeats)  # type: ignore[misc]
+        case = f"pair of {number} samples in motion"
+        yield case, "bellcrank, smooth", lambda n=number: motion_query(n, repeats)  # type: ignore[misc]
+        yield case, "coal, triangles", lambda n=number: coal_query(n, repeats, True)  # type: ignore[misc]
     for wanted in WANTED:
         case = f"elastic bounces, 1 s, within {wanted:g} m"
         for code, measure in (("bellcrank", ours), ("mujoco", mujoco), ("exudyn", exudyn)):

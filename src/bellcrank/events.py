@@ -21,6 +21,7 @@ from bellcrank.program.subprogram import called
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
+from bellcrank.simulate.events import RATE
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
@@ -69,6 +70,13 @@ class StateEvent(Event):
 
     expression: Callable[[Mapping[str, Scalar]], Scalar] = _nothing
     trace: Callable[[Kinematics, Scalar], Scalar] = lambda kin, t: 1.0
+
+
+class ClosingRate(StateEvent):
+    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
+
+    def __post_init__(self) -> None:
+        assert self.direction == RATE
 
 
 @dataclass(frozen=True, eq=False)

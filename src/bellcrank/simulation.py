@@ -84,14 +84,7 @@ def simulate(
             events = (*events, *touch_events(mechanism))
     mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
-    options = Options(
-        rtol=tolerance,
-        atol=0.01 * tolerance,
-        fixed_step=step,
-        max_step=max_step,
-        position_tolerance=1e-11 * mechanism.length_scale,
-        repartition_threshold=0.05,
-    )
+    options = stepping(mechanism, tolerance, step, max_step)
     if mechanism.system.contacts:
         from bellcrank.impacts.run import simulate_with_contacts
         from bellcrank.impacts.timing import Timing
@@ -155,6 +148,18 @@ def prepared(
         fresh = analyse(known.system, formulation=known.formulation, initial=initial, parameters=parameters)
         return fresh.with_programs_of(known)
     return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
+
+
+def stepping(mechanism: Mechanism, tolerance: float, step: float, max_step: float) -> Options:
+    """How a run of a mechanism steps."""
+    return Options(
+        rtol=tolerance,
+        atol=0.01 * tolerance,
+        fixed_step=step,
+        max_step=max_step,
+        position_tolerance=1e-11 * mechanism.length_scale,
+        repartition_threshold=0.05,
+    )
 
 
 def output_times(begin: float, duration: float, output: int | float | ArrayLike) -> Array:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent, Watched, measuring, watch_program
+from bellcrank.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce
@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Revise = Callable[["State", Array, Watched], None]
-
-
-class ClosingRate(StateEvent):
-    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
-
-    def __post_init__(self) -> None:
-        assert self.direction == RATE
 
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:

@@ -9,6 +9,7 @@ What is remembered between searches is kept in parameters too: a run depends on 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
@@ -17,29 +18,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.found import NONE, Found
-from bellcrank.contact.meeting_layout import FOUND, HOLD
+from bellcrank.contact.found import NONE
+from bellcrank.contact.meeting_layout import CROSSED, FOUND, HOLD
 from bellcrank.contact.refinement import BEYOND
-from bellcrank.contact.search import SampledPair
+from bellcrank.contact.search import CROSSING_RIMS, SampledPair
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
-from bellcrank.events import Event, StateEvent, Watched
+from bellcrank.events import ClosingRate, Event, StateEvent, Watched
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.vectors import matmul, sub, transpose, transposed_times
+from bellcrank.mechanics.vectors import dot, matmul, sub, transpose, transposed_times
 from bellcrank.model.contacts import Contact
 from bellcrank.model.forces import ContactForce
-from bellcrank.program.functions import where
+from bellcrank.program.functions import maximum, where
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar, compare
+from bellcrank.program.trace import Scalar, compare, logical
 from bellcrank.result.snapshot import Snapshot
+from bellcrank.simulate.events import RATE
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
 
 Array = NDArray[np.float64]
+
+NEAR = 30.0
+"""Radii of both bodies together within which points are followed; farther apart nothing touches, and gaps are those of
+spheres around the bodies."""
 
 
 def groups(contacts: Iterable[Contact]) -> dict[str, list[Contact]]:
@@ -79,6 +85,10 @@ class _Slot:
     def empty(self, p: Array) -> bool:
         """Whether there is no point in it."""
         return bool(p[self.hold[0]] < 0.0 or p[self.sample] < 0.0)
+
+    def clear(self, p: Array) -> None:
+        """Take the point out."""
+        p[self.hold], p[self.sample], p[self.partner] = NONE, -1.0, -1.0
 
     @cached_property
     def all(self) -> NDArray[np.int64]:
@@ -151,19 +161,29 @@ class Tracker:
         R, c = self._relative(state, p)
         pair = self.pair
         try:
-            clearance = self._search_slowly(R, c, p) if pair.meeting is None else self._search(R, c, p)
+            clearance = self._search(R, c, p)
         except ModelError as error:
             raise ModelError(f"contact {self.name!r}: {error}") from error
         Q, q = (R.T, -R.T @ c) if pair.first else (R, c)
         # Half of what is allowed: the event is met before a contact is.
         p[self._clearance] = 0.5 * clearance
         p[self._pose[:9]], p[self._pose[9:]] = Q.ravel(), q
+        if float(q @ q) > self._near**2:
+            for slot in self.slots:
+                slot.clear(p)
+
+    @cached_property
+    def _near(self) -> float:
+        """Distance of the bodies [m] beyond which no points are followed."""
+        if any(shape.planar for shape in self.shapes):
+            return math.inf
+        radii = [shape.bounding_radius() for shape in self.shapes]
+        return NEAR * sum(r if isinstance(r, int | float) else math.inf for r in radii)
 
     def _search(self, R: Array, c: Array, p: Array) -> float:
-        """By compiled code."""
+        """Into the slots; how far the bodies may move."""
         pair, points = self.pair, len(self.slots)
         meeting = pair.meeting
-        assert meeting is not None
         meeting.pose(*pair.seen(R, c))
         for k, slot in enumerate(self.slots):
             if slot.empty(p):
@@ -174,7 +194,7 @@ class Tracker:
         nothing = bool((meeting.kept[points : 2 * points, 0] < 0).all())
         for k, slot in enumerate(self.slots):
             if meeting.kept[points + k, 0] < 0:
-                p[slot.hold], p[slot.sample], p[slot.partner] = NONE, -1.0, -1.0
+                slot.clear(p)
             if not nothing:
                 self._write(k, points + k, p)
         return meeting.clearance
@@ -183,7 +203,6 @@ class Tracker:
         """A slot of the meeting, and the pieces of surface around its points."""
         pair, slot = self.pair, self.slots[k]
         meeting = pair.meeting
-        assert meeting is not None
         if meeting.kept[row, 0] >= 0:
             p[slot.hold] = meeting.slots[row, HOLD : HOLD + 4]
             p[slot.sample], p[slot.partner] = meeting.samples(row)
@@ -191,58 +210,29 @@ class Tracker:
             if places is not None:
                 p[places] = numbers[k]
 
-    def _search_slowly(self, R: Array, c: Array, p: Array) -> float:
-        """For surfaces of patches."""
-        before = [self._remembered(k, R, c, p) for k in range(len(self.slots))]
-        found, clearance = self.pair.contacts(R, c, len(self.slots), before)
-        for k, point in enumerate(found):
-            self._write_slowly(k, point, p)
-        return clearance
-
-    def _remembered(self, k: int, R: Array, c: Array, p: Array) -> Found | None:
-        """The point of a slot as it is now; None for an empty one."""
-        slot = self.slots[k]
-        if slot.empty(p):
-            return None
-        hold, (sample, partner) = p[slot.hold].tolist(), slot.samples(p)
-        try:
-            return self.pair.refined(
-                R, c, *slot.points(R, c, p), sample, (hold[0], hold[1], hold[2], hold[3]), partner
-            )
-        except ModelError:
-            return None
-
-    def _write_slowly(self, k: int, found: Found, p: Array) -> None:
-        """A contact point as parameters of its slot."""
-        slot = self.slots[k]
-        p[slot.hold] = found.hold
-        p[slot.sample], p[slot.partner] = found.sample, found.partner
-        for shape, places, x in zip(self.shapes, slot.pieces, (found.x, found.y), strict=True):
-            if isinstance(shape, Source):
-                p[places] = shape.numbers(x)[0]
-
     def gather(self, k: int, letter: str, state: State, p: Array, watched: Watched | None = None) -> None:
         """The pieces of surface around one contact point that has moved, into the parameters."""
         R, c = self._relative(state, p)
         slot, pair = self.slots[k], self.pair
         meeting = pair.meeting
         turn = -p[slot.turns[letter]]
-        if slot.empty(p):
+        if float(c @ c) > self._near**2:
+            slot.clear(p)
+        elif slot.empty(p):
             self._search_all(state, p)
-        elif meeting is None:
-            found = self._remembered(k, R, c, p)
-            if found is None:
-                self._search_all(state, p)
-            else:
-                self._write_slowly(k, found, p)
         else:
             meeting.pose(*pair.seen(R, c))
             meeting.put(k, *pair.turned(*slot.points(R, c, p)), slot.samples(p), p[slot.hold])
             how = meeting.follow(k)
             if how == FOUND:
                 self._write(k, k, p)
+            elif how == CROSSED:
+                raise ModelError(f"contact {self.name!r}: {CROSSING_RIMS}")
             elif how == BEYOND:
                 p[slot.hold] = NONE
+                if meeting.patched:
+                    # Behind a crease another point may carry, and behind a rim it may come back.
+                    self._search_all(state, p)
             else:
                 self._search_all(state, p)
         p[slot.turns[letter]] = turn
@@ -275,7 +265,19 @@ class Tracker:
             room = partial(self._unmoved, pairs[0], turn)
             label = f"{self.name}: search {even}"
             found.append(StateEvent(label, direction=-1, trace=room, revise=self.search, recorded=False))
+            if self._near < math.inf:
+                rate = partial(self._nearing, pairs[0], turn)
+                found.append(ClosingRate(f"{self.name}: nearing {even}", direction=RATE, trace=rate))
         return found
+
+    def _nearing(self, pair: ContactPair, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
+        """Rate of what :meth:`_unmoved` tells of bodies far from each other; zero of others."""
+        (_, p_a), (_, p_b) = (pair.seen(kin, m) for m in (pair.a, pair.b))
+        c = sub(p_b, p_a)
+        v = sub(pair.velocity_of(kin, pair.b.link, p_b), pair.velocity_of(kin, pair.a.link, p_a))
+        waits = compare("le", turn * kin.parameter(f"{self.name} search turn"), 0.0)
+        near = compare("lt", dot(c, c), self._near**2)
+        return where(logical("or", waits, near), 0.0, 2.0 * self._near**-2 * dot(c, v))
 
     def _unmoved(self, pair: ContactPair, turn: float, kin: Kinematics, t: Scalar) -> Scalar:
         """1 less the motion since the last search over what it allows, both squared.
@@ -298,6 +300,9 @@ class Tracker:
         radius = float(self.shapes[source].bounding_radius())
         clearance = kin.parameter(f"{self.name} clearance")
         room = 1.0 - 2.0 * (moved + (0.5 * radius * radius) * turned) / (clearance * clearance)
+        if self._near < math.inf:
+            # Bodies that turn far from each other do not come closer.
+            room = maximum(room, dot(q, q) * self._near**-2 - 1.0)
         return where(compare("lt", 0.0, turn * kin.parameter(f"{self.name} search turn")), room, 1.0)
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from bellcrank.contact import Coulomb
 from bellcrank.errors import ModelError
@@ -85,8 +86,15 @@ def test_ellipsoid_on_its_side_presses_softer_along_its_long_axis() -> None:
 
 
 def test_friction_holds_a_block_up_to_its_angle_but_for_creep() -> None:
-    """On a slope below the angle of friction a sliding block creeps at about slip_speed; above, it slides."""
-    for angle, held in ((0.25, True), (0.4, False)):
+    """On a slope below the angle of friction a block creeps as fast as the law says; above, it slides."""
+
+    def coefficient(slip: float) -> float:
+        s = math.hypot(slip, 1e-4)
+        return (0.3 + 0.05 * math.exp(-((s / 1e-2) ** 2))) * slip / s
+
+    creep = brentq(lambda slip: coefficient(slip) - math.tan(0.25), 0.0, 1e-3, xtol=1e-15)
+    sliding = 9.81 * (math.sin(0.4) - 0.3 * math.cos(0.4)) * 0.5
+    for angle, expected in ((0.25, pytest.approx(creep, rel=1e-4)), (0.4, pytest.approx(sliding, rel=0.01))):
         system = System("slope", gravity=(-9.81 * math.sin(angle), 0.0, -9.81 * math.cos(angle)))
         block = system.body("block", mass=1.0, inertia=(0.01,) * 3, at=(0.0, 0.0, 0.1))
         # No turning: a sphere that cannot roll is a block on one point.
@@ -104,7 +112,7 @@ def test_friction_holds_a_block_up_to_its_angle_but_for_creep() -> None:
         )
         run = system.simulate(0.5, tolerance=1e-8)
         slip = float(np.abs(run["floor.slip"][-1]).max())
-        assert (slip < 2e-4) == held
+        assert slip == expected
 
 
 def test_friction_is_within_the_cone_and_against_the_slip() -> None:

@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Sampled
 from bellcrank.contact.descent import Descent
-from bellcrank.contact.patched_search import PatchedPair
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
+from contact.slow_search import SlowPair
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def test_two_sampled_spheres_have_the_gap_of_spheres(gap: float, larger_first: b
 
 def test_bodies_with_dents_are_no_closer_anywhere_than_found() -> None:
     a, b = bumpy(2500, 0.15, 0.3), bumpy(2000, 0.12, 1.1)
-    pair, slow = SampledPair(a, b), PatchedPair(a, b)
+    pair, slow = SampledPair(a, b), SlowPair(a, b)
     random = np.random.default_rng(0)
     decided = 0
     for trial in range(12):

@@ -20,11 +20,12 @@ from bellcrank.contact.found import Found
 from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import BAND, FOUND
-from bellcrank.contact.patched_search import PatchedPair
+from bellcrank.contact.overlooked import ALONG
 from bellcrank.contact.pieces import REACH
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
+from contact.slow_search import SlowPair
 from contact.test_descent import bumpy, ways
 from contact.test_several import box, dumbbell
 
@@ -277,7 +278,7 @@ def test_overlap_with_a_curved_shape_grows_as_it_is_pushed_in() -> None:
 )
 def test_slow_search_finds_the_same_points(a: Sampled, b: Shape) -> None:
     """The steps in Python, refined by the program of the equations of motion."""
-    quick, slow = SampledPair(a, b), PatchedPair(a, b)
+    quick, slow = SampledPair(a, b), SlowPair(a, b)
     random = np.random.default_rng(2)
     for trial in range(12):
         R = Rotation.from_rotvec(0.02 * random.normal(size=3) * (trial % 3)).as_matrix()
@@ -287,14 +288,15 @@ def test_slow_search_finds_the_same_points(a: Sampled, b: Shape) -> None:
             c = c - 2.0 * n
         one, clear = quick.contacts(R, c, 4)
         two, clearance = slow.contacts(R, c, 4)
-        # Where points are held the quick one looks again earlier.
-        assert 0.0 < clear <= clearance * (1.0 + 1e-12)
+        # Along a line of contact, where points are held, the quick one looks again earlier.
+        held = any(f.hold[0] == 1.0 for f in one)
+        assert clear == pytest.approx(min(clearance, ALONG * a.spacing) if held else clearance, rel=1e-12)
         assert [f.hold[0] for f in one] == [f.hold[0] for f in two]
         for f, g in zip(one, two, strict=True):
             if f.hold[0] >= 0.0:
-                # What the slow one takes for settled, and the square of it in the gap.
-                assert f.gap == pytest.approx(g.gap, abs=1e-7)
-                np.testing.assert_allclose(f.x, g.x, atol=0.02 * a.spacing)
+                # What the slow one takes for settled, and the square of it in the gap; where a point is held, itself.
+                assert f.gap == pytest.approx(g.gap, abs=1e-7 if f.hold[0] == 1.0 else 1e-12)
+                np.testing.assert_allclose(f.x, g.x, atol=2e-4 * a.spacing)
 
 
 def test_pieces_are_the_samples_that_the_equations_of_motion_take() -> None:

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Plane, Sphere
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.parametric import Parametric
+from bellcrank.contact.parametric import SLACK, Parametric
 from bellcrank.contact.patches import patch_at
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
@@ -48,7 +48,7 @@ def test_b_splines_are_the_patches_they_are_made_of() -> None:
 def test_closed_splines_join_with_their_curvature() -> None:
     surface = ring()
     assert len(surface.nets) == 80
-    assert surface._rims == pytest.approx(np.tile([-0.05, 1.05, -0.05, 1.05], (80, 1)))
+    assert surface._rims == pytest.approx(np.tile([-SLACK, 1.0 + SLACK, -SLACK, 1.0 + SLACK], (80, 1)))
     one, next_ = surface.nets[0], surface.nets[1]
     for here, there in zip(patch_at(one, 0.3, 1.0), patch_at(next_, 0.3, 0.0), strict=True):
         assert here == pytest.approx(there, abs=1e-12)
@@ -164,3 +164,142 @@ def test_patches_that_make_no_sense_are_refused() -> None:
         BezierGrid(np.zeros((2, 3, 3)))
     with pytest.raises(ModelError, match="surface of data"):
         SampledPair(Sphere(1.0), Plane())
+
+
+def ring_on(ground: str, **contact: object) -> System:
+    """A small ring of patches above a plane or a bowl of patches."""
+    system = System("ring")
+    body = system.body("ring", mass=1.0, inertia=(4e-3, 5e-3, 6e-3), at=(0.3, 0.0, 0.45))
+    system.free("flight", system.ground, body)
+    t = np.linspace(-1.0, 1.0, 9)
+    x, y = np.meshgrid(t, t, indexing="ij")
+    bowl = Parametric.b_spline(np.stack([x, y, 0.5 * (x * x + y * y)], axis=2))
+    below = system.ground.plane() if ground == "plane" else system.ground.shape(bowl)
+    ring_of_patches = Parametric(0.08 * ring().nets)
+    system.contact(
+        "below",
+        below,
+        body.shape(ring_of_patches),
+        treatment="continuous",
+        stiffness=1e6,
+        law="hertz",
+        **contact,
+    )  # type: ignore[arg-type]
+    return system
+
+
+@pytest.mark.parametrize("ground", ["plane", "bowl"])
+def test_a_ring_of_patches_tumbles_without_losing_energy(ground: str) -> None:
+    run = ring_on(ground).simulate(
+        0.6,
+        formulation="recursive",
+        tolerance=1e-9,
+        output=100,
+        integrator="dop853",
+        initial={"flight": {"velocity": (0.0, 0.3, 0.0), "angular_velocity": (2.0, 1.0, 0.5)}},
+    )
+    assert np.ptp(run["energy.total"]) < 3e-7 * np.ptp(run["energy.gravity"])
+    assert sum(event.name == "below: touch" for event in run.events) >= 2
+
+
+def test_ball_between_the_sides_of_a_groove() -> None:
+    """It goes along the groove as if nothing held it, and rests on both sides with half its weight each, tilted."""
+    d = 0.6 * np.sqrt(0.5)
+    left = [[[-d, s, d] for s in (-1.0, 1.0)], [[0.0, s, 0.0] for s in (-1.0, 1.0)]]
+    right = [[[0.0, s, 0.0] for s in (-1.0, 1.0)], [[d, s, d] for s in (-1.0, 1.0)]]
+    system = System("groove")
+    # 1e6 N/m^1.5 each: the gap where both sides carry the weight over root two.
+    gap = -((9.81 * np.sqrt(0.5) / 1e6) ** (2.0 / 3.0))
+    ball = system.body("ball", mass=1.0, inertia=(4e-3,) * 3, at=(0.0, -0.8, (0.1 + gap) * np.sqrt(2.0)))
+    system.free("flight", system.ground, ball)
+    groove = Parametric(np.array([left, right]))
+    system.contact(
+        "groove",
+        system.ground.shape(groove),
+        ball.sphere(0.1),
+        points=2,
+        treatment="continuous",
+        stiffness=1e6,
+        law="hertz",
+    )
+    run = system.simulate(
+        1.0,
+        formulation="recursive",
+        tolerance=1e-9,
+        output=50,
+        initial={"flight": {"velocity": (0.0, 0.9, 0.0)}},
+    )
+    assert run["ball.position.y"] == pytest.approx(-0.8 + 0.9 * run.time, abs=1e-9)
+    assert np.abs(run["ball.position.x"]).max() < 1e-9
+    for k in (1, 2):
+        assert run[f"groove {k}.normal_force"] == pytest.approx(9.81 * np.sqrt(0.5), rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["patch", "spline", "grid"])
+def test_ball_rolls_off_a_plate_and_falls(kind: str) -> None:
+    """Behind the rim there is nothing: it falls freely, and one that falls past the rim never touches."""
+    number = {"patch": 4, "spline": 8, "grid": 21}[kind]
+    t = np.linspace(-1.0, 1.0, number)
+    x, y = np.meshgrid(t, t, indexing="ij")
+    net = np.stack([x, y, np.zeros_like(x)], axis=2)
+    plate = (
+        BezierGrid(net)
+        if kind == "grid"
+        else Parametric.bezier(net)
+        if kind == "patch"
+        else Parametric.b_spline(net)
+    )
+    depth = (9.81 / 1e6) ** (2.0 / 3.0)
+    for start, height, speed in ((0.7, 0.1 - depth, 1.0), (-0.7, 0.1 - depth, -1.0), (1.02, 0.3, 0.0)):
+        system = System("plate")
+        ball = system.body("ball", mass=1.0, inertia=(4e-3,) * 3, at=(start, 0.013, height))
+        system.free("flight", system.ground, ball)
+        system.contact(
+            "plate",
+            system.ground.shape(plate),
+            ball.sphere(0.1),
+            treatment="continuous",
+            stiffness=1e6,
+            law="hertz",
+        )
+        run = system.simulate(
+            0.5,
+            formulation="recursive",
+            tolerance=1e-9,
+            output=97,
+            initial={"flight": {"velocity": (speed, 0.0, 0.0)}},
+        )
+        left = 0.3 if speed else 0.0
+        falling = np.maximum(run.time - left, 0.0)
+        assert run["ball.position.z"] == pytest.approx(height - 0.5 * 9.81 * falling**2, abs=1e-8)
+        assert run["ball.position.x"] == pytest.approx(start + speed * run.time, abs=1e-8)
+        assert np.all(run["plate.normal_force"][run.time > left + 1e-9] == 0.0)
+
+
+def test_a_box_of_patches_comes_to_rest_on_its_corners() -> None:
+    from contact.test_patched_meeting import box
+
+    system = System("box")
+    body = system.body("box", mass=1.0, inertia=(0.02,) * 3, at=(0.0, 0.0, 0.11))
+    system.free("flight", system.ground, body)
+    system.contact(
+        "floor",
+        system.ground.plane(),
+        body.shape(box(np.array([0.3, 0.2, 0.1]))),
+        points=4,
+        treatment="continuous",
+        stiffness=1e5,
+        restitution=0.3,
+        friction=0.3,
+    )
+    run = system.simulate(
+        1.0,
+        formulation="recursive",
+        tolerance=1e-7,
+        output=20,
+        initial={"flight": {"angular_velocity": (0.3, 0.5, 0.1)}},
+    )
+    forces = [float(run[f"floor {k}.normal_force"][-1]) for k in range(1, 5)]
+    assert sum(forces) == pytest.approx(9.81, rel=1e-3)
+    assert forces == pytest.approx([9.81 / 4] * 4, rel=0.02)
+    assert float(run["box.position.z"][-1]) == pytest.approx(0.1, abs=1e-3)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Plane, Sampled, Sphere, check_pair
@@ -109,18 +111,23 @@ def test_surfaces_over_a_grid_are_named() -> None:
 
 
 def test_grid_of_a_wavy_surface_that_is_not_convex() -> None:
-    x, y = np.meshgrid(np.linspace(-1.0, 1.0, 41), np.linspace(-1.0, 1.0, 41), indexing="ij")
-    height = 0.1 * np.sin(4.0 * x) * np.cos(3.0 * y)
-    surface = Sampled.from_grid(np.stack([x, y, height], axis=2))
-    pair = SampledPair(surface, Sphere(0.05))
+    """The gap against the least distance from the wave itself; it errs by a power of the distance of samples near 4."""
     c = np.array([-0.39, 0.05, 0.2])
-    found = pair(np.eye(3), c)
-    fine = np.stack(
-        np.meshgrid(np.linspace(-0.6, -0.1, 1001), np.linspace(-0.2, 0.3, 1001), indexing="ij"), axis=2
-    )
-    z = 0.1 * np.sin(4.0 * fine[..., 0]) * np.cos(3.0 * fine[..., 1])
-    expected = np.sqrt(((fine - c[:2]) ** 2).sum(axis=2) + (z - c[2]) ** 2).min() - 0.05
-    assert found[0] == pytest.approx(expected, abs=3e-5)
+
+    def wave(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.asarray(0.1 * np.sin(4.0 * x) * np.cos(3.0 * y))
+
+    def square(place: np.ndarray) -> float:
+        return float(((place - c[:2]) ** 2).sum() + (wave(*place) - c[2]) ** 2)
+
+    expected = math.sqrt(minimize(square, c[:2], tol=1e-14).fun) - 0.05
+    errors = []
+    for count in (41, 81):
+        x, y = np.meshgrid(np.linspace(-1.0, 1.0, count), np.linspace(-1.0, 1.0, count), indexing="ij")
+        surface = Sampled.from_grid(np.stack([x, y, wave(x, y)], axis=2))
+        errors.append(abs(SampledPair(surface, Sphere(0.05))(np.eye(3), c)[0] - expected))
+    assert errors[0] < 1.5e-5
+    assert math.log2(errors[0] / errors[1]) > 3.0
 
 
 def bouncing(shape: Sampled, radius: float, **contact: object) -> System:
@@ -181,7 +188,7 @@ def test_patches_need_a_stiffness() -> None:
         check_pair(sampled_sphere(100), Cylinder(1.0, 2.0))
     with pytest.raises(ModelError, match="planar"):
         check_pair(sampled_sphere(100), Circle(1.0))
-    with pytest.raises(ModelError, match="points= belongs to sampled"):
+    with pytest.raises(ModelError, match="points= belongs to surfaces of samples"):
         system.contact(
             "two", system.ground.plane(), ball.sphere(0.1), treatment="continuous", stiffness=1e6, points=2
         )

@@ -303,6 +303,41 @@ def test_a_model_without_a_file_stays_here() -> None:
             study.work.portable()
 
 
+def _swing(
+    angle: float = 0.1, stiffness: float = 2.0, restitution: float = 0.5, floor: float = -3.0
+) -> bc.System:
+    """A pendulum whose spring breaks far away, which no model file can say, above a floor."""
+    system = bc.System("swing", gravity=(0.0, -9.81, 0.0))
+    bob = system.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.0, -1.0, 0.0))
+    system.revolute("pin", system.ground, bob, at=(0.0, 0.0, 0.0))
+    k, load = system.parameter("stiffness", stiffness), system.parameter("load", 0.0)
+    system.joint_force(
+        "spring", "pin", lambda coordinate: np.where(coordinate < 9.0, load - k * coordinate, np.nan)
+    )
+    plane = system.ground.plane(at=(0.0, floor, 0.0), normal=(0.0, 1.0, 0.0))
+    system.contact("floor", plane, bob.sphere(0.1), restitution=restitution)
+    system.initial("pin", angle)
+    return system
+
+
+def test_a_model_without_a_file_is_told_by_all_that_its_numbers_hang_on() -> None:
+    """A store would else take the runs of one for those of the other."""
+
+    def fingerprint(**changed: float) -> str:
+        study = Study(
+            _swing(**changed), {"load": Uniform(-1.0, 1.0)}, {"end": "final of bob.position.x"}, 0.5
+        )
+        assert study.text is None
+        return study.fingerprint
+
+    plain = fingerprint()
+    assert fingerprint() == plain
+    others = [
+        fingerprint(angle=0.2), fingerprint(stiffness=3.0), fingerprint(restitution=0.6), fingerprint(floor=-2.9)
+    ]  # fmt: skip
+    assert len({plain, *others}) == 5
+
+
 def test_normal_draws_have_their_moments() -> None:
     """The end of the cart is linear in its forces: mean and deviation follow in closed form."""
     study = Study(

@@ -342,7 +342,13 @@ def sampled(body: Body) -> Any:
     return body.shape(Sampled(0.1 * n, n))
 
 
+def opened(body: Body) -> Any:
+    x, y = np.meshgrid(np.linspace(-1, 1, 7), np.linspace(-1, 1, 6) ** 3, indexing="ij")
+    return body.shape(Sampled.from_grid(np.stack([x, y, 0.0 * x], axis=2)))
+
+
 PRESSED: dict[str, Callable[[Body], Any]] = {
+    "open": opened,
     "revolution": lambda body: body.shape(Revolution(lambda z: 0.1 + 0.05 * z, 1.0)),
     "sampled": sampled,
 }

@@ -51,12 +51,12 @@ def test_component_modes_carry_interface_loads_exactly(frame):
 def test_component_modes_approach_the_whole_model_from_above():
     whole = bar().reduce(NormalModes(4), MeanAxes()).frequencies
     last = np.full(4, np.inf)
-    for count in (4, 8, 16):
+    for count in (4, 8, 16, 24, 32):
         ours = bar().reduce(CraigBampton(("start", "end"), count), MeanAxes()).frequencies[:4]
         assert (ours <= last * (1 + 1e-9)).all()
         assert (ours >= whole * (1 - 1e-8)).all()
         last = ours
-    np.testing.assert_allclose(last, whole, rtol=1e-3)
+    np.testing.assert_allclose(last, whole, rtol=1e-4)
 
 
 def test_the_compliance_of_normal_modes_converges_with_the_third_order():

@@ -12,7 +12,10 @@ from bellcrank.program.evaluate import evaluate
 from bellcrank.program.functions import sin, where
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
+from bellcrank.program.llvm import linked
 from bellcrank.program.program import Program
+from bellcrank.program.schedule import schedule
+from bellcrank.program.step import Pair
 from bellcrank.program.subprogram import Subprogram, called, inlined
 from bellcrank.program.trace import compare
 
@@ -157,3 +160,61 @@ def test_parameters_of_a_model_come_from_the_caller() -> None:
         assert free["body.position.z"] == pytest.approx(drop(width)["body.position.z"], rel=1e-12)
         touch = next(e for e in free.events if e.name == "floor: touch")
         assert touch.time == pytest.approx(0.35 - 0.1 - width, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_calls_made_together_change_no_bit(seed: int) -> None:
+    """Calls and sines that hang on each other in any way; with eight states in lanes each call is made by itself."""
+    random = np.random.default_rng(seed)
+    targets, graph = [inner(), outer()], Graph()
+    x = [graph.input(f"x{k}") for k in range(9)]
+    known = [*x, 1.5]
+    for _ in range(int(random.integers(1, 14))):
+        target = targets[int(random.integers(2))]
+        row = int(random.integers(3))
+        whole = [*x[row : row + 7]] if random.random() < 0.3 else []
+        args = whole or [known[int(random.integers(len(known)))] for _ in range(7)]
+        found = target(x[0], *args[1 : len(target.program.inputs)])
+        known += [found[0] * 0.1, sin(found[1])]
+    made = Program.of(x, known)
+    apart = compile_program(made, lanes=8).many(STATES)
+    assert np.array_equal(compile_program(made).many(STATES), apart, equal_nan=True)
+    assert np.array_equal(compile_program(made, lanes=2, limit=3).many(STATES), apart, equal_nan=True)
+    assert apart == pytest.approx(evaluate(made, STATES.T).T, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(("calls", "width"), [(1, 1), (2, 2), (3, 4), (4, 4), (9, 4)])
+def test_as_many_calls_are_made_at_once_as_there_are(calls: int, width: int) -> None:
+    """Also of lost numbers; a call that needs another one waits for it."""
+    target, graph = outer(), Graph()
+    x = [graph.input(f"x{k}") for k in range(8 * calls)]
+    ends = [target(*x[8 * k : 8 * k + 7])[0] for k in range(calls)]
+    last = target(*ends[:1], *x[1:7])
+    made = Program.of(x, [*ends, *last])
+    # The three calls within are made at once in any case.
+    assert {(t.digest, n) for t, n in linked(made, 1)} == {(target.digest, width), (inner().digest, 4)}
+    X = np.random.default_rng(calls).normal(size=(8, 8 * calls))
+    X[3, 5] = np.nan
+    X[4, 1] = 0.0
+    assert np.array_equal(
+        compile_program(made).many(X), compile_program(made, lanes=8).many(X), equal_nan=True
+    )
+
+
+def test_what_follows_calls_on_twins_shares_registers() -> None:
+    target, graph = inner(), Graph()
+    x = [graph.input(f"x{k}") for k in range(7)]
+    graph.twins = {f"x{k}": f"x{(k + 3) % 6}" for k in range(6)}
+    halves = []
+    for one in (x[:3], x[3:6]):
+        first, second, _ = target(one[0] * x[6], one[1], one[2] + 2.0 * one[0])
+        value = first
+        for k in range(10):
+            value = value * second + float(k)
+        halves.append(value)
+    made = Program.of(x, [*halves, halves[0] - halves[1]])
+    units = [u for piece in schedule(made, pairs=True, calls=4).pieces for u in piece.steps]
+    # Ten of them behind the calls.
+    assert sum(isinstance(u, Pair) for u in units) >= 12
+    X = np.random.default_rng(8).normal(size=(8, 7))
+    assert np.array_equal(compile_program(made).many(X), compile_program(made, lanes=8).many(X))

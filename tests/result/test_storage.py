@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -326,11 +325,23 @@ def test_a_result_saved_afterwards_cannot_be_gone_on_with(crank: bc.Result, tmp_
         bc.resume(tmp_path / "run.h5")
 
 
-LONG_RUN = """
+KILLED_RUN = """
 import sys
 sys.path.insert(0, {folder!r})
-import bellcrank as bc
+import os, signal
+from functools import partial
+from bellcrank import recording, simulation
 from bellcrank.files import loads
+simulation.Options = partial(simulation.Options, chunk_seconds=1e-9)
+recording.SHORTEST = recording.SHARE = 0.0
+write = recording.Recorder.write
+def killed(self, run, times, progress):
+    if progress.outputs - self.outputs < min(100, {wanted}):
+        return
+    write(self, run, times, progress)
+    if self.outputs >= {wanted}:
+        os.kill(os.getpid(), signal.SIGKILL)
+recording.Recorder.write = killed
 system = loads(open({model!r}).read())
 system.simulate({duration}, integrator="dop853", max_step=2e-4, output={outputs}, progress=False, save={path!r})
 """
@@ -339,23 +350,18 @@ system.simulate({duration}, integrator="dop853", max_step=2e-4, output={outputs}
 def test_a_killed_run_leaves_a_file_and_goes_on_with_the_same_bits(tmp_path: Path) -> None:
     from bellcrank.files import dumps, loads
 
-    duration, outputs, path = 200.0, 20000, tmp_path / "run.h5"
+    duration, outputs, path = 10.0, 2000, tmp_path / "run.h5"
     (tmp_path / "model.yaml").write_text(dumps(pendulum()))
     system = loads((tmp_path / "model.yaml").read_text())
     whole = system.simulate(duration, integrator="dop853", max_step=2e-4, output=outputs, progress=False)
-    package = str(Path(bc.__file__).parents[1])
-    script = LONG_RUN.format(
-        folder=package, model=str(tmp_path / "model.yaml"), duration=duration, outputs=outputs, path=str(path)
-    )
+    package, model = str(Path(bc.__file__).parents[1]), str(tmp_path / "model.yaml")
     for wanted in (1, outputs // 3):
         path.unlink(missing_ok=True)
-        process = subprocess.Popen([sys.executable, "-c", script])
-        rows = 0
-        while process.poll() is None and rows < wanted:
-            time.sleep(0.02)
-            rows = len(bc.load_result(path)) if path.exists() else 0
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL, "the run was over before it could be killed"
+        script = KILLED_RUN.format(
+            folder=package, model=model, duration=duration, outputs=outputs, path=str(path), wanted=wanted
+        )
+        ended = subprocess.run([sys.executable, "-c", script], check=False).returncode
+        assert ended == -signal.SIGKILL, "the run was over before it could be killed"
         part = bc.load_result(path)
         assert part.run.status == "unfinished"
         assert wanted <= len(part) < len(whole)

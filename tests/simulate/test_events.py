@@ -115,6 +115,22 @@ def test_a_double_crossing_within_one_step_is_not_missed(height, direction, coun
     assert [e.t for e in result.events] == pytest.approx(expected, abs=1e-10 / np.sqrt(height) * 1e-3)
 
 
+def test_a_crossing_that_shows_at_a_later_event_only_comes_first():
+    # A notch between two of the places where a step is looked at; within it another event.
+    def rhs(x, y):
+        y[0] = 1.0
+
+    def notch(x, y):
+        y[0] = 1.0 - 4.0 * max(0.0, 1.0 - ((x[1] - 0.4) / 0.05) ** 2)
+        y[1] = 0.41 - x[1]
+
+    problem = Problem(kernel(rhs), np.array([0.0]), p=np.zeros(1), events=kernel(notch), directions=(-1, -1))
+    result = integrate(problem, "dop853", [1.0], Options(first_step=1.0))
+    assert result.steps == 1
+    assert [e.indices for e in result.events] == [(0,), (1,)]
+    assert [e.t for e in result.events] == pytest.approx([0.4 - 0.05 * np.sqrt(0.75), 0.41], abs=1e-12)
+
+
 def test_watching_events_does_not_change_the_trajectory():
     problem = replace(oscillator(), events=kernel(_crossing), directions=(0, 0, 0))
     times = np.linspace(0, 20, 101)

@@ -256,6 +256,24 @@ def test_a_slow_pass_keeps_the_energy_or_says_where_it_is_stuck(integrator, tole
     assert np.asarray(run["constraints.velocity"]).max() <= VELOCITY
 
 
+@pytest.mark.parametrize("speed", [0.01178, 0.09938, 0.2659, 1.615])
+def test_outputs_in_a_step_over_a_change_point_are_as_good_as_its_ends(speed):
+    """The further stages of dop853, which serve outputs alone, must not lie there: no error tells of them."""
+    run = simulate(
+        _parallelogram(angle=0.05),
+        4.0,
+        initial={"main": (0.05, -speed)},
+        integrator="dop853",
+        tolerance=1e-8,
+        output=4000,
+        progress=False,
+    )
+    energy = np.asarray(run["energy.total"])
+    apart = np.abs(np.sin(np.asarray(run["main.angle"]))) > 1e-4
+    off = np.abs(energy - energy[0])[apart]
+    assert off.max() < 5e-7 * np.asarray(run["energy.kinetic"]).max()
+
+
 def test_a_run_that_gets_stuck_at_a_change_point_says_so():
     """It creeps through the change point, too slowly for the tolerance."""
     with pytest.raises(SimulationError, match=r"at \"cut joint 'elbow'.*lose rank") as caught:

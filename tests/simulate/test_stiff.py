@@ -36,18 +36,30 @@ def test_van_der_pol_of_the_ivp_test_set(jacobian):
     if jacobian != "kernel":
         problem = replace(problem, jacobian=0, tangent=problem.tangent if jacobian == "directional" else 0)
     result = integrate(problem, "radau", [2.0], Options(rtol=1e-10, atol=1e-10))
-    assert result.y[-1] == pytest.approx([1.706167732170483, -0.8928097010247975], rel=1e-7)
+    assert result.y[-1] == pytest.approx([1.706167732170483, -0.8928097010247975], rel=1e-11)
     assert result.steps < 10_000
 
 
 def test_van_der_pol_by_generalised_alpha():
-    # The reference is the method of order 5 at a tighter tolerance.
+    """Errors no larger than what the steps allow together, of order 2; the stiff speed has none of its own.
+
+    The reference is the method of order 5 at a tighter tolerance. On the slow curve y' = y / (1 - y^2) but for terms of
+    epsilon, so that an error of y moves y' along it.
+    """
     problem = van_der_pol(1e-3)
-    reference = integrate(problem, "radau", [0.5], Options(rtol=1e-10, atol=1e-10)).y[-1]
-    damped = Options(rtol=1e-7, atol=1e-7, spectral_radius=0.2)
-    found = integrate(problem, "generalised_alpha", [0.5], damped)
-    assert found.y[-1] == pytest.approx(reference, rel=1e-4)
-    assert found.steps < 200
+    reference = integrate(problem, "radau", [0.5], Options(rtol=1e-12, atol=1e-12)).y[-1]
+    y = reference[0]
+    errors, steps = [], []
+    for tolerance in (1e-6, 1e-7, 1e-8):
+        damped = Options(rtol=tolerance, atol=tolerance, spectral_radius=0.2)
+        found = integrate(problem, "generalised_alpha", [0.5], damped)
+        error = found.y[-1] - reference
+        assert (np.abs(error) < found.steps * tolerance * (1.0 + np.abs(reference))).all()
+        assert error[1] == pytest.approx((1.0 + y * y) / (1.0 - y * y) ** 2 * error[0], rel=5e-3)
+        errors.append(abs(error[0]))
+        steps.append(found.steps)
+    assert steps[0] < 80
+    assert np.diff(np.log(errors)) / np.diff(np.log(steps)) == pytest.approx(-2.0, abs=0.2)
 
 
 def _robertson(x, y):
@@ -62,7 +74,7 @@ def test_robertson():
     result = integrate(problem, "radau", [40.0, 1e11], Options(rtol=1e-10, atol=[1e-12, 1e-16, 1e-12]))
     assert result.y[0] == pytest.approx([0.7158270688, 0.9185534765e-5, 0.2841637458], rel=1e-8)
     assert result.y[1] == pytest.approx(
-        [0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050], rel=1e-3
+        [0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050], rel=1e-9
     )
     assert result.steps < 3000
 
@@ -172,7 +184,7 @@ def _swing(integrator: str, stiffness: float | None = STIFFNESS):
 def test_the_motion_sets_the_step_not_a_bushing(method, beside):
     implicit, explicit, welded = _swing(method), _swing("dop853"), _swing("radau", None)
     # The bushing swings with 3000 rad/s and more, which an explicit method must follow.
-    assert implicit.run.steps < 0.2 * explicit.run.steps
+    assert implicit.run.steps < 0.12 * explicit.run.steps
     # Beside the swing there is the first settling of the bushing, and for `auto` the time until it notices.
     assert implicit.run.steps < beside * welded.run.steps
     assert np.asarray(implicit["bearing.angle"]) == pytest.approx(

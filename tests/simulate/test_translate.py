@@ -12,6 +12,7 @@ from bellcrank.simulate import METHODS, Options
 from bellcrank.simulate.compiled import Unit, vector
 from bellcrank.simulate.run import Run
 from bellcrank.simulate.translate import NotTranslatable, translate
+from bellcrank.simulate.unpacking import Floats
 from simulate.problems import falling_ball, pendulum_in_the_plane, van_der_pol
 
 
@@ -67,6 +68,8 @@ def _arithmetic(
     out[13] = 0.5**i
     both = (x, out)
     out[14] = both[0][1] + both[SECOND][12]
+    out[15] = int(b)
+    out[16] = x[int(b) % 2]
     return k if math.isfinite(a) and not math.isnan(b) else -1
 
 
@@ -141,3 +144,60 @@ def test_what_is_not_in_the_language_is_refused_with_its_line(function, message)
     first = function.__code__.co_firstlineno
     line = int(str(caught.value).split("line ")[1].split(":")[0])
     assert first < line <= first + 4
+
+
+def _views(pointers: Any, length: int) -> tuple[Floats, Floats, int]:
+    """Arrays behind two of the pointers."""
+    out_at, x_at = pointers[2], pointers[3]
+    first = vector(out_at, length)
+    return first, vector(x_at, 2), 2 * length
+
+
+def _filled(value: float, *pointers: Any) -> None:
+    out, _, length = _views(pointers, 4)
+    out[3] = value + length
+
+
+@Unit
+def _unpacked(*pointers: Any) -> int:
+    length = 7
+    out, x, twice = _views(pointers, 5)
+    out[0] = x[0] + twice
+    out[1] = length
+    _filled(x[1], *pointers)
+    return twice
+
+
+def test_functions_that_return_arrays_are_written_out():
+    interpreted, compiled = _both(_unpacked, [0.5, 2.5])
+    assert interpreted[0] == compiled[0] == 10
+    np.testing.assert_array_equal(interpreted[1], compiled[1])
+    np.testing.assert_array_equal(compiled[1][:4], [10.5, 7.0, 0.0, 10.5])
+
+
+def _branching(pointers: Any) -> tuple[Floats, int]:
+    x = vector(pointers[3], 2)
+    if x[0] > 0.0:
+        return x, 1
+    return x, 2
+
+
+def _endless(pointers: Any) -> tuple[Floats, int]:
+    x = vector(pointers[3], 2)
+    x[0] = 1.0
+
+
+def _through_a_branch(*pointers: Any) -> int:
+    _, k = _branching(pointers)
+    return k
+
+
+def _without_end(*pointers: Any) -> int:
+    _, k = _endless(pointers)
+    return k
+
+
+@pytest.mark.parametrize("function", [_through_a_branch, _without_end])
+def test_functions_that_return_arrays_have_one_way_through(function):
+    with pytest.raises(NotTranslatable, match="returns arrays"):
+        translate(function, ("i64", "i64", *["double"] * 7, "i64", "double"), "unit")

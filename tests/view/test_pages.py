@@ -14,7 +14,8 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.view import animation, report
-from bellcrank.view.scene import quaternions, scene
+from bellcrank.view.placing import quaternions
+from bellcrank.view.scene import scene
 from bellcrank.view.svg import mechanism
 
 CURVES = ["slider.velocity.x", "energy.total", "energy.kinetic"]

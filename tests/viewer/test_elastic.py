@@ -17,7 +17,7 @@ from bellcrank.contact.shapes import Ellipsoid
 from bellcrank.elastic.page import scene
 from bellcrank.errors import UnknownName
 from bellcrank.view.animation import SPEEDS, speeds_for
-from bellcrank.view.scene import GROUND
+from bellcrank.view.placing import GROUND
 from viewer.chromium import Browser
 from viewer.test_browser import colourful, only_this_machine, pixels
 from viewer.test_viewer import _no_thread_is_left, answers

@@ -39,7 +39,7 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.steps import CLOSE, ROUNDING, SHARE
+from bellcrank.simulate.steps import BESIDE, CLOSE, ONCE, ROUNDING, SHARE
 from bellcrank.simulate.vectors import hermite
 from bellcrank.simulate.vocabulary import call, call_at
 
@@ -55,7 +55,8 @@ ERRORS_OF = 3
 RANKS = 4  # how far the loops are from losing rank, in the state just projected
 RANK_STARTS = 5  # and at the start of the step
 RANK_BESTS = 6  # and at best, so far
-LANE_ROWS = 7
+NEARER = 7  # the smaller of that at both ends of the step just made
+LANE_ROWS = 8
 
 FROM_START = 2.0
 """Flag of a lane beside a change point: by itself it finds steps that lead past, if it has not come close in others."""
@@ -217,9 +218,20 @@ def error_lanes(
 
 @part
 def dense_lanes(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, shape: Ints, table: Floats
-) -> None:
-    """The polynomial of the step just made; SCANNING tells that it is there."""
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    corrected: Floats,
+    shape: Ints,
+    table: Floats,
+) -> bool:
+    """The polynomial of the step just made; SCANNING tells that it is there.
+
+    False where a further stage lies at a change point in a lane, which is flagged.
+    """
     h = reals[H_STEP]
     hermite(v, h, F_NEW, Y_NEW)
     stages = shape[STAGES] + shape[EXTRAS]
@@ -227,12 +239,41 @@ def dense_lanes(
         further = k < stages
         combine_lanes(x, v, Y if further else -1, h, shape, table, k)
         if further:
-            rates_lanes(addresses, ints, x, v, reals[T] + table[NODES + k] * h, OWN + k)
+            t = reals[T] + table[NODES + k] * h
+            if lost_between_lanes(addresses, reals, x, v, g, corrected, t):
+                return False
+            rates_lanes(addresses, ints, x, v, t, OWN + k)
         else:
             for i in range(v.shape[1]):
                 v[DENSE + 3 + k - stages, i] = x[4 + i]
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
     ints[SCANNING] = 1
+    return True
+
+
+@part
+def lost_between_lanes(
+    addresses: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, corrected: Floats, t: float
+) -> bool:
+    """Flag lanes in which the states in x, between the ends of the step, lie at a change point."""
+    if addresses[PROJECT] == 0:
+        return False
+    near = False
+    for lane in range(4):
+        g[FLAG, lane] = 0.0
+        near = True if near else g[ACTIVE, lane] != 0.0 and g[NEARER, lane] < BESIDE * g[RANK_BESTS, lane]
+    if not near:
+        return False
+    for lane in range(4):
+        x[lane] = t
+    call(addresses[PROJECT], x, corrected)
+    found = False
+    for lane in range(4):
+        d = corrected[v.shape[1] + 8 + lane] / g[RANK_BESTS, lane]
+        if g[ACTIVE, lane] != 0.0 and d**3 < ONCE * SHARE * ROUNDING / reals[RTOL]:
+            g[FLAG, lane] = FROM_START
+            found = True
+    return found
 
 
 @part
@@ -269,8 +310,10 @@ def outputs_lanes(
         k = ints[OUT_NEXT]
         t = out_t[k]
         if t < reals[T_NEW]:
-            if ints[SCANNING] == 0:
-                dense_lanes(addresses, ints, reals, x, v, shape, table)
+            if ints[SCANNING] == 0 and not dense_lanes(
+                addresses, ints, reals, x, v, g, corrected, shape, table
+            ):
+                return False
             interpolate_lanes(ints, x, v, (t - reals[T]) / reals[H_STEP])
             if not project_lanes(addresses, ints, reals, x, corrected, g, t):
                 return False

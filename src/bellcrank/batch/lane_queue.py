@@ -42,20 +42,9 @@ COUNTS = GROUP + 6  # from here on: runs of each group
 
 
 @Unit
-def advance_groups(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance_groups(*pointers: Any) -> int:
     """Run groups until all have ended or the present one needs the caller; returns its Status code."""
+    addresses_at, ints_at, reals_at, x_at, v_at, g_at, _, _out_t, out_y_at, _own_ints, _own_reals = pointers
     addresses = vector(addresses_at, ADDRESSES + 1)
     ints = vector(ints_at, COUNTS)
     counts = matrix(ints_at, COUNTS, ints[GROUPS], 1)
@@ -93,22 +82,7 @@ def advance_groups(
         for lane in range(4):
             active += g[ACTIVE, lane]
         if active > 0.0:
-            status = call_unit(
-                addresses[ADVANCE],
-                (
-                    addresses_at,
-                    ints_at,
-                    reals_at,
-                    x_at,
-                    v_at,
-                    g_at,
-                    corrected_at,
-                    out_t_at,
-                    out_y_at,
-                    own_ints_at,
-                    own_reals_at,
-                ),
-            )
+            status = call_unit(addresses[ADVANCE], pointers)
             if status != DONE:
                 return status
         for lane in range(count):

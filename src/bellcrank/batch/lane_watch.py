@@ -26,15 +26,23 @@ NEAR = 0.5
 
 @part
 def watch_lanes(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, shape: Ints, table: Floats
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    corrected: Floats,
+    shape: Ints,
+    table: Floats,
 ) -> bool:
     """Flag the active lanes that may meet an event in the step just made; whether there are any.
 
     Rows of g behind those of the lanes: five samples of all event functions, then their directions.
     """
     n_events = ints[N_EVENTS]
-    if ints[SCANNING] == 0:
-        dense_lanes(addresses, ints, reals, x, v, shape, table)
+    if ints[SCANNING] == 0 and not dense_lanes(addresses, ints, reals, x, v, g, corrected, shape, table):
+        return True
     for k in range(5):
         if k == 0:
             load_lanes(x, reals[T], v, Y)

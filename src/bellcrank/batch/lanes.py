@@ -22,6 +22,7 @@ from bellcrank.batch.lane_parts import (
     LANE_ROWS,
     LANES,
     MARGINS,
+    NEARER,
     ORDER,
     RANK_BESTS,
     RANK_STARTS,
@@ -89,24 +90,25 @@ PATIENCE = 12
 
 
 @Unit
-def advance_lanes(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance_lanes(*pointers: Any) -> int:
     """Step until done, a lane is flagged or the budget of steps is spent; returns a Status code.
 
     REPARTITION: flagged lanes leave at the present time, which is that before the step where they may meet an
     event in it; the others make it again. STEP_UNDERFLOW: likewise, they are in trouble.
     """
+    (
+        addresses_at,
+        ints_at,
+        reals_at,
+        x_at,
+        v_at,
+        g_at,
+        corrected_at,
+        out_t_at,
+        out_y_at,
+        shape_at,
+        table_at,
+    ) = pointers
     addresses = vector(addresses_at, ADDRESSES)
     ints = vector(ints_at, INTS)
     reals = vector(reals_at, REALS)
@@ -117,8 +119,8 @@ def advance_lanes(
     corrected = vector(corrected_at, n + 12)
     out_t = vector(out_t_at, ints[N_OUT])
     out_y = matrix(out_y_at, 0, ints[N_OUT], n)
-    shape = vector(own_ints_at, ints[OWN_INTS])
-    table = vector(own_reals_at, ints[OWN_REALS])
+    shape = vector(shape_at, ints[OWN_INTS])
+    table = vector(table_at, ints[OWN_REALS])
     s = shape[STAGES]
     controlled = ints[FIXED] == 0
     if ints[FRESH] != 0:
@@ -176,7 +178,9 @@ def advance_lanes(
         ints[STEPS] += 1
         ints[LAST_REJECTED] = 0
         ints[TROUBLE] = 0
-        if addresses[EVENTS] != 0 and watch_lanes(addresses, ints, reals, x, v, g, shape, table):
+        for lane in range(4):
+            g[NEARER, lane] = min(g[RANKS, lane], g[RANK_STARTS, lane])
+        if addresses[EVENTS] != 0 and watch_lanes(addresses, ints, reals, x, v, g, corrected, shape, table):
             return REPARTITION
         decayed = False
         for lane in range(4):

@@ -33,7 +33,7 @@ from bellcrank.result.result import Happening, Result
 from bellcrank.run import Run
 from bellcrank.simulate import METHODS as SCALAR_METHODS
 from bellcrank.simulate import Options, SimulationError
-from bellcrank.simulation import check_options, output_times
+from bellcrank.simulation import check_options, output_times, stepping
 from bellcrank.touch import begun, followed, touch_events
 
 if TYPE_CHECKING:
@@ -93,14 +93,7 @@ def simulate_many(
         raise ModelError("name at least one quantity to keep: quantities=['slider.position.x']")
     rows = read_table(mechanism, table)
     times = output_times(mechanism.start.t, duration, output)
-    options = Options(
-        rtol=tolerance,
-        atol=0.01 * tolerance,
-        fixed_step=step,
-        max_step=max_step,
-        position_tolerance=1e-11 * mechanism.length_scale,
-        repartition_threshold=0.05,
-    )
+    options = stepping(mechanism, tolerance, step, max_step)
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.
     lanes = integrator in METHODS and not (controllers or followed(mechanism)) and timing.queue_size is None

@@ -13,6 +13,7 @@ from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.routh import ImpactLaw
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
+    Box,
     Capsule,
     Circle,
     Cylinder,
@@ -25,6 +26,7 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.solid import Solid
 from bellcrank.contact.sustained import (
     ContactForces,
     ContactState,
@@ -35,6 +37,7 @@ from bellcrank.contact.sustained import (
 
 __all__ = [
     "BezierGrid",
+    "Box",
     "Capsule",
     "Circle",
     "Closest",
@@ -62,6 +65,7 @@ __all__ = [
     "Revolution",
     "Sampled",
     "Shape",
+    "Solid",
     "Sphere",
     "Superellipsoid",
     "after_slip_stops",

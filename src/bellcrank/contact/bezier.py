@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.patches import Patched, foot_on, patch_at
+from bellcrank.contact.patches import HEAD, Patched, patch_at
 from bellcrank.errors import ModelError
+
+if TYPE_CHECKING:
+    from bellcrank.contact.covering import Covering
 
 Array = NDArray[np.float64]
 
@@ -34,7 +37,6 @@ class BezierGrid(Patched):
     rows x columns, right-handed.
     """
 
-    settled: ClassVar[float] = 1.0
     grid: Array
     around: bool = False
     inside: tuple[float, float, float] | None = None
@@ -97,31 +99,60 @@ class BezierGrid(Patched):
         )
         return self.grid[np.ix_(rows, columns % number)]
 
-    def candidates(self, x: Array) -> list[tuple[Array, float, float, Array]]:
-        """The block around the closest sample alone."""
-        k = int(self.nearest_points.query(x)[1])
-        row, column = divmod(k, self.grid.shape[1])
+    @cached_property
+    def _blocks(self) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Control points of all blocks, one for each sample that is not on a rim, their limits, and which are rims."""
         rows, columns = self.grid.shape[:2]
-        low, high = 0.5 - REACH, 0.5 + REACH
-        limits = np.array(
-            [
-                -BEYOND_RIM if row <= 1 else low,
-                BEYOND_RIM if row >= rows - 2 else high,
-                -BEYOND_RIM if column <= 1 and not self.around else low,
-                BEYOND_RIM if column >= columns - 2 and not self.around else high,
-            ]
-        )
-        return [(self.block(row, column), 0.5, 0.5, limits)]
+        inner = range(columns) if self.around else range(1, columns - 1)
+        nets = np.array([self.block(row, column) for row in range(1, rows - 1) for column in inner])
+        row, column = np.divmod(np.arange(len(nets)), len(inner))
+        ends = [row == 0, row == rows - 3]
+        ends += 2 * [np.zeros(len(nets), np.bool_)] if self.around else [column == 0, column == columns - 3]
+        rims = np.stack(ends, axis=1)
+        limits = np.where(rims, [0.0, 1.0, 0.0, 1.0], [0.5 - REACH, 0.5 + REACH, 0.5 - REACH, 0.5 + REACH])
+        return nets, limits, rims
+
+    def covered(self, width: float, edges: bool) -> Covering:
+        """The middles of the patches, which lie below the samples, and the ends of those at rims."""
+        from bellcrank.contact.covering import Covering, evaluated, known, packed
+
+        def make() -> Covering:
+            nets, limits, rims = self._blocks
+            rows, columns = self.grid.shape[:2]
+            row, column = np.divmod(np.arange(rows * columns), columns)
+            here, there = (
+                np.clip(row, 1, rows - 2),
+                column if self.around else np.clip(column, 1, columns - 2),
+            )
+            inner, first = (columns, 0) if self.around else (columns - 2, 1)
+            places = np.stack(
+                [(here - 1) * inner + there - first, 0.5 + 0.5 * (row - here), 0.5 + 0.5 * (column - there)],
+                axis=1,
+            ).astype(np.float64)
+            points, normals, bent = (
+                np.empty((len(row), 3)),
+                np.empty((len(row), 3)),
+                np.empty((len(row), 3, 3)),
+            )
+            for u, v in np.unique(places[:, 1:], axis=0):
+                own = np.flatnonzero((places[:, 1] == u) & (places[:, 2] == v))
+                found = evaluated(
+                    nets[places[own, 0].astype(np.int64)], np.array([u]), np.array([v]), self.sign
+                )
+                points[own], normals[own], bent[own] = (x[:, 0, 0] for x in found)
+            return Covering(
+                points, normals, of=self, bent=bent, edges=np.zeros(len(row), np.bool_), places=places,
+                nets=packed(nets, limits, rims),
+            )  # fmt: skip
+
+        return known(self, "grid", make)
 
     def nearest(self, x: Array) -> tuple[Array, Array]:
         """The point nearest to x on the patch around the closest sample, and the unit normal there."""
-        control = self.candidates(x)[0][0]
-        p, a, b, *_ = patch_at(control, *foot_on(control, x, 0.5, 0.5))
+        table = self.piece(x)[1]
+        p, a, b, *_ = patch_at(table[HEAD:].reshape(3, 3, 3), float(table[0]), float(table[1]))
         n = self.sign * np.cross(a, b)
         return p, n / np.linalg.norm(n)
 
-
-BEYOND_RIM = 1.0
-"""Limit of a parameter at a rim, behind which no further patch follows."""
 
 __all__ = ["BezierGrid"]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias, cast
 
 from bellcrank.contact.revolution import Revolution
-from bellcrank.contact.shapes import TINY, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
+from bellcrank.contact.shapes import TINY, Box, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
 from bellcrank.contact.sharing import met
 from bellcrank.contact.source import Around
 from bellcrank.contact.steps import chosen
@@ -27,7 +27,7 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
     vec,
 )
-from bellcrank.program.functions import clip, maximum, sqrt, where
+from bellcrank.program.functions import clip, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function
 
 Points: TypeAlias = tuple[Vec, Vec, Vec]
@@ -48,6 +48,7 @@ def rule(a: Shape, b: Shape) -> Rule | None:
         (Capsule, Sphere, _capsule_sphere),
         (Capsule, Capsule, _capsules),
         (Cylinder, Sphere, _cylinder_sphere),
+        (Box, Sphere, _box_sphere),
         (Revolution, Sphere, _revolution_sphere),
     )
     for kind_a, kind_b, form in pairs:
@@ -137,6 +138,24 @@ def _cylinder_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     inside = compare("lt", dot(out, out), 1e-28 * radius * radius)
     n = vec(chosen(inside, n_in, _toward(out, n_in)))
     return n, vec(chosen(inside, x_in, held)), sub(c, scale(b.radius, n))
+
+
+def _box_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    """The point of the box nearest to the centre; from inside, out by the nearest side."""
+    a, b = cast("Box", a), cast("Sphere", b)
+    half = a.half_lengths
+    held = vec([clip(x, -h, h) for x, h in zip(c, half, strict=True)])
+    out = sub(c, held)
+    left = [h - function("abs", x) for x, h in zip(c, half, strict=True)]
+    least = minimum(left[0], minimum(left[1], left[2]))
+    by_x, by_y = compare("le", left[0], least), compare("le", left[1], least)
+    axes: list[Vec] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    ways = [scale(where(compare("lt", x, 0.0), -1.0, 1.0), e) for x, e in zip(c, axes, strict=True)]
+    n_in = vec(chosen(by_x, ways[0], vec(chosen(by_y, ways[1], ways[2]))))
+    size = half[0] * half[0] + half[1] * half[1] + half[2] * half[2]
+    inside = compare("lt", dot(out, out), 1e-28 * size)
+    n = vec(chosen(inside, n_in, _toward(out, n_in)))
+    return n, vec(chosen(inside, add(c, scale(least, n_in)), held)), sub(c, scale(b.radius, n))
 
 
 def _revolution_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:

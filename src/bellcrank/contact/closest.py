@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import Points, facing, rule
 from bellcrank.contact.local import meets
-from bellcrank.contact.partners import why_not
+from bellcrank.contact.partners import SAMPLE_IT, why_not
 from bellcrank.contact.revolution import Revolution
-from bellcrank.contact.shapes import Capsule, Cylinder, Plane, Shape, Sphere
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from bellcrank.contact.sharing import searched
 from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import (
@@ -129,6 +129,8 @@ def check_pair(a: Shape, b: Shape) -> None:
             if not meets(shape):
                 raise ModelError(f"{names}: {why_not(shape)}")
         return
+    if any(isinstance(s, Box) for s in (a, b)) and not any(isinstance(s, Plane | Sphere) for s in (a, b)):
+        raise ModelError(f"{names}: a box meets planes and spheres; {SAMPLE_IT}")
     if any(isinstance(s, Revolution) for s in (a, b)) and not any(isinstance(s, Sphere) for s in (a, b)):
         raise ModelError(f"{names}: a solid of revolution may not be convex and meets spheres only so far")
     if a.planar != b.planar:

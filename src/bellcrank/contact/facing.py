@@ -8,6 +8,7 @@ search, which normals that are nearly opposed are given room for.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.heights import above_quadric, nearest_below, seen
 from bellcrank.contact.meeting_layout import (
+    BAND,
     FACING,
     HEIGHT,
-    LOOKED,
     MARKS,
     NEIGHBOURS,
     PARTNER,
@@ -26,11 +27,13 @@ from bellcrank.contact.meeting_layout import (
     SHARP,
     SPACING_B,
     SPOT,
+    THROUGH,
     WITHIN,
 )
-from bellcrank.contact.pieces import COVER, REACH
+from bellcrank.contact.pieces import COVER, REACH, RIM
+from bellcrank.contact.rim_numbers import CLOSED, beyond_sample, same_way
 from bellcrank.contact.tree import AXIS, BALL
-from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A
+from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, LOOKED, WIDTH_A
 from bellcrank.simulate.compiled import part
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ Ints = NDArray[np.int64]
 
 COLUMNS = 2
 """Of what is told of nodes: how far normals turn, and the least curvature [1/m]."""
+LARGE = 1e300
 ANY = 4.0
 """More than normals can differ by."""
 
@@ -75,7 +79,9 @@ def turns(surface: Sampled) -> Floats:
     tree, order = surface.tree, surface.tree.order
     far, n, H = surface._fitted
     bent = COVER * far * np.abs(H).sum(axis=2).max(axis=1)
-    own = np.where(surface.sharp, ANY, bent)[order]
+    edges = surface.sharp.copy()
+    edges[surface.rim.samples] = True
+    own = np.where(edges, ANY, bent)[order]
     # H is that of the tangent plane: its third value, along the normal, is moved away.
     large = 2.0 * np.abs(H).max()
     least = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, 0]
@@ -144,6 +150,23 @@ def faces(
 
 
 @part
+def above_open(
+    given: Floats, table_a: Floats, i: int, table_b: Floats, j: int, height: float, pad: Floats
+) -> float:
+    """The height of a sample, at pad[SPOT], above an open surface: what is beyond its rim or behind it is not below."""
+    out = -LARGE
+    if table_b[j, RIM] >= 0.0:
+        out = beyond_sample(table_b, j, pad[SPOT], pad[SPOT + 1], pad[SPOT + 2])
+    if out > 0.0:
+        return math.sqrt(out * out + height * height)
+    # What is deeper than the rim is near has come around it.
+    deep = height < out or -height > THROUGH * given[BAND] / given[FACING]
+    if height < 0.0 and (deep or same_way(given, table_a, i, table_b, j)):
+        return -height
+    return height
+
+
+@part
 def low_facing(
     header: Ints,
     given: Floats,
@@ -184,6 +207,8 @@ def low_facing(
                     if near >= 0:
                         last = near
                         h = above_quadric(table_b, near, pad, SPOT)
+                        if table_b[near, RIM] > CLOSED:
+                            h = above_open(given, table_a, i, table_b, near, h, pad)
                         if h < bound:
                             low[count, PLACE] = i
                             low[count, PARTNER] = near

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
@@ -31,28 +32,12 @@ class Coulomb:
     slip_speed: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("kinetic", "static", "stribeck_speed", "slip_speed"):
-            given = getattr(self, name)
-            if given is None and name == "static":
-                continue
-            low = 0.0 if name in ("kinetic", "static") else math.ulp(0.0)
-            if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given < math.inf:
-                raise ModelError(
-                    f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}"
-                )
-        if self.static is not None and self.static < self.kinetic:
-            raise ModelError(
-                f"friction: static {self.static:g} is less than kinetic {self.kinetic:g}; it must not be smaller"
-            )
+        _check(self, optional=("static",), may_vanish=("kinetic", "static"))
 
     def force(self, slip: Vec, load: Scalar) -> Vec:
         """The force [N] on the body that slips with the velocity `slip` [m/s] under the normal force `load` [N]."""
         s2 = dot(slip, slip) + self.slip_speed * self.slip_speed
-        mu: Scalar = self.kinetic
-        if self.static is not None and self.static > self.kinetic:
-            fall = function("exp", -(s2 / (self.stribeck_speed * self.stribeck_speed)))
-            mu = self.kinetic + (self.static - self.kinetic) * fall
-        return scale(-(mu * load) / sqrt(s2), slip)
+        return scale(-(_coefficient(self, s2) * load) / sqrt(s2), slip)
 
 
 @dataclass(frozen=True)
@@ -86,25 +71,13 @@ class LuGre:
     recovery: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("kinetic", "static", "stiffness", "damping", "viscous", "stribeck_speed", "recovery"):
-            given = getattr(self, name)
-            if given is None and name in ("static", "damping"):
-                continue
-            low = 0.0 if name in ("damping", "viscous") else math.ulp(0.0)
-            if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given < math.inf:
-                raise ModelError(
-                    f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}"
-                )
-        if self.static is not None and self.static < self.kinetic:
-            raise ModelError(
-                f"friction: static {self.static:g} is less than kinetic {self.kinetic:g}; it must not be smaller"
-            )
+        _check(self, optional=("static", "damping"), may_vanish=("damping", "viscous"))
 
     def rate(self, bend: Vec, slip: Vec, touching: Scalar) -> Vec:
         """z-dot [m/s]; touching: Whether the bodies touch, a condition."""
         s2 = dot(slip, slip)
         speed = sqrt(s2 + TINY)
-        held = speed * (self.stiffness / self._coefficient(s2))
+        held = speed * (self.stiffness / _coefficient(self, s2))
         pull = where(touching, held, 1.0 / self.recovery)
         along = [where(touching, v, 0.0) - pull * z for v, z in zip(slip, bend, strict=True)]
         return (along[0], along[1], along[2])
@@ -118,11 +91,26 @@ class LuGre:
         inner = add(add(scale(self.stiffness, bend), scale(damped, bending)), scale(self.viscous, slip))
         return scale(-load, inner)
 
-    def _coefficient(self, s2: Scalar) -> Scalar:
-        if self.static is None or self.static <= self.kinetic:
-            return self.kinetic
-        fall = function("exp", -(s2 / (self.stribeck_speed * self.stribeck_speed)))
-        return self.kinetic + (self.static - self.kinetic) * fall
+
+def _check(friction: Coulomb | LuGre, optional: Sequence[str], may_vanish: Sequence[str]) -> None:
+    for name, given in vars(friction).items():
+        if given is None and name in optional:
+            continue
+        low = 0.0 if name in may_vanish else math.ulp(0.0)
+        if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given < math.inf:
+            raise ModelError(f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}")
+    if friction.static is not None and friction.static < friction.kinetic:
+        raise ModelError(
+            f"friction: static {friction.static:g} is less than kinetic {friction.kinetic:g}; it must not be smaller"
+        )
+
+
+def _coefficient(friction: Coulomb | LuGre, s2: Scalar) -> Scalar:
+    """mu at the square of a slip."""
+    if friction.static is None or friction.static <= friction.kinetic:
+        return friction.kinetic
+    fall = function("exp", -(s2 / (friction.stribeck_speed * friction.stribeck_speed)))
+    return friction.kinetic + (friction.static - friction.kinetic) * fall
 
 
 __all__ = ["Coulomb", "LuGre"]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import REACH
+from bellcrank.contact.rim_pieces import rim_piece
 from bellcrank.contact.sampled import ENTRIES
 from bellcrank.contact.settling import CROWD, gathered
 from bellcrank.simulate.compiled import part
@@ -41,10 +42,12 @@ def gather(
     stack: Ints,
     near: Ints,
     piece: Floats,
+    rim_room: int,
 ) -> bool:
     """The point, then the ENTRIES of each sample whose weight reaches into the margin around it, the nearest first.
 
-    Where there are more than the room the nearest are taken. False where none is near, or far too many.
+    Where there are more than the room the nearest are taken. Behind them stands the rim of an open surface.
+    False where none is near, or far too many.
     """
     count = gathered(table, nodes, leaves, width, x, y, z, margin, stack, near)
     if count < 0:
@@ -75,6 +78,10 @@ def gather(
             for m in range(3):
                 piece[at + m] = table[near[0], m] + NOWHERE * spacing
             piece[at + REACH] = spacing
+    if rim_room > 0:
+        rim_piece(
+            table, near, min(count, CROWD), rim_room, margin, spacing, x, y, z, piece, 3 + ENTRIES * room
+        )
     return True
 
 

@@ -1,7 +1,8 @@
 """Samples of a surface by their height above another shape, in compiled code.
 
 A smooth shape is known by f and its slope g. Where f is convex the shape lies behind the plane through the foot of
-the slope, so no sample of a node lies nearer than f / |g| less what the node reaches towards it.
+the slope, so no sample of a node lies nearer than f / |g| less what the node reaches towards it. Near the shape that
+is its distance to second order; farther away feet are looked for (:mod:`feet`).
 """
 
 from __future__ import annotations
@@ -11,30 +12,35 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.feet import begin_feet, distance, footed, reach_to
+from bellcrank.contact.frusta import from_frusta
 from bellcrank.contact.meeting_layout import (
+    AWAY,
     HEIGHT,
-    LENGTH,
-    LOOKED,
     PARTNER,
     PLACE,
     RADIUS,
     SLOPE,
     SPOT,
-    STEEP,
     WITHIN,
 )
 from bellcrank.contact.pieces import BENT, NORMAL, REACH
 from bellcrank.contact.refinement import POINT, VALUES
 from bellcrank.contact.smooth import DISTANCE, FLAT, GAUGE, ROUND
 from bellcrank.contact.tree import BALL
-from bellcrank.contact.tree_heights import reach
-from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, WIDTH_A
-from bellcrank.contact.tree_search import nearest_in_b
+from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, WIDTH_A
+from bellcrank.contact.tree_nearest import nearest_in_b
+from bellcrank.contact.tree_pairs import queued, unqueued
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+SAME = 1e-13
+"""Distances of samples that differ by less, over the size of the shape, are the same."""
+NEARLY = 0.02
+"""What a bound of a node may miss of the distance of its centre, over its size squared and that of the shape."""
 
 
 @part
@@ -60,20 +66,49 @@ def above_smooth(header: Ints, given: Floats, table: Floats, i: int, pad: Floats
 
 
 @part
-def node_above(header: Ints, given: Floats, nodes: Floats, k: int, pad: Floats) -> float:
-    """No sample of a node is nearer to a smooth shape than this, nor deeper inside it."""
+def sample_above(
+    header: Ints, given: Floats, table: Floats, frusta: Floats, i: int, enough: float, pad: Floats
+) -> float:
+    """The distance of a sample from a smooth shape, or its depth; no more than is enough is asked for."""
+    if header[KIND] == ROUND:
+        seen(given, table, i, pad, POINT)
+        far = from_frusta(given, frusta, table, -1, enough, pad)
+        if far > 0.0:
+            return far  # type: ignore[no-any-return]
+    h = above_smooth(header, given, table, i, pad)
+    if h >= enough or not h > 0.0 or not footed(header):
+        return h  # type: ignore[no-any-return]
+    return max(h, distance(header, given, enough, SAME * given[RADIUS], pad))  # type: ignore[no-any-return]
+
+
+@part
+def node_above(
+    header: Ints,
+    given: Floats,
+    nodes: Floats,
+    frusta: Floats,
+    k: int,
+    enough: float,
+    distant: bool,
+    pad: Floats,
+) -> float:
+    """No sample of a node is nearer to a smooth shape than this, nor deeper inside it; looks no closer than enough.
+
+    distant: Whether what is enough may be so far away that heights are much less than distances.
+    """
     seen(given, nodes, k, pad, POINT)
     kind = header[KIND]
     ball = nodes[k, BALL]
     z = pad[POINT + 2]
     size = math.sqrt(pad[POINT] * pad[POINT] + pad[POINT + 1] * pad[POINT + 1] + z * z)
     outside = size - given[RADIUS] - ball
-    if kind == ROUND and (z < ball or z > given[LENGTH] - ball):
-        return outside  # type: ignore[no-any-return]
+    if kind == ROUND:
+        if outside >= enough:
+            return outside  # type: ignore[no-any-return]
+        bound = from_frusta(given, frusta, nodes, k, enough, pad)
+        return bound if bound > -ball else -given[RADIUS]  # type: ignore[no-any-return]
     call_at(header[SLOPE], pad, POINT, pad, VALUES)
     f = pad[VALUES]
-    if kind == ROUND:
-        return max(outside, f / given[STEEP] - ball)  # type: ignore[no-any-return]
     if f < 0.0 and kind != FLAT:
         deep = -given[RADIUS]
         if kind == DISTANCE:
@@ -86,41 +121,59 @@ def node_above(header: Ints, given: Floats, nodes: Floats, k: int, pad: Floats) 
     gy = pad[VALUES + 2]
     gz = pad[VALUES + 3]
     inverse = 1.0 / math.sqrt(max(1e-300, gx * gx + gy * gy + gz * gz))
-    x = inverse * (given[0] * gx + given[1] * gy + given[2] * gz)
-    y = inverse * (given[3] * gx + given[4] * gy + given[5] * gz)
-    z = inverse * (given[6] * gx + given[7] * gy + given[8] * gz)
-    return max(outside, f * inverse - reach(nodes, k, x, y, z))  # type: ignore[no-any-return]
+    far = f * inverse
+    bound = max(outside, far - reach_to(given, nodes, k, inverse * gx, inverse * gy, inverse * gz))
+    if bound >= enough or not far > ball or not footed(header) or not (distant or far > enough):
+        return bound  # type: ignore[no-any-return]
+    # Far away the slope does not point to the foot, which would make the bound loose by the size of the node.
+    far = distance(header, given, enough + ball, NEARLY * ball * ball / (far + given[RADIUS]), pad)
+    return max(bound, far - reach_to(given, nodes, k, pad[AWAY], pad[AWAY + 1], pad[AWAY + 2]))  # type: ignore[no-any-return]
 
 
 @part
 def lowest_above(
-    header: Ints, given: Floats, table: Floats, nodes: Floats, start: int, pad: Floats, stack: Ints
+    header: Ints,
+    given: Floats,
+    table: Floats,
+    nodes: Floats,
+    frusta: Floats,
+    start: int,
+    pad: Floats,
+    queue: Ints,
+    bounds: Floats,
 ) -> int:
-    """The place of the sample lowest above a smooth shape; given[BOUND] is its height. start: Near it, or -1."""
+    """The place of the sample nearest to a smooth shape; given[BOUND] is its distance. start: Near it, or -1.
+
+    Nodes are opened in the order of their bounds, so that none is whose bound lies above the answer.
+    """
     leaves, width = header[LEAVES_A], header[WIDTH_A]
+    begin_feet(pad)
     best = max(start, 0)
-    given[BOUND] = above_smooth(header, given, table, best, pad)
-    top = 1
-    stack[0] = 0
-    while top > 0:
-        top -= 1
-        k = stack[top]
+    given[BOUND] = sample_above(header, given, table, frusta, best, math.inf, pad)
+    waiting = 0
+    k = 0
+    here = node_above(header, given, nodes, frusta, 0, given[BOUND], True, pad)
+    while here < given[BOUND]:
         header[LOOKED] += 1
-        if node_above(header, given, nodes, k, pad) >= given[BOUND]:
-            continue
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
-                h = above_smooth(header, given, table, i, pad)
+                h = sample_above(header, given, table, frusta, i, given[BOUND], pad)
                 if h < given[BOUND]:
                     given[BOUND] = h
                     best = i
-            continue
-        to_left = node_above(header, given, nodes, 2 * k + 1, pad)
-        to_right = node_above(header, given, nodes, 2 * k + 2, pad)
-        stack[top] = 2 * k + 2 if to_left <= to_right else 2 * k + 1
-        stack[top + 1] = 2 * k + 1 if to_left <= to_right else 2 * k + 2
-        top += 2
+        else:
+            for child in range(2 * k + 1, 2 * k + 3):
+                above = max(here, node_above(header, given, nodes, frusta, child, given[BOUND], True, pad))
+                if above < given[BOUND]:
+                    queued(queue, bounds, waiting, child, 0, above, True)
+                    waiting += 1
+        if waiting == 0:
+            break
+        here = bounds[0]
+        k = queue[0]
+        unqueued(queue, bounds, waiting)
+        waiting -= 1
     return best
 
 
@@ -130,28 +183,36 @@ def low_above(
     given: Floats,
     table: Floats,
     nodes: Floats,
+    frusta: Floats,
     bound: float,
+    far: bool,
     low: Ints,
     measures: Floats,
     pad: Floats,
     stack: Ints,
 ) -> int:
-    """All samples less than the bound above a smooth shape; how many."""
+    """All samples less than the bound above a smooth shape, or, where that is far away, away from it; how many."""
     leaves, width = header[LEAVES_A], header[WIDTH_A]
     count = 0
     top = 1
     stack[0] = 0
+    begin_feet(pad)
     while top > 0:
         top -= 1
         k = stack[top]
         header[LOOKED] += 1
-        if node_above(header, given, nodes, k, pad) >= bound:
+        if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
             continue
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
                 if table[i, REACH] > 0.0:
-                    h = above_smooth(header, given, table, i, pad)
+                    h = bound
+                    # Beside the ends of a solid of revolution its slope tells nothing.
+                    if far or header[KIND] == ROUND:
+                        h = sample_above(header, given, table, frusta, i, bound, pad)
+                    if not far and (h < bound or header[KIND] != ROUND):
+                        h = above_smooth(header, given, table, i, pad)
                     if h < bound:
                         low[count, PLACE] = i
                         low[count, PARTNER] = -1
@@ -198,4 +259,4 @@ def nearest_below(
     return nearer if nearer >= 0 else best
 
 
-__all__ = ["above_smooth", "low_above", "lowest_above", "seen"]
+__all__ = ["above_smooth", "low_above", "lowest_above", "sample_above", "seen"]

@@ -1,7 +1,7 @@
 """Which low samples may become contact points, and how such a point may move, in compiled code.
 
-Where the gap is curved both ways a contact point is free; along a line it moves across it; on flat sides, edges and
-corners it is held where it is.
+Where the gap is curved both ways a contact point is free; along a line it moves across it, in a plane; on flat sides,
+edges and corners it is held where it is.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.heights import seen
+from bellcrank.contact.heights import above_quadric, above_smooth, seen
 from bellcrank.contact.meeting_layout import (
     BEND,
     COSINE,
+    DOWN,
     GAP_BEND,
     HEIGHT,
     LEVEL,
@@ -31,7 +32,11 @@ from bellcrank.contact.meeting_layout import (
     TANGENTS,
     WAY,
 )
+from bellcrank.contact.pieces import RIM
 from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
+from bellcrank.contact.rims import ALONG, FOLLOWED
+from bellcrank.contact.rims import BEND as RIM_BEND
+from bellcrank.contact.rims import OUT as OUT_OF_RIM
 from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
@@ -47,10 +52,14 @@ NOISE = 2e-3
 """Of the curvatures of both surfaces: what samples may tell of a curvature where there is none, as along a cylinder."""
 WEAK = 0.02
 """Curvature of the gap over the one across it below which a free contact point may run away along a line."""
+BEYOND_RIM = 1e-3
+"""Sine of the angle by which a normal leans outwards over a rim for the rim to count as what touches."""
 OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 STEP = 1e-6
 """Heights that differ by less, over the distance of samples, are the same."""
+EVEN = 1e-3
+"""Heights that differ by less, over the distance of samples, are as good as the same."""
 WHOLE = 6755399441055744.0
 """1.5 * 2^52: added and taken away again, it leaves whole numbers."""
 LARGE = 1e300
@@ -132,6 +141,90 @@ def gap_bend(
 
 
 @part
+def along(half: float, mixed: float, off: float, pad: Floats) -> None:
+    """The way of the smaller principal value of a form over the tangents in pad, into pad."""
+    e1 = -mixed
+    e2 = half + off
+    if half < 0.0:
+        e1 = half - off
+        e2 = mixed
+    size = 1.0 / math.sqrt(max(1e-300, e1 * e1 + e2 * e2))
+    for k in range(3):
+        pad[WAY + k] = size * (e1 * pad[TANGENTS + k] + e2 * pad[TANGENTS + 3 + k])
+
+
+@part
+def own_line(given: Floats, table_a: Floats, i: int, pad: Floats) -> bool:
+    """Whether the surface is bent one way only and the gap curves upwards that way; the other way goes to pad.
+
+    Nearly as wide as the hole it is in, and askew, a peg has a gap whose curvatures tell nothing of where its line is.
+    """
+    ux = pad[TANGENTS]
+    uy = pad[TANGENTS + 1]
+    uz = pad[TANGENTS + 2]
+    vx = pad[TANGENTS + 3]
+    vy = pad[TANGENTS + 4]
+    vz = pad[TANGENTS + 5]
+    a11 = bending(table_a, i, ux, uy, uz, ux, uy, uz)
+    a12 = bending(table_a, i, ux, uy, uz, vx, vy, vz)
+    a22 = bending(table_a, i, vx, vy, vz, vx, vy, vz)
+    side = 1.0 if a11 + a22 > 0.0 else -1.0
+    half = 0.5 * side * (a11 - a22)
+    off = math.sqrt(half * half + a12 * a12)
+    middle = 0.5 * abs(a11 + a22)
+    if not (middle + off > pad[LEVEL] and abs(middle - off) <= pad[LEVEL]):
+        return False
+    along(half, side * a12, off, pad)
+    # Across it, in the tangents.
+    f1 = -(pad[WAY] * vx + pad[WAY + 1] * vy + pad[WAY + 2] * vz)
+    f2 = pad[WAY] * ux + pad[WAY + 1] * uy + pad[WAY + 2] * uz
+    gap = f1 * (pad[GAP_BEND] * f1 + 2.0 * pad[GAP_BEND + 1] * f2) + pad[GAP_BEND + 2] * f2 * f2
+    return gap > pad[LEVEL]  # type: ignore[no-any-return]
+
+
+@part
+def rim_bend(
+    header: Ints, given: Floats, table_a: Floats, table_b: Floats, i: int, j: int, pad: Floats
+) -> float:
+    """The curvature of the gap along the rim that a sample is on, over what counts as flat, where the other shape lies
+    beyond it; -1 elsewhere.
+
+    The direction of the rim goes to the pad. :func:`gap_bend` comes before.
+    """
+    if table_a[i, RIM] < 0.0:
+        return -1.0
+    row = int(table_a[i, RIM])
+    push = 0.0
+    for k in range(3):
+        push += pad[OUTWARD + k] * table_a[row, OUT_OF_RIM + k]
+    if not push < -BEYOND_RIM:
+        return -1.0
+    if table_a[row, FOLLOWED] > 0.5:
+        return LARGE
+    x = table_a[row, ALONG]
+    y = table_a[row, ALONG + 1]
+    z = table_a[row, ALONG + 2]
+    fx, fy, fz = turned_back(given, x, y, z)
+    other = 0.0
+    far = 0.0
+    seen(given, table_a, i, pad, SPOT)
+    if header[KIND] == SURFACE:
+        other = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+        far = above_quadric(table_b, j, pad, SPOT)
+    else:
+        other, _mixed, _same = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, fx, fy, fz)
+        far = above_smooth(header, given, table_a, i, pad)
+    # That of the distance, which is flatter farther away.
+    other /= max(0.1, 1.0 + far * other)
+    own = -pad[COSINE] * bending(table_a, i, x, y, z, x, y, z)
+    curved = push * table_a[row, RIM_BEND]
+    for k in range(3):
+        pad[WAY + k] = table_a[row, ALONG + k]
+    flat = max(FLAT / given[SPACING_A], NOISE * (abs(own) + abs(other) + abs(curved)))
+    return max(0.0, own + other + curved) / flat  # type: ignore[no-any-return]
+
+
+@part
 def hold_at(
     header: Ints,
     given: Floats,
@@ -143,14 +236,17 @@ def hold_at(
     j: int,
     pad: Floats,
 ) -> float:
-    """How a contact point that begins at a sample may move: 2, 1 along the way in pad, or 0.
+    """How a contact point that begins at a sample may move: 2, 1 in the plane whose normal goes to pad, or 0.
 
-    Less than 2, but more than 1: freely, or along the way, one curvature being so much smaller than the other that it
+    Less than 2, but more than 1: freely, or in the plane, one curvature being so much smaller than the other that it
     may be noise.
     """
     if marks_a[i, SHARP] > 0.5:
         return 0.0
     gap_bend(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
+    on_rim = rim_bend(header, given, table_a, table_b, i, j, pad)
+    if on_rim >= 0.0:
+        return 2.0 if on_rim > 1.0 else 1.0
     middle = 0.5 * (pad[GAP_BEND] + pad[GAP_BEND + 2])
     half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
     mixed = pad[GAP_BEND + 1]
@@ -160,15 +256,9 @@ def hold_at(
         return 2.0
     if not middle + off > pad[LEVEL]:
         return 0.0
-    # Across the line: the way of the larger curvature.
-    e1 = half + off
-    e2 = mixed
-    if half < 0.0:
-        e1 = mixed
-        e2 = off - half
-    size = 1.0 / math.sqrt(max(1e-300, e1 * e1 + e2 * e2))
-    for k in range(3):
-        pad[WAY + k] = size * (e1 * pad[TANGENTS + k] + e2 * pad[TANGENTS + 3 + k])
+    if not own_line(given, table_a, i, pad):
+        # Along the line: the way of the smaller curvature.
+        along(half, mixed, off, pad)
     return 1.75 if free else 1.0
 
 
@@ -188,6 +278,9 @@ def lies(
     if marks_a[i, SHARP] > 0.5:
         return True
     gap_bend(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
+    on_rim = rim_bend(header, given, table_a, table_b, i, j, pad)
+    if on_rim >= 0.0:
+        return on_rim <= 1.0  # type: ignore[no-any-return]
     middle = 0.5 * (pad[GAP_BEND] + pad[GAP_BEND + 2])
     half = 0.5 * (pad[GAP_BEND] - pad[GAP_BEND + 2])
     least = middle - math.sqrt(half * half + pad[GAP_BEND + 1] * pad[GAP_BEND + 1])
@@ -230,7 +323,7 @@ def minima(
     measures: Floats,
     count: int,
 ) -> int:
-    """The low samples that are no higher than their neighbours, in order (a heapsort); how many.
+    """The low samples that are no higher than their neighbours, in order (a heapsort); how many. Slopes of all of them.
 
     blank: LARGE for every sample, and again afterwards.
     """
@@ -246,8 +339,17 @@ def minima(
         my += table[p, 1]
         mz += table[p, 2]
         least = LARGE
+        steepest = 0.0
         for m in range(NEIGHBOURS):
-            least = min(least, blank[neighbours[p, m]])
+            q = neighbours[p, m]
+            least = min(least, blank[q])
+            fall = measures[k, HEIGHT] - blank[q]
+            if fall > 0.0:
+                dx = table[q, 0] - table[p, 0]
+                dy = table[q, 1] - table[p, 1]
+                dz = table[q, 2] - table[p, 2]
+                steepest = max(steepest, fall / math.sqrt(max(1e-300, dx * dx + dy * dy + dz * dz)))
+        measures[k, DOWN] = steepest
         if measures[k, HEIGHT] <= least + 1e-12 * given[SPACING_A]:
             low[kept, ORDER] = k
             kept += 1
@@ -276,4 +378,36 @@ def minima(
     return kept
 
 
-__all__ = ["LARGE", "facing", "hold_at", "lies", "minima"]
+@part
+def spread(given: Floats, table: Floats, low: Ints, measures: Floats, lowest: int, points: int) -> None:
+    """Put as many of the lowest first as there are points, of those equally low the one farthest from the ones before.
+
+    Where a whole ring lies on a plane the points stand around it, by the largest product of distances (Leja).
+    """
+    for m in range(1, min(lowest, points)):
+        best = m
+        widest = -1.0
+        limit = measures[low[m, ORDER], HEIGHT] + EVEN * given[SPACING_A]
+        n = m
+        while n < lowest and measures[low[n, ORDER], HEIGHT] <= limit:
+            p = low[low[n, ORDER], PLACE]
+            total = 1.0
+            for b in range(m):
+                q = low[low[b, ORDER], PLACE]
+                dx = table[q, 0] - table[p, 0]
+                dy = table[q, 1] - table[p, 1]
+                dz = table[q, 2] - table[p, 2]
+                total *= math.sqrt(dx * dx + dy * dy + dz * dz) / given[SPACING_A]
+            if total > widest:
+                widest = total
+                best = n
+            n += 1
+        # The others keep their order.
+        chosen = low[best, ORDER]
+        while best > m:
+            low[best, ORDER] = low[best - 1, ORDER]
+            best -= 1
+        low[m, ORDER] = chosen
+
+
+__all__ = ["LARGE", "facing", "hold_at", "lies", "minima", "spread"]

@@ -18,7 +18,7 @@ from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
-from bellcrank.program.functions import maximum, rebuild, sqrt, where
+from bellcrank.program.functions import maximum, reachable, rebuild, sqrt, where
 from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Scalar, compare
@@ -73,7 +73,7 @@ class Implicit(Shape):
     def _parameters(self) -> list[Expr]:
         x, outputs = self._traced
         own = {axis.id for axis in x}
-        return [node for node in _below(outputs) if node.op == "input" and node.id not in own]
+        return [node for node in reachable(outputs) if node.op == "input" and node.id not in own]
 
     def implicit(self, s: Vec) -> Scalar:
         axes, outputs = self._traced
@@ -243,23 +243,11 @@ def _text(p: Sequence[float] | Array) -> str:
     return "(" + ", ".join(f"{float(t):.4g}" for t in p) + ")"
 
 
-def _below(outputs: Sequence[Scalar]) -> list[Expr]:
-    """The nodes the outputs depend on, in evaluation order."""
-    seen: dict[int, Expr] = {}
-    pending = [o for o in outputs if isinstance(o, Expr)]
-    while pending:
-        node = pending.pop()
-        if node.id not in seen:
-            seen[node.id] = node
-            pending.extend(a for a in node.args if isinstance(a, Expr))
-    return [seen[k] for k in sorted(seen)]
-
-
 def _substituted(outputs: Sequence[Scalar], axes: Sequence[Expr], at: Vec) -> list[Scalar]:
     """The outputs with the axes replaced, in the graph of the replacements."""
     done: dict[int, Scalar] = {axis.id: value for axis, value in zip(axes, at, strict=True)}
     graph = next((value.graph for value in at if isinstance(value, Expr)), None)
-    for node in _below(outputs):
+    for node in reachable(outputs):
         if node.id in done:
             continue
         if node.op == "input":

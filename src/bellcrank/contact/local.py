@@ -13,18 +13,34 @@ quadrics, so it converges by a factor of the order of the spacing over the radiu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 from bellcrank.contact.blended import FAR, NEAR, blended_curvature
 from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
+from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
 from bellcrank.contact.sampled import ENTRIES, Sampled
 from bellcrank.contact.shapes import TINY, Shape
 from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Mat, Vec, add, dot, neg, scale, sub, times, transposed_times, vec
+from bellcrank.mechanics.vectors import (
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    neg,
+    scale,
+    sub,
+    times,
+    transposed_times,
+    vec,
+)
 from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import Expr, Scalar, compare, logical
+from bellcrank.program.trace import Expr, Scalar, compare, function, logical, logical_not
 
 STEPS = 6
 """Newton steps."""
@@ -34,6 +50,12 @@ AWAY = 10.0
 """Gap of a contact that is none, over the spacing."""
 LEVEL = 1e-6
 """Share of the spread of samples that is added to it: curvatures are not continued beyond samples on a line."""
+MOST_LESS = 0.75
+"""Share of the curvature of the gap that a step may take away."""
+FLAT = 1e-14
+"""Determinant of the curvatures of a gap, over the square of their sum, that is rounding."""
+LEARNS = 1e-7
+"""Newton step over the spacing below which rounding tells nothing of curvatures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +67,7 @@ class Local(Around):
     @property
     def rows(self) -> list[tuple[Scalar, ...]]:
         """One for each sample, the nearest first."""
-        return [self.inputs[k : k + ENTRIES] for k in range(0, len(self.inputs), ENTRIES)]
+        return [self.inputs[k : k + ENTRIES] for k in range(0, self.source.capacity * ENTRIES, ENTRIES)]
 
     def slope(self, x: Vec) -> tuple[Scalar, Vec]:
         """f and its gradient."""
@@ -130,6 +152,11 @@ class Local(Around):
         K1, K2 = times(K, e1), times(K, e2)
         return dot(e1, K1), dot(e1, K2), dot(e2, K2)
 
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        if not self.source.rim_room:
+            return None
+        return rim_numbers(self.inputs[self.source.capacity * ENTRIES :], x, self.source.spacing)
+
     def room(self, x: Vec) -> Scalar:
         way = sub(x, self.start)
         return 1.0 - dot(way, way) / self.source.margin**2
@@ -163,10 +190,90 @@ def _start(shape: Shape, a: Around, R: Mat, c: Vec) -> Vec:
     return transposed_times(R, sub(a.start, c))
 
 
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A Newton step: its vector, the residual that it should leave, and which step an amount of residual calls for."""
+
+    vector: Vec
+    leaves: Vec
+    answers: Callable[[Vec], Vec]
+
+    def learnt(self, C: Mat, residual: Vec, longest: Scalar) -> Mat:
+        """C, which is added to the curvatures of the gap, after the residual that came out.
+
+        Those of the nearest samples may be off by a large share of what the gap of two surfaces that nearly fit is
+        curved. Where that would leave less than a quarter of the curvature less is learnt.
+        Source: Broyden (1965); Dennis and Schnabel (1983).
+        """
+        off = sub(self.leaves, residual)
+        square = dot(self.vector, self.vector)
+        some = compare("lt", (LEARNS * longest) * (LEARNS * longest), square)
+        inverse = where(some, 1.0, 0.0) / maximum(square, TINY)
+        less = -inverse * dot(self.vector, self.answers(off))
+        inverse = inverse * where(compare("lt", MOST_LESS, less), MOST_LESS / maximum(less, MOST_LESS), 1.0)
+        x, y, z = (add(row, scale(inverse * value, self.vector)) for row, value in zip(C, off, strict=True))
+        return x, y, z
+
+
+def _answer(
+    free: Scalar,
+    A: tuple[Scalar, Scalar, Scalar, Scalar],
+    stiff: Scalar,
+    ways: tuple[Vec, Vec, Vec],
+    residual: Vec,
+) -> Vec:
+    """The step that a residual calls for."""
+    e1, e2, way = ways
+    t1, t2 = solved_2x2(*A, dot(e1, residual), dot(e2, residual))
+    return vec(chosen(free, add(scale(t1, e1), scale(t2, e2)), scale(dot(way, residual) / stiff, way)))
+
+
+def _sides(shape: Shape, x: Vec, n: Vec) -> tuple[Side, Side] | None:
+    """The rim of a shape around a point, in its own axes."""
+    numbers = shape.rim(x) if isinstance(shape, Around) else None
+    if numbers is None or not isinstance(shape, Around):
+        return None
+    spacing = shape.source.spacing
+    return Side.of(numbers[:5], n, spacing), Side.of(numbers[5:], n, spacing)
+
+
+def _bounded(
+    a: Around, b: Shape, R: Mat, x: Vec, y: Vec, n: Vec, m: Vec, r: Vec, free: Scalar, held: Scalar, plane: Vec,
+    longest: float,
+) -> Bounded | None:  # fmt: skip
+    """What the rims of open surfaces do to a step; None where both are closed."""
+    own, other = _sides(a, x, n), _sides(b, y, m)
+    if own is None and other is None:
+        return None
+    if other is not None:
+        first, second = (replace(side, t=times(R, side.t)) for side in other)
+        other = first, second
+
+    def of_a(e1: Vec, e2: Vec) -> Symmetric:
+        return _bend(a, x, e1, e2)
+
+    def of_b(e1: Vec, e2: Vec) -> Symmetric:
+        return _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
+
+    return bounded(
+        own, other, n, times(R, m), r, of_a, of_b, free, held, plane, dot(plane, sub(a.start, x)), longest
+    )
+
+
+def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """A matrix [[a, b], [c, d]], or where it tells no step, the gap being flat one way, one that goes downhill."""
+    size = function("abs", a) + function("abs", b) + function("abs", c) + function("abs", d)
+    flat = compare("le", function("abs", a * d - b * c), FLAT * size * size)
+    steep = maximum(size, TINY)
+    return where(flat, steep, a), where(flat, 0.0, b), where(flat, 0.0, c), where(flat, steep, d)
+
+
 def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     """Normal and closest points of a surface of data and another shape, in the frame of a.
 
-    Where a's contact point is held, at a corner or on a flat side, b's is the foot of it and the normal is b's.
+    Where a's contact point is held, at a corner, on a flat side or to a rim, b's is the foot of it and the normal is
+    b's. Along a line it is the closest of a curve that stays where it is on a: the cut of a with a plane, whose normal
+    is known.
     """
     if not meets(b):
         raise ModelError(f"{type(a.source).__name__} and {type(b).__name__}: {why_not(b)}")
@@ -177,16 +284,22 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     if isinstance(b, Around):
         longest = min(longest, b.source.spacing)
     free, held = compare("lt", 1.5, a.hold[0]), compare("lt", a.hold[0], 0.5)
-    along = (a.hold[1], a.hold[2], a.hold[3])
+    plane: Vec = (a.hold[1], a.hold[2], a.hold[3])
     x, y = a.start, _start(b, a, R, c)
+    learnt: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    last: _Step | None = None
+    rims: Bounded | None = None
     rough, fine = (ROUGH, FINE) if a.exact else (STEPS, 0)
     for k in range(rough + fine):
         if k == rough:
             a, b = a.sharpened(), b.sharpened() if isinstance(b, Around) else b
+            # What was learnt is of the curvatures before.
+            learnt, last = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)), None
         x, n = _pulled(a, x)
         x = vec(chosen(held, a.start, x))
         y, m = _pulled(b, y)
         n_b = times(R, m)
+        n = vec(chosen(held, neg(n_b), n))
         r = sub(add(c, times(R, y)), x)
         d = dot(n, r)
         e1, e2 = frame(n)
@@ -196,24 +309,62 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         b11, b12, b22 = _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
         p11, p12 = b11 * a11 + b12 * a12, b11 * a12 + b12 * a22
         p21, p22 = b12 * a11 + b22 * a12, b12 * a12 + b22 * a22
-        A11, A12 = a11 + b11 + d * p11, a12 + b12 + d * p12
-        A21, A22 = a12 + b12 + d * p21, a22 + b22 + d * p22
-        w1, w2 = b11 * r1 + b12 * r2 - s1, b12 * r1 + b22 * r2 - s2
+        # Along the cut of a plane, the way f: back into the plane, and to where f . n_b = 0.
+        lean = dot(plane, n)
+        wide = maximum(1.0 - lean * lean, TINY)
+        way = scale(1.0 / sqrt(wide), cross(plane, n))
+        f1, f2 = dot(way, e1), dot(way, e2)
+        off = -dot(plane, sub(x, a.start)) / wide
+        v1, v2 = b11 * f1 + b12 * f2, b12 * f1 + b22 * f2
+        turn = (lean * dot(plane, n_b) - dot(n, n_b)) / wide
+        bent = f1 * (a11 * f1 + a12 * f2) + f2 * (a12 * f1 + a22 * f2)
+        stiff = turn * bent + f1 * v1 + f2 * v2 - d * (v1 * v1 + v2 * v2)
+        # y is no foot of x yet.
+        lag = sub(r, scale(dot(r, n_b), n_b))
+        single = v1 * dot(e1, lag) + v2 * dot(e2, lag) - f1 * s1 - f2 * s2
+        w1 = where(free, b11 * r1 + b12 * r2 - s1, single * f1)
+        w2 = where(free, b12 * r1 + b22 * r2 - s2, single * f2)
+        residual = add(scale(w1, e1), scale(w2, e2))
+        if last is not None:
+            learnt = last.learnt(learnt, residual, longest)
+        g1, g2 = times(learnt, e1), times(learnt, e2)
+        A11, A12 = a11 + b11 + d * p11 + dot(e1, g1), a12 + b12 + d * p12 + dot(e1, g2)
+        A21, A22 = a12 + b12 + d * p21 + dot(e2, g1), a22 + b22 + d * p22 + dot(e2, g2)
+        stiff = stiff + dot(way, times(learnt, way))
+        A11, A12, A21, A22 = _regular(A11, A12, A21, A22)
         t1, t2 = solved_2x2(A11, A12, A21, A22, w1, w2)
-        f1, f2 = dot(along, e1), dot(along, e2)
-        stiff = f1 * (A11 * f1 + A12 * f2) + f2 * (A21 * f1 + A22 * f2)
-        single = -(f1 * s1 + f2 * s2) / where(compare("lt", TINY, stiff), stiff, 1.0)
+        stiff = where(compare("lt", TINY, stiff), stiff, 1.0)
+        single = single / stiff
         t1 = where(free, t1, where(held, 0.0, single * f1))
         t2 = where(free, t2, where(held, 0.0, single * f2))
         # Far steps leave the samples that are known here.
         part = minimum(1.0, longest / sqrt(maximum(t1 * t1 + t2 * t2, TINY)))
         t1, t2 = part * t1, part * t2
         step = add(scale(t1, e1), scale(t2, e2))
-        x = add(x, step)
+        last = _Step(
+            step,
+            scale(1.0 - part, residual),
+            partial(_answer, free, (A11, A12, A21, A22), stiff, (e1, e2, way)),
+        )
+        back = where(logical("or", free, held), 0.0, off)
+        t1, t2 = t1 + back * dot(plane, e1), t2 + back * dot(plane, e2)
+        step = add(scale(t1, e1), scale(t2, e2))
         k1, k2 = t1 + d * (a11 * t1 + a12 * t2) - r1, t2 + d * (a12 * t1 + a22 * t2) - r2
-        move = add(scale(k1, e1), scale(k2, e2))
+        # The foot of a point that is not free: (I + d K_b) dy = the way to it, across b's normal.
         after = sub(step, r)
-        move = vec(chosen(free, move, sub(after, scale(dot(after, n_b), n_b))))
+        after = sub(after, scale(dot(after, n_b), n_b))
+        c11, c12, c22 = 1.0 + d * b11, d * b12, 1.0 + d * b22
+        near = compare("lt", TINY, minimum(c11 + c22, c11 * c22 - c12 * c12))
+        c11, c12, c22 = where(near, c11, 1.0), where(near, c12, 0.0), where(near, c22, 1.0)
+        z1, z2 = solved_2x2(c11, c12, c12, c22, dot(e1, after), dot(e2, after))
+        move = add(scale(where(free, k1, z1), e1), scale(where(free, k2, z2), e2))
+        rims = _bounded(a, b, R, x, y, n, m, r, free, held, plane, longest)
+        if rims is not None:
+            holds = logical("or", rims.on_a, rims.on_b)
+            step, move = vec(chosen(holds, rims.step, step)), vec(chosen(holds, rims.move, move))
+            # A step along a rim tells nothing of the curvatures inside.
+            last = replace(last, vector=vec(chosen(holds, (0.0, 0.0, 0.0), last.vector)))
+        x = add(x, step)
         y = add(y, transposed_times(R, move))
     x, _ = _pulled(a, x)
     x, n = _pulled(a, x)
@@ -225,8 +376,20 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     none = logical("or", compare("lt", a.hold[0], -0.5), compare("lt", a.room(x), a.far))
     if isinstance(b, Around):
         none = logical("or", none, compare("lt", b.room(y), b.far))
-    x = vec(chosen(none, add(z, scale(AWAY * longest, n_b)), x))
-    return vec(chosen(free, n, neg(n_b))), x, z
+    own = free
+    if rims is not None:
+        none = logical("or", none, rims.neither)
+        own = logical("and", free, logical_not(rims.on_a))
+    x = vec(chosen(none, add(z, scale(_apart(a, b, c, AWAY * longest), n_b)), x))
+    return vec(chosen(own, n, neg(n_b))), x, z
+
+
+def _apart(a: Around, b: Shape, c: Vec, least: float) -> Scalar:
+    """The gap between surfaces of which no points are known: that of the spheres around them, or the least."""
+    radii = [a.source.bounding_radius(), b.bounding_radius()]
+    if b.planar or any(isinstance(r, Expr) or r == math.inf for r in radii):
+        return least
+    return maximum(least, sqrt(maximum(dot(c, c), TINY)) - sum(float(r) for r in radii))
 
 
 __all__ = ["Local", "meet", "meets"]

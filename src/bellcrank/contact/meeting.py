@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.covering import Covering, narrowest, searched, settles
 from bellcrank.contact.facing import COLUMNS as TURNS
+from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
 from bellcrank.contact.meeting_layout import (
@@ -16,14 +18,14 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    COUNTS,
+    CROSSED,
     FACING,
     FOLLOW,
     FOUND,
     GIVEN,
     HEADER,
     HOLD,
-    LENGTH,
-    LOOKED,
     LOST,
     LOW,
     MARGIN_A,
@@ -36,34 +38,57 @@ from bellcrank.contact.meeting_layout import (
     NEIGHBOURS,
     NODES_A,
     NODES_B,
+    PAD,
     PADS,
+    PARTS,
+    PATCHES_A,
+    PATCHES_B,
     PLACE,
     POINTS,
     RADIUS,
+    RIM,
+    RIMS_A,
+    RIMS_B,
     ROOM_A,
     ROOM_B,
     ROWS,
+    ROWS_A,
+    ROWS_B,
     SEARCH,
+    SIZE_A,
+    SIZE_B,
     SLOPE,
     SLOT,
     SPACING_A,
     SPACING_B,
     STACK,
-    STEEP,
     TABLE_A,
     TABLE_B,
     WHICH,
     WIDTH,
 )
-from bellcrank.contact.pieces import COLUMNS, SAMPLE
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.overlooked import LEAST
+from bellcrank.contact.pieces import COLUMNS, SAMPLE, SLOPES
+from bellcrank.contact.refinement import BEYOND, CROSSING, settle_on_patch
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.sampled import ENTRIES, Sampled
-from bellcrank.contact.several import search
+from bellcrank.contact.sampled import Sampled
+from bellcrank.contact.several import CROSSED_AT, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import SURFACE, Smooth
-from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, N_A, N_B, ROOM, WHAT, WIDTH_A, WIDTH_B
+from bellcrank.contact.source import Source
+from bellcrank.contact.tree_layout import (
+    KIND,
+    LEAVES_A,
+    LEAVES_B,
+    LOOKED,
+    N_A,
+    N_B,
+    ROOM,
+    WHAT,
+    WIDTH_A,
+    WIDTH_B,
+)
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
@@ -76,17 +101,34 @@ ALL = 2 * MOST_POINTS + 1
 def write_pieces(
     header: Ints, given: Floats, tables: Any, scratch: Any, slot: Floats, piece_a: Floats, piece_b: Floats
 ) -> None:
-    """The samples around the points of a slot."""
+    """The surfaces around the points of a slot."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     stack, near_a, near_b = scratch[STACK], scratch[NEAR_A], scratch[NEAR_B]
-    gather(
-        table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], header[ROOM_A], given[MARGIN_A], given[SPACING_A],
-        slot[4], slot[5], slot[6], stack, near_a, piece_a,
-    )  # fmt: skip
-    if header[KIND] == SURFACE:
+    pad, counts = scratch[PAD], scratch[COUNTS]
+    counts[0] = -1
+    counts[1] = -1
+    for k in range(3):
+        pad[SLOPES + 4 + k] = slot[4 + k]
+        pad[SLOPES + 12 + k] = slot[7 + k]
+    if header[PATCHES_A] != 0:
+        settle_on_patch(
+            header[PATCHES_A], table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], 0, pad, counts, stack, near_a,
+            piece_a, 1,
+        )  # fmt: skip
+    else:
+        gather(
+            table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], header[ROOM_A], given[MARGIN_A], given[SPACING_A],
+            slot[4], slot[5], slot[6], stack, near_a, piece_a, header[RIMS_A],
+        )  # fmt: skip
+    if header[PATCHES_B] != 0:
+        settle_on_patch(
+            header[PATCHES_B], table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], 1, pad, counts, stack, near_b,
+            piece_b, 1,
+        )  # fmt: skip
+    elif header[KIND] == SURFACE:
         gather(
             table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], header[ROOM_B], given[MARGIN_B], given[SPACING_B],
-            slot[7], slot[8], slot[9], stack, near_b, piece_b,
+            slot[7], slot[8], slot[9], stack, near_b, piece_b, header[RIMS_B],
         )  # fmt: skip
 
 
@@ -108,9 +150,9 @@ def meet(
     header = vector(header_at, HEADER)
     given = vector(given_at, GIVEN)
     n_a, n_b = header[N_A], header[N_B]
-    table_a = matrix(table_a_at, 0, n_a, SAMPLE)
+    table_a = matrix(table_a_at, 0, n_a + header[ROWS_A], SAMPLE)
     nodes_a = matrix(nodes_a_at, 0, 2 * header[LEAVES_A] - 1, COLUMNS)
-    table_b = matrix(table_b_at, 0, n_b, SAMPLE)
+    table_b = matrix(table_b_at, 0, n_b + header[ROWS_B], SAMPLE)
     nodes_b = matrix(nodes_b_at, 0, 2 * header[LEAVES_B] - 1, COLUMNS)
     marks_a = matrix(floats_at, 0, n_a, MARKS)
     marks_b = matrix(floats_at, MARKS * n_a, n_b, MARKS)
@@ -122,24 +164,30 @@ def meet(
     neighbours = matrix(neighbours_at, 0, n_a, NEIGHBOURS)
     pad = vector(pad_at, PADS)
     slots = matrix(slots_at, 0, ALL, SLOT)
-    size_a = 3 + ENTRIES * header[ROOM_A]
-    size_b = 3 + ENTRIES * header[ROOM_B]
+    size_a, size_b = header[SIZE_A], header[SIZE_B]
     pieces_a = matrix(slots_at, ALL * SLOT, MOST_POINTS, size_a)
     pieces_b = matrix(slots_at, ALL * SLOT + MOST_POINTS * size_a, MOST_POINTS, size_b)
     behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
     all_a, all_b = 2 * header[LEAVES_A] - 1, 2 * header[LEAVES_B] - 1
     turns_a = matrix(floats_at, behind, all_a, TURNS)
     turns_b = matrix(floats_at, behind + TURNS * all_a, all_b, TURNS)
-    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b)
-    scratch = (pad, rows[0], rows[1], rows[2], rows[3])
+    frusta = matrix(floats_at, behind + TURNS * (all_a + all_b), header[PARTS], FRUSTUM)
+    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b, frusta)
+    # What waits in a search of one tree lies where low samples will.
+    queue = matrix(numbers_at, ROWS * WIDTH + 2 * ALL, 1, LOW * n_a)
+    bounds = matrix(floats_at, MARKS * (n_a + n_b) + n_a, 1, MEASURES * n_a)
+    scratch = (pad, rows[0], rows[1], rows[2], rows[3], queue[0], bounds[0])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
+        pad[CROSSING] = LARGE
         how = remember(header, given, tables, scratch, slots, kept, k)
         if how == SETTLED:
             write_pieces(header, given, tables, scratch, slots[k], pieces_a[k], pieces_b[k])
         return how
     header[LOOKED] = 0
+    given[RIM] = LARGE
     came = search(header, given, tables, scratch, neighbours, blanks[0], low, measures, slots, kept)
+    given[CLEARANCE] = min(given[CLEARANCE], max(given[RIM], LEAST * given[SPACING_A]))
     points = header[POINTS]
     filled = -1
     for k in range(points):
@@ -165,7 +213,9 @@ class Meeting:
     kept: Beside them the places of their samples in the trees, -1 for none. pieces: The samples around them.
     """
 
-    def __init__(self, surface: Sampled, other: Shape) -> None:
+    def __init__(self, leads: Source, follows: Shape) -> None:
+        surface, other = searched(leads, follows, True), searched(follows, leads, False)
+        assert isinstance(surface, Sampled)
         self.surface, self.other = surface, other
         partner = other if isinstance(other, Sampled) else surface
         self._smooth = None if isinstance(other, Sampled) else Smooth(other)
@@ -173,7 +223,8 @@ class Meeting:
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
-        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel()])
+        around = np.zeros(0) if self._smooth is None else self._smooth.frusta.ravel()
+        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel(), around])
         floats = np.zeros(behind + len(turned))
         floats[behind:] = turned
         floats[: MARKS * n_a] = surface.facing.marks.ravel()
@@ -183,7 +234,7 @@ class Meeting:
         self.kept = numbers[ROWS * WIDTH : ROWS * WIDTH + 2 * ALL].reshape(ALL, 2)
         self.kept[:] = -1
         self._places = surface.facing.places, partner.facing.places
-        size_a, size_b = (3 + ENTRIES * int(self._header[k]) for k in (ROOM_A, ROOM_B))
+        size_a, size_b = (int(self._header[k]) for k in (SIZE_A, SIZE_B))
         slots = np.zeros(ALL * SLOT + MOST_POINTS * (size_a + size_b))
         self.slots = slots[: ALL * SLOT].reshape(ALL, SLOT)
         pieces = slots[ALL * SLOT :]
@@ -192,8 +243,9 @@ class Meeting:
             pieces[MOST_POINTS * size_a :].reshape(MOST_POINTS, size_b),
         )
         tables = (surface.pieces.table, surface.pieces.nodes, partner.pieces.table, partner.pieces.nodes)
+        self._pad = np.zeros(PADS)
         self._arrays = (
-            self._header, numbers, self._given, *tables, floats, np.zeros(PADS), surface.facing.neighbours, slots,
+            self._header, numbers, self._given, *tables, floats, self._pad, surface.facing.neighbours, slots,
         )  # fmt: skip
         self._pointers = tuple(array.__array_interface__["data"][0] for array in self._arrays)
 
@@ -203,24 +255,43 @@ class Meeting:
         header[[N_A, LEAVES_A, WIDTH_A]] = n_a, surface.tree.leaves, surface.tree.width
         header[[N_B, LEAVES_B, WIDTH_B]] = n_b, partner.tree.leaves, partner.tree.width
         header[ROOM] = n_a
-        header[ROOM_A] = surface.capacity
+        header[[RIMS_A, ROWS_A, ROWS_B]] = surface.rim_room, len(surface.rim.rows), len(partner.rim.rows)
+        header[[ROOM_A, SIZE_A, PATCHES_A]] = surface.capacity, 3 + surface.entries, settles(surface)
         given[[SPACING_A, BULGE_A, MARGIN_A]] = surface.spacing, surface.bulge, surface.margin
         if smooth is None:
-            header[KIND], header[ROOM_B] = SURFACE, partner.capacity
+            header[[KIND, ROOM_B, SIZE_B]] = SURFACE, partner.capacity, 3 + partner.entries
+            header[[PATCHES_B, RIMS_B]] = settles(partner), partner.rim_room
             given[[SPACING_B, BULGE_B, MARGIN_B]] = partner.spacing, partner.bulge, partner.margin
         else:
+            header[SIZE_B] = 3
             header[[KIND, SLOPE, BEND]] = smooth.kind, smooth.slope.address, smooth.bend.address
             given[RADIUS] = smooth.radius
-            given[LENGTH], given[STEEP] = smooth.numbers
+            header[PARTS] = len(smooth.frusta)
+            given[BULGE_B] = self._between
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
+
+    @property
+    def _between(self) -> float:
+        """How far the other shape may come between samples [m]; patches are there as well."""
+        if isinstance(self.other, Sampled):
+            return self.other.bulge
+        s = self.surface.spacing
+        return (
+            min(0.5 * s, 0.5 * s * s / narrowest(self.other)) if isinstance(self.surface, Covering) else 0.0
+        )
 
     @property
     def band(self) -> float:
         """How far above the other shape contact points are looked for [m]."""
         size, s = float(self.surface.bounding_radius()), self.surface.spacing
-        slack = self.surface.bulge + (self.other.bulge if isinstance(self.other, Sampled) else 0.0)
+        slack = self.surface.bulge + self._between
         return max(2.0 * slack, min(0.05 * size, 600.0 * s * s / size), 1e-6 * size)
+
+    @property
+    def patched(self) -> bool:
+        """Whether a side is made of patches."""
+        return any(isinstance(side, Covering) for side in (self.surface, self.other))
 
     @property
     def clearance(self) -> float:
@@ -254,9 +325,11 @@ class Meeting:
         return meet.at(self._pointers)
 
     def follow(self, k: int) -> int:
-        """Bring the point that was put into a slot up to date; FOUND, LOST, or BEYOND a rim."""
+        """Bring the point that was put into a slot up to date; FOUND, LOST, BEYOND a rim, or CROSSED on two of them."""
         self._header[WHAT], self._header[WHICH] = FOLLOW, k
         how = meet.at(self._pointers)
+        if how == BEYOND and self._pad[CROSSING] < CROSSED_AT * self._given[SPACING_A]:
+            return CROSSED
         return FOUND if how == SETTLED else BEYOND if how == BEYOND else LOST
 
     def samples(self, k: int) -> tuple[int, int]:

@@ -19,8 +19,16 @@ BEND = TREE_HEADER + 2
 ROOM_A = TREE_HEADER + 3  # samples of a piece of surface that a program takes in
 ROOM_B = TREE_HEADER + 4
 WHICH = TREE_HEADER + 5  # the slot to follow; where more than one point touches, the sample of another
-LOOKED = TREE_HEADER + 6  # nodes looked at
-HEADER = TREE_HEADER + 7
+PARTS = TREE_HEADER + 6  # frusta around the other shape
+PATCHES_A = TREE_HEADER + 7  # what settles on surfaces of patches; 0 for others
+PATCHES_B = TREE_HEADER + 8
+SIZE_A = TREE_HEADER + 9  # numbers of a piece of surface
+SIZE_B = TREE_HEADER + 10
+RIMS_A = TREE_HEADER + 11  # samples of its rim that a program takes in
+RIMS_B = TREE_HEADER + 12
+ROWS_A = TREE_HEADER + 13  # all samples of rims
+ROWS_B = TREE_HEADER + 14
+HEADER = TREE_HEADER + 15
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -28,13 +36,12 @@ BULGE_A = TREE_GIVEN + 2
 BULGE_B = TREE_GIVEN + 3
 BAND = TREE_GIVEN + 4
 RADIUS = TREE_GIVEN + 5
-LENGTH = TREE_GIVEN + 6
-STEEP = TREE_GIVEN + 7
-CLEARANCE = TREE_GIVEN + 8  # answer
-MARGIN_A = TREE_GIVEN + 9
-MARGIN_B = TREE_GIVEN + 10
-FACING = TREE_GIVEN + 11  # how far normals may turn before the next search
-GIVEN = TREE_GIVEN + 12
+CLEARANCE = TREE_GIVEN + 6  # answer
+MARGIN_A = TREE_GIVEN + 7
+MARGIN_B = TREE_GIVEN + 8
+FACING = TREE_GIVEN + 9  # how far normals may turn before the next search
+RIM = TREE_GIVEN + 10  # how far points beyond rims of patches must come back, at least
+GIVEN = TREE_GIVEN + 11
 # pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
 SPOT = WIDE_PAD
 GAP_BEND = WIDE_PAD + 3
@@ -43,7 +50,11 @@ COSINE = WIDE_PAD + 12
 WAY = WIDE_PAD + 13
 OUTWARD = WIDE_PAD + 16
 LEVEL = WIDE_PAD + 19
-PADS = WIDE_PAD + 20
+FOOT = WIDE_PAD + 20  # of the last point on a convex shape (3), and whether there is one
+AWAY = WIDE_PAD + 24  # normal of the shape there (3)
+PADS = WIDE_PAD + 28
+THROUGH = 0.5
+"""Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
 """Place in the pad of what nearest samples are to be within, as searches of trees have it."""
 # rows of whole numbers: stack, samples around a point of each surface, how many
@@ -59,15 +70,17 @@ PARTNER = 1
 ORDER = 2
 LIES = 3
 LOW = 4
-# columns of their numbers: height, height rounded, distance from the middle
+# columns of their numbers: height, height rounded, distance from the middle, slope down to a neighbour
 HEIGHT = 0
 STEPPED = 1
 OUT = 2
-MEASURES = 3
+DOWN = 3
+MEASURES = 4
 # slots: gap, normal (3), x (3), y (3), hold (4); beside them place and partner, -1 for an empty one
 HOLD = 10
 SLOT = 14
-# what is handed on together: of each surface its samples, nodes and marks, and what normals differ by in nodes; scratch
+# what is handed on together: of each surface its samples, nodes and marks, and what normals differ by in nodes;
+# frusta around a solid of revolution; scratch
 TABLE_A = 0
 NODES_A = 1
 MARKS_A = 2
@@ -76,13 +89,18 @@ NODES_B = 4
 MARKS_B = 5
 TURNS_A = 6
 TURNS_B = 7
+FRUSTA = 8
 PAD = 0
 STACK = 1
 NEAR_A = 2
 NEAR_B = 3
 COUNTS = 4
+QUEUE = 5
+BOUNDS = 6
 # answers of a search
 FOUND = 0
 LOST = 1
 SEVERAL = 2
 DEEPER = 3
+CROSSED = 4
+IS_BEHIND = 5

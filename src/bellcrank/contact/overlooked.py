@@ -26,13 +26,14 @@ from bellcrank.contact.meeting_layout import (
     PARTNER,
     PLACE,
     POINTS,
+    SHARP,
     SPACING_A,
     TABLE_A,
     TABLE_B,
 )
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.slots import away, farthest, tried
+from bellcrank.contact.slots import away, between, farthest, tried
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -93,15 +94,47 @@ def sudden(given: Floats, slots: Floats, kept: Ints, points: int, near: float) -
             for m in range(points):
                 if kept[m, PLACE] >= 0:
                     least = min(least, away(slots[m], row[4], row[5], row[6]))
-            if least > near:
+            # Every corner and every plane across a line is a point of its own; a free one may have moved.
+            if least > (near if row[HOLD] > 1.5 else 0.5 * given[SPACING_A]):
                 return kept[points + k, PLACE]  # type: ignore[no-any-return]
     return -1
 
 
 @part
-def come_back_in_time(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
+def before_edges_touch(
+    header: Ints,
+    given: Floats,
+    tables: Any,
+    low: Ints,
+    measures: Floats,
+    count: int,
+    slots: Floats,
     kept: Ints,
+) -> None:
+    """Shorten the way to the next search to before a corner of an edge without a point touches, such as the next of a
+    round rim that rolls. Between two points none touches first.
+    """
+    table_a, marks_a = tables[TABLE_A], tables[MARKS_A]
+    points = header[POINTS]
+    spacing = given[SPACING_A]
+    for k in range(count):
+        i = low[k, PLACE]
+        height = measures[k, HEIGHT]
+        if marks_a[i, SHARP] < 0.5 or height < 0.0 or not height < given[CLEARANCE]:
+            continue
+        x = table_a[i, 0]
+        y = table_a[i, 1]
+        z = table_a[i, 2]
+        if farthest(slots, kept, points, x, y, z) > 0.5 * spacing and not between(
+            slots, kept, points, x, y, z, height, 0.5 * spacing
+        ):
+            given[CLEARANCE] = max(height, LEAST * spacing)
+
+
+@part
+def come_back_in_time(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
 ) -> None:  # fmt: skip
     """Shorten the way to the next search where not all low places have a point, or one is held on a curved surface.
 
@@ -129,6 +162,7 @@ def come_back_in_time(
                 given[CLEARANCE] = min(given[CLEARANCE], HELD * spacing)
     if taken < points:
         return
+    before_edges_touch(header, given, tables, low, measures, count, slots, kept)
     share = 1.0 / taken
     widest = 0.0
     for k in range(points):

@@ -8,22 +8,28 @@ Source: Farin (2002), Curves and Surfaces for CAGD, sections 8.2 (de Boor), 8.4 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.patches import Patched, patch_at
+from bellcrank.contact.patches import Patched
 from bellcrank.errors import ModelError
+
+if TYPE_CHECKING:
+    from bellcrank.contact.covering import Covering
 
 Array = NDArray[np.float64]
 
-SHARE = 5
-"""Points along each side of a patch by which it is searched."""
-SLACK = 0.05
-"""How far, in parameters, a patch is used beyond its seams, so that contacts do not flicker there."""
+SLACK = 0.005
+"""How far, in parameters, a patch is used beyond its seams, so that contacts do not flicker there. Where patches join
+with their curvature it differs from the next one there by the cube of this."""
+CREASE = 0.02
+"""Angle between the normals of patches along a seam [rad] beyond which it is a crease, and no contact crosses it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,72 +110,89 @@ class Parametric(Patched):
         return self.nets.shape[1] - 1, self.nets.shape[2] - 1
 
     @cached_property
-    def _sampled(self) -> tuple[Array, Array, Array, NDArray[np.int64]]:
-        """Points, normals, parameters and patch of what the tree is over."""
-        along = np.linspace(0.0, 1.0, SHARE)
-        every = self.nets.transpose(1, 2, 0, 3)
-        points, normals, places = [], [], []
-        for u in along.tolist():
-            for v in along.tolist():
-                p, a, b, *_ = patch_at(every, u, v)
-                n = self.sign * np.cross(a, b)
-                size = np.linalg.norm(n, axis=1)[:, None]
-                points.append(p)
-                normals.append(np.where(size > 0.0, n / np.maximum(size, 1e-300), [[0.0, 0.0, 1.0]]))
-                places.append(np.tile([u, v], (len(p), 1)))
-        which = np.repeat(np.arange(len(self.nets)), SHARE * SHARE)
-        rows = [np.stack(x, axis=1).reshape(len(which), -1) for x in (points, normals, places)]
-        return rows[0], rows[1], rows[2], which
-
-    @cached_property
     def points(self) -> Array:  # type: ignore[override]
         """Points spread over all patches."""
-        return self._sampled[0]
+        return self.covered(math.inf, False).points
 
     @cached_property
     def normals(self) -> Array:  # type: ignore[override]
         """Their normals."""
-        return self._sampled[1]
+        return self.covered(math.inf, False).normals
 
     @cached_property
     def spacing(self) -> float:  # type: ignore[override]
         """About the distance of those points [m]."""
-        p = self.points.reshape(len(self.nets), SHARE, SHARE, 3)
-        far = np.linalg.norm(np.diff(p, axis=1), axis=3).ravel()
-        return float(np.median(far[far > 0.0]))
+        return self.covered(math.inf, False).spacing
+
+    @cached_property
+    def _radius(self) -> float:
+        # A patch lies within its control points.
+        return float(np.linalg.norm(self.nets, axis=3).max())
+
+    @cached_property
+    def _joined(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which sides of patches (u = 0, u = 1, v = 0, v = 1) are smooth seams, and which are creases."""
+        from scipy.spatial import cKDTree
+
+        from bellcrank.contact.covering import edge_of, evaluated, lengths
+
+        nets, count = self.nets, len(self.nets)
+        sides = [nets[:, 0], nets[:, -1], nets[:, :, 0], nets[:, :, -1]]
+        ends = [(side.mean(axis=1), side[:, 0], side[:, -1]) for side in sides]
+        middle, first, last = (np.stack(x, axis=1).reshape(-1, 3) for x in zip(*ends, strict=True))
+        half = np.array([0.5])
+        normals = [evaluated(nets, *edge_of(k, half), self.sign)[1][:, 0, 0] for k in range(4)]
+        normal = np.stack(normals, axis=1).reshape(-1, 3)
+        near = 1e-6 * float(np.median(np.concatenate(lengths(nets))))
+        i, j = cKDTree(middle).query_pairs(near, output_type="ndarray").T
+        gap = [
+            np.linalg.norm(first[i] - p, axis=1) + np.linalg.norm(last[i] - q, axis=1)
+            for p, q in ((first[j], last[j]), (last[j], first[j]))
+        ]
+        meet = np.minimum(*gap) < 2.0 * near
+        i, j = i[meet], j[meet]
+        bent = np.einsum("ij,ij->i", normal[i], normal[j]) < math.cos(CREASE)
+        meets, creased = np.zeros(4 * count, np.bool_), np.zeros(4 * count, np.bool_)
+        for side in (i, j):
+            meets[side] = True
+            creased[side[bent]] = True
+        return (meets & ~creased).reshape(-1, 4), creased.reshape(-1, 4)
 
     @cached_property
     def _rims(self) -> Array:
-        """Limits of u and v of each patch: a little beyond seams, far beyond rims."""
-        ends = {
-            "u0": (0, slice(None)),
-            "u1": (-1, slice(None)),
-            "v0": (slice(None), 0),
-            "v1": (slice(None), -1),
-        }
-        size = 1e-6 * self.spacing
-        count: dict[tuple[int, ...], int] = {}
-        keys = []
-        for net in self.nets:
-            for end in ends.values():
-                middle = np.round(net[end].mean(axis=0) / size).astype(np.int64)
-                key = tuple(int(x) for x in middle)
-                keys.append(key)
-                count[key] = count.get(key, 0) + 1
-        seam = np.array([count[key] > 1 for key in keys]).reshape(-1, 4)
-        out = np.where(seam, SLACK, 0.0)
+        """Limits of u and v of each patch: a little beyond smooth seams."""
+        out = np.where(self._joined[0], SLACK, 0.0)
         return np.stack([-out[:, 0], 1.0 + out[:, 1], -out[:, 2], 1.0 + out[:, 3]], axis=1)
 
-    def candidates(self, x: Array) -> list[tuple[Array, float, float, Array]]:
-        _, _, where, which = self._sampled
-        _, near = self.nearest_points.query(x, min(8, len(which)))
-        found: dict[int, tuple[Array, float, float, Array]] = {}
-        for k in np.atleast_1d(near):
-            patch = int(which[k])
-            found.setdefault(
-                patch, (self.nets[patch], float(where[k, 0]), float(where[k, 1]), self._rims[patch])
-            )
-        return list(found.values())
+    def covered(self, width: float, edges: bool) -> Covering:
+        from bellcrank.contact.covering import (
+            CELLS,
+            Covering,
+            along_creases,
+            known,
+            lengths,
+            packed,
+            spread,
+            thinned,
+        )
+
+        smooth, creases = self._joined
+        width = min(width, float(np.median(np.concatenate(lengths(self.nets)))) / CELLS)
+        edges = edges and bool(creases.any())
+
+        def make() -> Covering:
+            rows = [
+                along_creases(self.nets, creases & edges, self.sign, width),
+                spread(self.nets, self.sign, width),
+            ]
+            points, normals, bent, places, cells = (np.concatenate(x) for x in zip(*rows, strict=True))
+            kept = thinned(points, normals, cells)
+            return Covering(
+                points[kept], normals[kept], of=self, bent=bent[kept], edges=kept < len(rows[0][0]),
+                places=places[kept], nets=packed(self.nets, self._rims, ~smooth),
+            )  # fmt: skip
+
+        return known(self, (width, edges), make)
 
 
 def _uniform(count: int, degree: int, closed: bool) -> Array:

@@ -7,6 +7,7 @@ from bellcrank.contact.norms import mixed_norm
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import (
     TINY,
+    Box,
     Capsule,
     Circle,
     Cylinder,
@@ -31,8 +32,13 @@ def smooth_partner(shape: Shape) -> bool:
     return isinstance(shape, KINDS) and not isinstance(shape, Circle) and not shape.planar
 
 
+SAMPLE_IT = "give it as a mesh (Sampled.from_mesh), and the contact points=4 or more"
+
+
 def why_not(shape: Shape) -> str:
     """What keeps a sampled surface from meeting a shape."""
+    if isinstance(shape, Box):
+        return f"a box has sharp edges, which have no normal; {SAMPLE_IT}"
     if isinstance(shape, Cylinder):
         return (
             "a cylinder has sharp rims, which have no normal, so that a contact point sliding over one would jump from "

@@ -1,7 +1,8 @@
 """Surfaces of Bezier patches around a contact point: de Casteljau's algorithm in a program and in numbers.
 
 A program holds the control points of one patch and the parameters u, v of the last contact; Newton's method finds the
-foot of a point on it. The patch is changed where the contact leaves it, which is located as an event.
+foot of a point on it. The patch is changed where the contact leaves it, which is located as an event; searches find it
+by :mod:`bellcrank.contact.patch_settling`.
 
 Source: Farin (2002), Curves and Surfaces for CAGD, sections 4.1 (de Casteljau), 14.6 (tensor products), 19.3
 (curvature).
@@ -10,27 +11,35 @@ Source: Farin (2002), Curves and Surfaces for CAGD, sections 4.1 (de Casteljau),
 from __future__ import annotations
 
 import itertools
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.partners import Symmetric
+from bellcrank.contact.patch_points import OVER, PADDED, PATCHED
+from bellcrank.contact.patch_settling import CHANGED, LEAVES, SAME, WIDTH, WRITES, settle_patch
+from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.source import Around, Source
+from bellcrank.contact.tree_layout import STACK
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub
-from bellcrank.program.functions import maximum, minimum, sqrt
-from bellcrank.program.trace import Scalar
+from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, logical
+
+if TYPE_CHECKING:
+    from bellcrank.contact.covering import Covering
 
 Array = NDArray[np.float64]
 
 STEPS = 3
 """Newton steps for a foot in a program, from the last contact."""
 BEYOND = 0.25
-"""How far, in parameters, a contact may lie beyond a rim before it has ended."""
+"""How far, in parameters, the step of an integrator may reach beyond limits; there the event is met that ends it."""
 HEAD = 6
 """Entries before the control points: u, v, and the least and largest of each before another patch is due."""
 
@@ -54,25 +63,6 @@ def patch_at(control: Array, u: float, v: float) -> tuple[Array, ...]:
     return point, by_u, by_v, de_casteljau(bend, v)[0], by_uv, by_vv
 
 
-def foot_on(control: Array, x: Array, u: float, v: float, steps: int = 20) -> tuple[float, float]:
-    """The parameters of the point of a patch nearest to x, from a start; the polynomial goes on beyond its rim."""
-    for _ in range(steps):
-        p, a, b, aa, ab, bb = patch_at(control, u, v)
-        r = p - x
-        g = np.array([a @ r, b @ r])
-        M = np.array([[a @ a, a @ b], [a @ b, b @ b]])
-        H = M + np.array([[aa @ r, ab @ r], [ab @ r, bb @ r]])
-        # Far from the surface the second derivatives may turn the step round: Gauss and Newton's then.
-        safe = np.linalg.det(H) > 0.1 * np.linalg.det(M) and H[0, 0] > 0.0
-        step = np.linalg.solve(H if safe else M, g)
-        step *= min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
-        u, v = u - float(step[0]), v - float(step[1])
-        u, v = min(max(u, -1.0), 2.0), min(max(v, -1.0), 2.0)
-        if np.abs(step).max() < 1e-12:
-            break
-    return u, v
-
-
 class Patched(Source):
     """A surface of patches of one degree.
 
@@ -90,20 +80,24 @@ class Patched(Source):
         return LocalPatch(self, start, tuple(inputs), turn)
 
     @abstractmethod
-    def candidates(self, x: Array) -> list[tuple[Array, float, float, Array]]:
-        """Patches that may hold the foot of x: control points, a start (u, v), and the limits of u and v (4)."""
+    def covered(self, width: float, edges: bool) -> Covering:
+        """Points over all patches, in cells no wider than that [m], by which the surface is searched.
+
+        edges: Whether points stand on creases as well.
+        """
 
     def piece(self, x: Array) -> tuple[Array, Array, bool]:
-        found = []
-        for control, first_u, first_v, limits in self.candidates(x):
-            u, v = foot_on(control, x, first_u, first_v)
-            p = patch_at(control, u, v)[0]
-            # How far beyond what this patch covers, and how far from its middle.
-            over = max(limits[0] - u, u - limits[1], limits[2] - v, v - limits[3], 0.0)
-            key = (over, float(np.linalg.norm(p - x)), max(abs(u - 0.5), abs(v - 0.5)))
-            found.append((key, u, v, limits, control, p))
-        (over, _, _), u, v, limits, control, p = min(found, key=lambda f: f[0])
-        return p, np.concatenate([[u, v], limits, control.ravel()]), over <= BEYOND
+        """The foot of x, then u, v, their limits until another patch is due, and the control points of the patch."""
+        cover = self.covered(math.inf, False)
+        pad, numbers = np.zeros(PADDED), np.zeros(3 + self.entries)
+        pad[SLOPES + 4 : SLOPES + 7] = x
+        counts, stack = np.zeros(CHANGED + 2, np.int64), np.zeros((2, STACK), np.int64)
+        counts[[0, LEAVES, WIDTH, WRITES]] = -1, cover.tree.leaves, cover.tree.width, 1
+        spare = 3 * (np.zeros(1),)
+        settle_patch(
+            stack[0], counts, cover.pieces.table, cover.pieces.nodes, pad, numbers, *spare, stack[1], spare[0]
+        )
+        return numbers[:3], numbers[3:], bool(pad[PATCHED + OVER] <= SAME)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,10 +123,16 @@ class LocalPatch(Around):
         for _ in range(STEPS):
             p, a, b, aa, ab, bb = self.at(u, v)
             r = sub(p, x)
-            h11, h12, h22 = dot(a, a) + dot(aa, r), dot(a, b) + dot(ab, r), dot(b, b) + dot(bb, r)
+            m11, m12, m22 = dot(a, a), dot(a, b), dot(b, b)
+            h11, h12, h22 = m11 + dot(aa, r), m12 + dot(ab, r), m22 + dot(bb, r)
+            flat, det = m11 * m22 - m12 * m12, h11 * h22 - h12 * h12
+            # Far from the surface the second derivatives may turn the step round: Gauss and Newton's then.
+            safe = logical("and", compare("lt", 0.1 * flat, det), compare("lt", 0.0, h11))
+            h11, h12, h22 = where(safe, h11, m11), where(safe, h12, m12), where(safe, h22, m22)
+            inverse = 1.0 / maximum(where(safe, det, flat), TINY)
             g1, g2 = dot(a, r), dot(b, r)
-            det = 1.0 / maximum(h11 * h22 - h12 * h12, TINY)
-            u, v = u - det * (h22 * g1 - h12 * g2), v - det * (h11 * g2 - h12 * g1)
+            du, dv = inverse * (h22 * g1 - h12 * g2), inverse * (h11 * g2 - h12 * g1)
+            u, v = u - minimum(maximum(du, -1.0), 1.0), v - minimum(maximum(dv, -1.0), 1.0)
         return u, v
 
     def pulled(self, x: Vec) -> tuple[Vec, Vec]:
@@ -190,4 +190,4 @@ def _casteljau(control: Sequence[Vec], t: Scalar) -> tuple[Vec, Vec, Vec]:
     return lower(row)[0], scale(float(n), sub(row[1], row[0])), bend
 
 
-__all__ = ["LocalPatch", "Patched", "de_casteljau", "foot_on", "patch_at"]
+__all__ = ["LocalPatch", "Patched", "de_casteljau", "patch_at"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.rims import FOLLOWED, NOTCH, ROW
 from bellcrank.contact.tree_layout import NODE
 
 if TYPE_CHECKING:
@@ -32,12 +33,14 @@ ACROSS = NODE + 5
 WIDE_TOP = NODE + 6
 COLUMNS = NODE + 7
 # columns of samples: position, normal, six of H, radius of the weight (0 for one that stands there twice), how far
-# from it points are measured above its quadric
+# from it points are measured above its quadric, and the row of its rim, behind those of all samples (-1 for none, -2
+# for all samples of a closed surface)
 NORMAL = 3
 BENT = 6
 REACH = 12
 FACE = 13
-SAMPLE = 14
+RIM = 14
+SAMPLE = 15
 
 # header
 LEAVES_A = 0
@@ -48,7 +51,10 @@ START_A = 4
 START_B = 5
 VISITED = 6
 MEASURED = 7
-HEADER = 8
+FOLLOW = 8  # whether the last answer is to be followed
+PATCHES_A = 9  # what settles on surfaces of patches; 0 for others
+PATCHES_B = 10
+HEADER = 11
 # given: pose of b seen from a (rotation by rows, origin), then
 SLACK = 12
 BAND = 13
@@ -56,7 +62,8 @@ DEEP = 14
 APART = 15
 SPACING_A = 16
 SPACING_B = 17
-GIVEN = 18
+SIZE_B = 18  # no point of b lies further from the origin of its frame
+GIVEN = 19
 # pad: point seen from b, best height, then the heights of places; then slopes of two surfaces
 BEST = 3
 HEIGHTS = 4
@@ -69,7 +76,10 @@ ANSWER = 12
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """A sampled surface as the compiled search takes it: the samples in the order of its tree, and widened nodes."""
+    """A sampled surface as the compiled search takes it: the samples in the order of its tree, and widened nodes.
+
+    table: In memory the rows of its rims stand behind those of the samples.
+    """
 
     table: Floats
     nodes: Floats
@@ -83,6 +93,7 @@ class Pieces:
         far, n, H = surface._fitted
         order = tree.order
         table = np.empty((len(order), SAMPLE))
+        table[:, RIM] = -2.0
         table[:, :3], table[:, NORMAL:BENT] = tree.points, n[order]
         for column, (row, other) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
             table[:, BENT + column] = H[:, row, other][order]
@@ -92,7 +103,21 @@ class Pieces:
         nodes = np.zeros((len(tree.nodes), COLUMNS))
         nodes[:, :NODE] = tree.nodes
         cover(table, nodes, tree.leaves, tree.width)
-        return Pieces(table, nodes)
+        return Pieces(_with_rims(surface, table)[: len(order)], nodes)
+
+
+def _with_rims(surface: Sampled, table: Floats) -> Floats:
+    """The table with the rows of rims behind it; a closed surface has none."""
+    rim, order = surface.rim, surface.tree.order
+    if not len(rim.rows):
+        return table
+    first = rim.first(len(surface.points))[order]
+    table[:, RIM] = np.where(first < 0, -1.0, first + len(order))
+    behind = np.zeros((len(rim.rows), SAMPLE))
+    behind[:, :ROW], behind[:, NOTCH] = rim.rows, rim.notches
+    behind[:-1, FOLLOWED] = rim.samples[1:] == rim.samples[:-1]
+    behind[:, RIM] = -2.0
+    return np.concatenate([table, behind])
 
 
 __all__ = ["Pieces"]

@@ -12,9 +12,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.pieces import MIDDLES, PAD, SLOPES
+from bellcrank.contact.patch_points import BENDS, BEYOND_BY, OVER, PADDED, PATCHED, STATE, WAY
+from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
+from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
+from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
+from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim
 from bellcrank.contact.settling import bending, settle, tangents, turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.simulate.compiled import call_unit, part
 from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
@@ -28,17 +32,17 @@ CREEPS = 0.02
 """Last Newton step over the spacing that will do where all steps are made."""
 DOWNHILL = 10
 """Steps along the slope of the gap where it does not curve upwards yet, at most."""
+LEANS = 1e-2
+"""Square of the sine between a plane and the surface it cuts, at least."""
 
 # pad, behind what descents keep there: what kernels of a smooth shape take and give
 POINT = PAD
 FRAME = PAD + 3
 VALUES = PAD + 9
-WIDE_PAD = PAD + 16
-
-# what comes of it
-BEYOND = -1
-LOST = 0
-FOUND = 1
+RIMS = PADDED
+CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
+BEHIND = CROSSING + 1  # the least height of a body that is behind an open surface
+WIDE_PAD = CROSSING + 2
 
 
 @part
@@ -78,6 +82,79 @@ def smooth_bending(
 
 
 @part
+def settle_on_patch(
+    patches: int, table: Floats, nodes: Floats, leaves: int, width: int, side: int, pad: Floats, counts: Ints,
+    stack: Ints, near: Ints, piece: Floats, writes: int,
+) -> None:  # fmt: skip
+    """Like :func:`settle`, on a surface of patches; or write its piece around the point."""
+    counts[LEAVES] = leaves
+    counts[WIDTH] = width
+    counts[SIDE] = side
+    counts[WRITES] = writes
+    call_unit(patches, (near, counts, table, nodes, pad, piece, pad, pad, pad, stack, pad))
+
+
+@part
+def bent(
+    patches: int, table: Floats, i: int, pad: Floats, side: int, ux: float, uy: float, uz: float, vx: float,
+    vy: float, vz: float,
+) -> float:  # fmt: skip
+    """u . K v of a surface at the point that was settled; i: The nearest sample, whose quadric tells it."""
+    if patches == 0:
+        return bending(table, i, ux, uy, uz, vx, vy, vz)
+    at = PATCHED + STATE * side + BENDS
+    hx = pad[at] * vx + pad[at + 3] * vy + pad[at + 4] * vz
+    hy = pad[at + 3] * vx + pad[at + 1] * vy + pad[at + 5] * vz
+    hz = pad[at + 4] * vx + pad[at + 5] * vy + pad[at + 2] * vz
+    return -(ux * hx + uy * hy + uz * hz)  # type: ignore[no-any-return]
+
+
+@part
+def off_a_patch(patches: int, side: int, gap: float, pad: Floats) -> bool:
+    """Whether the point lies beyond a rim of patches; how far it or the gap must come back goes to the pad."""
+    at = PATCHED + STATE * side
+    if patches == 0 or pad[at + OVER] <= SAME:
+        return False
+    pad[BEYOND_BY] = max(pad[at + WAY], gap)
+    return True
+
+
+@part
+def bending_across(
+    given: Floats, patches: int, table_b: Floats, j: int, bend: int, pad: Floats, at: int
+) -> tuple[float, float, float]:
+    """Curvature of the other shape along the tangents of its normal seen from the surface: 11, 12, 22.
+
+    bend: That of a smooth shape, or 0. at: Where its normal and its point stand in pad.
+    """
+    x = pad[at + 1]
+    y = pad[at + 2]
+    z = pad[at + 3]
+    bx = given[0] * x + given[1] * y + given[2] * z
+    by = given[3] * x + given[4] * y + given[5] * z
+    bz = given[6] * x + given[7] * y + given[8] * z
+    ux, uy, uz, vx, vy, vz = tangents(bx, by, bz)
+    fx, fy, fz = turned_back(given, ux, uy, uz)
+    gx, gy, gz = turned_back(given, vx, vy, vz)
+    if bend != 0:
+        return smooth_bending(bend, pad, at + 4, fx, fy, fz, gx, gy, gz)
+    b11 = bent(patches, table_b, j, pad, 1, fx, fy, fz, fx, fy, fz)
+    b12 = bent(patches, table_b, j, pad, 1, fx, fy, fz, gx, gy, gz)
+    b22 = bent(patches, table_b, j, pad, 1, gx, gy, gz, gx, gy, gz)
+    return b11, b12, b22
+
+
+@part
+def own_bending(patches: int, table_a: Floats, i: int, pad: Floats, at: int) -> tuple[float, float, float]:
+    """Curvature of the surface along the tangents of its normal, at pad[at + 1]: 11, 12, 22."""
+    ux, uy, uz, vx, vy, vz = tangents(pad[at + 1], pad[at + 2], pad[at + 3])
+    a11 = bent(patches, table_a, i, pad, 0, ux, uy, uz, ux, uy, uz)
+    a12 = bent(patches, table_a, i, pad, 0, ux, uy, uz, vx, vy, vz)
+    a22 = bent(patches, table_a, i, pad, 0, vx, vy, vz, vx, vy, vz)
+    return a11, a12, a22
+
+
+@part
 def refined(
     given: Floats,
     table_a: Floats,
@@ -92,6 +169,8 @@ def refined(
     spacing_b: float,
     slope: int,
     bend: int,
+    patches_a: int,
+    patches_b: int,
     hold: float,
     hx: float,
     hy: float,
@@ -106,7 +185,8 @@ def refined(
 ) -> int:
     """Newton's method from the points in pad; FOUND with the points in the answer, LOST, or BEYOND the rim.
 
-    slope, bend: Kernels of a smooth other shape; 0 where it is sampled. hold: As in
+    slope, bend: Kernels of a smooth other shape; 0 where it is sampled. patches_a, patches_b: What settles on surfaces
+    of patches; 0 for samples. hold: As in
     :class:`~bellcrank.contact.source.Around`; where it is less than 2 the other's point is the foot of the held one,
     and the normal is the other's. answer: Gap, normal (3), x (3), y (3).
     """
@@ -115,25 +195,39 @@ def refined(
     longest = spacing_a
     if slope == 0:
         longest = min(spacing_a, spacing_b)
+    has_rims = (patches_a == 0 and table_a[0, RIM] > CLOSED) or (
+        slope == 0 and patches_b == 0 and table_b[0, RIM] > CLOSED
+    )
     free = hold > 1.5
     held = hold < 0.5
     a = SLOPES
     b = SLOPES + 8
     counts[0] = -1
     counts[1] = -1
+    sx = pad[a + 4]
+    sy = pad[a + 5]
+    sz = pad[a + 6]
     rest = 2
     downhill = 0
     last = 1e300
     i = -1
     j = -1
     for k in range(ITERATIONS):
-        if not held:
+        if not held and patches_a != 0:
+            settle_on_patch(
+                patches_a, table_a, nodes_a, leaves_a, width_a, 0, pad, counts, stack, near_a, answer, 0
+            )
+        elif not held:
             i = settle(
                 table_a, nodes_a, leaves_a, width_a, margin_a, pad, a, MIDDLES, counts, 0, stack, near_a
             )
             if i < 0:
                 return BEYOND
-        if slope == 0:
+        if patches_b != 0:
+            settle_on_patch(
+                patches_b, table_b, nodes_b, leaves_b, width_b, 1, pad, counts, stack, near_b, answer, 0
+            )
+        elif slope == 0:
             j = settle(
                 table_b, nodes_b, leaves_b, width_b, margin_b, pad, b, MIDDLES + 3, counts, 1, stack, near_b
             )
@@ -141,6 +235,23 @@ def refined(
                 return BEYOND
         else:
             pulled_smooth(slope, pad, b)
+        if has_rims:
+            b11, b12, b22 = bending_across(given, patches_b, table_b, j, bend, pad, b)
+            a11 = 0.0
+            a12 = 0.0
+            a22 = 0.0
+            if not held:
+                a11, a12, a22 = own_bending(patches_a, table_a, i, pad, a)
+            away = hx * (sx - pad[a + 4]) + hy * (sy - pad[a + 5]) + hz * (sz - pad[a + 6])
+            rim = at_rim(
+                given, table_a, near_a, counts[0], i, table_b, near_b, counts[1], j, b11, b12, b22, a11, a12, a22,
+                hold, hx, hy, hz, away, longest, k, k == ITERATIONS - 1, rest, pad, a, b, RIMS, answer, at,
+            )  # fmt: skip
+            if rim == MOVED:
+                rest = 2
+                continue
+            if rim != INSIDE:
+                return rim
         x = pad[b + 1]
         y = pad[b + 2]
         z = pad[b + 3]
@@ -166,6 +277,8 @@ def refined(
         # Where curvatures are told badly, on coarse samples, it creeps: that is near enough for pieces to be gathered.
         creeps = k == ITERATIONS - 1 and (held or last < CREEPS * longest)
         if rest <= 0 or creeps:
+            if (not held and off_a_patch(patches_a, 0, d, pad)) or off_a_patch(patches_b, 1, d, pad):
+                return BEYOND
             if not free:
                 nx = -bx
                 ny = -by
@@ -189,9 +302,9 @@ def refined(
         b12 = 0.0
         b22 = 0.0
         if slope == 0:
-            b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
-            b12 = bending(table_b, j, fx, fy, fz, gx, gy, gz)
-            b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+            b11 = bent(patches_b, table_b, j, pad, 1, fx, fy, fz, fx, fy, fz)
+            b12 = bent(patches_b, table_b, j, pad, 1, fx, fy, fz, gx, gy, gz)
+            b22 = bent(patches_b, table_b, j, pad, 1, gx, gy, gz, gx, gy, gz)
         else:
             b11, b12, b22 = smooth_bending(bend, pad, b + 4, fx, fy, fz, gx, gy, gz)
         t1 = 0.0
@@ -205,9 +318,9 @@ def refined(
             r2 = vx * rx + vy * ry + vz * rz
             s1 = ux * bx + uy * by + uz * bz
             s2 = vx * bx + vy * by + vz * bz
-            a11 = bending(table_a, i, ux, uy, uz, ux, uy, uz)
-            a12 = bending(table_a, i, ux, uy, uz, vx, vy, vz)
-            a22 = bending(table_a, i, vx, vy, vz, vx, vy, vz)
+            a11 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, ux, uy, uz)
+            a12 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, vx, vy, vz)
+            a22 = bent(patches_a, table_a, i, pad, 0, vx, vy, vz, vx, vy, vz)
             A11 = a11 + b11 + d * (b11 * a11 + b12 * a12)
             A12 = a12 + b12 + d * (b11 * a12 + b12 * a22)
             A21 = a12 + b12 + d * (b12 * a11 + b22 * a12)
@@ -229,14 +342,27 @@ def refined(
                     t2 = w2 / steep
                     rest = 2
             else:
-                f1 = hx * ux + hy * uy + hz * uz
-                f2 = hx * vx + hy * vy + hz * vz
-                stiff = f1 * (A11 * f1 + A12 * f2) + f2 * (A21 * f1 + A22 * f2)
+                # Along the cut of the plane with the normal h: f is its way, o the way back into the plane.
+                h1 = hx * ux + hy * uy + hz * uz
+                h2 = hx * vx + hy * vy + hz * vz
+                wide = h1 * h1 + h2 * h2
+                if not wide > LEANS:
+                    return LOST
+                inverse = 1.0 / math.sqrt(wide)
+                f1 = -h2 * inverse
+                f2 = h1 * inverse
+                off = hx * (sx - pad[a + 4]) + hy * (sy - pad[a + 5]) + hz * (sz - pad[a + 6])
+                lean = (hx * nx + hy * ny + hz * nz) * (hx * bx + hy * by + hz * bz)
+                turn = (lean - nx * bx - ny * by - nz * bz) / wide
+                v1 = b11 * f1 + b12 * f2
+                v2 = b12 * f1 + b22 * f2
+                along = f1 * (a11 * f1 + a12 * f2) + f2 * (a12 * f1 + a22 * f2)
+                stiff = turn * along + f1 * v1 + f2 * v2 - d * (v1 * v1 + v2 * v2)
                 if not stiff > 0.0:
                     return LOST
                 single = -(f1 * s1 + f2 * s2) / stiff
-                t1 = single * f1
-                t2 = single * f2
+                t1 = single * f1 + off * h1 / wide
+                t2 = single * f2 + off * h2 / wide
             size = math.sqrt(t1 * t1 + t2 * t2)
             if size > longest:
                 t1 *= longest / size
@@ -254,7 +380,11 @@ def refined(
             pad[a + 5] += t1 * uy + t2 * vy
             pad[a + 6] += t1 * uz + t2 * vz
         if not free:
-            # The foot of the held point, by Newton's method: (I + d K_b) dy = the way to it across the normal.
+            # The foot of the held point, by Newton's method: (I + d K_b) dy = the way to it across b's normal.
+            sink = mx * bx + my * by + mz * bz
+            mx -= sink * bx
+            my -= sink * by
+            mz -= sink * bz
             m1 = ux * mx + uy * my + uz * mz
             m2 = vx * mx + vy * my + vz * mz
             c11 = 1.0 + d * b11
@@ -282,4 +412,4 @@ def refined(
     return LOST
 
 
-__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "refined"]
+__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "off_a_patch", "refined", "settle_on_patch"]

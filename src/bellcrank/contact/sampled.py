@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.pieces import BACK
+from bellcrank.contact.rims import ROW, Rim, checked
 from bellcrank.contact.source import Source
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec
@@ -63,13 +64,16 @@ ENTRIES = 13
 class Sampled(Source):
     """A surface through samples, convex or not.
 
-    points: [m], (number, 3). normals: Outward, (number, 3). notes: What was repaired. A surface that is not closed
-    ends where its samples do; sharp edges are rounded over about the distance of the samples.
+    points: [m], (number, 3). normals: Outward, (number, 3). notes: What was repaired. rims: Of an open surface, the
+    samples along each of its rims, in order around it; () for a closed one. Where they are not given they are found
+    from the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do;
+    sharp edges within it are rounded over about the distance of the samples.
     """
 
     points: Array
     normals: Array
     notes: tuple[str, ...] = field(default=())
+    rims: tuple[NDArray[np.int64], ...] | None = field(default=None)
 
     def __post_init__(self) -> None:
         points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
@@ -79,6 +83,7 @@ class Sampled(Source):
         # Unit normals stay what they are to the last bit.
         unit = np.where(np.abs(size - 1.0) < 4e-16, normals, normals / size)
         object.__setattr__(self, "normals", unit)
+        object.__setattr__(self, "rims", self._loops())
         if self.capacity > CROWDED:
             raise ModelError(
                 f"sampled surface: up to {self.capacity} samples lie around one point, far closer together one way "
@@ -122,6 +127,10 @@ class Sampled(Source):
             raise ModelError(f"surface of a grid is 'through' or 'bezier', not {surface!r}")
         if around:
             raise ModelError("around= belongs to surface='bezier'; a surface through samples needs no rows")
+        from scipy.spatial import cKDTree
+
+        from bellcrank.contact.rim_loops import of_grid
+
         g = np.asarray(grid, dtype=np.float64)
         if g.ndim != 3 or g.shape[2] != 3 or min(g.shape[:2]) < 4:
             raise ModelError(
@@ -132,22 +141,30 @@ class Sampled(Source):
         if inside is not None:
             away = np.sum((points - np.asarray(inside, dtype=float)) * normals, axis=1)
             normals = np.where(away[:, None] < 0.0, -normals, normals)
-        return Sampled(points, normals)
+        return Sampled(points, normals, rims=of_grid(g, cKDTree(points)))
 
     @staticmethod
-    def from_mesh(vertices: ArrayLike, faces: ArrayLike) -> Sampled:
-        """The vertices of a triangle mesh; what is wrong with it is repaired with a note, or refused."""
-        from bellcrank.contact.meshes import cleaned
+    def from_mesh(
+        vertices: ArrayLike, faces: ArrayLike, *, spacing: float | None = None, scale: float = 1.0
+    ) -> Sampled:
+        """Samples of a triangle mesh; what is wrong with it is repaired with a note, or refused.
 
-        points, normals, notes = cleaned(vertices, faces)
-        return Sampled(points, normals, notes)
+        spacing: How far apart samples lie [m]. Without it the vertices are taken where they lie evenly; else large
+        triangles are divided, on the smooth surface that the mesh stands for and with its creases, and crowded
+        vertices thinned out, to a distance that follows from the mesh. scale: Of the coordinates, 1e-3 for
+        millimetres.
+        """
+        from bellcrank.contact.meshes import sampled
+
+        points, normals, notes, rims = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
+        return Sampled(points, normals, notes, rims)
 
     @staticmethod
-    def from_file(path: str | PathLike[str]) -> Sampled:
-        """A mesh file (STL, OBJ, PLY), read by trimesh [m]."""
-        from bellcrank.contact.meshes import read
+    def from_file(path: str | PathLike[str], *, spacing: float | None = None, scale: float = 1.0) -> Sampled:
+        """A mesh file (STL, OBJ, PLY), read by trimesh [m]; spacing and scale as for :meth:`from_mesh`."""
+        from bellcrank.contact.mesh_files import read
 
-        return Sampled.from_mesh(*read(path))
+        return Sampled.from_mesh(*read(path), spacing=spacing, scale=scale)
 
     @cached_property
     def _fitted(self) -> tuple[Array, Array, Array]:
@@ -185,6 +202,31 @@ class Sampled(Source):
         _ = self._fitted
         return np.asarray(self.__dict__["neighbours"])
 
+    def _loops(self) -> tuple[NDArray[np.int64], ...]:
+        """The rims as they were given, or found."""
+        if self.rims is not None:
+            return checked(self.rims, len(self.points))
+        from bellcrank.contact.rim_loops import of_points
+
+        loops, loose = of_points(self.points, self.normals, self.neighbours, self.nearest_points)
+        if loose and not loops:
+            note = (
+                f"{loose} samples have neighbours on one side only, but none of them lead around a rim: taken as "
+                "closed; where the surface is open give rims="
+            )
+            object.__setattr__(self, "notes", (*self.notes, note))
+        return loops
+
+    @cached_property
+    def rim(self) -> Rim:
+        """The curves the surface ends at."""
+        return Rim.of(self.points, self._fitted[1], self.neighbours, self.rims or ())
+
+    @cached_property
+    def rim_room(self) -> int:
+        """Samples of a rim that a program takes in; none for a closed surface."""
+        return self.rim.capacity(self.margin)
+
     @cached_property
     def sharp(self) -> NDArray[np.bool_]:
         """Samples on edges and corners: the normals around them differ by more than a smooth surface lets expect."""
@@ -198,7 +240,7 @@ class Sampled(Source):
     @cached_property
     def reach(self) -> Array:
         """R_i [m]."""
-        return np.asarray(REACH * self._fitted[0])
+        return np.maximum(REACH * self._fitted[0], self.rim.reach(len(self.points)))
 
     @cached_property
     def spacing(self) -> float:
@@ -213,7 +255,8 @@ class Sampled(Source):
     @cached_property
     def capacity(self) -> int:
         """The most samples whose weight reaches into the margin around any point of the surface, and a few to spare."""
-        radii, most = self.reach + self.margin, self.__dict__["_crowd"]
+        wider = self.reach > REACH * self._fitted[0]
+        radii, most = self.reach + self.margin, np.where(wider, CROWDED + 1, self.__dict__["_crowd"])
         order = np.argsort(-most, kind="stable")
         found = 0
         for begin in range(0, len(order), CHUNK):
@@ -229,10 +272,10 @@ class Sampled(Source):
 
     @property
     def entries(self) -> int:
-        return self.capacity * ENTRIES
+        return self.capacity * ENTRIES + (self.rim_room * ROW + 1 if self.rim_room else 0)
 
     def piece(self, x: Array) -> tuple[Array, Array, bool]:
-        """x, and for each sample around it, the nearest first, its ENTRIES."""
+        """x, and for each sample around it, the nearest first, its ENTRIES; then those of its rim."""
         number = len(self.points)
         far, near = self.nearest_points.query(x, min(self.capacity, number))
         table = np.zeros((self.capacity, ENTRIES))
@@ -244,7 +287,8 @@ class Sampled(Source):
         table[:k, 6:12] = H[near][:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
         table[:k, 12] = self.reach[near]
         table[k:, 0:3], table[k:, 12] = table[0, 0:3] + 1e6 * self.spacing, self.spacing
-        return x, table.ravel(), bool(far[0] <= RIM * self.reach[near[0]])
+        entries = np.concatenate([table.ravel(), self.rim.piece(x, self.rim_room, self.spacing)])
+        return x, entries, bool(far[0] <= RIM * self.reach[near[0]])
 
     def local(self, start: Vec, inputs: Sequence[Scalar], turn: Scalar) -> Local:
         from bellcrank.contact.local import Local
@@ -282,7 +326,8 @@ class Sampled(Source):
     def bulge(self) -> float:
         # Corners stick out themselves.
         bent = np.abs(self._fitted[2]).max(axis=(1, 2))[~self.sharp]
-        return float(np.quantile(bent * self._fitted[0][~self.sharp] ** 2, 0.99)) if len(bent) else 0.0
+        found = float(np.quantile(bent * self._fitted[0][~self.sharp] ** 2, 0.99)) if len(bent) else 0.0
+        return max(found, self.rim.bulge)
 
 
 def _check(points: Array, normals: Array) -> None:

@@ -1,8 +1,8 @@
 """Contact points of a surface of data and another shape: found by the trees, refined by Newton's method, tracked.
 
-Sampled surfaces against each other and against smooth shapes are searched by compiled code: one point of two sampled
+Surfaces against each other and against smooth shapes are searched by compiled code: one point of two sampled
 surfaces by :mod:`bellcrank.contact.descent`, everything else by :mod:`bellcrank.contact.meeting`. Surfaces of patches
-are searched by :mod:`bellcrank.contact.patched_search`.
+are searched by points on them (:mod:`bellcrank.contact.covering`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,16 @@ from numpy.typing import NDArray
 from bellcrank.contact.descent import Descent
 from bellcrank.contact.found import FREE, NONE, Found, Hold, parked
 from bellcrank.contact.meeting import Meeting
-from bellcrank.contact.meeting_layout import DEEPER, FOUND, HOLD, LOST, MOST_POINTS, SEVERAL
-from bellcrank.contact.patched_search import PatchedPair
+from bellcrank.contact.meeting_layout import (
+    CROSSED,
+    DEEPER,
+    FOUND,
+    HOLD,
+    IS_BEHIND,
+    LOST,
+    MOST_POINTS,
+    SEVERAL,
+)
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import NEAR
@@ -31,15 +39,21 @@ Array = NDArray[np.float64]
 T = TypeVar("T")
 
 FLAT_OR_COARSE = (
-    "no contact point found on a sampled surface: it is flat, or too coarse for its curvature, or the other body is "
+    "no contact point found on a surface: it is flat, or too coarse for its curvature, or the other body is "
     "behind it; give the contact points=4, or see which way its normals point"
+)
+
+
+CROSSING_RIMS = (
+    "the rims of both open surfaces meet, an edge against an edge, for which there is no contact point; close one of "
+    "the surfaces, as by giving it a thickness, or let it reach farther"
 )
 
 
 class SampledPair:
     """Closest points of a surface of data and another shape, from anywhere or from the last ones.
 
-    meeting: The compiled search; None where a side is made of patches.
+    meeting: The compiled search.
     """
 
     def __init__(self, a: Shape, b: Shape) -> None:
@@ -47,17 +61,15 @@ class SampledPair:
         if not any(isinstance(s, Source) for s in (a, b)):
             raise ModelError("one of the two shapes must be a surface of data, such as Sampled")
         self.first = leader(a, b) == 0
-        self.source, self.other = (a, b) if self.first else (b, a)
-        self.meeting: Meeting | None = None
-        self._patched: PatchedPair | None = None
+        source, other = (a, b) if self.first else (b, a)
+        assert isinstance(source, Source)
+        self.meeting = Meeting(source, other)
+        # As they are searched: surfaces of patches by points on them.
+        self.source, self.other = self.meeting.surface, self.meeting.other
         self._descent: Descent | None = None
         self._slack = 0.0
-        patches = isinstance(self.other, Source) and not isinstance(self.other, Sampled)
-        if not isinstance(self.source, Sampled) or patches:
-            self._patched = PatchedPair(a, b)
-            return
-        self.meeting = Meeting(self.source, self.other)
-        if isinstance(self.other, Sampled):
+        # Descents measure above quadrics, which go on beyond rims.
+        if isinstance(self.other, Sampled) and not (self.source.rims or self.other.rims):
             near = NEAR * self.source.spacing
             self._slack = self.source.bulge + self.other.bulge
             self._descent = Descent(self.source, self.other, near, self.meeting.band + self.other.spacing)
@@ -84,9 +96,6 @@ class SampledPair:
         self, R: Array, c: Array, x: Array, y: Array, sample: int = -1, hold: Hold = FREE, partner: int = -1
     ) -> Found:
         """Newton's method from points of each own frame."""
-        if self.meeting is None:
-            assert self._patched is not None
-            return self._patched.refined(R, c, x, y, sample, hold, partner)
         self.meeting.pose(*self.seen(R, c))
         self.meeting.put(0, *self.turned(x, y), (sample, partner), hold)
         how = self.meeting.follow(0)
@@ -94,7 +103,7 @@ class SampledPair:
             way = R @ y + c - x
             return Found(math.inf, way / max(float(np.linalg.norm(way)), 1e-300), x, y, sample, partner, NONE)
         if how != FOUND:
-            raise ModelError(FLAT_OR_COARSE)
+            raise ModelError(CROSSING_RIMS if how == CROSSED else FLAT_OR_COARSE)
         return replace(self._told(0, R), sample=sample, partner=partner)
 
     def closest(
@@ -113,7 +122,6 @@ class SampledPair:
             return None
         if best.gap < 0.0:
             # More than one place may touch: that is looked at sample by sample.
-            assert isinstance(self.source, Sampled)
             far, deep = 2.0 * NEAR * self.source.spacing, -self.source.bulge
             if any(p.height < deep and float(np.linalg.norm(p.x - best.x)) > far for p in places[1:]):
                 return None
@@ -136,9 +144,6 @@ class SampledPair:
 
         before: The last ones in their slots; those that stay are given back in the same slots.
         """
-        if self.meeting is None:
-            assert self._patched is not None
-            return self._patched.contacts(R, c, points, before)
         meeting = self.meeting
         meeting.pose(*self.seen(R, c))
         for k in range(points):
@@ -161,24 +166,29 @@ class SampledPair:
 
     def check(self, came: int) -> None:
         """Raise where a search has not come to an end."""
-        assert self.meeting is not None
         if came == LOST:
             raise ModelError(FLAT_OR_COARSE)
+        if came == CROSSED:
+            raise ModelError(CROSSING_RIMS)
         place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
+        if came == IS_BEHIND:
+            raise ModelError(
+                f"a body comes upon an open surface from behind, at ({place}) of the sampled one, where there is "
+                "nothing to touch; see which way normals point, close the surface, or give it a thickness"
+            )
         if came == DEEPER:
             raise ModelError(
-                f"at ({place}) of the sampled surface the bodies overlap more deeply than at the contact points that "
+                f"at ({place}) of the surface the bodies overlap more deeply than at the contact points that "
                 f"are followed; give the contact more points (up to points={MOST_POINTS}), or a shape of several pieces"
             )
         if came == SEVERAL:
             raise ModelError(
-                f"the surfaces touch at more than one point, among them at ({place}) of the sampled one; "
+                f"the surfaces touch at more than one point, among them at ({place}) of the surface of data; "
                 "give the contact points=2 or more"
             )
 
     def _told(self, k: int, R: Array) -> Found:
         """A slot of the meeting."""
-        assert self.meeting is not None
         row = self.meeting.slots[k].copy()
         n, x, y = row[1:4], row[4:7], row[7:10]
         hold = (float(row[HOLD]), float(row[HOLD + 1]), float(row[HOLD + 2]), float(row[HOLD + 3]))
@@ -189,7 +199,7 @@ class SampledPair:
 
     def _nowhere(self, R: Array, c: Array) -> Found:
         """A pair whose closest points lie beyond a rim."""
-        p = self.source.points[0] if isinstance(self.source, Source) else np.zeros(3)
+        p = self.source.points[0]
         S, t = self.seen(R, c)
         q = S.T @ (p - t)
         n = -S[:, 2] if self.first else S[:, 2]
@@ -202,4 +212,4 @@ def held(piece: Around, hold: tuple[Scalar, Scalar, Scalar, Scalar]) -> Around:
     return replace(piece, hold=hold, leads=True)
 
 
-__all__ = ["Found", "SampledPair", "held"]
+__all__ = ["CROSSING_RIMS", "Found", "SampledPair", "held"]

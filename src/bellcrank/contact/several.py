@@ -14,18 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
-from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima
+from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
+    BOUNDS,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    CROSSED,
     DEEPER,
+    DOWN,
     FOUND,
+    FRUSTA,
     HEIGHT,
     HOLD,
+    IS_BEHIND,
     LIES,
     LOST,
     MARKS_A,
@@ -39,7 +45,9 @@ from bellcrank.contact.meeting_layout import (
     PARTNER,
     PLACE,
     POINTS,
+    QUEUE,
     SEVERAL,
+    SHARP,
     SPACING_A,
     SPACING_B,
     SPOT,
@@ -51,12 +59,24 @@ from bellcrank.contact.meeting_layout import (
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
+from bellcrank.contact.pieces import RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.slots import away, farthest, free_slot, from_sample, remember, take, tried
-from bellcrank.contact.smooth import DISTANCE, SURFACE
+from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.slots import (
+    away,
+    farthest,
+    free_slot,
+    from_sample,
+    remember,
+    stay,
+    take,
+    tried,
+)
+from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND
-from bellcrank.contact.tree_search import nearest_pair
+from bellcrank.contact.tree_nearest import nearest_pair
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -64,12 +84,51 @@ Ints = NDArray[np.int64]
 
 NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
-APART = 1.5
-"""Held contact points keep at least so many distances of samples from each other."""
-SAME = 0.97
-"""Cosine between normals of the other shape below which places belong to two sides of it."""
+WALL = 0.3
+"""Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
+CROSSED_AT = 0.1
+"""Distance of the rims of two open surfaces, over that of samples, at which they cross."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
+
+
+@part
+def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
+    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    if marks_a[i, SHARP] > 0.5:
+        return False
+    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
+
+
+@part
+def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
+    """The one contact point that a sample leads to, free where the gap is not flat."""
+    if lies_along(header, given, tables, scratch, i, j):
+        return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+
+
+@part
+def along_a_line(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
+) -> int:  # fmt: skip
+    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
+
+    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
+    """
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    found = -1
+    widest = -1.0
+    for k in range(count):
+        i = low[k, PLACE]
+        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
+        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
+            widest = far
+            found = i
+    return found
 
 
 @part
@@ -97,21 +156,30 @@ def apart_from_all(
             i = near_a[0]
             j = near_a[1]
     else:
-        i = lowest_above(header, given, table_a, nodes_a, start, pad, stack)
+        i = lowest_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]
+        )
     least = given[BOUND]
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
         given[CLEARANCE] = 0.5 * given[BAND]
-    how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
-    if how != SETTLED and how != BEYOND:
+    how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
+    if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
     if how != SETTLED:
         return
+    if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
+        # Behind an open surface.
+        return
     take(slots, kept, points, 0, i, j)
+    nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
     best = slots[points, 0]
-    if header[KIND] > DISTANCE and header[KIND] != SURFACE and best > least:
-        # Heights are less than distances here: samples that may be closer are tried too.
-        count = low_above(header, given, table_a, nodes_a, best, low, measures, pad, stack)
+    if header[KIND] != SURFACE:
+        # Between samples the surface may come closer elsewhere: all that may lead there are tried.
+        bound = best + given[BULGE_A]
+        count = low_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack
+        )
         lowest = minima(given, table_a, neighbours, blank, low, measures, count)
         closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
 
@@ -131,7 +199,11 @@ def closest(
             break
         i = low[k, PLACE]
         j = low[k, PARTNER]
-        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+        if i == kept[points, PLACE]:
+            continue
+        how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
+        if how != SETTLED and on_crease(header, tables[MARKS_A], i):
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
         if m == 0 and how == BEYOND:
             within = False
         if how == SETTLED and slots[2 * points, 0] < best:
@@ -142,8 +214,8 @@ def closest(
 
 @part
 def single(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
-    kept: Ints,
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
     """The one contact point: the closest of those that the lowest samples lead to."""
     table_a = tables[TABLE_A]
@@ -157,12 +229,17 @@ def single(
             return LOST if within or how == SETTLED else FOUND
         take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
+        slack = given[BULGE_A] + given[BULGE_B]
+        end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
+        if end >= 0:
+            header[WHICH] = end
+            return SEVERAL
         far = NEAR * given[SPACING_A]
         looked = 0
         for m in range(lowest):
             k = low[m, ORDER]
             i = low[k, PLACE]
-            if measures[k, HEIGHT] > given[BULGE_A] + given[BULGE_B] or looked == TRIES:
+            if measures[k, HEIGHT] > slack or looked == TRIES:
                 break
             if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
                 continue
@@ -187,25 +264,20 @@ def several(
     points = header[POINTS]
     left = points
     for k in range(count):
+        # Beside an edge that touches there are samples of the wall above it.
         low[k, LIES] = (
             1
-            if lies(header, given, table_a, marks_a, table_b, marks_b, low[k, PLACE], low[k, PARTNER], pad)
+            if measures[k, DOWN] < WALL
+            and lies(header, given, table_a, marks_a, table_b, marks_b, low[k, PLACE], low[k, PARTNER], pad)
             else 0
         )
     # What carries stays: a change would jump.
     for s in range(points):
-        if kept[s, PLACE] >= 0 and slots[s, 0] < 0.0 and slots[s, HOLD] < 1.5:
-            for k in range(count):
-                if low[k, PLACE] == kept[s, PLACE]:
-                    how = from_sample(
-                        header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[s, HOLD],
-                        slots[s, HOLD + 1], slots[s, HOLD + 2], slots[s, HOLD + 3], slots[2 * points],
-                    )  # fmt: skip
-                    if how == SETTLED and slots[2 * points, 0] < 0.0:
-                        take(slots, kept, points, s, low[k, PLACE], low[k, PARTNER])
-                        left -= 1
-                    break
+        if kept[s, PLACE] >= 0 and slots[s, 0] < 0.0:
+            stay(slots, kept, points, s)
+            left -= 1
     near = NEAR * given[SPACING_A]
+    left -= beside_creases(header, given, tables, scratch, low, lowest, slots, kept, near, left)
     for m in range(lowest):
         if left == 0:
             break
@@ -213,7 +285,7 @@ def several(
         i = low[k, PLACE]
         j = low[k, PARTNER]
         # On flat sides all are minima: the deepest counts, the others are chosen by their places.
-        if low[k, LIES] == 1 and m > 0:
+        if low[k, LIES] > 0 and m > 0:
             continue
         if farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) < near:
             continue
@@ -221,50 +293,31 @@ def several(
             x = slots[2 * points, 4]
             y = slots[2 * points, 5]
             z = slots[2 * points, 6]
-            if farthest(slots, kept, points, x, y, z) >= near:
+            if farthest(slots, kept, points, x, y, z) >= near and may_begin(slots, kept, points):
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
-    # Spread as widely as the contact reaches: the largest sum of distances finds corners. What faces the same way as
-    # the lowest comes first, such as the other end of a line; then the rest.
-    first = low[0, ORDER]
-    facing(header, given, table_a, marks_b, low[first, PLACE], low[first, PARTNER], pad)
-    ox = pad[OUTWARD]
-    oy = pad[OUTWARD + 1]
-    oz = pad[OUTWARD + 2]
-    for k in range(count):
-        if low[k, LIES] == 1:
-            facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
-            if ox * pad[OUTWARD] + oy * pad[OUTWARD + 1] + oz * pad[OUTWARD + 2] < SAME:
-                low[k, LIES] = 2
-    turn = 1
     while left > 0:
-        best = -1
-        widest = -1.0
-        for k in range(count):
-            if low[k, LIES] > 0 and low[k, LIES] <= turn:
-                i = low[k, PLACE]
-                total = 0.0
-                for s in range(points):
-                    if kept[points + s, PLACE] >= 0:
-                        far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-                        total += far
-                        if far < APART * given[SPACING_A]:
-                            low[k, LIES] = 0
-                if low[k, LIES] > 0 and total > widest:
-                    widest = total
-                    best = k
+        best = next_lying(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if best < 0:
-            turn += 1
-            if turn > 2:
-                break
-            continue
-        low[best, LIES] = 0
+            break
         i = low[best, PLACE]
         j = low[best, PARTNER]
+        facing(header, given, table_a, marks_b, i, j, pad)
+        elsewhere = not same_side(slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2])
         how = tried(header, given, tables, scratch, i, j, slots[2 * points])
         trial = slots[2 * points]
-        wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= APART * given[SPACING_A]
-        if how == SETTLED and trial[HOLD] < 1.5 and wide:
+        if (
+            how == SETTLED
+            and low[best, LIES] == 1
+            and elsewhere
+            and same_side(slots, kept, points, -trial[1], -trial[2], -trial[3])
+        ):
+            # It is no side of its own, but leads down to one.
+            low[best, LIES] = 2
+            continue
+        low[best, LIES] = 0
+        wide = farthest(slots, kept, points, trial[4], trial[5], trial[6]) >= least_apart(given, marks_a, i)
+        if how == SETTLED and trial[HOLD] < 1.5 and wide and may_begin(slots, kept, points):
             slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
             take(slots, kept, points, slot, i, j)
             left -= 1
@@ -281,11 +334,11 @@ def count_taken(kept: Ints, points: int) -> int:
 
 
 @part
-def search(
+def searched(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
-    """All contact points anew, those of before in their slots where they stay."""
+    """What :func:`search` does but for rims that cross, and bodies behind open surfaces."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack = scratch[PAD], scratch[STACK]
     points = header[POINTS]
@@ -313,7 +366,9 @@ def search(
             measures, pad, stack,
         )  # fmt: skip
     else:
-        count = low_above(header, given, table_a, nodes_a, given[BAND], low, measures, pad, stack)
+        count = low_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack
+        )
     if count == 0:
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
@@ -322,12 +377,13 @@ def search(
     given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
     lowest = minima(given, table_a, neighbours, blank, low, measures, count)
     if points == 1:
-        came = single(header, given, tables, scratch, low, measures, lowest, slots, kept)
+        came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if came != FOUND:
             return came
     else:
+        spread(given, table_a, low, measures, lowest, points)
         several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-        if count_taken(kept, points) == 0:
+        if count_taken(kept, points) == 0 and pad[BEHIND] == LARGE:
             k = low[0, ORDER]
             i = low[k, PLACE]
             j = low[k, PARTNER]
@@ -339,9 +395,34 @@ def search(
         missed = sudden(given, slots, kept, points, NEAR * given[SPACING_A])
     if missed >= 0:
         header[WHICH] = missed
-        return DEEPER
-    come_back_in_time(header, given, tables, scratch, low, measures, lowest, slots, kept)
+        return DEEPER if points > 1 else SEVERAL
+    come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
+
+
+@part
+def search(
+    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
+    measures: Floats, slots: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """All contact points anew, those of before in their slots where they stay."""
+    pad = scratch[PAD]
+    pad[CROSSING] = LARGE
+    pad[BEHIND] = LARGE
+    came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
+    apart = pad[CROSSING]
+    if pad[BEHIND] < LARGE:
+        if pad[BEHIND] < 0.0:
+            return IS_BEHIND
+        given[CLEARANCE] = min(given[CLEARANCE], pad[BEHIND])
+        if came == LOST:
+            came = FOUND
+    if came == FOUND and apart < LARGE:
+        if apart < CROSSED_AT * given[SPACING_A]:
+            return CROSSED
+        # Edges meet edges nowhere else: look again before these do.
+        given[CLEARANCE] = min(given[CLEARANCE], apart)
+    return came
 
 
 __all__ = ["NEAR", "search"]

@@ -57,6 +57,11 @@ class Shape(ABC):
     faces: ClassVar[bool] = False
     """Whether the shape has flat ends across z."""
 
+    @property
+    def whole(self) -> Shape:
+        """What the user gave, where this is a piece or a spot of it."""
+        return self
+
     @abstractmethod
     def implicit(self, s: Vec) -> Scalar:
         """g(s): negative inside, zero on the surface."""
@@ -326,6 +331,42 @@ class Cylinder(Shape):
 
     def bounding_radius(self) -> Scalar:
         return sqrt(self.radius * self.radius + self.half_length * self.half_length)
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """A box around the origin of its frame; half its edges along x, y and z [m]."""
+
+    half_x: Scalar
+    half_y: Scalar
+    half_z: Scalar
+    faces: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check("box", half_x=self.half_x, half_y=self.half_y, half_z=self.half_z)
+
+    @property
+    def half_lengths(self) -> Vec:
+        """All three [m]."""
+        return self.half_x, self.half_y, self.half_z
+
+    def implicit(self, s: Vec) -> Scalar:
+        x, y, z = (maximum(c, -c) / h for c, h in zip(s, self.half_lengths, strict=True))
+        return maximum(x, maximum(y, z)) - 1.0
+
+    def support(self, n: Vec) -> Support:
+        x, y, z = (h * sign(c) for h, c in zip(self.half_lengths, n, strict=True))
+        return Support((x, y, z), lambda e, f: 0.0)
+
+    def support_near(self, n: Vec, target: Vec) -> Vec:
+        x, y, z = (
+            where(compare("lt", c * c, FLAT * FLAT), clip(t, -h, h), h * sign(c))
+            for c, t, h in zip(n, target, self.half_lengths, strict=True)
+        )
+        return (x, y, z)
+
+    def bounding_radius(self) -> Scalar:
+        return sqrt(self.half_x * self.half_x + self.half_y * self.half_y + self.half_z * self.half_z)
 
 
 @dataclass(frozen=True)

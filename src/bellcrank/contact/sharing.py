@@ -34,6 +34,7 @@ _searches: dict[tuple[object, ...], tuple[Shape, Shape, Subprogram]] = {}
 _meetings: WeakKeyDictionary[Source, dict[tuple[int, bool], tuple[Shape, Subprogram]]] = WeakKeyDictionary()
 _surfaces: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 _bends: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
+_rims: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 
 
 def searched(
@@ -161,6 +162,21 @@ def _bend(piece: Around) -> Subprogram:
     return found
 
 
+def _rim(piece: Around) -> Subprogram | None:
+    """A point, the piece of surface -> its rim there; None for a closed surface."""
+    if not (isinstance(piece, Local) and piece.source.rim_room):
+        return None
+    found = _rims.get(piece.source)
+    if found is None:
+        count = len(piece.inputs)
+
+        def build(x: Sequence[Expr]) -> list[Scalar]:
+            return replace(piece, inputs=tuple(x[3:])).rim(vec(x[0:3])) or []
+
+        found = _rims[piece.source] = Subprogram.traced("rim", 3 + count, build, [(3, count)])
+    return found
+
+
 def _twins(piece: Around, first: int) -> dict[int, int]:
     """Places of the numbers of neighbouring samples, the first of them at `first`: what is done with one is done with
     the other."""
@@ -168,7 +184,7 @@ def _twins(piece: Around, first: int) -> dict[int, int]:
         return {}
     found: dict[int, int] = {}
     # The first sample, which serves where no other reaches, stays by itself.
-    for k in range(ENTRIES, len(piece.inputs) - ENTRIES, 2 * ENTRIES):
+    for k in range(ENTRIES, (piece.source.capacity - 1) * ENTRIES, 2 * ENTRIES):
         for j in range(first + k, first + k + ENTRIES):
             found[j], found[j + ENTRIES] = j + ENTRIES, j
     return found
@@ -194,6 +210,10 @@ class _Called(Around):
             return self.own.bend(x, e1, e2)
         k11, k12, k22 = _bend(self.own)(*x, *e1, *e2, *_numbers(self.own))
         return k11, k12, k22
+
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        found = _rim(self.own)
+        return None if found is None else list(found(*x, *self.own.inputs))
 
     def room(self, x: Vec) -> Scalar:
         return self.own.room(x)

@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.heights import seen
+from bellcrank.contact.feet import footed
+from bellcrank.contact.heights import above_smooth, sample_above, seen
 from bellcrank.contact.holding import LARGE, hold_at
 from bellcrank.contact.meeting_layout import (
+    BAND,
     BEND,
     COUNTS,
+    FACING,
+    FOOT,
+    FRUSTA,
     HOLD,
     MARKS_A,
     MARKS_B,
@@ -25,7 +30,10 @@ from bellcrank.contact.meeting_layout import (
     NODES_B,
     PAD,
     PARTNER,
+    PATCHES_A,
+    PATCHES_B,
     PLACE,
+    RIM,
     SLOPE,
     SLOT,
     SPACING_A,
@@ -33,17 +41,29 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    THROUGH,
     WAY,
+    WHICH,
 )
-from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, refined
+from bellcrank.contact.patch_points import BEYOND_BY
+from bellcrank.contact.pieces import REACH, SLOPES
+from bellcrank.contact.pieces import RIM as ON_RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.smooth import SURFACE
+from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+BACKWARDS = -0.2
+"""Cosine between a sample's normal and the way to the other body below which that is behind the surface."""
+BETWEEN = 0.55
+"""How far from the nearest sample a surface may be touched, over the radius of its weight."""
+LEVEL = 1e-6
+"""Heights that differ by less, over the distance of samples, are the same."""
 
 
 @part
@@ -70,13 +90,25 @@ def refine_from(
     how = refined(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
-        hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+        header[PATCHES_A], header[PATCHES_B], hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
     )  # fmt: skip
+    if how == SETTLED and header[KIND] == ROUND:
+        # Its ends are no part of the smooth side, which would go on for ever.
+        frusta = tables[FRUSTA]
+        if slot[9] < frusta[0, 0] or slot[9] > frusta[0, 1]:
+            return BEYOND
     if how == SETTLED:
         slot[HOLD] = hold
         slot[HOLD + 1] = hx
         slot[HOLD + 2] = hy
         slot[HOLD + 3] = hz
+    if how == LOST and (
+        (hold > 0.5 and off_a_patch(header[PATCHES_A], 0, 0.0, pad))
+        or off_a_patch(header[PATCHES_B], 1, 0.0, pad)
+    ):
+        how = BEYOND
+    if how == BEYOND and (header[PATCHES_A] != 0 or header[PATCHES_B] != 0):
+        given[RIM] = min(given[RIM], pad[BEYOND_BY])
     return how
 
 
@@ -95,7 +127,17 @@ def from_sample(
             pad[SLOPES + 12 + k] = table_b[j, k]
     else:
         seen(given, table_a, i, pad, SLOPES + 12)
-    return refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+        if above_smooth(header, given, table_a, i, pad) > given[BAND] and footed(header):
+            # From far away the way down the slope does not lead to the foot.
+            sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
+            for k in range(3):
+                pad[SLOPES + 12 + k] = pad[FOOT + k]
+    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    if header[KIND] == SURFACE and how == SETTLED and table_b[0, ON_RIM] > CLOSED:
+        # Through a body that is behind an open surface: the far side of that.
+        far = -slot[0] > THROUGH * given[BAND] / given[FACING]
+        return LOST if far else how
+    return how
 
 
 @part
@@ -114,6 +156,16 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
         how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot)
     if hold < 0.5 or (how != SETTLED and how != BEYOND):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
+        has_rims = table_a[0, ON_RIM] > CLOSED or (header[KIND] == SURFACE and table_b[0, ON_RIM] > CLOSED)
+        if how == SETTLED and has_rims:
+            facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]
+            if facing < BACKWARDS:
+                # Behind an open surface there is nothing to touch; between samples bodies may be nearer.
+                height = abs(slot[0]) - BETWEEN * table_a[i, REACH]
+                if height < pad[BEHIND]:
+                    pad[BEHIND] = height
+                    header[WHICH] = i
+                return BEYOND
     return how
 
 
@@ -134,6 +186,33 @@ def farthest(slots: Floats, kept: Ints, points: int, x: float, y: float, z: floa
         if kept[points + k, PLACE] >= 0:
             least = min(least, away(slots[points + k], x, y, z))
     return least
+
+
+@part
+def between(
+    slots: Floats, kept: Ints, points: int, x: float, y: float, z: float, height: float, near: float
+) -> bool:
+    """Whether a place lies between two contact points that are taken, near their line, and no lower than that."""
+    for s in range(points):
+        for r in range(s):
+            if kept[points + s, PLACE] >= 0 and kept[points + r, PLACE] >= 0:
+                one = slots[points + s]
+                other = slots[points + r]
+                wx = other[4] - one[4]
+                wy = other[5] - one[5]
+                wz = other[6] - one[6]
+                dx = x - one[4]
+                dy = y - one[5]
+                dz = z - one[6]
+                square = max(wx * wx + wy * wy + wz * wz, 1e-300)
+                part_way = (dx * wx + dy * wy + dz * wz) / square
+                ox = dx - part_way * wx
+                oy = dy - part_way * wy
+                oz = dz - part_way * wz
+                beside = 0.0 < part_way < 1.0 and ox * ox + oy * oy + oz * oz < near * near
+                if beside and height >= one[0] + part_way * (other[0] - one[0]) - LEVEL * near:
+                    return True
+    return False
 
 
 @part
@@ -162,6 +241,15 @@ def take(slots: Floats, kept: Ints, points: int, slot: int, i: int, j: int) -> N
 
 
 @part
+def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
+    """A point of before, brought up to date, stays in its slot."""
+    for k in range(SLOT):
+        slots[points + slot, k] = slots[slot, k]
+    kept[points + slot, PLACE] = kept[slot, PLACE]
+    kept[points + slot, PARTNER] = kept[slot, PARTNER]
+
+
+@part
 def remember(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
 ) -> int:
@@ -176,4 +264,4 @@ def remember(
     )  # fmt: skip
 
 
-__all__ = ["away", "farthest", "free_slot", "from_sample", "remember", "take", "tried"]
+__all__ = ["away", "between", "farthest", "free_slot", "from_sample", "remember", "stay", "take", "tried"]

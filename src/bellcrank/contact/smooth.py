@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.contact.partners import bend, slope, smooth_partner, why_not
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import TINY, Capsule, Ellipsoid, Plane, Shape, Sphere, Superellipsoid
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, vec
-from bellcrank.program.evaluate import evaluate
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
@@ -71,14 +70,11 @@ class Smooth:
         return 1e300 if isinstance(self.shape, Plane) else float(self.shape.bounding_radius())
 
     @cached_property
-    def numbers(self) -> tuple[float, float]:
-        """Of a solid of revolution: length [m] and the most that f changes over a way; otherwise zero and one."""
-        if not isinstance(self.shape, Revolution):
-            return 0.0, 1.0
-        z = np.linspace(0.0, self.shape.length, 4001)
-        steep = float(np.abs(evaluate(self.shape._program, z[None, :])[1]).max())
-        # Between the places that were looked at it may be a little steeper.
-        return self.shape.length, 1.02 * math.hypot(1.0, steep)
+    def frusta(self) -> NDArray[np.float64]:
+        """Around a solid of revolution; of other shapes there are none."""
+        from bellcrank.contact.frusta import COLUMNS, frusta
+
+        return frusta(self.shape) if isinstance(self.shape, Revolution) else np.zeros((0, COLUMNS))
 
 
 def _gauge(shape: Ellipsoid, x: Vec) -> tuple[Scalar, Vec]:

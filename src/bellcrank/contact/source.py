@@ -107,8 +107,8 @@ class Around(Shape):
     """A surface of data with its piece around a contact as inputs.
 
     source: The whole surface. start: The last contact point. inputs: What :meth:`Source.piece` tells. turn: +1 and -1
-    in turn, changed when the piece is gathered anew. hold: How the contact point may move: 2 freely, 1 along the three
-    numbers that follow, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds. exact:
+    in turn, changed when the piece is gathered anew. hold: How the contact point may move: 2 freely, 1 in the plane
+    whose normal follows, 0 not at all; -1 is no contact. leads: Whether, of two such surfaces, this one holds. exact:
     Whether derivatives of the contact point are needed, as where a lasting contact is a constraint. sharp: Whether
     :meth:`bend` tells the curvature of the surface at x itself, not one nearby.
     """
@@ -135,9 +135,17 @@ class Around(Shape):
         """Curvature of the surface at x along two tangents, in the shape's own axes, for Hertz's theory."""
         return self.bend(x, e1, e2)
 
+    def rim(self, x: Vec) -> list[Scalar] | None:
+        """The rim around x, as :func:`bellcrank.contact.rim_local.rim_numbers` tells it; None for a closed surface."""
+        return None
+
     @abstractmethod
     def room(self, x: Vec) -> Scalar:
         """How far the contact point x may still move before the piece is gathered anew; negative is too far."""
+
+    @property
+    def whole(self) -> Shape:
+        return self.source
 
     @property
     def points(self) -> Array:

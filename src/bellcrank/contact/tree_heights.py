@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF
-from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, OTHER, PLANE, ROOM, WIDTH_A
+from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, OTHER, PLANE, ROOM, WIDTH_A
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -74,43 +74,20 @@ def node_height(given: Floats, kind: int, nodes: Floats, k: int) -> float:
 
 
 @part
-def lowest_sample(header: Ints, given: Floats, points: Floats, nodes: Floats, stack: Ints) -> int:
-    """The place of the sample lowest above the other body; given[BOUND] is lowered to its height."""
-    leaves, width, kind = header[LEAVES_A], header[WIDTH_A], header[KIND]
-    best = -1
-    top = 1
-    stack[0] = 0
-    while top > 0:
-        top -= 1
-        k = stack[top]
-        above = node_height(given, kind, nodes, k)
-        if above >= given[BOUND]:
-            continue
-        if k >= leaves - 1:
-            j = k - (leaves - 1)
-            for i in range(j * width, (j + 1) * width):
-                h = height(given, kind, points[i, 0], points[i, 1], points[i, 2])
-                if h < given[BOUND]:
-                    given[BOUND] = h
-                    best = i
-            continue
-        left = 2 * k + 1
-        right = 2 * k + 2
-        a = node_height(given, kind, nodes, left)
-        b = node_height(given, kind, nodes, right)
-        nearer = left if a <= b else right
-        farther = right if a <= b else left
-        stack[top] = farther
-        stack[top + 1] = nearer
-        top += 2
-    return best
-
-
-@part
 def low_samples(
-    header: Ints, given: Floats, points: Floats, nodes: Floats, found: Ints, heights: Floats, stack: Ints
+    header: Ints,
+    given: Floats,
+    points: Floats,
+    nodes: Floats,
+    every: bool,
+    found: Ints,
+    heights: Floats,
+    stack: Ints,
 ) -> int:
-    """The places of all samples less than given[BOUND] above the other body; how many, also beyond the room."""
+    """The places of samples less than given[BOUND] above the other body; how many, also beyond the room.
+
+    every: All of them, or the lowest alone; given[BOUND] is then lowered to its height.
+    """
     leaves, width, kind = header[LEAVES_A], header[WIDTH_A], header[KIND]
     count = 0
     top = 1
@@ -118,20 +95,26 @@ def low_samples(
     while top > 0:
         top -= 1
         k = stack[top]
-        above = node_height(given, kind, nodes, k)
-        if above >= given[BOUND]:
+        header[LOOKED] += 1
+        if node_height(given, kind, nodes, k) >= given[BOUND]:
             continue
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
                 h = height(given, kind, points[i, 0], points[i, 1], points[i, 2])
                 if h < given[BOUND]:
+                    if not every:
+                        count = 0
+                        given[BOUND] = h
                     if count < header[ROOM]:
                         found[count] = i
                         heights[count] = h
                     count += 1
             continue
-        stack[top] = 2 * k + 2
-        stack[top + 1] = 2 * k + 1
+        left = 2 * k + 1
+        right = 2 * k + 2
+        nearer = node_height(given, kind, nodes, left) <= node_height(given, kind, nodes, right)
+        stack[top] = right if nearer else left
+        stack[top + 1] = left if nearer else right
         top += 2
     return count

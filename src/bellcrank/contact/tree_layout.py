@@ -23,7 +23,8 @@ KIND = 5
 WIDTH_A = 6
 WIDTH_B = 7
 WHAT = 8
-HEADER = 9
+LOOKED = 9  # answer: nodes, or pairs of them, looked at
+HEADER = 10
 # kinds of the other body
 PLANE = 0
 SEGMENT = 1

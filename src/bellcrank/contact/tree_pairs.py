@@ -342,4 +342,4 @@ def lowest_places(
     return kept
 
 
-__all__ = ["PLACES", "QUEUE", "lowest_places", "measured", "seen_from_b"]
+__all__ = ["PLACES", "QUEUE", "lowest_places", "measured", "queued", "seen_from_b", "unqueued"]

@@ -27,7 +27,6 @@ DRAG = 0.5 * 1.2 * 0.65
 """Half of air density times drag area [kg/m]."""
 RACK_TRAVEL = 0.05
 """Largest travel of the rack to either side [m]."""
-WHEELS = ("FL", "FR", "RL", "RR")
 
 
 def drive_car(ground: Terrain = PROVING_GROUND) -> System:

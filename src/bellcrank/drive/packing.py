@@ -56,7 +56,7 @@ def triangles(solid: Solid) -> Array:
         if length == 0.0:
             continue
         normal = normal / length
-        if normal @ (corners.mean(axis=0) - centre) < 0.0:
+        if not solid.shell and normal @ (corners.mean(axis=0) - centre) < 0.0:
             normal, corners = -normal, corners[::-1]
         text = solid.colours[k % len(solid.colours)]
         colour = [int(text[i : i + 2], 16) / 255.0 for i in (1, 3, 5)]

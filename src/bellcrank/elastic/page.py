@@ -15,7 +15,8 @@ from bellcrank.elastic.triangles import outer_triangles, rim
 from bellcrank.view.animation import camera, panel_data, speeds_for
 from bellcrank.view.curves import ticks
 from bellcrank.view.pages import animation, counted, floats
-from bellcrank.view.scene import COLOURS, GROUND, GROUND_COLOUR, Deforming, Scene
+from bellcrank.view.placing import GROUND
+from bellcrank.view.scene import COLOURS, GROUND_COLOUR, Deforming, Scene
 from bellcrank.view.shapes import Solid, ball, box, plate
 from bellcrank.view.stress import STOPS, scaled
 from bellcrank.view.svg import tick_labels

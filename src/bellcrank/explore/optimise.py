@@ -49,7 +49,7 @@ class Optimum:
 
     status: "converged", "stopped" (`message` says why) or "interrupted". variables, measures: there. gradients: of
     each measure by each variable, where the method uses them. feasible: whether it keeps to the constraints. history:
-    every point that was computed, in order. seconds: of this session.
+    every point that was computed, in order. seconds: of this call.
     """
 
     study: Study

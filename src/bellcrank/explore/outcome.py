@@ -26,7 +26,7 @@ class Outcome:
 
     status: "done" or "interrupted". rows: numbers of the runs that are here, in order. done: which reached their end.
     failures: the others, with their variables and why. curves: kept quantities, shape (runs, outputs, ...), over
-    `time` [s]. seconds: of this session, in which `fresh` runs were made; the others came from the store.
+    `time` [s]. seconds: of this call, in which `fresh` runs were made; the others came from the store.
     """
 
     study: Study

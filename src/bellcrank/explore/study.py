@@ -178,10 +178,9 @@ class Study:
     def _model_key(self) -> str:
         if self.text is not None:
             return hashlib.sha256(self.text.encode()).hexdigest()
-        from bellcrank.mechanism import analyse
-        from bellcrank.program.llvm import emit
+        from bellcrank.explore.identity import told
 
-        return hashlib.sha256(emit(analyse(self.model).traced().rates, 1).encode()).hexdigest()
+        return hashlib.sha256(told(self.model).encode()).hexdigest()
 
     @cached_property
     def time(self) -> Array:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bellcrank.errors import ModelError
 from bellcrank.files.elements import Element
 from bellcrank.files.places import ModelFileError
-from bellcrank.model import Body, System
+from bellcrank.model import System
 from bellcrank.model.bodies import GROUND
 
 Array = NDArray[np.float64]
@@ -173,11 +173,6 @@ def identity() -> Pose:
     return Pose(np.zeros(3), np.eye(3))
 
 
-def world_pose(body: Body) -> Pose:
-    """Where a body starts."""
-    return Pose(np.array(body.position), body.start_rotation())
-
-
 def balanced(J: Array) -> Array:
     """The inertia of a real body in place of one that breaks the triangle inequality: the mean for all axes."""
     low, middle, high = np.linalg.eigvalsh(J)
@@ -186,4 +181,4 @@ def balanced(J: Array) -> Array:
     return J
 
 
-__all__ = ["GROUND", "Builder", "Imported", "Note", "Pose", "balanced", "identity", "world_pose"]
+__all__ = ["GROUND", "Builder", "Imported", "Note", "Pose", "balanced", "identity"]

@@ -59,6 +59,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "sphere": (*_ON_BODY, "radius"),
     "ellipsoid": (*_ON_BODY, "semi_axes"),
     "superellipsoid": (*_ON_BODY, "semi_axes", "exponents"),
+    "box": (*_ON_BODY, "half_lengths"),
     "capsule": (*_ON_BODY, "radius", "half_length"),
     "cylinder": (*_ON_BODY, "radius", "half_length"),
     "plane": _ON_BODY,
@@ -67,7 +68,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "line": _ON_BODY,
     "implicit": (*_ON_BODY, "function", "size", "name"),
     "revolution": (*_ON_BODY, "function", "length"),
-    "sampled": (*_ON_BODY, "points", "normals"),
+    "sampled": (*_ON_BODY, "points", "normals", "rims"),
     "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
     "parametric": (*_ON_BODY, "points", "sign"),
 }

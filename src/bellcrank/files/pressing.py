@@ -9,6 +9,7 @@ from typing import Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
+from bellcrank.contact.spots import spots
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
@@ -93,7 +94,8 @@ def pressing_entries(
         if key in force.given:
             result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
     result["approach_speed"] = force.given["approach_speed"]
-    if force.points > 1:
+    a, b = force.contact.a.shape, force.contact.b.shape
+    if force.points > 1 or spots(a, b) or spots(b, a):
         result["points"] = force.points
     law = force.friction
     if law is not None:

@@ -14,6 +14,7 @@ from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
+    Box,
     Capsule,
     Circle,
     Cylinder,
@@ -42,6 +43,8 @@ def read_shape(kind: str, fields: Fields) -> Shape:
         case "capsule" | "cylinder":
             make = Capsule if kind == "capsule" else Cylinder
             return make(fields.number("radius"), fields.number("half_length"))
+        case "box":
+            return Box(*fields.vector("half_lengths", (3,)))
         case "ellipsoid":
             return Ellipsoid(*fields.vector("semi_axes", (3,)))
         case "ellipse":
@@ -56,7 +59,8 @@ def read_shape(kind: str, fields: Fields) -> Shape:
             law = fields.function("function", layout.PROFILE_ARGUMENTS)
             return Revolution(lambda z: law(z=z), plain(fields, fields.number("length")))
         case "sampled":
-            return Sampled(_array(fields, "points", 2), _array(fields, "normals", 2))
+            points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
+            return Sampled(points, normals, rims=_rims(fields) if "rims" in fields else None)
         case "bezier_grid":
             inside = None
             if "inside" in fields:
@@ -75,6 +79,15 @@ def _array(fields: Fields, key: str, dimensions: int) -> NDArray[np.float64]:
         return unpacked(fields.word(key), dimensions)
     except ValueError as error:
         raise fields.get(key).error(f"{key} of {fields.who} cannot be read: {error}") from error
+
+
+def _rims(fields: Fields) -> tuple[NDArray[np.int64], ...]:
+    """Loops of samples, -1 behind each."""
+    numbers = _array(fields, "rims", 1)
+    if len(numbers) == 0 or numbers[-1] != -1.0 or np.any(numbers != np.round(numbers)):
+        raise fields.get("rims").error(f"rims of {fields.who} are whole numbers, each rim with -1 behind it")
+    loops = np.split(numbers.astype(np.int64), np.flatnonzero(numbers == -1.0) + 1)
+    return tuple(loop[:-1] for loop in loops[:-1])
 
 
 def plain(fields: Fields, value: Scalar) -> float:
@@ -105,6 +118,8 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
         case Capsule() | Cylinder():
             kind = "capsule" if isinstance(shape, Capsule) else "cylinder"
             return {"kind": kind, "radius": shape.radius, "half_length": shape.half_length}
+        case Box():
+            return {"kind": "box", "half_lengths": row(shape.half_lengths)}
         case Ellipsoid():
             return {"kind": "ellipsoid", "semi_axes": row((shape.a, shape.b, shape.c))}
         case Ellipse():
@@ -126,7 +141,14 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 "length": shape.length,
             }
         case Sampled():
-            return {"kind": "sampled", "points": packed(shape.points), "normals": packed(shape.normals)}
+            rims = [np.append(rim, -1.0) for rim in shape.rims or ()]
+            open_at = {"rims": packed(np.concatenate(rims))} if rims else {}
+            return {
+                "kind": "sampled",
+                "points": packed(shape.points),
+                "normals": packed(shape.normals),
+                **open_at,
+            }
         case BezierGrid():
             inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}
             return {"kind": "bezier_grid", "points": packed(shape.grid), "around": shape.around, **inside}

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from bellcrank.contact.impact import ImpactError, Propagation
 from bellcrank.contact.sustained import ContactState as Lasting
 from bellcrank.contact.sustained import JammedContact, contact_forces
-from bellcrank.errors import ModelError
 from bellcrank.formulations.loops import Partition
+from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.gaps import TOUCHING
 from bellcrank.impacts.modes import (
     SETTING_OFF,
     ContactForces,
@@ -73,11 +72,11 @@ class Contacts:
         shared = base.compiled.setdefault(("contacts", *base.system.contacts.values()), ({}, {}))
         contacts._made, contacts._variants = shared
         for pair in pairs:
-            _check_movable(pair, base)
-        _check_dimensions(pairs)
+            check_movable(pair, base)
+        check_dimensions(pairs)
         _, states, _ = contacts.impact_program(base.partition).evaluate(base.kernel_input())
         for pair, s in zip(pairs, states, strict=True):
-            _check_apart(pair, s)
+            check_apart(pair, s)
         return contacts
 
     @property
@@ -391,35 +390,3 @@ def modes_key(modes: Modes) -> Hashable:
 def shared_key(modes: Modes, sharing: Sharing | None) -> Hashable:
     """Modes, and how contacts share in them, as a key."""
     return (modes_key(modes), None if sharing is None else sharing.key)
-
-
-def _check_apart(pair: ContactPair, s: ContactState) -> None:
-    if s.gap >= -TOUCHING:
-        return
-    a, b = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
-    way = ", ".join(f"{-s.gap * x + 0.0:.4g}" for x in s.normal)
-    raise ModelError(
-        f"contact {pair.contact.name!r}: {a!r} and {b!r} start {-s.gap * 1e3:.3g} mm inside each other; "
-        f"to separate them, move {b!r} by ({way}) m, or make a shape smaller"
-    )
-
-
-def _check_movable(pair: ContactPair, base: Mechanism) -> None:
-    """Shapes between which nothing moves never meet."""
-    links = (*base.linkage.path(pair.a.link, pair.base), *base.linkage.path(pair.b.link, pair.base))
-    if not any(len(base.linkage.links[k].own_speeds) for k in links):
-        a, b = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
-        raise ModelError(
-            f"contact {pair.contact.name!r} can never close: {a!r} and {b!r} do not move against each other; "
-            "put one of its shapes on a body that moves"
-        )
-
-
-def _check_dimensions(pairs: Sequence[ContactPair]) -> None:
-    flat = [pair.contact.name for pair in pairs if pair.planar]
-    if flat and len(flat) < len(pairs):
-        solid = next(pair.contact.name for pair in pairs if not pair.planar)
-        raise ModelError(
-            f"contact {flat[0]!r} is between plane curves, contact {solid!r} between solid shapes; use one kind: "
-            "a circle becomes a sphere or a cylinder, a line becomes a plane"
-        )

@@ -8,8 +8,6 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
 
-TOUCHING = 1e-8
-"""Contacts nearer than this at an impact take part in it [m]."""
 MISSED = 1e-9
 """A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]."""
 
@@ -45,4 +43,4 @@ def watching(pair: ContactPair) -> list[Event]:
     ]
 
 
-__all__ = ["TOUCHING", "Gap", "GapRate", "watching"]
+__all__ = ["Gap", "GapRate", "watching"]

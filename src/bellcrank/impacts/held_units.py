@@ -9,6 +9,7 @@ Unilateral Contacts. The corrections of `hold` are those nearest in the metric o
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,20 @@ from bellcrank.simulate.vocabulary import call
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+(
+    KERNELS_AT,
+    SIZES_AT,
+    NUMBERS_AT,
+    X_AT,
+    Y_AT,
+    IMPACT_AT,
+    ROWS_AT,
+    COLUMNS_AT,
+    FORCES_AT,
+    PIVOTS_AT,
+    WORK_AT,
+) = range(11)
+"""Places of the pointers that the functions are given."""
 RATES, IMPACT, FREE, PROJECT, WATCH, ADDRESSES = range(6)
 """Of the kernels of the open mechanism."""
 POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, HEAD = range(9)
@@ -68,6 +83,20 @@ def solve_cholesky(a: Floats, v: Floats, row: int) -> None:
         total = v[row, i]
         for j in range(i):
             v[row, j] -= a[i, j] * total
+
+
+@part
+def held_arrays(pointers: Any) -> tuple[Ints, Ints, Ints, Floats, Floats, Floats, Floats, Floats]:
+    """Addresses, sizes, lasting contacts, their properties, [t, q, u_i, p], impact, forces, speeds of the contacts."""
+    addresses = vector(pointers[KERNELS_AT], ADDRESSES)
+    head = vector(pointers[SIZES_AT], HEAD)
+    contacts = matrix(pointers[SIZES_AT], HEAD, head[LASTING], IDENTITY)
+    properties = matrix(pointers[NUMBERS_AT], 0, head[LASTING], PROPERTIES)
+    x = vector(pointers[X_AT], 1 + head[POSITIONS] + head[SPEEDS] + head[PARAMETERS])
+    impact = vector(pointers[IMPACT_AT], 1)
+    forces = matrix(pointers[FORCES_AT], 0, head[LASTING], head[WIDTH])
+    slip = matrix(pointers[FORCES_AT], head[LASTING] * head[WIDTH], head[LASTING], head[WIDTH])
+    return addresses, head, contacts, properties, x, impact, forces, slip
 
 
 @part
@@ -139,41 +168,22 @@ def delassus(M: Floats, J: Floats, C: Floats, W: Floats, pivots: Ints) -> None:
 
 
 @part
-def bear(
-    addresses_at: Ints,
-    sizes_at: Ints,
-    numbers_at: Floats,
-    x_at: Floats,
-    dy: Floats,
-    impact_at: Floats,
-    rows_at: Floats,
-    columns_at: Floats,
-    forces_at: Floats,
-    pivots_at: Ints,
-    work_at: Floats,
-) -> None:
+def bear(dy: Floats, *pointers: Any) -> None:
     """Rates of the state; forces of each lasting contact (normal, tangents), its speeds, and f stay in `forces`."""
-    addresses = vector(addresses_at, ADDRESSES)
-    head = vector(sizes_at, HEAD)
+    addresses, head, contacts, properties, x, impact, forces, slip = held_arrays(pointers)
     n, width, lasting, q = head[SPEEDS], head[WIDTH], head[LASTING], head[POSITIONS]
-    contacts = matrix(sizes_at, HEAD, lasting, IDENTITY)
-    properties = matrix(numbers_at, 0, lasting, PROPERTIES)
     most = lasting * width
-    x = vector(x_at, 1 + q + n + head[PARAMETERS])
-    impact = vector(impact_at, 1)
-    free = matrix(work_at, most * most, head[CONTACTS], width)
+    free = matrix(pointers[WORK_AT], most * most, head[CONTACTS], width)
     call(addresses[RATES], x, dy)
     call(addresses[IMPACT], x, impact)
     call(addresses[FREE], x, free)
-    forces = matrix(forces_at, 0, lasting, width)
-    slip = matrix(forces_at, most, lasting, width)
-    f = matrix(forces_at, 2 * most, 1, most)
-    J = matrix(rows_at, 0, most, n)
-    V = matrix(columns_at, 0, most, n)
-    held = gather(sizes_at, numbers_at, x, impact_at, J, V, slip, 1)
-    W = matrix(work_at, 0, held, held)
-    pivots = vector(pivots_at, held)
-    delassus(matrix(impact_at, 0, n, n), J, V, W, pivots)
+    f = matrix(pointers[FORCES_AT], 2 * most, 1, most)
+    J = matrix(pointers[ROWS_AT], 0, most, n)
+    V = matrix(pointers[COLUMNS_AT], 0, most, n)
+    held = gather(pointers[SIZES_AT], pointers[NUMBERS_AT], x, pointers[IMPACT_AT], J, V, slip, 1)
+    W = matrix(pointers[WORK_AT], 0, held, held)
+    pivots = vector(pointers[PIVOTS_AT], held)
+    delassus(matrix(pointers[IMPACT_AT], 0, n, n), J, V, W, pivots)
     h = 0
     for c in range(lasting):
         for j in range(width):
@@ -196,58 +206,23 @@ def bear(
                 forces[c, j] = -properties[c, FRICTION] * direction(properties, slip, c, j) * forces[c, 0]
 
 
-def rates(
-    addresses_at: Ints,
-    sizes_at: Ints,
-    numbers_at: Floats,
-    x_at: Floats,
-    y_at: Floats,
-    impact_at: Floats,
-    rows_at: Floats,
-    columns_at: Floats,
-    forces_at: Floats,
-    pivots_at: Ints,
-    work_at: Floats,
-) -> int:
+def rates(*pointers: Any) -> int:
     """[t, q, u_i, p] to the rates of q and u_i with the forces of lasting contacts."""
-    head = vector(sizes_at, HEAD)
-    dy = vector(y_at, head[POSITIONS] + head[SPEEDS])
-    bear(
-        addresses_at, sizes_at, numbers_at, x_at, dy, impact_at, rows_at, columns_at, forces_at, pivots_at, work_at
-    )  # fmt: skip
+    head = vector(pointers[SIZES_AT], HEAD)
+    bear(vector(pointers[Y_AT], head[POSITIONS] + head[SPEEDS]), *pointers)
     return 0
 
 
-def events(
-    addresses_at: Ints,
-    sizes_at: Ints,
-    numbers_at: Floats,
-    x_at: Floats,
-    y_at: Floats,
-    impact_at: Floats,
-    rows_at: Floats,
-    columns_at: Floats,
-    forces_at: Floats,
-    pivots_at: Ints,
-    work_at: Floats,
-) -> int:
+def events(*pointers: Any) -> int:
     """The events of the open mechanism, less the gaps that are closed, then what ends each lasting contact."""
-    addresses = vector(addresses_at, ADDRESSES)
-    head = vector(sizes_at, HEAD)
+    addresses, head, contacts, properties, x, _, forces, slip = held_arrays(pointers)
     n, width, lasting, q = head[SPEEDS], head[WIDTH], head[LASTING], head[POSITIONS]
-    contacts = matrix(sizes_at, HEAD, lasting, IDENTITY)
-    properties = matrix(numbers_at, 0, lasting, PROPERTIES)
     most = lasting * width
-    x = vector(x_at, 1 + q + n + head[PARAMETERS])
-    y = vector(y_at, head[WATCHED])
+    y = vector(pointers[Y_AT], head[WATCHED])
     # The rates come where nobody looks: behind W and the free accelerations.
-    dy = matrix(work_at, most * most + head[CONTACTS] * width, 1, q + n)
-    bear(
-        addresses_at, sizes_at, numbers_at, x_at, dy[0], impact_at, rows_at, columns_at, forces_at, pivots_at, work_at
-    )  # fmt: skip
+    dy = matrix(pointers[WORK_AT], most * most + head[CONTACTS] * width, 1, q + n)
+    bear(dy[0], *pointers)
     call(addresses[WATCH], x, y)
-    forces = matrix(forces_at, 0, lasting, width)
-    slip = matrix(forces_at, most, lasting, width)
     e = head[WATCHED]
     for c in range(lasting):
         for k in range(GAP_EVENTS):
@@ -272,33 +247,16 @@ def events(
     return 0
 
 
-def hold(
-    addresses_at: Ints,
-    sizes_at: Ints,
-    numbers_at: Floats,
-    x_at: Floats,
-    y_at: Floats,
-    impact_at: Floats,
-    rows_at: Floats,
-    columns_at: Floats,
-    forces_at: Floats,
-    pivots_at: Ints,
-    work_at: Floats,
-) -> int:
+def hold(*pointers: Any) -> int:
     """[q, u_i corrected, residual, margin]: one Newton step to closed gaps and to no speed along the held rows."""
-    addresses = vector(addresses_at, ADDRESSES)
-    head = vector(sizes_at, HEAD)
+    addresses, head, contacts, _, x, impact, _forces, slip = held_arrays(pointers)
     n, width, lasting, q = head[SPEEDS], head[WIDTH], head[LASTING], head[POSITIONS]
-    contacts = matrix(sizes_at, HEAD, lasting, IDENTITY)
     most = lasting * width
-    x = vector(x_at, 1 + q + n + head[PARAMETERS])
-    y = vector(y_at, q + n + 2)
-    impact = vector(impact_at, 1)
-    slip = matrix(forces_at, most, lasting, width)
-    move = matrix(forces_at, 2 * most, 2, most)
+    y = vector(pointers[Y_AT], q + n + 2)
+    move = matrix(pointers[FORCES_AT], 2 * most, 2, most)
     behind = most * most
-    here = matrix(work_at, behind, 1, 1 + q + n + head[PARAMETERS])
-    dq = matrix(work_at, behind + 1 + q + n + head[PARAMETERS], 2, q + n)
+    here = matrix(pointers[WORK_AT], behind, 1, 1 + q + n + head[PARAMETERS])
+    dq = matrix(pointers[WORK_AT], behind + 1 + q + n + head[PARAMETERS], 2, q + n)
     for i in range(q + n):
         y[i] = x[1 + i]
     y[q + n] = 0.0
@@ -310,12 +268,14 @@ def hold(
     for i in range(q + n):
         here[0, 1 + i] = y[i]
     call(addresses[IMPACT], here, impact)
-    J = matrix(rows_at, 0, most, n)
-    V = matrix(columns_at, 0, most, n)
-    held = gather(sizes_at, numbers_at, here[0], impact_at, J, V, slip, 0)
+    J = matrix(pointers[ROWS_AT], 0, most, n)
+    V = matrix(pointers[COLUMNS_AT], 0, most, n)
+    held = gather(pointers[SIZES_AT], pointers[NUMBERS_AT], here[0], pointers[IMPACT_AT], J, V, slip, 0)
     h = 0
     for c in range(lasting):
-        gap = matrix(impact_at, n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)), 1, 1)
+        gap = matrix(
+            pointers[IMPACT_AT], n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)), 1, 1
+        )
         y[q + n] = max(y[q + n], abs(gap[0, 0]))
         for j in range(width):
             if j == 0 or contacts[c, STICKS] == 1:
@@ -324,9 +284,9 @@ def hold(
                     move[0, h] = -gap[0, 0]
                 move[1, h] = -slip[c, j]
                 h += 1
-    W = matrix(work_at, 0, held, held)
-    pivots = vector(pivots_at, held)
-    delassus(matrix(impact_at, 0, n, n), J, V, W, pivots)
+    W = matrix(pointers[WORK_AT], 0, held, held)
+    pivots = vector(pointers[PIVOTS_AT], held)
+    delassus(matrix(pointers[IMPACT_AT], 0, n, n), J, V, W, pivots)
     solve(W, pivots, 0, move, 0)
     solve(W, pivots, 0, move, 1)
     # Positions follow speeds through the rates of q, which are linear in them.

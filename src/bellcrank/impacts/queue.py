@@ -30,6 +30,7 @@ from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.trace import Scalar, function
 from bellcrank.result.result import Result
 from bellcrank.simulate import Options, Trajectory, integrate
+from bellcrank.simulate.events import CLOCK
 from bellcrank.simulate.loop import Change
 
 Array = NDArray[np.float64]
@@ -47,6 +48,9 @@ class Check:
 
 class CheckTime(StateEvent):
     """The times at which gaps are checked."""
+
+    def __post_init__(self) -> None:
+        assert self.direction == CLOCK
 
 
 class QueueSegment(Segment):
@@ -78,7 +82,7 @@ class QueueSegment(Segment):
         def wave(kin: Kinematics, t: Scalar) -> Scalar:
             return function("sin", turn * t)
 
-        return [CheckTime("check", trace=wave)]
+        return [CheckTime("check", direction=CLOCK, trace=wave)]
 
     def _watched_key(self) -> Hashable:
         return ("checks", self.options.max_step)

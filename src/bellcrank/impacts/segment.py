@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.events import Event, watch_program
+from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.contacts import Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.gaps import TOUCHING, Gap, watching
+from bellcrank.impacts.gaps import Gap, watching
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.surfaces import Elsewhere, searches

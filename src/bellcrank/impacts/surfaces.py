@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from bellcrank.contact.several import NEAR
 from bellcrank.contact.source import Source, leader
 from bellcrank.events import Event
+from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.gaps import TOUCHING
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.tracking import Tracker, trackers
 

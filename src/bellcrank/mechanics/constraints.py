@@ -187,10 +187,6 @@ def twist_columns(kin: Kinematics, link: int, base: int, point: Vec) -> list[tup
     return [(z, v)]
 
 
-_Parts: TypeAlias = tuple[Scalar, Vec, Vec]
-"""Residual, and the vectors that a turn and a shift of the first side are multiplied with."""
-
-
 def _component(i: int, sign: float, w: Vec, v: Vec) -> Scalar:
     return sign * v[i]
 

@@ -19,7 +19,7 @@ from bellcrank.mechanics.constraints import (
 )
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, mat, matmul, scale, times, vec
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, mat, matmul, scale, sub, times, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Expr, Scalar, compare
@@ -75,6 +75,13 @@ class ContactPair:
         pose = kin.pose(m.link, self.base)
         R = (kin.vector(m.R[0]), kin.vector(m.R[1]), kin.vector(m.R[2]))
         return matmul(pose.R, R), add(pose.p, times(pose.R, kin.vector(m.p)))
+
+    def velocity_of(self, kin: Kinematics, link: int, point: Vec) -> Vec:
+        """Of a link, where it passes a point, seen from the base [m/s]."""
+        if link == self.base:
+            return ZERO
+        motion, pose = kin.motion(link, self.base), kin.pose(link, self.base)
+        return add(motion.v, cross(motion.w, sub(point, pose.p)))
 
     def equation(self, kin: Kinematics, found: Closest, direction: Vec, residual: Scalar) -> Equation:
         """The velocity of b against a at the contact along a direction, as a row."""

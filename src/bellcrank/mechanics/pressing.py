@@ -70,13 +70,13 @@ class Pressing:
     @cached_property
     def velocity(self) -> Vec:
         """Of b against a at the point [m/s]."""
-        return sub(self._velocity(self.pair.b.link), self._velocity(self.pair.a.link))
+        return sub(
+            self.velocity_of(self.pair.b.link, self.point), self.velocity_of(self.pair.a.link, self.point)
+        )
 
-    def _velocity(self, link: int) -> Vec:
-        if link == self.pair.base:
-            return ZERO
-        motion, pose = self.kin.motion(link, self.pair.base), self.kin.pose(link, self.pair.base)
-        return add(motion.v, cross(motion.w, sub(self.point, pose.p)))
+    def velocity_of(self, link: int, point: Vec) -> Vec:
+        """Of a link, where it passes a point, seen from the common link [m/s]."""
+        return self.pair.velocity_of(self.kin, link, point)
 
     @cached_property
     def rate(self) -> Scalar:

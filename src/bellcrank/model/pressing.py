@@ -15,6 +15,7 @@ from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.search import held
 from bellcrank.contact.shapes import Plane, Shape, Sphere
 from bellcrank.contact.source import Source, input_names, leader, local_of
+from bellcrank.contact.spots import spots
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
@@ -43,15 +44,17 @@ def contact_force(
     young: Any = None,
     poisson: Any = 0.3,
     approach_speed: float = 1.0,
-    points: int = 1,
+    points: int | None = None,
 ) -> list[ContactForce]:
     """The forces between two shapes that overlap, one for each point at which they may touch.
 
     stiffness: K of F = K d^exponent [N/m^exponent]; or young: Young's modulus [Pa], one number for both bodies or
     one each, infinite for a rigid one, with poisson: Poisson's ratio likewise; then K follows the local curvatures
-    (Hertz, elliptic contact). points: At how many points at most a sampled surface touches at a time; each presses with
-    the whole stiffness. Of several points the forces are called "<name> 1", "<name> 2" and so on. exponent: 1.5
-    where missing, 1 for Kelvin and Voigt. damping: Of Kelvin and Voigt's law [N s/m], which knows no restitution.
+    (Hertz, elliptic contact). points: At how many points at most a sampled surface touches at a time, 1 where missing.
+    A capsule, a cylinder or a box touches a plane with its ends, rims or corners, all of them where points is missing,
+    or with its lowest point alone for points=1. Each point presses with the whole stiffness; of several points the
+    forces are called "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping:
+    Of Kelvin and Voigt's law [N s/m], which knows no restitution.
     approach_speed: Of the touch [m/s], used until a run meets the first; it is kept in the parameter
     "<name> approach speed". Slower touches than a thousandth of it are damped as such.
     """
@@ -88,14 +91,15 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    count = count_of_points(who, points, a.shape, b.shape)
+    touching = _spots(points, young, a, b)
+    count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
         if factor:
             v0 = parameters.add(Parameter(f"{own} approach speed", speed, "m/s", True))
-        sides = sides_around(parameters, own, a, b)
+        sides = touching[k] if touching else sides_around(parameters, own, a, b)
         bend: tuple[Scalar, Scalar, Scalar] | None = None
         if isinstance(rubbing, LuGre):
             x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
@@ -138,13 +142,25 @@ def search_values(name: str) -> list[tuple[str, float]]:
     return [(f"{name} clearance", 1.0), *((f"{name} pose {k}", value) for k, value in enumerate(pose))]
 
 
+def _spots(points: Any, young: Any, a: PlacedShape, b: PlacedShape) -> list[tuple[PlacedShape, PlacedShape]]:
+    """Both sides for each spot with which one of them presses on a plane; none where one point is asked for."""
+    of_a, of_b = spots(a.shape, b.shape), spots(b.shape, a.shape)
+    if young is not None or points not in (None, len(of_a) + len(of_b)):
+        return []
+    return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
+
+
 def count_of_points(who: str, points: Any, a: Shape, b: Shape) -> int:
     """At how many points at most two shapes touch at a time, as the user says it."""
+    points = 1 if points is None else points
     if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
-    if points > 1 and not isinstance((a, b)[leader(a, b)], Sampled):
+    if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
+        most = len(spots(a, b)) + len(spots(b, a))
+        of = "points= belongs to surfaces of samples and of patches"
         raise ModelError(
-            f"{who}: {type(a).__name__} and {type(b).__name__} touch at one point; points= belongs to sampled surfaces"
+            f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
+            + (f"give points={most}, or points=1" if most else of)
         )
     return points
 

@@ -48,6 +48,12 @@ class ShapeMethods:
 
         return self.shape(Capsule(radius, half_length), at, rotation)
 
+    def box(self, half_x: Any, half_y: Any, half_z: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
+        """A box, half its edges along the axes of its frame [m]; at [m] and rotation as for a capsule."""
+        from bellcrank.contact.shapes import Box
+
+        return self.shape(Box(half_x, half_y, half_z), at, rotation)
+
     def cylinder(self, radius: Any, half_length: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
         """A cylinder along z of its frame: radius and half_length [m]; at [m] and rotation as for a capsule."""
         from bellcrank.contact.shapes import Cylinder

@@ -15,16 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 import bellcrank
 from bellcrank.program import cache
-from bellcrank.program.llvm import emit
+from bellcrank.program.llvm import emit, linked
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE
-from bellcrank.program.subprogram import Subprogram, called
+from bellcrank.program.subprogram import Subprogram
 
 LEVEL = 1
 """Effort of LLVM's code generator. Level 0 gives code half as fast, levels 2 and 3 the same code later."""
 LARGE = 300_000
 """Programs of more operations than this are compiled with the least effort, to bound the wait."""
 
+_EMITTERS = "schedule", "together", "pairs", "pair_signs", "step", "llvm", "registers", "writer", "elementary"
 _lock = threading.RLock()
 _started = False
 
@@ -88,10 +89,10 @@ def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE
         code, found = _object(program, lanes, limit)
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(_level(program)))
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
-        for target in called(program):
-            if (lanes, limit) not in target.objects:
-                target.objects[lanes, limit], _ = _object(target.program, lanes, limit, target)
-            engine.add_object_file(binding.ObjectFileRef.from_data(target.objects[lanes, limit]))
+        for target, wide in linked(program, lanes):
+            if (wide, limit) not in target.objects:
+                target.objects[wide, limit], _ = _object(target.program, wide, limit, target)
+            engine.add_object_file(binding.ObjectFileRef.from_data(target.objects[wide, limit]))
         engine.finalize_object()
     return Kernel(
         engine,
@@ -143,7 +144,7 @@ def _start() -> Any:
 def _emitter() -> str:
     """What the code between a program and its machine code is, to the letter: other code, other entries."""
     digest = hashlib.sha256()
-    for name in ("schedule", "pairs", "step", "llvm", "writer", "elementary"):
+    for name in _EMITTERS:
         source = Path(__file__).with_name(f"{name}.py")
         digest.update(source.read_bytes() if source.exists() else bellcrank.__version__.encode())
     return digest.hexdigest()

@@ -14,6 +14,7 @@ from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
 from bellcrank.program.step import Pair, Step
 from bellcrank.program.subprogram import Subprogram
+from bellcrank.program.together import call_widths
 from bellcrank.program.writer import StepWriter
 
 ROW = 16
@@ -24,6 +25,9 @@ LARGEST_FRAME = 64 * 1024
 
 TOGETHER = 8
 """Sines evaluated at once: one register of 512 bits or two of 256, whose latencies overlap."""
+
+WIDEST_CALLED = 4
+"""Most lanes of calls that are made together: those of a batch, which calls the same machine code."""
 
 WIDEST_PAIRED = 4
 """Most lanes with which twins share registers: four by two doubles are the widest register there is."""
@@ -40,8 +44,41 @@ def emit(
     """
     if lanes not in (1, 2, 4, 8):
         raise ValueError(f"lanes must be 1, 2, 4 or 8, not {lanes}")
-    plan = schedule(program, max(1, TOGETHER // lanes), limit, lanes <= WIDEST_PAIRED, calls=True)
+    plan = schedule(
+        program,
+        max(1, TOGETHER // lanes),
+        limit,
+        lanes <= WIDEST_PAIRED,
+        calls=calls_together(lanes),
+        copying=_copying(target, lanes),
+    )
     return _Module(plan, lanes, target).text()
+
+
+def calls_together(lanes: int) -> int:
+    """How many calls of a subprogram are made at once, at most, by a program for so many states."""
+    return max(1, WIDEST_CALLED // lanes)
+
+
+def linked(program: Program, lanes: int) -> list[tuple[Subprogram, int]]:
+    """The subprograms that the code of a program is linked to, and their lanes."""
+    found: dict[tuple[str, int], Subprogram] = {}
+    pending = [(program, lanes)]
+    while pending:
+        caller, states = pending.pop()
+        widths = call_widths(
+            caller, calls_together(states), copying=caller is program and _copying(None, lanes)
+        )
+        for digest, (target, width) in widths.items():
+            if (digest, states * width) not in found:
+                found[digest, states * width] = target
+                pending.append((target.program, states * width))
+    return [(target, states) for (_, states), target in found.items()]
+
+
+def _copying(target: Subprogram | None, lanes: int) -> bool:
+    """Whether blocks are laid side by side for calls."""
+    return target is None and lanes == 1
 
 
 def _name(target: Subprogram, lanes: int) -> str:
@@ -57,9 +94,10 @@ class _Module(StepWriter):
         self.target = target
         self.blocks = "" if target is None else _blocks(target, "ptr noalias readonly ")
         steps = [s for piece in plan.pieces for s in piece.steps if isinstance(s, Step)]
-        calls = [s.args[0].program for s in steps if s.op == "call"]
-        self.handed = max((len(p.inputs) for p in calls), default=0)
-        self.given = max((len(p.outputs) for p in calls), default=0)
+        calls = [s.args[0] for s in steps if s.op == "call"]
+        self.handed = max((c.width * len(c.target.program.inputs) for c in calls), default=0)
+        self.given = max((c.width * len(c.target.program.outputs) for c in calls), default=0)
+        self.copies = lanes > 1 and target is None
         self.outputs: dict[int, list[int]] = {}
         for k, o in enumerate(plan.outputs):
             if type(o) is int:
@@ -77,6 +115,8 @@ class _Module(StepWriter):
             self._many()
         bodies.append("\n".join(self.lines))
         helpers = []
+        if self.copies:
+            helpers.append(COPY)
         if self.searches:
             helpers.append(SEARCH)
         if self.widths:
@@ -167,32 +207,49 @@ class _Module(StepWriter):
     def _call(self, step: Step) -> None:
         """Lay out the arguments behind the workspace, call, and take the results from behind them.
 
-        Blocks that stand in a row among the inputs are handed over where they are.
+        Calls that are made together lie side by side. Blocks that stand in a row among the inputs are handed over where
+        they are.
         """
-        target, args = step.args[0], step.args[1:]
+        (target, width), made = step.args[0], step.calls()
+        # Lanes that are left over repeat the last call.
+        sides = [made[min(lane, len(made) - 1)][0] for lane in range(width)]
         x, free = self.plan.slots, self.plan.slots
-        packed = [a for a, (block, _) in zip(args, target.places, strict=True) if block == 0]
-        for a in packed:
-            self.store(self.ref(a), "%w", free)
-            free += 1
+        for k, (block, _) in enumerate(target.places):
+            if block == 0:
+                for args in sides:
+                    self.store(self.ref(args[k]), "%w", free)
+                    free += 1
         pointers = ""
         for first, count in target.blocks:
-            block = args[first : first + count]
-            base = self._row(block)
+            blocks = [args[first : first + count] for args in sides]
+            base = self._row(blocks[0]) if width == 1 else None
             if base is None:
-                for k, a in enumerate(block):
-                    self.store(self.ref(a), "%w", free + k)
+                for lane, block in enumerate(blocks):
+                    self._beside(block, free + lane, width)
                 base = "%w", free
-                free += count
+                free += count * width
             pointers += f", ptr {self._address(*base)}"
         behind = self.plan.slots + self.handed
-        name = _name(target, self.lanes)
+        name = _name(target, width * self.lanes)
         self.declare(f"declare void @{name}(ptr, ptr{', ptr' * len(target.blocks)}) nounwind")
         to = self._address("%w", behind)
         self.lines.append(f"  call void @{name}(ptr {self._address('%w', x)}, ptr {to}{pointers})")
-        for k, o in enumerate(step.outs):
-            if o >= 0:
-                self.op(f"load {self.T}, ptr {self._address('%w', behind + k)}, align 8", f"%v{o}")
+        for lane, (_, outs) in enumerate(made):
+            for k, o in enumerate(outs):
+                if o >= 0:
+                    at = self._address("%w", behind + k * width + lane)
+                    self.op(f"load {self.T}, ptr {at}, align 8", f"%v{o}")
+
+    def _beside(self, block: Sequence[int | float], slot: int, width: int) -> None:
+        """Store a block into every so many slots of the workspace."""
+        base = self._row(block)
+        if base is None:
+            for k, a in enumerate(block):
+                self.store(self.ref(a), "%w", slot + k * width)
+            return
+        self.copies = True
+        to, place = self._address("%w", slot), self._address(*base)
+        self.lines.append(f"  call void @copy(ptr {place}, i64 1, ptr {to}, i64 {width}, i64 {len(block)})")
 
     def _row(self, args: Sequence[int | float]) -> tuple[str, int] | None:
         """Where arguments begin that stand in a row among the inputs."""
@@ -230,7 +287,6 @@ class _Module(StepWriter):
         if lanes == 1:
             self.lines.append(many_text(n_in, n_out))
             return
-        self.lines.append(COPY)
         self.lines.append(
             "define void @kernel_many(ptr noalias readonly %X, ptr noalias %Y, i64 %rows) nounwind {\nentry:"
         )

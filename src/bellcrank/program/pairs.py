@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from bellcrank.program.step import Both, Pair, Step
+from bellcrank.program.pair_signs import Form, Joint, settled
+from bellcrank.program.step import Pair, Step
 
 DEEPEST = 8
 """How far two values that depend on no twin are compared before they count as different."""
@@ -28,21 +29,7 @@ _PAIRED = frozenset({"mul", "div", "add", "fma", "sqrt"})
 _COMMUTE = frozenset({"mul", "add", "fma"})
 
 
-class _Form(NamedTuple):
-    """A step up to signs: what is done on which values, and the sign each of them has there."""
-
-    family: str
-    out: int
-    args: tuple[Any, ...]
-    signs: tuple[int, ...]
-
-    def swapped(self) -> _Form:
-        """The same with its first two operands exchanged."""
-        (a, b, *rest), (p, r, *signs) = self.args, self.signs
-        return self._replace(args=(b, a, *rest), signs=(r, p, *signs))
-
-
-Match = tuple[_Form, _Form]
+Match = tuple[Form, Form]
 
 
 def paired(
@@ -53,7 +40,7 @@ def paired(
     matches = search.matches()
     if not matches:
         return list(steps)
-    return _needed(_settled(_Joining(steps, matches).ordered()), outputs)
+    return _needed(settled(_Joining(steps, matches).ordered()), outputs)
 
 
 class _Search:
@@ -64,11 +51,13 @@ class _Search:
         self.twin = dict(twins)
         self.positive: dict[int, tuple[int, int]] = {}
         """By the negative of a value: that value, and the sign between them."""
-        self.forms: dict[int, _Form] = {}
-        self.users: dict[tuple[int, str], list[_Form]] = defaultdict(list)
+        self.forms: dict[int, Form] = {}
+        self.users: dict[tuple[int, str], list[Form]] = defaultdict(list)
         self.sided: set[int] = set(twins)
         """Values that depend on an input with a twin."""
         self.sines: dict[tuple[int, int], int] = {}
+        self.calls: dict[str, list[tuple[tuple[int | float, ...], tuple[int, ...]]]] = defaultdict(list)
+        """By their subprogram: calls whose twin has not come yet."""
         for step in steps:
             if step.op == "neg" and type(step.args[0]) is int:
                 base, sign = self.positive.get(step.args[0], (step.args[0], 1))
@@ -88,7 +77,7 @@ class _Search:
                 args[k], sign = self.positive[a]
                 signs[k] *= sign
         out = step.outs[0]
-        form = _Form(_FAMILY.get(step.op, step.op), out, tuple(args), tuple(signs))
+        form = Form(_FAMILY.get(step.op, step.op), out, tuple(args), tuple(signs))
         self.forms[out] = form
         values = {a for a in args if type(a) is int}
         if not self.sided.isdisjoint(values):
@@ -106,9 +95,10 @@ class _Search:
                         self.sided.add(out)
 
     def _note_call(self, step: Step) -> None:
-        """Calls have no twins; what they give is of the side of what they are given."""
-        if not self.sided.isdisjoint(step.reads()):
-            self.sided.update(o for o in step.outs if o >= 0)
+        """What a call gives is of the side of what it is given."""
+        for args, outs in step.calls():
+            if any(type(a) is int and self.positive.get(a, (a, 1))[0] in self.sided for a in args):
+                self.sided.update(o for o in outs if o >= 0)
 
     def matches(self) -> dict[int, Match]:
         """By each value of a pair: both forms, their operands in the same order."""
@@ -116,6 +106,9 @@ class _Search:
         for step in self.steps:
             if step.op == "sincos":
                 self._join_sines(step)
+                continue
+            if step.op == "call":
+                self._join_calls(step)
                 continue
             form = self.forms.get(step.outs[0])
             if form is not None and form.out in self.sided and form.out not in self.twin:
@@ -129,7 +122,31 @@ class _Search:
                 if out is not None and other is not None:
                     self.twin[out], self.twin[other] = other, out
 
-    def _match(self, form: _Form, found: dict[int, Match]) -> None:
+    def _join_calls(self, step: Step) -> None:
+        """Calls on twins give twins."""
+        for call in step.calls():
+            args, outs = call
+            if self.sided.isdisjoint(outs):
+                continue
+            waiting = self.calls[step.args[0].target.digest]
+            for k, (others, results) in enumerate(waiting):
+                if all(self._same_side(a, b) for a, b in zip(args, others, strict=True)):
+                    del waiting[k]
+                    for o, p in zip(outs, results, strict=True):
+                        if o >= 0 and p >= 0:
+                            self.twin[o], self.twin[p] = p, o
+                    break
+            else:
+                waiting.append(call)
+
+    def _same_side(self, a: int | float, b: int | float) -> bool:
+        """Whether two arguments of calls are twins, or one that serves both; constants may differ."""
+        if type(a) is not int or type(b) is not int:
+            return type(a) is not int and type(b) is not int
+        (one, sign), (two, other) = self.positive.get(a, (a, 1)), self.positive.get(b, (b, 1))
+        return sign == other and (one not in self.sided if one == two else self.twin.get(one) == two)
+
+    def _match(self, form: Form, found: dict[int, Match]) -> None:
         sided = [a for a in form.args if type(a) is int and a in self.sided]
         if any(a not in self.twin for a in sided):
             return
@@ -145,7 +162,7 @@ class _Search:
                         found[one.out] = found[two.out] = one, two
                 return
 
-    def _fits(self, one: _Form, two: _Form, trial: dict[int, Match], depth: int) -> bool:
+    def _fits(self, one: Form, two: Form, trial: dict[int, Match], depth: int) -> bool:
         """Whether the operands of two forms are twins in some order; `trial` takes what was found on the way."""
         if len(one.args) != len(two.args):
             return False
@@ -176,22 +193,6 @@ class _Search:
         return self._fits(one, two, trial, depth + 1)
 
 
-class _Joint(NamedTuple):
-    """Two forms in one register, before the signs of the second lane are settled."""
-
-    one: _Form
-    two: _Form
-
-    @property
-    def outs(self) -> tuple[int, int]:
-        return self.one.out, self.two.out
-
-    def operands(self) -> list[tuple[Any, Any, int]]:
-        """Of both lanes, and the sign between them."""
-        signs = (a * b for a, b in zip(self.one.signs, self.two.signs, strict=True))
-        return list(zip(self.one.args, self.two.args, signs, strict=True))
-
-
 class _Joining:
     """Puts pairs in the place of their first member."""
 
@@ -200,10 +201,10 @@ class _Joining:
         self.matches = matches
         self.second: set[int] = set()
 
-    def ordered(self) -> list[Step | _Joint]:
+    def ordered(self) -> list[Step | Joint]:
         """Natural order, with what a second member needs pulled to the place of the first."""
         makers = {o: s for s in self.steps for o in s.outs if o >= 0}
-        order: list[Step | _Joint] = []
+        order: list[Step | Joint] = []
         made: set[int] = set()
         for root in self.steps:
             pending = [root]
@@ -226,131 +227,17 @@ class _Joining:
                 made.update(unit.outs)
         return order
 
-    def _joint(self, one: _Form, two: _Form) -> _Joint:
+    def _joint(self, one: Form, two: Form) -> Joint:
         """The side whose operands lie in first lanes comes first."""
         crossed = [
             a in self.second for a, b in zip(one.args, two.args, strict=True) if type(a) is int and a != b
         ]
-        joint = _Joint(two, one) if crossed and crossed[0] else _Joint(one, two)
+        joint = Joint(two, one) if crossed and crossed[0] else Joint(one, two)
         self.second.add(joint.two.out)
         return joint
 
 
-class _Signs:
-    """The signs with which second lanes hold their values, chosen so that few have to be changed on the way.
-
-    Each is a sum modulo two of unknowns, kept as the bits of an integer, bit 0 for the constant: one unknown for
-    every operand that is put together from single values, which may enter either way. A sum whose terms must
-    agree is an equation between them; those that contradict the ones before are left to a change of sign.
-    """
-
-    def __init__(self, joints: Sequence[_Joint]) -> None:
-        self.beside = {joint.one.out: joint.two.out for joint in joints}
-        self.unknowns: dict[tuple[int, int], int] = {}
-        self.held: dict[int, int] = {}
-        """By the value of a second lane: the sum that tells its sign."""
-        self.rows: dict[int, int] = {}
-        """Equations by the unknown they tell, free of each other's."""
-        for joint in joints:
-            self.held[joint.two.out] = self._state(joint)
-
-    def _state(self, joint: _Joint) -> int:
-        operands = joint.operands()
-        sums = [(self._operand(a, b) if type(a) is int else 0) ^ (sign < 0) for a, b, sign in operands]
-        free = [type(a) is not int for a, _, _ in operands]
-        family = joint.one.family
-        if family in ("mul", "div"):
-            return sums[0] ^ sums[1]
-        if family == "sqrt":
-            self._demand(sums[0])
-            return 0
-        if family == "fma":
-            sums, free = [sums[0] ^ sums[1], sums[2]], [free[0] or free[1], free[2]]
-        if free[0]:
-            return sums[1]
-        if not free[1]:
-            self._demand(sums[0] ^ sums[1])
-        return sums[0]
-
-    def _operand(self, a: int, b: int) -> int:
-        if self.beside.get(a) == b:
-            return self.held[b]
-        return 2 << self.unknowns.setdefault((a, b), len(self.unknowns))
-
-    def _demand(self, total: int) -> None:
-        """That a sum vanish."""
-        for pivot, row in self.rows.items():
-            if total >> pivot & 1:
-                total ^= row
-        if total <= 1:
-            return
-        pivot = total.bit_length() - 1
-        for other, row in self.rows.items():
-            if row >> pivot & 1:
-                self.rows[other] = row ^ total
-        self.rows[pivot] = total
-
-    def negated(self) -> set[tuple[int, int]]:
-        """The operands put together from single values whose second lane enters negated."""
-        places = {1 + k: pair for pair, k in self.unknowns.items()}
-        return {places[pivot] for pivot, row in self.rows.items() if row & 1}
-
-
-def _settled(order: Sequence[Step | _Joint]) -> list[Step | Pair]:
-    """The pairs with their signs."""
-    joints = [unit for unit in order if isinstance(unit, _Joint)]
-    signs = _Signs(joints)
-    negated = signs.negated()
-    negative: set[int] = set()
-    units: list[Step | Pair] = []
-    for unit in order:
-        if isinstance(unit, Step):
-            units.append(unit)
-            continue
-        args: list[Both] = []
-        change: list[int] = []
-        for a, b, sign in unit.operands():
-            turned = (a, b) in negated
-            together = type(a) is int and signs.beside.get(a) == b
-            args.append(Both(a, b, turned))
-            change.append(-sign if turned or (together and b in negative) else sign)
-        is_negative = _agreed(unit.one.family, args, change) < 0
-        if is_negative:
-            negative.add(unit.two.out)
-        units.append(Pair(unit.one.family, unit.outs, tuple(args), unit.one.signs, is_negative))
-    return units
-
-
-def _agreed(family: str, args: list[Both], change: list[int]) -> int:
-    """The sign of lane 1 after the operation; where terms disagree, one of them is negated first.
-
-    A constant is negated for nothing.
-    """
-    if family == "sqrt":
-        if change[0] < 0:
-            args[0] = _turned(args[0])
-        return 1
-    if family in ("mul", "div"):
-        return change[0] * change[1]
-    terms = [(0,), (1,)] if family == "add" else [(0, 1), (2,)]
-    first, second = (math.prod(change[k] for k in term) for term in terms)
-    if first == second:
-        return first
-    for term, sign in ((terms[0], second), (terms[1], first)):
-        for k in term:
-            if type(args[k].first) is not int:
-                args[k] = _turned(args[k])
-                return sign
-    last = terms[1][0]
-    args[last] = _turned(args[last])
-    return first
-
-
-def _turned(both: Both) -> Both:
-    return both._replace(negated=not both.negated)
-
-
-def _apart(one: _Form, two: _Form) -> float:
+def _apart(one: Form, two: Form) -> float:
     """How far the constants of two forms are apart, up to signs."""
     left, right = (sorted(abs(a) for a in form.args if type(a) is float) for form in (one, two))
     if len(left) != len(right):

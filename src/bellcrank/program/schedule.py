@@ -14,6 +14,7 @@ from bellcrank.program.pairs import paired
 from bellcrank.program.program import Program
 from bellcrank.program.step import Pair, Step
 from bellcrank.program.subprogram import inlined
+from bellcrank.program.together import call_widths, gathered
 from bellcrank.program.trace import TRUTH_OPS, Expr
 
 STEPS_A_PIECE = 320
@@ -54,11 +55,13 @@ def schedule(
     together: int = 8,
     limit: int = STEPS_A_PIECE,
     pairs: bool = False,
-    calls: bool = False,
+    calls: int = 0,
+    copying: bool = True,
 ) -> Schedule:
     """Order the operations of `program`, at most `together` sines at once, at most `limit` steps a piece.
 
-    pairs: whether the steps of twins are to share registers. calls: whether calls stay calls.
+    pairs: whether the steps of twins are to share registers. calls: how many calls are made at once; with 0 all are
+    written out. copying: whether those with blocks are, too.
     """
     if not calls:
         program = inlined(program)
@@ -69,7 +72,7 @@ def schedule(
     outputs = tuple(number[e.id] if isinstance(e, Expr) else float(e) for e in program.outputs)
     steps = _fused(_numbered(program.operations, number), outputs)
     truths = frozenset(s.outs[0] for s in steps if s.op in TRUTH_OPS)
-    steps = _sines_together(steps, together)
+    steps = gathered(steps, together, call_widths(program, calls, copying))
     units: list[Step | Pair] = [*steps]
     if pairs and program.twins:
         units = paired(steps, program.twins, outputs)
@@ -124,61 +127,6 @@ def _fused(steps: list[Step], outputs: Sequence[int | float]) -> list[Step]:
                 continue
         result.append(step)
     return [s for s in result if not (s.op == "mul" and s.outs[0] in gone)]
-
-
-def _sines_together(steps: list[Step], together: int) -> list[Step]:
-    """Join the sine and cosine of one argument, and up to `together` arguments known equally early."""
-    level: dict[int, int] = {}
-    pairs: dict[int, list[int]] = {}
-    for step in steps:
-        here = 0
-        for a in step.args:
-            if type(a) is int and (depth := level.get(a, 0)) > here:
-                here = depth
-        if step.op == "sin" or step.op == "cos":
-            pairs.setdefault(step.args[0], [-1, -1])[step.op == "cos"] = step.outs[0]
-            here += 1
-        for o in step.outs:
-            level[o] = here
-    if not pairs:
-        return steps
-    waiting: dict[int, list[int]] = {}
-    for argument in pairs:
-        waiting.setdefault(level.get(argument, 0), []).append(argument)
-    units: list[Step] = []
-    for arguments in waiting.values():
-        for k in range(0, len(arguments), together):
-            group = tuple(arguments[k : k + together])
-            units.append(Step("sincos", tuple(o for a in group for o in pairs[a]), group))
-    n_groups = len(units)
-    units += [s for s in steps if s.op != "sin" and s.op != "cos"]
-    maker = {o: k for k, s in enumerate(units) for o in s.outs if o >= 0}
-    # Natural order, but what a group of sines needs comes before the first of them.
-    order: list[Step] = []
-    done = [False] * len(units)
-    later = n_groups
-    for step in steps:
-        if step.op == "sin" or step.op == "cos":
-            root = maker[step.outs[0]]
-        else:
-            root = later
-            later += 1
-        pending = [root]
-        while pending:
-            k = pending[-1]
-            if done[k]:
-                pending.pop()
-                continue
-            missing = [
-                m for a in units[k].args if type(a) is int and (m := maker.get(a, -1)) >= 0 and not done[m]
-            ]
-            if missing:
-                pending.extend(sorted(set(missing), reverse=True))
-                continue
-            pending.pop()
-            done[k] = True
-            order.append(units[k])
-    return order
 
 
 def _cut(units: list[Step | Pair], n_in: int, limit: int) -> tuple[tuple[Piece, ...], int]:

@@ -9,13 +9,13 @@ its own, which programs are linked to. :func:`inlined` writes calls out again, f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bellcrank.program.functions import rebuild
+from bellcrank.program.functions import reachable, rebuild
 from bellcrank.program.graph import Graph, ParameterGraph
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Scalar
@@ -59,7 +59,7 @@ class Subprogram:
         graph.twins = {f"{name} {k}": f"{name} {j}" for k, j in (twins or {}).items()}
         outputs = [graph.bring(o) for o in build(own)]
         mine = {e.id for e in own}
-        taken = [e for e in _inputs(outputs) if e.id not in mine]
+        taken = [e for e in reachable(outputs) if e.op == "input" and e.id not in mine]
         return Subprogram(Program.of([*own, *taken], outputs, name), [e.args[0] for e in taken], blocks)
 
     def __repr__(self) -> str:
@@ -175,18 +175,6 @@ def _written(program: Program, args: Sequence[Scalar], graph: Graph) -> list[Sca
             else:
                 known[node.id] = own[0][own[1]] if node.op == "part" else rebuild(node.op, own)
     return [known[o.id] if isinstance(o, Expr) else o for o in program.outputs]
-
-
-def _inputs(outputs: Iterable[Scalar]) -> list[Expr]:
-    """The inputs that values depend on, in the order in which they were made."""
-    seen: dict[int, Expr] = {}
-    pending = [o for o in outputs if isinstance(o, Expr)]
-    while pending:
-        node = pending.pop()
-        if node.id not in seen:
-            seen[node.id] = node
-            pending.extend(a for a in node.args if isinstance(a, Expr))
-    return [seen[id] for id in sorted(seen) if seen[id].op == "input"]
 
 
 __all__ = ["Subprogram", "call", "call_moving", "called", "inlined", "part", "part_rate"]

@@ -22,9 +22,6 @@ from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar
 from bellcrank.result.snapshot import Snapshot, total
 
-STORING = (described.Spring, described.TorsionSpring, described.Bushing)
-"""Forces that store energy; line forces and tyres do where they say so."""
-
 
 def kinetic(s: Snapshot) -> Scalar:
     """Kinetic energy [J]."""

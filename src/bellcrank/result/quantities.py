@@ -7,48 +7,33 @@ watched by an event or measured by a controller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.mechanics.dynamics import modal_wrench
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.pressing import Pressing
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, scale, transposed_times
+from bellcrank.mechanics.vectors import Vec, add, cross, times, transposed_times
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.functions import maximum
-from bellcrank.program.trace import Scalar, function
+from bellcrank.program.trace import Scalar
 from bellcrank.result import energy
 from bellcrank.result.deformation import node_rows
 from bellcrank.result.points import WHAT, parse_point
 from bellcrank.result.reactions import Reactions
-from bellcrank.result.snapshot import Snapshot, total
+from bellcrank.result.snapshot import Snapshot
 from bellcrank.result.states import state_rate
+from bellcrank.result.traceable import XYZ, Traceable, Values
+from bellcrank.result.whole import whole
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
 
-Values = Sequence[Scalar]
-
-
-@dataclass(frozen=True, eq=False)
-class Traceable:
-    """One quantity: how to trace it, its components and unit, and what it needs besides q and u."""
-
-    trace: Callable[[], Values]
-    components: tuple[str, ...]
-    unit: str
-    needs_rates: bool = False
-    needs_multipliers: bool = False
-
-
-XYZ = ("x", "y", "z")
 NINE = tuple(a + b for a in XYZ for b in XYZ)
 _ANGLES = frozenset({"angle", "angle_a", "angle_b"})
 
@@ -84,7 +69,7 @@ class Quantities:
             found.update({f"{name}.{key}": q for key, q in self._contact(name).items()})
         for name in self.s.system.states:
             found.update(self._state(name))
-        found.update(self._whole())
+        found.update(whole(self.s))
         return found
 
     def _state(self, name: str) -> dict[str, Traceable]:
@@ -191,8 +176,8 @@ class Quantities:
         pose = NodePose(NodeShape.of(node), s.kin.eta(link), False)
         slide = combination(s.kin.eta_rates(link), pose.shift)
         frame, motion = s.kin.pose(link.index), s.kin.motion(link.index)
-        arm = _turned(frame.R, pose.s)
-        return add(frame.p, arm), add(motion.v, add(cross(motion.w, arm), _turned(frame.R, slide)))
+        arm = times(frame.R, pose.s)
+        return add(frame.p, arm), add(motion.v, add(cross(motion.w, arm), times(frame.R, slide)))
 
     def _joint(self, joint: Joint) -> dict[str, Traceable]:
         found: dict[str, Traceable] = {}
@@ -269,7 +254,7 @@ class Quantities:
         base = c.pair.base
 
         def in_world(v: Vec) -> Vec:
-            return _turned(self.s.kin.pose(base).R, v)
+            return times(self.s.kin.pose(base).R, v)
 
         return {
             "gap": Traceable(lambda: [-c.depth], (), "m"),
@@ -311,93 +296,6 @@ class Quantities:
         load, slip, _ = energy.tyre(self.s, force)
         return (slip[0], slip[1], load)
 
-    def _whole(self) -> dict[str, Traceable]:
-        s = self.s
-        return {
-            "energy.kinetic": Traceable(lambda: [energy.kinetic(s)], (), "J"),
-            "energy.gravity": Traceable(lambda: [energy.gravity(s)], (), "J"),
-            "energy.stored": Traceable(lambda: [self._stored()], (), "J"),
-            "energy.total": Traceable(
-                lambda: [energy.kinetic(s) + energy.gravity(s) + self._stored()], (), "J"
-            ),
-            "power.forces": Traceable(lambda: [self._lost()], (), "W"),
-            "power.contacts": Traceable(
-                lambda: [total([c.power() for c in s.contacts.values()])], (), "W", True
-            ),
-            "power.drivers": Traceable(lambda: [self._driven()], (), "W", True, True),
-            "momentum": Traceable(self._momentum, XYZ, "kg m/s"),
-            "angular_momentum": Traceable(self._angular_momentum, XYZ, "kg m^2/s"),
-            "constraints.position": Traceable(lambda: [self._position_residual()], (), "m"),
-            "constraints.velocity": Traceable(lambda: [self._velocity_residual()], (), "m/s"),
-        }
-
-    def _stored(self) -> Scalar:
-        parts = [energy.stored(self.s, f) for f in self.s.system.forces.values()]
-        return total([*(e for e in parts if e is not None), energy.strain(self.s)])
-
-    def _lost(self) -> Scalar:
-        """Power of all forces that is not the rate of a stored energy: what changes the total energy."""
-        from bellcrank.result.ledger import nonconservative_power
-
-        lost = [nonconservative_power(self.s, f) for f in self.s.system.forces.values()]
-        return total([*lost, energy.material_power(self.s)])
-
-    def _driven(self) -> Scalar:
-        s = self.s
-        return total([m * e.nu for m, e in zip(s.mu, s.equations, strict=True)])
-
-    def _momentum(self) -> Vec:
-        p = ZERO
-        for name, body in self.s.system.bodies.items():
-            link = self.s.linkage.placements[name].link
-            if self.s.member(name) is None:
-                v = self.s.center(name).velocity()
-                p = add(p, scale(self.s.kin.number(body.mass), v))
-            else:
-                p = add(p, _turned(self.s.kin.pose(link).R, self._member_momentum(name)[1]))
-        return p
-
-    def _member_momentum(self, name: str) -> tuple[Vec, Vec]:
-        """Angular momentum about the floating frame's origin and momentum, in its axes."""
-        s = self.s
-        link = s.linkage.links[s.linkage.placements[name].link]
-        member = s.member(name)
-        assert member is not None
-        n, f = member.inertia().momentum(s.kin.w(link.index), s.kin.v(link.index))
-        dn, df = modal_wrench(member, s.kin.eta_rates(link))
-        return add(n, dn), add(f, df)
-
-    def _angular_momentum(self) -> Vec:
-        h = ZERO
-        for name in self.s.system.bodies:
-            link = self.s.linkage.placements[name].link
-            if link < 0:
-                continue
-            if self.s.member(name) is None:
-                n, f = self.s.inertia(name).momentum(self.s.kin.w(link), self.s.kin.v(link))
-            else:
-                n, f = self._member_momentum(name)
-            pose = self.s.kin.pose(link)
-            n, f = _turned(pose.R, n), _turned(pose.R, f)
-            h = add(h, add(n, cross(pose.p, f)))
-        return h
-
-    def _position_residual(self) -> Scalar:
-        worst: Scalar = 0.0
-        for e in self.s.equations:
-            worst = maximum(worst, function("abs", e.residual))
-        return worst
-
-    def _velocity_residual(self) -> Scalar:
-        from bellcrank.result.multipliers import row_over_speeds
-
-        worst: Scalar = 0.0
-        for e in self.s.equations:
-            row = row_over_speeds(self.s, e)
-            rate = total([x * self.s.u[i] for i, x in row.items()]) - e.nu
-            worst = maximum(worst, function("abs", rate))
-        return worst
-
 
 def _recovered(rows: Any, eta: Callable[[], Values]) -> list[Scalar]:
     """Rows on the modal coordinates."""
@@ -412,8 +310,4 @@ def _second(pair: Callable[[], tuple[Vec, Vec]]) -> Vec:
     return pair()[1]
 
 
-def _turned(R: Mat, v: Vec) -> Vec:
-    return (dot(R[0], v), dot(R[1], v), dot(R[2], v))
-
-
-__all__ = ["Quantities", "Traceable"]
+__all__ = ["Quantities"]

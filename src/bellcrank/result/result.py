@@ -15,9 +15,10 @@ from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.result.ledger import Ledger, changes, works
 from bellcrank.result.multipliers import multipliers
-from bellcrank.result.quantities import XYZ, Quantities
+from bellcrank.result.quantities import Quantities
 from bellcrank.result.series import Series
 from bellcrank.result.snapshot import Snapshot
+from bellcrank.result.traceable import XYZ
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     ATOL,
     ERROR_OLD,
-    EVENT_ROWS,
     EVENTS,
     FACTORS_VALID,
     FRESH,
@@ -22,7 +20,6 @@ from bellcrank.simulate.layout import (
     HIT,
     INDEPENDENCE,
     INDEX,
-    INTS,
     JACOBIAN_AGE,
     LAST_REJECTED,
     MAX_STEP,
@@ -34,8 +31,6 @@ from bellcrank.simulate.layout import (
     RANK,
     RANK_BEST,
     RANK_START,
-    REALS,
-    ROWS,
     RTOL,
     SAMPLES,
     SCANNING,
@@ -51,6 +46,7 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.steps import CONSTRAINTS, EVENT_NOT_FINITE, NOT_FINITE, RUNNING
+from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import load, project, rates, store
 from bellcrank.simulate.vocabulary import call_at
 
@@ -101,31 +97,31 @@ def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats)
     return min(100.0 * h, longer)
 
 
+@part
+def shares_hit(g: Floats, k: int) -> bool:
+    """Whether an event was just hit, or another whose function is the same.
+
+    The end of a contact stands at zero where its start was met, whatever side rounding leaves it on.
+    """
+    if g[HIT, k] != 0.0:
+        return True
+    for other in range(g.shape[1]):
+        if g[HIT, other] != 0.0 and g[VALUE, other] == g[VALUE, k]:
+            moved = 0.0
+            same = True
+            for row in range(SAMPLES, SAMPLES + PIECES + 1):
+                moved = max(moved, abs(g[row, k]))
+                same = same and g[row, other] == g[row, k]
+            if same and moved > 0.0:
+                return True
+    return False
+
+
 @Unit
-def begin(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def begin(*pointers: Any) -> int:
     """Project the state, take its rates, arm the events, write outputs due now; the step size is kept."""
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
+    addresses, ints, reals, x, v, g, corrected, out_t, out_y = unpacked(pointers)
     n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     load(x, reals[T], v, Y)
     if not project(addresses, ints, reals, x, corrected):
         ints[INDEX] = -1
@@ -146,7 +142,7 @@ def begin(
             moved = 0.0
             for piece in range(PIECES + 1):
                 moved = max(moved, abs(g[SAMPLES + piece, k]))
-            stands = g[HIT, k] != 0.0 and not (moved > 0.0 and abs(g[VALUE, k]) > moved)
+            stands = shares_hit(g, k) and not (moved > 0.0 and abs(g[VALUE, k]) > moved)
             g[SIGN, k] = 0.0 if stands else np.sign(g[VALUE, k])
     while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T]:
         for i in range(n):

@@ -21,31 +21,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part, vector
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     DENSE,
     DENSE_ROWS,
     ERROR_OLD,
     F_NEW,
     FIXED,
     H_STEP,
-    INTS,
-    LOOSE,
     N_EVENTS,
     N_OUT,
     OUT_NEXT,
     OWN,
     OWN_INTS,
     OWN_REALS,
-    REALS,
-    ROWS,
+    PROJECT,
     SCANNING,
-    STEPS,
     T_NEW,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -57,25 +51,31 @@ from bellcrank.simulate.layout import (
 )
 from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
+    CHANGE_POINT,
     DONE,
     GO_ON,
     NOT_FINITE,
     RUNNING,
     STIFF,
     accept,
+    again,
+    beside,
     close_step,
+    lost_there,
     move_on,
     next_step,
     plan_step,
     reject,
 )
 from bellcrank.simulate.stiffness import WATCH_ROWS, held_back
+from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
 from bellcrank.simulate.vectors import (
     hermite,
     rates,
     scaled_norm,
     store,
 )
+from bellcrank.simulate.vocabulary import call
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -236,10 +236,18 @@ def combine(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Float
 
 @part
 def dense_output(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, shape: Ints, table: Floats
-) -> None:
-    """The polynomial of the step just made."""
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    corrected: Floats,
+    shape: Ints,
+    table: Floats,
+) -> bool:
+    """The polynomial of the step just made; False where a further stage lies at a change point."""
     h = reals[H_STEP]
+    watched = addresses[PROJECT] != 0 and beside(reals)
     hermite(v, h, F_NEW, Y_NEW)
     stages = shape[STAGES] + shape[EXTRAS]
     for k in range(shape[STAGES], stages + shape[DENSE_EXTRA]):
@@ -247,11 +255,15 @@ def dense_output(
         combine(x, v, Y if further else -1, h, shape, table, k)
         if further:
             x[0] = reals[T] + table[NODES + k] * h
+            if watched:
+                call(addresses[PROJECT], x, corrected)
+                if lost_there(reals, corrected[ints[N] + 2]):
+                    return False
             rates(addresses, ints, x, v, OWN + k)
         else:
             store(x, v, DENSE + 3 + k - stages)
     ints[DENSE_ROWS] = 3 + shape[DENSE_EXTRA]
-    ints[LOOSE] = 1
+    return True
 
 
 @part
@@ -269,44 +281,11 @@ def error_norm(reals: Floats, x: Floats, v: Floats, h: float, shape: Ints, table
 
 
 @Unit
-def advance(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance(*pointers: Any) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    pointers = (
-        addresses_at,
-        ints_at,
-        reals_at,
-        x_at,
-        v_at,
-        g_at,
-        corrected_at,
-        out_t_at,
-        out_y_at,
-        own_ints_at,
-        own_reals_at,
-    )
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
-    n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
-    shape = vector(own_ints_at, ints[OWN_INTS])
-    table = vector(own_reals_at, ints[OWN_REALS])
+    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
+    shape = vector(pointers[OWN_INTS_AT], ints[OWN_INTS])
+    table = vector(pointers[OWN_REALS_AT], ints[OWN_REALS])
     s = shape[STAGES]
     watched = ints[WATCH_STIFFNESS] != 0
     controlled = ints[FIXED] == 0
@@ -316,9 +295,7 @@ def advance(
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue
@@ -360,9 +337,16 @@ def advance(
                 return status
             continue
 
+        looked_at = ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]
+        if (ints[N_EVENTS] > 0 or looked_at) and not dense_output(
+            addresses, ints, reals, x, v, corrected, shape, table
+        ):
+            ints[TROUBLE] = CHANGE_POINT
+            status = reject(ints, reals, h, 0.5)
+            if status != GO_ON:
+                return status
+            continue
         if controlled:
             next_step(ints, reals, h * factor)
             reals[ERROR_OLD] = max(error, 1e-4)
         accept(ints, reals)
-        if ints[N_EVENTS] > 0 or (ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] < reals[T_NEW]):
-            dense_output(addresses, ints, reals, x, v, shape, table)

@@ -13,297 +13,73 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part
+from bellcrank.simulate.crossings import NOTHING, deepest, dip, event_values, leaving_sign, locate
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     ATOL,
     DIRECTION,
-    EVENT_ROWS,
-    EVENTS,
     FIXED,
     H_OLD,
     H_STEP,
     HIT,
-    INTS,
-    LOOSE,
+    INDEX,
     N_EVENTS,
     PIECES,
-    REALS,
-    ROWS,
     RTOL,
     SAMPLES,
     SIGN,
-    T_NEW,
+    STARTED,
     THETA,
     THETA_EVENT,
     VALUE,
     WORK,
     Y_EVENT,
-    Y_NEW,
-    N,
     T,
 )
-from bellcrank.simulate.vectors import interpolate, load, rates
-from bellcrank.simulate.vocabulary import call_at
+from bellcrank.simulate.unpacking import unpacked
+from bellcrank.simulate.vectors import interpolate, rates
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NOTHING = 2.0
-"""A fraction of a step beyond its end: no event."""
 NO_NUMBER = 3.0
 """A fraction that tells of an event function that is not a number."""
 UNSOUND = 4.0
 """A fraction that tells of a step that does not follow the equations up to the event."""
+PASSED = 5.0
+"""A fraction that tells of a fixed step that passes over a contact."""
 DEFECT = 1e3
 """How much the dense output may miss the equations by over a step, over its tolerance; it is of lower order."""
 FLUNG = 1e5
-"""The same for the first step after an event, where there is no other to tell."""
+"""The same where no event tells that it may be wrong."""
+CRUDE = 0.1
+"""The same over the state itself: more is not allowed, however loose the tolerance."""
+HALF = 0.5
+"""The same for a fixed step, over the rates themselves."""
+LONGER = 2.0
+"""A step so much longer than the last may miss what that one saw."""
 PLACE = 0.382
 """Part of the way to an event at which the dense output is looked at."""
 NUDGE = 1e-3
 """Part of a step over which the slope of its dense output is taken."""
 RATE = 2
 """Direction of a function that is no event itself but the rate of the event function before it."""
-
-
-@part
-def event_values(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, theta: float, row: int
-) -> None:
-    """g[row] = event functions at the fraction theta of the step."""
-    if theta >= 1.0:
-        load(x, reals[T_NEW], v, Y_NEW)
-    else:
-        interpolate(ints, x, v, theta)
-        x[0] = reals[T] + theta * reals[H_STEP]
-    call_at(addresses[EVENTS], x, 0, g, row * g.shape[1])
-
-
-@part
-def locate(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    g: Floats,
-    event: int,
-    low: float,
-    high: float,
-    at_low: float,
-    at_high: float,
-) -> float:
-    """The far end of the smallest bracket of the zero of one event function between two fractions of the
-    step.
-
-    Illinois' false position, kept half a tolerance away from both ends as in Brent's method, so that the
-    bracket closes from both sides; bisection where a round has not halved it. The far end is returned
-    because there the function has already crossed.
-    """
-    tolerance = 4.0e-16 * max(abs(reals[T_NEW]), abs(reals[T])) / reals[H_STEP] + 2.0e-16
-    side = 0
-    width = high - low
-    bisect = False
-    for count in range(200):
-        if high - low <= tolerance:
-            break
-        if bisect or at_low == at_high:
-            middle = 0.5 * (low + high)
-        else:
-            middle = low - at_low * (high - low) / (at_high - at_low)
-            middle = min(max(middle, low + 0.5 * tolerance), high - 0.5 * tolerance)
-        if not low < middle < high:
-            break
-        event_values(addresses, ints, reals, x, v, g, middle, VALUE)
-        value = g[VALUE, event]
-        # A value of exactly zero counts as before the crossing, so that the far end is always beyond it.
-        if value * at_high > 0.0:
-            high = middle
-            at_high = value
-            if side == 1:
-                at_low *= 0.5
-            side = 1
-        else:
-            low = middle
-            at_low = value
-            if side == -1:
-                at_high *= 0.5
-            side = -1
-        bisect = False
-        if count % 3 == 2:
-            bisect = high - low > 0.5 * width
-            width = high - low
-    return high
-
-
-@part
-def leaving_sign(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    g: Floats,
-    event: int,
-    start: float,
-    end: float,
-) -> tuple[float, float, float]:
-    """To which side an event function leaves zero after a restart: (fraction, value there, side).
-
-    Looks at points ever farther from the start until the function has grown steadily, with the first or
-    second power of the distance, over three of them: rounding does not do that. The first points are so near
-    that even the tiny flights at the end of a bouncing are longer.
-    """
-    event_values(addresses, ints, reals, x, v, g, start, VALUE)
-    at_start = g[VALUE, event]
-    value = at_start
-    fraction = start
-    before = 0.0
-    steady = 0
-    for k in range(40, -1, -1):
-        fraction = start + (end - start) * 0.5**k
-        event_values(addresses, ints, reals, x, v, g, fraction, VALUE)
-        value = g[VALUE, event]
-        moved = value - at_start
-        ratio = moved / before if before != 0.0 else 0.0
-        steady = steady + 1 if 1.5 < ratio < 5.0 else 0
-        if steady >= 2 and moved * value > 0.0:
-            break
-        before = moved
-    return fraction, value, np.sign(value - at_start)
-
-
-@part
-def dip(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    g: Floats,
-    event: int,
-    piece: int,
-    start: float,
-    side: float,
-) -> float:
-    """A fraction within a piece at which an event function is beyond zero although both ends are before it.
-
-    The quartic through the samples tells, without further calls, whether there is an extremum towards zero
-    in the piece; only then is the event function itself followed there, by parabolas. NOTHING where it stays
-    before zero.
-    """
-    g0, g1, g2, g3, g4 = (
-        g[SAMPLES, event],
-        g[SAMPLES + 1, event],
-        g[SAMPLES + 2, event],
-        g[SAMPLES + 3, event],
-        g[SAMPLES + 4, event],
-    )
-    # Newton's divided differences at 0, 1, 2, 3, 4
-    c1 = g1 - g0
-    c2 = (g2 - 2.0 * g1 + g0) / 2.0
-    c3 = (g3 - 3.0 * g2 + 3.0 * g1 - g0) / 6.0
-    c4 = (g4 - 4.0 * g3 + 6.0 * g2 - 4.0 * g1 + g0) / 24.0
-    left = side * g[SAMPLES + piece - 1, event]
-    right = side * g[SAMPLES + piece, event]
-    lowest = min(left, right)
-    best = -1.0
-    for k in range(1, 16):
-        u = piece - 1 + k / 16.0
-        value = side * (g0 + u * (c1 + (u - 1.0) * (c2 + (u - 2.0) * (c3 + (u - 3.0) * c4))))
-        if value < lowest:
-            lowest = value
-            best = u
-    if best < 0.0:
-        return NOTHING
-    stretch = (1.0 - start) / PIECES
-    a = start + stretch * (piece - 1)
-    b = start + stretch * piece
-    m = start + stretch * best
-    at_a = left
-    at_b = right
-    for _ in range(6):
-        event_values(addresses, ints, reals, x, v, g, m, VALUE)
-        at_m = side * g[VALUE, event]
-        if at_m < 0.0:
-            return m
-        if not at_m < min(at_a, at_b):
-            return NOTHING
-        p = (m - a) * (at_m - at_b)
-        q = (m - b) * (at_m - at_a)
-        if p == q:
-            return NOTHING
-        vertex = m - 0.5 * ((m - a) * p - (m - b) * q) / (p - q)
-        if not a < vertex < b or abs(vertex - m) < 1e-9 * stretch:
-            return NOTHING
-        if vertex > m:
-            a = m
-            at_a = at_m
-        else:
-            b = m
-            at_b = at_m
-        m = vertex
-    return NOTHING
-
-
-@part
-def deepest(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    g: Floats,
-    event: int,
-    low: float,
-    high: float,
-    at_low: float,
-    at_high: float,
-    side: float,
-) -> float:
-    """A fraction at which an event function is beyond zero, by its rate, which comes next among the functions.
-
-    Closes in on the zero of the rate between two fractions, by regula falsi (Illinois) and bisection in turns.
-    However short the time beyond zero, it holds the smallest value. NOTHING where that is before zero.
-    """
-    for count in range(100):
-        middle = 0.5 * (low + high)
-        if count % 2 == 0 and at_low != at_high:
-            middle = min(max(low - at_low * (high - low) / (at_high - at_low), low), high)
-        if not low < middle < high or high - low < 1e-15:
-            break
-        event_values(addresses, ints, reals, x, v, g, middle, VALUE)
-        if side * g[VALUE, event] < 0.0:
-            return middle
-        rate = g[VALUE, event + 1]
-        if side * rate < 0.0:
-            low = middle
-            at_low = rate
-        else:
-            high = middle
-            at_high = rate
-    return NOTHING
+CLOCK = 3
+"""Direction of a function of time alone, both crossings of which count; it tells nothing of the motion."""
 
 
 @part
 def sound(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    start: float,
-    theta: float,
-    defect: float,
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, theta: float, defect: float
 ) -> bool:
-    """Whether the dense output on the way to an event moves as the equations tell.
+    """Whether the dense output on the way to a fraction of the step moves as the equations tell.
 
     Where a step goes far beyond an event, as from free flight through a wall, its error tells nothing: all stages may
     lie where there is no force, and the overlap between two of them. Or only stages of the dense output, of which the
-    error knows nothing, lie in the wall, and bend the flight before it. Not half way: there things are symmetric.
+    error knows nothing, lie in the wall, and bend the flight before it. Or only stages that have no weight lie there,
+    and fling the others out of it. Not half way: there things are symmetric.
     """
-    middle = start + PLACE * (theta - start)
+    middle = PLACE * theta
     interpolate(ints, x, v, middle + NUDGE)
     for i in range(v.shape[1]):
         v[WORK, i] = x[1 + i]
@@ -313,11 +89,114 @@ def sound(
     interpolate(ints, x, v, middle)
     x[0] = reals[T] + middle * reals[H_STEP]
     rates(addresses, ints, x, v, Y_EVENT)
+    factor = min(defect, CRUDE / reals[RTOL])
     for i in range(v.shape[1]):
-        allowed = defect * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
-        if not abs(v[WORK, i] - reals[H_STEP] * v[Y_EVENT, i]) <= allowed:
+        slope = v[WORK, i]
+        rate = reals[H_STEP] * v[Y_EVENT, i]
+        allowed = factor * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
+        if ints[FIXED] != 0:
+            allowed = max(allowed, CRUDE * abs(x[1 + i])) + HALF * max(abs(slope), abs(rate))
+        if not abs(slope - rate) <= allowed:
             return False
     return True
+
+
+@part
+def counts(direction: float, side: float) -> bool:
+    """Whether a crossing away from a side of zero is an event."""
+    return direction == 0.0 or direction == -side or direction == CLOCK
+
+
+@part
+def awaited(g: Floats, n_events: int, piece: int) -> bool:
+    """Whether the motion itself meets an event in a piece of the step or later, by the samples."""
+    for i in range(n_events):
+        if g[DIRECTION, i] == RATE or g[DIRECTION, i] == CLOCK:
+            continue
+        for k in range(piece, PIECES + 1):
+            if g[SIGN, i] * g[SAMPLES + k, i] <= 0.0:
+                return True
+    return False
+
+
+@part
+def left_out(
+    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats
+) -> tuple[float, int, bool]:
+    """Whether a step without an event may have left one out: (fraction to make it again to, or NOTHING; event; over).
+
+    Of functions that come with their rates. One beyond zero at the start may have been passed over by a step much
+    longer than the last. One that would have been met at the rate of the start may have been evaded.
+    """
+    earliest = 1.0
+    event = -1
+    over = False
+    for i in range(ints[N_EVENTS] - 1):
+        if g[DIRECTION, i + 1] == RATE:
+            if g[STARTED, i] <= 0.0:
+                if reals[H_STEP] > LONGER * reals[H_OLD] and event < 0:
+                    event = i
+                    over = True
+            else:
+                closing = -reals[H_STEP] * g[SAMPLES, i + 1]
+                if g[SAMPLES, i] < earliest * closing:
+                    earliest = g[SAMPLES, i] / closing
+                    event = i
+                    over = False
+    if event < 0 or sound(addresses, ints, reals, x, v, earliest, FLUNG):
+        return NOTHING, event, over
+    return (0.4 if over else earliest), event, over
+
+
+@part
+def unsound(ints: Ints, reals: Floats, g: Floats, theta: float, event: int, over: bool) -> float:
+    """The step is to be made again, no longer than to that fraction; a fixed one that was over a contact cannot be."""
+    reals[THETA_EVENT] = theta
+    for i in range(ints[N_EVENTS]):
+        g[SIGN, i] = g[STARTED, i]
+    if over and ints[FIXED] != 0:
+        ints[INDEX] = event
+        return PASSED
+    return UNSOUND
+
+
+@part
+def soonest(
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    g: Floats,
+    piece: int,
+    start: float,
+    first: int,
+    earliest: float,
+    came: float,
+) -> tuple[int, float, float]:
+    """The event that comes first, its fraction, and the side of zero it comes from.
+
+    One that is back before zero at the end of the piece may have come sooner; at the event that was found it shows.
+    """
+    while first >= 0:
+        event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
+        other = -1
+        for i in range(ints[N_EVENTS]):
+            side = g[SIGN, i]
+            towards = counts(g[DIRECTION, i], side)
+            before = side * g[SAMPLES + piece - 1, i] > 0.0
+            if other < 0 and i != first and towards and before and side * g[VALUE, i] < 0.0:
+                other = i
+        if other < 0:
+            break
+        at_low = g[SAMPLES + piece - 1, other]
+        found = locate(addresses, ints, reals, x, v, g, other, start, earliest, at_low, g[VALUE, other])
+        if not found < earliest:
+            break
+        earliest = found
+        first = other
+        came = g[SIGN, other]
+    return first, earliest, came
 
 
 @part
@@ -332,8 +211,10 @@ def overtaken(
     start: float,
     first: int,
     earliest: float,
-) -> tuple[float, int]:
-    """The earliest event and its number, where gaps that do not show it at the end of a piece may close before.
+    came: float,
+) -> tuple[float, int, float]:
+    """The earliest event, its number and its side of zero, where gaps that do not show it at the end of a piece may
+    close before.
 
     A gap on a surface of data is known up to where its samples are gathered anew, which is an event itself; behind it,
     at the end of the piece, the gap tells nothing. Gaps are functions that come with their rates.
@@ -341,8 +222,8 @@ def overtaken(
     stale = True
     for i in range(ints[N_EVENTS] - 1):
         side = g[SIGN, i]
-        counts = g[DIRECTION, i + 1] == RATE and (g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side)
-        if i == first or side == 0.0 or not counts or side * g[SAMPLES + piece, i] < 0.0:
+        gap = g[DIRECTION, i + 1] == RATE and counts(g[DIRECTION, i], side)
+        if i == first or side == 0.0 or not gap or side * g[SAMPLES + piece, i] < 0.0:
             continue
         if stale:
             event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
@@ -370,8 +251,8 @@ def overtaken(
         if found < earliest:
             earliest = found
             first = i
-            g[HIT, i] = side
-    return earliest, first
+            came = side
+    return earliest, first, came
 
 
 @part
@@ -379,6 +260,9 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
     n_events = ints[N_EVENTS]
+    if start == 0.0:
+        for i in range(n_events):
+            g[STARTED, i] = g[SIGN, i]
     for k in range(PIECES + 1):
         event_values(addresses, ints, reals, x, v, g, start + (1.0 - start) * k / PIECES, SAMPLES + k)
     for piece in range(1, PIECES + 1):
@@ -386,6 +270,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
         b = 1.0 if piece == PIECES else start + (1.0 - start) * piece / PIECES
         earliest = NOTHING
         first = -1
+        came = 0.0
         for i in range(n_events):
             if g[DIRECTION, i] == RATE:
                 continue
@@ -416,7 +301,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                         high = b
                         at_high = g[SAMPLES + piece, i]
                         side = -side
-            if crossing and (g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -side):
+            if crossing and counts(g[DIRECTION, i], side):
                 if side * at_low < 0.0:
                     found = low
                 else:
@@ -424,72 +309,53 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                 if found < earliest:
                     earliest = found
                     first = i
-                    g[HIT, i] = side
+                    came = side
+        first, earliest, came = soonest(addresses, ints, reals, x, v, g, piece, a, first, earliest, came)
         if first >= 0:
-            earliest, first = overtaken(addresses, ints, reals, x, v, g, piece, a, first, earliest)
+            earliest, first, came = overtaken(
+                addresses, ints, reals, x, v, g, piece, a, first, earliest, came
+            )
             # The end of a step is known to its tolerance. A step of which an event was told is not made again.
-            doubtful = start == 0.0 and ints[LOOSE] == 1 and ints[FIXED] == 0 and earliest < 1.0
-            if doubtful and not sound(addresses, ints, reals, x, v, start, earliest, DEFECT):
-                reals[THETA_EVENT] = earliest
-                return UNSOUND
-            side = g[HIT, first]
+            doubtful = start == 0.0 and earliest < 1.0
+            if doubtful and g[DIRECTION, first] == CLOCK:
+                doubtful = awaited(g, n_events, piece)
+            if doubtful and not sound(addresses, ints, reals, x, v, earliest, DEFECT):
+                return unsound(ints, reals, g, earliest, first, g[STARTED, first] <= 0.0)
             event_values(addresses, ints, reals, x, v, g, earliest, VALUE)
             for i in range(n_events):
                 g[HIT, i] = 0.0
                 if g[SIGN, i] * g[VALUE, i] < 0.0:
-                    if g[DIRECTION, i] == 0.0 or g[DIRECTION, i] == -g[SIGN, i]:
+                    if counts(g[DIRECTION, i], g[SIGN, i]):
                         g[HIT, i] = 1.0
                     g[SIGN, i] = -g[SIGN, i]
             g[HIT, first] = 1.0
-            g[SIGN, first] = -side
+            g[SIGN, first] = -came
             return earliest
         for i in range(n_events):
             if math.isnan(g[SAMPLES + piece, i]):
                 return NO_NUMBER
             if g[SAMPLES + piece, i] != 0.0:
                 g[SIGN, i] = np.sign(g[SAMPLES + piece, i])
-    # The stages of a step just after a touch may fling the bodies apart, where they see no force, and by their weights
-    # leave no trace of it.
-    struck = 0
-    for i in range(n_events):
-        if g[HIT, i] != 0.0:
-            struck += 1
-    first_step = start == 0.0 and reals[H_OLD] == 0.0
-    doubtful = struck > 0 and first_step and ints[LOOSE] == 1 and ints[FIXED] == 0
-    if doubtful and not sound(addresses, ints, reals, x, v, start, 1.0, FLUNG):
-        reals[THETA_EVENT] = 0.4
-        return UNSOUND
+    if start == 0.0:
+        again, event, over = left_out(addresses, ints, reals, x, v, g)
+        if again <= 1.0:
+            return unsound(ints, reals, g, again, event, over)
     return NOTHING
 
 
 @Unit
-def search(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def search(*pointers: Any) -> int:
     """Look for the next event in the rest of the step.
 
     1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number, -2 where the step is
-    to be made again, up to that fraction.
+    to be made again, up to that fraction, -3 where it would have to but is fixed.
     """
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
-    x = vector(x_at, 1 + ints[N])
-    v = matrix(v_at, 0, ints[ROWS], ints[N])
-    g = matrix(g_at, 0, EVENT_ROWS, ints[N_EVENTS])
+    addresses, ints, reals, x, v, g, _, _out_t, _out_y = unpacked(pointers)
     found = next_event(addresses, ints, reals, x, v, g)
     if found == UNSOUND:
         return -2
+    if found == PASSED:
+        return -3
     reals[THETA_EVENT] = found
     if found == NO_NUMBER:
         return -1

@@ -288,7 +288,12 @@ class ExpressionWriter:
     def _call(self, node: ast.Call) -> Any:
         if node.keywords:
             raise self.refusal(node, "an argument by name")
-        arguments = [self.expression(a) for a in node.args]
+        arguments: list[Any] = []
+        for a in node.args:
+            if isinstance(a, ast.Starred):
+                arguments += self.expression(a.value)
+            else:
+                arguments.append(self.expression(a))
         name = ast.unparse(node.func)
         if name in FUNCTIONS:
             return FUNCTIONS[name](self, node, *arguments)
@@ -301,8 +306,10 @@ class ExpressionWriter:
         """Another function of the language."""
         name, result = self.translated(function, arguments)
         given = inspect.signature(function).parameters.values()
-        texts: list[str] = []
-        for parameter, value in zip(given, arguments, strict=True):
+        named = [p for p in given if p.kind is not p.VAR_POSITIONAL]
+        # What stands behind the named parameters comes first in the machine code.
+        texts = [text for value in arguments[len(named) :] for text in self._passed(node, value)]
+        for parameter, value in zip(named, arguments, strict=False):
             if isinstance(value, Value | int | float):
                 number = self.number(node, value, TYPES[str(parameter.annotation)])
                 texts.append(f"{number.type} {number.name}")

@@ -38,7 +38,6 @@ from bellcrank.simulate.compiled import Unit, matrix, part, vector
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.jacobian import jacobian
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     DENSE,
     DENSE_ROWS,
     FACTORISATIONS,
@@ -47,14 +46,9 @@ from bellcrank.simulate.layout import (
     H_FACTORS,
     H_OLD,
     HISTORY,
-    INTS,
     JACOBIAN_AGE,
-    LOOSE,
-    N_OUT,
     OWN,
     OWN_INTS,
-    REALS,
-    ROWS,
     SCANNING,
     SPECTRAL_RADIUS,
     T_STOP,
@@ -67,19 +61,21 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.linear import factorise, solve
-from bellcrank.simulate.scan import scan
+from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
     DONE,
     GO_ON,
     NEWTON_FAILED,
     NOT_FINITE,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
     plan_step,
     reject,
 )
+from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
 from bellcrank.simulate.vectors import rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -181,48 +177,17 @@ def dense_output(v: Floats, h: float, shift: float) -> None:
 
 
 @Unit
-def advance(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance(*pointers: Any) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    pointers = (
-        addresses_at,
-        ints_at,
-        reals_at,
-        x_at,
-        v_at,
-        g_at,
-        corrected_at,
-        out_t_at,
-        out_y_at,
-        own_ints_at,
-        own_reals_at,
-    )
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
+    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
     n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
-    pivots = vector(own_ints_at, ints[OWN_INTS])
-    jac = matrix(own_reals_at, 0, n, n)
-    factors = matrix(own_reals_at, n * n, n, n)
+    own = pointers[OWN_REALS_AT]
+    pivots = vector(pointers[OWN_INTS_AT], ints[OWN_INTS])
+    jac = matrix(own, 0, n, n)
+    factors = matrix(own, n * n, n, n)
     parameters = pivots[0]
-    wide = matrix(own_reals_at, 2 * n * n, 2, 2 * (1 + n + parameters))
-    memory = matrix(own_reals_at, 2 * n * n + 4 * (1 + n + parameters), KEPT_ROWS, n)
+    wide = matrix(own, 2 * n * n, 2, 2 * (1 + n + parameters))
+    memory = matrix(own, 2 * n * n + 4 * (1 + n + parameters), KEPT_ROWS, n)
     controlled = ints[FIXED] == 0
     r = reals[SPECTRAL_RADIUS]
     a_m = 0.5 * (3.0 - r) / (1.0 + r)
@@ -234,6 +199,14 @@ def advance(
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            elif status == AGAIN:
+                # The auxiliary rates are those of its end already.
+                ints[HISTORY] = 0
+                reals[H_OLD] = 0.0
+                status = again(ints, reals)
+                if status != GO_ON:
+                    return status
+                continue
             if status != GO_ON:
                 return status
         if reals[T] >= reals[T_STOP]:
@@ -310,7 +283,6 @@ def advance(
             next_step(ints, reals, h if 1.0 <= factor < 1.2 else h * factor)
         dense_output(v, h, a_f - a_m)
         ints[DENSE_ROWS] = 3
-        ints[LOOSE] = 0
         accept(ints, reals)
 
 

@@ -61,10 +61,11 @@ OWN_REALS: Final = 28
 ORDER: Final = 29  # of the method
 EIGENVALUE_AGE: Final = 30  # steps since the largest eigenvalue was estimated
 WINDOW_STEPS: Final = 31  # steps since the window began over which the motion is watched
-LEAPING: Final = 32  # of two uneven steps in place of two fixed ones: 1 in the first, 2 in the second
+LEAPING: Final = (
+    32  # of two uneven steps in place of two fixed ones: 1 in the first, 2 in the second; 3 in a short one
+)
 NEARBY: Final = 33  # steps tried in a row beside a change point
-LOOSE: Final = 34  # whether a step may be made again where its dense output is wrong before an event
-INTS: Final = 35
+INTS: Final = 34
 
 # reals
 T: Final = 0
@@ -99,7 +100,8 @@ THRESHOLD_USUAL: Final = 28  # of the margin, while no other partition was asked
 INDEPENDENCE: Final = (
     29  # of the loops where the problem began, 0 to 1; one once it is taken into the best rank
 )
-REALS: Final = 30
+FIXED_STEP: Final = 30
+REALS: Final = 31
 
 # rows of v
 Y: Final = 0
@@ -120,4 +122,5 @@ HIT: Final = 2
 VALUE: Final = 3  # scratch
 SAMPLES: Final = 4  # 5 rows
 PIECES: Final = 4
-EVENT_ROWS: Final = SAMPLES + PIECES + 1
+STARTED: Final = SAMPLES + PIECES + 1  # SIGN at the start of the step
+EVENT_ROWS: Final = STARTED + 1

@@ -173,6 +173,11 @@ class _Driver:
         trajectory = self._trajectory(status)
         if status is Status.EVENT_NOT_FINITE:
             raise SimulationError(status, self.run.t, -1, self._lost_event(), trajectory)
+        if status is Status.PASSED_OVER:
+            names, index = self.run.problem.event_names, int(self.run.ints[at.INDEX])
+            raise SimulationError(
+                status, self.run.t, -1, names[index] if names else f"event {index}", trajectory
+            )
         if status.failed:
             index = self._offender(status)
             names = self.run.problem.names

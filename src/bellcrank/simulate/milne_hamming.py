@@ -28,23 +28,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     DENSE,
     DENSE_ROWS,
     F_NEW,
     FIXED,
     HEAD,
     HISTORY,
-    INTS,
-    LOOSE,
+    LEAPING,
     MAX_STEP,
-    N_OUT,
     OWN,
-    REALS,
-    ROWS,
     SCANNING,
     T_STOP,
     TROUBLE,
@@ -56,18 +51,20 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.scan import scan
+from bellcrank.simulate.scan import AGAIN, scan
 from bellcrank.simulate.steps import (
     CHANGE_POINT,
     DONE,
     GO_ON,
     NOT_FINITE,
     accept,
+    again,
     close_step,
     move_on,
     plan_step,
     reject,
 )
+from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import hermite, project, rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -225,52 +222,26 @@ def dense_output(ints: Ints, v: Floats, h: float, middle: bool) -> None:
         v[DENSE + 3, i] = d3
         v[DENSE + 4, i] = d4
     ints[DENSE_ROWS] = 5
-    ints[LOOSE] = 0
 
 
 @Unit
-def advance(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance(*pointers: Any) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    pointers = (
-        addresses_at,
-        ints_at,
-        reals_at,
-        x_at,
-        v_at,
-        g_at,
-        corrected_at,
-        out_t_at,
-        out_y_at,
-        own_ints_at,
-        own_reals_at,
-    )
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
+    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
     n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
     controlled = ints[FIXED] == 0
     while True:
         if ints[SCANNING] != 0:
             status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
             if status == DONE:
                 status = move_on(ints, reals, v)
+            elif status == AGAIN:
+                # The past has the step in it already.
+                ints[HISTORY] = 0
+                status = again(ints, reals)
+                if status != GO_ON:
+                    return status
+                continue
             if status != GO_ON:
                 return status
         if reals[T] >= reals[T_STOP]:
@@ -278,7 +249,7 @@ def advance(
 
         h = plan_step(reals)
         # A step cut short or stretched by a stop has not the spacing of the past.
-        whole = h == reals[H]
+        whole = h == reals[H] and ints[LEAPING] != 3
         starting = not whole or ints[HISTORY] < 3
         if ints[HISTORY] == 0:
             ints[HEAD] = 0

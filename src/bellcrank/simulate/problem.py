@@ -29,7 +29,8 @@ class Problem:
             Used for the Jacobian where `jacobian` is 0; where both are 0, finite differences are taken.
         make_tangent: Makes `tangent` when a run turns to an implicit method; many never do.
         events: Address or 0; x = [t, y, p] -> event functions (one per entry of `directions`).
-        directions: For each event: +1 only rising, -1 only falling, 0 both crossings count.
+        directions: For each event: +1 only rising, -1 only falling, 0 both crossings count; RATE and CLOCK of
+            :mod:`bellcrank.simulate.events` for functions of another kind.
         terminal: For each event: whether the run ends there.
         names: Names of the state entries for messages; may be empty.
         event_names: Names of the events; may be empty.
@@ -68,8 +69,10 @@ class Problem:
             raise ValueError(
                 "events need both an address and one direction (-1, 0 or 1) for each event function"
             )
-        if any(d not in (-1, 0, 1, 2) for d in self.directions):
-            raise ValueError(f"event directions are -1, 0 or 1 (2 for a rate), not {self.directions}")
+        if any(d not in (-1, 0, 1, 2, 3) for d in self.directions):
+            raise ValueError(
+                f"event directions are -1, 0 or 1 (2 for a rate, 3 for a function of time), not {self.directions}"
+            )
         if self.terminal and len(self.terminal) != len(self.directions):
             raise ValueError(f"{len(self.terminal)} terminal flags for {len(self.directions)} events")
         if self.names and len(self.names) != self.n:

@@ -19,7 +19,6 @@ from bellcrank.simulate.compiled import Unit, matrix, part, vector
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.jacobian import jacobian, spectral_radius
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     ATOL,
     DENSE,
     DENSE_ROWS,
@@ -30,23 +29,16 @@ from bellcrank.simulate.layout import (
     H_FACTORS,
     H_OLD,
     H_STEP,
-    INTS,
     JACOBIAN_AGE,
     LARGEST_EIGENVALUE,
     LAST_REJECTED,
-    LOOSE,
-    N_OUT,
     NEWTON_RATE,
     NONSTIFF_COUNT,
     OWN,
     OWN_INTS,
-    REALS,
-    ROWS,
     RTOL,
     SCANNING,
-    STEPS,
     T_STOP,
-    THETA_EVENT,
     TROUBLE,
     WATCH_STIFFNESS,
     WORK,
@@ -66,12 +58,14 @@ from bellcrank.simulate.steps import (
     NOT_FINITE,
     RUNNING,
     accept,
+    again,
     close_step,
     move_on,
     next_step,
     plan_step,
     reject,
 )
+from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
 from bellcrank.simulate.vectors import rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -254,50 +248,19 @@ def error_norm(
 
 
 @Unit
-def advance(
-    addresses_at: Any,
-    ints_at: Any,
-    reals_at: Any,
-    x_at: Any,
-    v_at: Any,
-    g_at: Any,
-    corrected_at: Any,
-    out_t_at: Any,
-    out_y_at: Any,
-    own_ints_at: Any,
-    own_reals_at: Any,
-) -> int:
+def advance(*pointers: Any) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    pointers = (
-        addresses_at,
-        ints_at,
-        reals_at,
-        x_at,
-        v_at,
-        g_at,
-        corrected_at,
-        out_t_at,
-        out_y_at,
-        own_ints_at,
-        own_reals_at,
-    )
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
+    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
     n = ints[N]
-    x = vector(x_at, 1 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    corrected = vector(corrected_at, n + 3)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
-    pivots = vector(own_ints_at, ints[OWN_INTS])
-    jac = matrix(own_reals_at, 0, n, n)
-    real = matrix(own_reals_at, n * n, n, n)
-    complex_re = matrix(own_reals_at, 2 * n * n, n, n)
-    complex_im = matrix(own_reals_at, 3 * n * n, n, n)
+    own = pointers[OWN_REALS_AT]
+    pivots = vector(pointers[OWN_INTS_AT], ints[OWN_INTS])
+    jac = matrix(own, 0, n, n)
+    real = matrix(own, n * n, n, n)
+    complex_re = matrix(own, 2 * n * n, n, n)
+    complex_im = matrix(own, 3 * n * n, n, n)
     parameters = pivots[0]
-    wide = matrix(own_reals_at, 4 * n * n, 2, 2 * (1 + n + parameters))
-    memory = matrix(own_reals_at, 4 * n * n + 4 * (1 + n + parameters), KEPT_ROWS, 3 * n)
+    wide = matrix(own, 4 * n * n, 2, 2 * (1 + n + parameters))
+    memory = matrix(own, 4 * n * n + 4 * (1 + n + parameters), KEPT_ROWS, 3 * n)
     controlled = ints[FIXED] == 0
     watched = ints[WATCH_STIFFNESS] != 0
     while True:
@@ -306,9 +269,7 @@ def advance(
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:
-                ints[STEPS] -= 1
-                share = min(0.5, max(0.01, 1.1 * reals[THETA_EVENT]))
-                status = reject(ints, reals, reals[H_STEP], share)
+                status = again(ints, reals)
                 if status != GO_ON:
                     return status
                 continue
@@ -393,7 +354,6 @@ def advance(
             ints[NONSTIFF_COUNT] = ints[NONSTIFF_COUNT] + 1 if calm else 0
         dense_output(v)
         ints[DENSE_ROWS] = 3
-        ints[LOOSE] = 1
         accept(ints, reals)
 
 

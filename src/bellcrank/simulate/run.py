@@ -94,6 +94,7 @@ class Run:
         self.reals[at.T_NEW] = problem.t0
         self.reals[at.T_STOP] = end
         self.reals[at.H] = options.fixed_step or options.first_step
+        self.reals[at.FIXED_STEP] = options.fixed_step
         self.reals[at.RTOL] = options.rtol
         self.reals[at.MAX_STEP] = options.max_step
         self.reals[at.POSITION_TOLERANCE] = options.position_tolerance

@@ -46,7 +46,8 @@ def scan(
     """Write the outputs of the rest of the step up to its end or the next event.
 
     0: the end of the step is reached. 2: an event, with T_EVENT and Y_EVENT; calling again goes on behind it.
-    4: an output state does not satisfy the constraints. 13: an event function is not a number.
+    4: an output state does not satisfy the constraints. 13: an event function is not a number. 14: a fixed step
+    passes over a contact.
     AGAIN: the step is to be made again, no longer than to THETA_EVENT.
     """
     limit = reals[T_NEW]
@@ -55,6 +56,8 @@ def scan(
         met = call_unit(addresses[SEARCH], pointers)
         if met == -1:
             return 13
+        if met == -3:
+            return 14
         if met < 0:
             ints[SCANNING] = 0
             return AGAIN
@@ -67,7 +70,10 @@ def scan(
         due = k < ints[N_OUT] and out_t[k] <= limit
         if not (due or found):
             break
-        if not output(addresses, ints, reals, x, v, corrected, out_t[k] if due else limit):
+        t = out_t[k] if due else limit
+        # An event is beyond its zero at the fraction where it was located, not at one worked out from its time.
+        theta = (t - reals[T]) / reals[H_STEP] if due else reals[THETA_EVENT]
+        if not output(addresses, ints, reals, x, v, corrected, t, theta):
             return 4
         if not due:
             store(x, v, Y_EVENT)
@@ -83,11 +89,18 @@ def scan(
 
 @part
 def output(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats, t: float
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    corrected: Floats,
+    t: float,
+    theta: float,
 ) -> bool:
-    """State in x = the state at time t of the step, on the constraints."""
+    """State in x = the state at time t, a fraction theta of the step, on the constraints."""
     if t < reals[T_NEW]:
-        interpolate(ints, x, v, (t - reals[T]) / reals[H_STEP])
+        interpolate(ints, x, v, theta)
         x[0] = t
         return project(addresses, ints, reals, x, corrected)
     load(x, reals[T_NEW], v, Y_NEW)

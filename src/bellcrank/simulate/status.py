@@ -22,6 +22,7 @@ class Status(IntEnum):
     INTERRUPTED = 11
     CHANGE_POINT = 12
     EVENT_NOT_FINITE = 13
+    PASSED_OVER = 14
 
     @property
     def failed(self) -> bool:
@@ -43,6 +44,7 @@ _FAILURES = frozenset(
         Status.NEWTON_FAILED,
         Status.CHANGE_POINT,
         Status.EVENT_NOT_FINITE,
+        Status.PASSED_OVER,
     }
 )
 
@@ -87,6 +89,10 @@ _ADVICE = {
         "An event function is not a number here, so that nothing it watches could be met any more. The expression of "
         "an event may divide by zero or take the root of a negative number; of a contact, the closest points are not "
         "defined where the bodies are now: check that they start apart, or choose other shapes."
+    ),
+    Status.PASSED_OVER: (
+        "The fixed step is longer than a contact lasts, and would pass over it. Give a shorter step, or none with an "
+        "integrator that chooses its steps."
     ),
     Status.INTERRUPTED: "The run was interrupted; the result up to here is kept.",
 }

@@ -10,6 +10,7 @@ from bellcrank.simulate.layout import (
     BUDGET,
     F_NEW,
     FIXED,
+    FIXED_STEP,
     H_OLD,
     H_STEP,
     LAST_REJECTED,
@@ -29,6 +30,7 @@ from bellcrank.simulate.layout import (
     T_NEW,
     T_STOP,
     THETA,
+    THETA_EVENT,
     THRESHOLD,
     THRESHOLD_USUAL,
     TROUBLE,
@@ -63,6 +65,10 @@ SHARE = 0.01
 """Of the rounding that theory grants, what is met with; energies kept or lost in slow passes of a parallelogram."""
 CLOSE = 0.05
 """Part of the best rank below which a fixed step is looked at in its middle as well."""
+ONCE = 1e-3
+"""Part of SHARE that counts between the ends of a step, where outputs alone see what is lost and it does not add up."""
+BESIDE = 0.3
+"""Part of the best rank at an end of a step below which stages that no error tells of are looked at as well."""
 CREEPING = 1000
 """Steps tried in a row beside a change point after which the run is taken to be stuck there."""
 UNEVEN = 0.7
@@ -105,6 +111,22 @@ def lost(reals: Floats) -> bool:
     begun: float = reals[RANK_START] / reals[RANK_BEST]
     allowed: float = reals[RTOL]
     return d < begun and d**3 < SHARE * min(begun, 0.1) * ROUNDING / allowed
+
+
+@part
+def beside(reals: Floats) -> bool:
+    """Whether a change point may lie within the step just made."""
+    nearer: float = min(reals[RANK], reals[RANK_START])
+    far: float = BESIDE * reals[RANK_BEST]
+    return nearer < far
+
+
+@part
+def lost_there(reals: Floats, rank: float) -> bool:
+    """Whether accelerations are lost in rounding in a state of this rank, between the ends of a step; see `lost`."""
+    d: float = rank / reals[RANK_BEST]
+    allowed: float = reals[RTOL]
+    return d**3 < ONCE * SHARE * ROUNDING / allowed
 
 
 @part
@@ -183,6 +205,9 @@ def accept(ints: Ints, reals: Floats) -> None:
     elif ints[LEAPING] == 2:
         reals[H] = reals[H_STEP] / (2.0 - UNEVEN)
         ints[LEAPING] = 0
+    elif ints[LEAPING] == 3:
+        reals[H] = reals[FIXED_STEP]
+        ints[LEAPING] = 0
 
 
 @part
@@ -230,3 +255,18 @@ def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
     if ints[STEPS] + ints[REJECTED] >= ints[MAX_STEPS]:
         return TOO_MANY_STEPS
     return GO_ON
+
+
+@part
+def again(ints: Ints, reals: Floats) -> int:
+    """Make the step just computed again, no longer than to the event that it cannot be trusted to lead to.
+
+    A fixed step ends at the event, from where another begins anyway.
+    """
+    ints[STEPS] -= 1
+    if ints[FIXED] != 0:
+        ints[REJECTED] += 1
+        ints[LEAPING] = 3
+        reals[H] = reals[H_STEP] * min(0.5, max(1e-3, reals[THETA_EVENT]))
+        return GO_ON if reals[H] > 1e-15 * abs(reals[T]) else STEP_UNDERFLOW
+    return reject(ints, reals, reals[H_STEP], min(0.5, max(0.01, 1.1 * reals[THETA_EVENT])))

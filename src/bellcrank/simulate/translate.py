@@ -3,7 +3,8 @@
 The language is what numerical loops need and no more: 64-bit integers, doubles, truth values and arrays of
 one or two dimensions; `if`, `while`, `for ... in range`, `break`, `continue`, `return`; arithmetic,
 comparison and short-circuit logic; the functions of :mod:`vocabulary`, and calls of other such functions.
-Module level numbers are constants. A local variable has the type of the first value it is given. What is not
+Module level numbers are constants. A local variable has the type of the first value it is given. A function that
+returns arrays is written out where it is called; it has assignments and one `return` at its end. What is not
 in the language is refused with the line it stands in. The functions stay plain Python, so the same text can
 be run by the interpreter, which is how the translation is tested.
 
@@ -75,27 +76,39 @@ def _shape(value: Any) -> Any:
     return "number"
 
 
+def _source(function: Callable[..., Any]) -> ast.FunctionDef:
+    """A function as it is written."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    return tree
+
+
+def _results(tree: ast.FunctionDef) -> list[str]:
+    """The types a function declares to return."""
+    declared = tree.returns
+    if isinstance(declared, ast.Subscript) and isinstance(declared.slice, ast.Tuple):
+        return [ast.unparse(e) for e in declared.slice.elts]
+    return [ast.unparse(declared) if declared else "None"]
+
+
 class _Function(ExpressionWriter):
     """Writes one function."""
 
     def __init__(self, module: _Module, function: Callable[..., Any], name: str) -> None:
         super().__init__(function, module.declarations, module.function)
         self.name = name
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-        assert isinstance(tree, ast.FunctionDef)
-        self.tree = tree
+        self.tree = _source(function)
         self.loops: list[tuple[str, str]] = []
         self.alone = ""
         self.result = self._result()
 
     def _result(self) -> Any:
-        declared = self.tree.returns
-        if isinstance(declared, ast.Subscript) and isinstance(declared.slice, ast.Tuple):
-            return tuple(TYPES[ast.unparse(e)] for e in declared.slice.elts)
-        kind = ast.unparse(declared) if declared else "None"
-        if kind not in TYPES:
-            raise self.refusal(self.tree, f"result of type {kind}")
-        return TYPES[kind]
+        kinds = _results(self.tree)
+        unknown = [kind for kind in kinds if kind not in TYPES]
+        if unknown:
+            raise self.refusal(self.tree, f"result of type {unknown[0]}")
+        found = tuple(TYPES[kind] for kind in kinds)
+        return found if len(found) > 1 else found[0]
 
     @property
     def result_text(self) -> str:
@@ -105,12 +118,15 @@ class _Function(ExpressionWriter):
     def text(self, arguments: Sequence[Any], exported: bool) -> str:
         """The whole function."""
         declared: list[str] = []
-        given = self.tree.args.args
+        given, rest = self.tree.args.args, self.tree.args.vararg
         # Pointers given beside the arrays they belong to are a second way to the same memory.
         self.alone = "" if any(isinstance(a, tuple) for a in arguments) else "noalias "
-        if len(given) != len(arguments):
+        if len(given) != len(arguments) and (rest is None or len(given) > len(arguments)):
             raise self.refusal(self.tree, f"{self.name} with {len(arguments)} arguments")
-        for parameter, value in zip(given, arguments, strict=True):
+        if rest is not None:
+            more = enumerate(arguments[len(given) :])
+            self.scope[rest.arg] = tuple(self._parameter(f"{rest.arg}.{k}", v, declared) for k, v in more)
+        for parameter, value in zip(given, arguments[: len(given)], strict=True):
             if isinstance(value, Value | int | float):
                 kind = TYPES[ast.unparse(parameter.annotation)] if parameter.annotation else REAL
                 declared.append(f"{kind} %{parameter.arg}")
@@ -138,6 +154,25 @@ class _Function(ExpressionWriter):
         ]
         declared += [f"i64 {s.name}" for s in sizes if isinstance(s, Value)]
         return Array(value.element, f"%{name}", tuple(sizes))
+
+    def call(self, node: ast.AST, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+        """Another function of the language; one that returns arrays is written out here."""
+        tree = _source(function)
+        if all(kind in TYPES for kind in _results(tree)):
+            return super().call(node, function, arguments)
+        *body, last = tree.body
+        outer, caller = self.scope, self.python
+        self.scope = {p.arg: value for p, value in zip(tree.args.args, arguments, strict=True)}
+        self.python = function
+        for statement in body:
+            if not isinstance(statement, ast.Assign | ast.Expr):
+                raise self.refusal(statement, "what is not an assignment, in a function that returns arrays,")
+            self.statement(statement)
+        if not isinstance(last, ast.Return) or last.value is None:
+            raise self.refusal(last, "a function that returns arrays without a return at its end")
+        found = self.expression(last.value)
+        self.scope, self.python = outer, caller
+        return found
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
         """One statement after the other."""

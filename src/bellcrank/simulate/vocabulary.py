@@ -79,7 +79,8 @@ def _call_at(w: Any, node: Any, address: Any, x: Any, x_offset: Any, y: Any, y_o
 
 def _call_unit(w: Any, node: Any, address: Any, pointers: Any) -> Any:
     function = w.new(f"inttoptr i64 {w.number(node, address, 'i64').name} to ptr", "ptr")
-    return w.new(f"call i64 {function.name}({', '.join(f'ptr {p.name}' for p in pointers)})", "i64")
+    names = [p.data if isinstance(p, Array) else p.name for p in pointers]
+    return w.new(f"call i64 {function.name}({', '.join(f'ptr {name}' for name in names)})", "i64")
 
 
 def _vector(w: Any, node: Any, pointer: Any, length: Any) -> Array:
@@ -116,6 +117,10 @@ def _sign(w: Any, node: Any, a: Any) -> Any:
     return w.new(f"select i1 {positive.name}, double 1.0, double {below.name}", "double")
 
 
+def _int(w: Any, node: Any, a: Any) -> Any:
+    return w.new(f"fptosi double {w.number(node, a, 'double').name} to i64", "i64")
+
+
 def _isfinite(w: Any, node: Any, a: Any) -> Any:
     size = w.library("llvm.fabs.f64", w.number(node, a, "double"))
     return w.new(f"fcmp olt double {size.name}, 0x7FF0000000000000", "i1")
@@ -135,6 +140,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": _extreme("lt"),
     "max": _extreme("gt"),
     "abs": _real("llvm.fabs.f64"),
+    "int": _int,
     "math.sqrt": _real("llvm.sqrt.f64"),
     "math.exp": _real("exp"),
     "math.log": _real("log"),

@@ -8,7 +8,7 @@ user.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,17 +93,12 @@ def _described_by(m: Mechanism, columns: list[int], initial: Mapping[str, Any]) 
     It depends on them only through the frames of ball and free joints, nearly always linearly, so a
     difference of fourth order gives all digits that matter.
     """
-    names = m.mechanics.parameters
-    result = np.zeros((2, max(m.linkage.positions, m.linkage.speeds), len(columns)))
-    for k, column in enumerate(columns):
-        h = 1e-3 * max(abs(m.parameter_values[column]), 1e-3)
-        for weight, shift in ((8.0, 1.0), (-8.0, -1.0), (-1.0, 2.0), (1.0, -2.0)):
-            values = list(m.parameter_values)
-            values[column] += shift * h
-            q, u, _, _ = _described(m, dict(zip(names, values, strict=True)), initial)
-            result[0, : len(q), k] += weight * q / (12.0 * h)
-            result[1, : len(u), k] += weight * u / (12.0 * h)
-    return result
+
+    def start(values: Mapping[str, float]) -> tuple[Array, Array]:
+        q, u, _, _ = _described(m, values, initial)
+        return q, u
+
+    return _by_differences(m, columns, start)
 
 
 def _wanders(m: Mechanism, named: Mapping[str, float], initial: Mapping[str, Any], held: list[int]) -> bool:
@@ -122,6 +117,17 @@ def _assembled_by(m: Mechanism, columns: list[int], initial: Mapping[str, Any]) 
     """
     from bellcrank.mechanism import analyse
 
+    def start(values: Mapping[str, float]) -> tuple[Array, Array]:
+        found = analyse(m.system, initial=initial, parameters=values, t=m.start.t).start
+        return found.q, found.u
+
+    return _by_differences(m, columns, start)
+
+
+def _by_differences(
+    m: Mechanism, columns: list[int], start: Callable[[Mapping[str, float]], tuple[Array, Array]]
+) -> Array:
+    """Derivatives of a start, a function of the parameters by name, by differences of fourth order."""
     names = m.mechanics.parameters
     result = np.zeros((2, max(m.linkage.positions, m.linkage.speeds), len(columns)))
     for k, column in enumerate(columns):
@@ -129,9 +135,8 @@ def _assembled_by(m: Mechanism, columns: list[int], initial: Mapping[str, Any]) 
         for weight, shift in ((8.0, 1.0), (-8.0, -1.0), (-1.0, 2.0), (1.0, -2.0)):
             values = dict(zip(names, m.parameter_values, strict=True))
             values[names[column]] += shift * h
-            start = analyse(m.system, initial=initial, parameters=values, t=m.start.t).start
-            result[0, : len(start.q), k] += weight * start.q / (12.0 * h)
-            result[1, : len(start.u), k] += weight * start.u / (12.0 * h)
+            for row, found in zip(result, start(values), strict=True):
+                row[: len(found), k] += weight * found / (12.0 * h)
     return result
 
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.events import Event, StateEvent, watch_program
+from bellcrank.events import ClosingRate, Event, StateEvent, watch_program
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.parameters import names_in
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.touch import ClosingRate, continuous, touch_events
+from bellcrank.touch import continuous, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition

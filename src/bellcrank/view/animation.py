@@ -86,6 +86,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
                 "c": _compact(s.colours),
                 "o": s.opacity,
                 "g": int(s.ground),
+                "s": s.shell,
                 "e": s.edges,
             }
             for body, s in drawn.solids

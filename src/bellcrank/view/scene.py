@@ -16,13 +16,12 @@ from bellcrank.model import forces as described
 from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
+from bellcrank.view.placing import GROUND, Placing, apart, quaternions
 from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
 from bellcrank.view.stress import outer_faces, stress_at
 from bellcrank.view.touching import solid
 
 if TYPE_CHECKING:
-    from bellcrank.model.bodies import Body
-    from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
     from bellcrank.result.result import Result
 
@@ -31,7 +30,6 @@ Array = NDArray[np.float64]
 COLOURS = ("#3b75af", "#e1792d", "#3c9a52", "#c14a4f", "#8a63b3", "#c9a227", "#3aa6a6", "#d77aa6", "#7d8c3f")
 """Of the bodies, in turn."""
 GROUND_COLOUR, JOINT_COLOUR, TYRE = "#a7adb5", "#30363d", ("#2f343b", "#c3c9d1", "#8b949e")
-GROUND = -1
 UNSEEN = 1e-4
 """Shapes smaller than this share of the mechanism are not drawn: they stand for points."""
 MOST_LINES = 800
@@ -104,45 +102,10 @@ def scene(result: Result, frames: int = 600, magnified: float = 1.0) -> Scene:
     return _Builder(result, frames, magnified).scene()
 
 
-def thinned(result: Result, frames: int) -> Result:
-    """The result with at most so many outputs, spread evenly in time."""
-    if len(result) <= frames:
-        return result
-    wanted = np.linspace(result.time[0], result.time[-1], frames)
-    right = np.clip(np.searchsorted(result.time, wanted), 1, len(result) - 1)
-    nearer = wanted - result.time[right - 1] < result.time[right] - wanted
-    rows = np.unique(np.where(nearer, right - 1, right))
-    names = ["time", "q", "u", "du", "parameters"]
-    names += ["contact_forces"] if result.contact_forces is not None else []
-    return replace(result, **{k: getattr(result, k)[rows] for k in names}, _computed={})
-
-
-class _Builder:
-    def __init__(self, result: Result, frames: int, magnified: float = 1.0) -> None:
-        self.result = thinned(result, frames)
-        self.magnified = magnified
-        self.system = result.mechanism.system
-        names = list(self.system.parameters)
-        start = result.parameters[0] if len(result) else result.mechanism.parameter_values
-        self.parameters = dict(zip(names, (float(x) for x in start), strict=True))
-        self.names = tuple(self.system.bodies)
-        self.number = {name: k for k, name in enumerate(self.names)} | {self.system.ground.name: GROUND}
-        self.joints = [j for j in self.system.joints.values() if j.kind is not JointKind.FREE]
-        tables = self.result.compute([f"{b}.{what}" for b in self.names for what in ("position", "rotation")])
-        self.positions = np.stack([np.asarray(x) for x in tables[::2]], axis=1)
-        self.rotations = np.stack([np.asarray(x) for x in tables[1::2]], axis=1)
-        self.contacts = [*self.system.contacts.values()]
-        self.contacts += [
-            f.contact for f in self.system.forces.values() if isinstance(f, described.ContactForce)
-        ]
-        self.touching = {side.frame.body.name for c in self.contacts for side in (c.a, c.b)}
-        self.points = {name: self._points(name) for name in (*self.names, self.system.ground.name)}
-        self.size = self._size()
-        self.width = self.size * float(np.clip(0.05 / np.sqrt(len(self.names)), 0.008, 0.022))
-
+class _Builder(Placing):
     def scene(self) -> Scene:
         """Put it together."""
-        up, view, planar = self._eye()
+        up, view, planar = self.eye()
         self.up, self.view, self.planar = up, view, planar
         solids = [
             (k, s) for name, k in self.number.items() if k >= 0 for s in self._body(name, COLOURS[k % 9])
@@ -168,109 +131,20 @@ class _Builder:
             tuple(self._deforming()),
         )
 
-    def vector(self, numbers: Any) -> Array:
-        """Numbers of the model, parameters put in."""
-        return np.array([value(x, self.parameters) for x in numbers])
-
-    def matrix(self, rows: Any) -> Array:
-        """A matrix of the model, parameters put in."""
-        return np.array([self.vector(row) for row in rows])
-
-    def _points(self, name: str) -> Array:
-        """Where joints and forces hold a body, in its axes."""
-        frames: list[Frame] = [f for j in self.joints for f in (j.a, j.b)]
-        for force in self.system.forces.values():
-            if isinstance(force, described.Spring | described.LineForce | described.Bushing):
-                frames += [force.a, force.b]
-            elif isinstance(force, described.AppliedForce):
-                frames.append(force.frame)
-        found = [self.vector(f.position) for f in frames if f.body.name == name]
-        return np.array(found).reshape(-1, 3)
-
-    def _world(self, name: str, points: Array, frame: int = 0) -> Array:
-        k = self.number[name]
-        if k == GROUND or not len(self.positions):
-            return points
-        return np.asarray(points @ self.rotations[frame, k].T + self.positions[frame, k])
-
-    def _size(self) -> float:
-        """The extent of the mechanism in its first frame [m], bodies' centres and points."""
-        rows = [self._world(n, self.points[n]) for n in self.names]
-        rows += [self._world(n, self.vector(b.center_of_mass)[None]) for n, b in self.system.bodies.items()]
-        rows.append(self.points[self.system.ground.name])
-        sides = [side for c in self.contacts for side in (c.a, c.b)]
-        rows += [self._world(s.frame.body.name, self.vector(s.frame.position)[None]) for s in sides]
-        every = np.vstack(rows)
-        extent = float(np.linalg.norm(np.ptp(every, axis=0)))
-        wheels = [value(f.radius, self.parameters) for f in self._wheels()]
-        bodies = [float(np.linalg.norm(self._bulk(b))) for b in self.system.bodies.values()]
-        wheels += [value(s.shape.bounding_radius(), self.parameters) for s in sides]
-        return (
-            max([extent, *(2 * r for r in wheels if np.isfinite(r)), 0.2 * max(bodies, default=0.0)]) or 1.0
-        )
-
-    def _wheels(self) -> list[described.GroundSpring]:
-        return [f for f in self.system.forces.values() if isinstance(f, described.GroundSpring)]
-
-    def _bulk(self, body: Body) -> Array:
-        """Edges of the solid box with a body's mass and inertia [m]."""
-        mass, inertia = value(body.mass, self.parameters), np.diag(self.matrix(body.inertia))
-        if mass <= 0.0:
-            return np.zeros(3)
-        return np.asarray(np.sqrt(np.maximum(6.0 / mass * (inertia.sum() - 2.0 * inertia), 0.0)))
-
-    def _eye(self) -> tuple[Array, Array, bool]:
-        """Which way is up, where to look from, and whether all motion is in one plane."""
-        g = self.vector(self.system.gravity)
-        up = -g / np.linalg.norm(g) if np.linalg.norm(g) > 0 else np.array([0.0, 0.0, 1.0])
-        normal = self._plane()
-        if normal is not None:
-            if abs(normal @ up) > 0.9:
-                up = np.eye(3)[1] if abs(normal[1]) < 0.9 else np.eye(3)[2]
-            return up, normal, True
-        x = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
-        side = np.cross(up, x)
-        view = 0.62 * x - 1.0 * side + 0.42 * up
-        return up, view / np.linalg.norm(view), False
-
-    def _plane(self) -> Array | None:
-        """The normal of the one plane everything moves in, or None."""
-        normal: Array | None = None
-        turning = (JointKind.REVOLUTE, JointKind.PLANAR)
-        for joint in self.system.joints.values():
-            axis = self._world(joint.a.body.name, self.matrix(joint.a.rotation)[:, 2][None])[0]
-            axis = axis - self._world(joint.a.body.name, np.zeros((1, 3)))[0]
-            if joint.kind in turning:
-                normal = axis if normal is None else normal
-        if normal is None:
-            return None
-        for joint in self.system.joints.values():
-            axis = self._world(joint.a.body.name, self.matrix(joint.a.rotation)[:, 2][None])[0]
-            axis = axis - self._world(joint.a.body.name, np.zeros((1, 3)))[0]
-            if joint.kind in turning and abs(axis @ normal) < 0.9999:
-                return None
-            if joint.kind is JointKind.PRISMATIC and abs(axis @ normal) > 1e-4:
-                return None
-            if joint.kind not in (*turning, JointKind.PRISMATIC, JointKind.FIXED):
-                return None
-        sign = 1.0 if normal[int(np.argmax(np.abs(normal)))] > 0 else -1.0
-        toward = -1.0 if abs(normal[1]) > 0.9 else 1.0
-        return np.asarray(sign * toward * normal)
-
     def _body(self, name: str, colour: str) -> Iterator[Solid]:
         body, w = self.system.bodies[name], self.width
         if body.member is not None:
             return
         center = self.vector(body.center_of_mass)
-        wheels = [f for f in self._wheels() if f.frame.body.name == name]
+        wheels = [f for f in self.wheels() if f.frame.body.name == name]
         for f in wheels:
             radius, at = value(f.radius, self.parameters), self.vector(f.frame.position)
             yield wheel(at, self.vector(f.axis), radius, 0.6 * radius, TYRE)
         if wheels:
             return
-        if name in self.touching and not self._held(name):
+        if name in self.touching and not self.held(name):
             return
-        points = _apart(self.points[name], 0.5 * w)
+        points = apart(self.points[name], 0.5 * w)
         slides = [
             j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)
         ]
@@ -294,12 +168,12 @@ class _Builder:
             yield from bar(points[0], center, 0.7 * w, colour)
             yield ball(center, 1.6 * w, colour, fine=True)
         else:
-            edges = np.clip(self._bulk(body), 1.5 * w, 0.5 * self.size)
+            edges = np.clip(self.bulk(body), 1.5 * w, 0.5 * self.size)
             yield box(center, np.eye(3), edges, colour, 0.85)
-        if slides and any(np.linalg.norm(points - self._on(slides[0], name), axis=1) < w):
+        if slides and any(np.linalg.norm(points - self.on(slides[0], name), axis=1) < w):
             own = slides[0].a if slides[0].a.body.name == name else slides[0].b
             if len(points) == 1:
-                yield box(self._on(slides[0], name), self.matrix(own.rotation), (2 * w, 2 * w, 3 * w), colour)
+                yield box(self.on(slides[0], name), self.matrix(own.rotation), (2 * w, 2 * w, 3 * w), colour)
 
     def _touching(self, carriers: list[tuple[Array, Array]]) -> Iterator[tuple[int, Solid]]:
         """The shapes of contacts, those of bodies that look like something already see-through.
@@ -309,15 +183,17 @@ class _Builder:
         drawn: set[tuple[str, int]] = set()
         for side in (side for c in self.contacts for side in (c.a, c.b)):
             name = side.frame.body.name
-            if (name, id(side.shape)) in drawn:
+            # Several contact points of one shape know a piece or a spot of it each.
+            shape = side.shape.whole
+            if (name, id(shape)) in drawn:
                 continue
-            drawn.add((name, id(side.shape)))
+            drawn.add((name, id(shape)))
             k, turned = self.number[name], self.matrix(side.frame.rotation)
             colour = COLOURS[k % len(COLOURS)] if k != GROUND else GROUND_COLOUR
-            opacity = 0.45 if k != GROUND and self._held(name) else 1.0
+            opacity = 0.45 if k != GROUND and self.held(name) else 1.0
             up = turned.T @ self.up
-            found = solid(side.shape, self.vector, self.size, colour, opacity, up)
-            moving = self._moving(side.frame)
+            found = solid(shape, self.vector, self.size, colour, opacity, up)
+            moving = self.moving(side.frame)
             if found is None or np.ptp(found.corners, axis=0).max() < UNSEEN * self.size:
                 continue
             corners = found.corners @ turned.T
@@ -349,14 +225,6 @@ class _Builder:
                 numbered[ends:].reshape(-1, 3),
                 stress_at(self.result, name, used),
             )
-
-    def _held(self, name: str) -> bool:
-        """Whether joints, or forces at more than one point, give a body a look of its own."""
-        jointed = any(name in (j.a.body.name, j.b.body.name) for j in self.joints)
-        return jointed or len(_apart(self.points[name], 0.5 * self.width)) > 1
-
-    def _on(self, joint: Joint, name: str) -> Array:
-        return self.vector((joint.a if joint.a.body.name == name else joint.b).position)
 
     def _joint(self, joint: Joint) -> Iterator[tuple[int, Solid]]:
         w, a, b = self.width, joint.a, joint.b
@@ -408,7 +276,7 @@ class _Builder:
 
     def _road(self) -> Iterator[Solid]:
         """The road under all wheels, as far as they go."""
-        wheels = self._wheels()
+        wheels = self.wheels()
         if not wheels or not len(self.positions):
             return
         tracks = []
@@ -437,17 +305,7 @@ class _Builder:
                 a, b = self.number[f.a.body.name], self.number[f.b.body.name]
                 plain = isinstance(f, described.Bushing)
                 at_a, at_b = self.vector(f.a.position), self.vector(f.b.position)
-                yield SpringLine(a, at_a, b, at_b, plain, self._moving(f.a), self._moving(f.b))
-
-    def _moving(self, frame: Frame) -> Array | None:
-        """A node of a flexible body in its axes over the frames, its deformation magnified."""
-        member = frame.body.member
-        if member is None:
-            return None
-        node = member.node(self.vector(frame.position))
-        eta = self.result[f"{frame.body.name}.modes"].to_numpy()
-        moved = member.position(node, eta) - node.position
-        return np.asarray(node.position + self.magnified * moved)
+                yield SpringLine(a, at_a, b, at_b, plain, self.moving(f.a), self.moving(f.b))
 
 
 def _height(road: Any, x: float, y: float) -> float:
@@ -458,35 +316,3 @@ def _height(road: Any, x: float, y: float) -> float:
         return float(road(float(x), float(y), 0.0))
     except (TypeError, ValueError):
         return 0.0
-
-
-def _apart(points: Array, distance: float) -> Array:
-    """Points without those that lie on an earlier one."""
-    kept: list[Array] = []
-    for p in points:
-        if all(np.linalg.norm(p - q) > distance for q in kept):
-            kept.append(p)
-    return np.array(kept).reshape(-1, 3)
-
-
-def quaternions(R: Array) -> Array:
-    """Unit quaternions (w, x, y, z) of rotation matrices (..., 3, 3), without jumps of sign along the first axis."""
-    m = np.moveaxis(R, (-2, -1), (0, 1))
-    four = np.stack(
-        [
-            1 + m[0, 0] + m[1, 1] + m[2, 2],
-            1 + m[0, 0] - m[1, 1] - m[2, 2],
-            1 - m[0, 0] + m[1, 1] - m[2, 2],
-            1 - m[0, 0] - m[1, 1] + m[2, 2],
-        ]
-    )
-    x, y, z = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
-    xy, yz, zx = m[0, 1] + m[1, 0], m[1, 2] + m[2, 1], m[0, 2] + m[2, 0]
-    rows = np.array([[four[0], x, y, z], [x, four[1], xy, zx], [y, xy, four[2], yz], [z, zx, yz, four[3]]])
-    best = four.argmax(axis=0)
-    q = np.take_along_axis(rows, best[None, None], axis=0)[0]
-    q = np.moveaxis(q, 0, -1)
-    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
-    dots = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True)
-    signs = np.cumprod(np.concatenate([np.ones_like(q[:1, ..., :1]), np.where(dots < 0, -1.0, 1.0)]), axis=0)
-    return np.asarray(q * signs)

@@ -1,4 +1,4 @@
-"""Simple solids for drawing: corners and faces, all convex."""
+"""Simple solids for drawing: corners and faces, most of them convex."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """A convex body, or a piece of ground.
+    """A convex body, a piece of ground, or a shell of any shape.
 
-    corners: (n, 3) [m]. faces: numbers of corners around each face. colours: one a face, in turn. edges: pairs
-    of corners to be drawn as lines.
+    corners: (n, 3) [m]. faces: numbers of corners around each face; those of a shell are counter-clockwise seen from
+    outside. colours: one a face, in turn. edges: pairs of corners to be drawn as lines. shell: "closed", or "open"
+    where its inside is seen too; "" where faces are turned away from the middle.
     """
 
     corners: Array
@@ -26,6 +27,7 @@ class Solid:
     opacity: float = 1.0
     ground: bool = False
     edges: tuple[tuple[int, int], ...] = ()
+    shell: str = ""
 
 
 def across(direction: Array) -> tuple[Array, Array]:

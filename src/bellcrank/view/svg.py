@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.view.curves import Panel, pretty, span, ticks
-from bellcrank.view.scene import GROUND, Scene
+from bellcrank.view.placing import GROUND
+from bellcrank.view.scene import Scene
 from bellcrank.view.shapes import across
 
 Array = NDArray[np.float64]
@@ -108,7 +109,9 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
             normal = normal / length
             if solid.ground:
                 normal *= np.sign(normal @ scene.up) or 1.0
-            else:
+            elif solid.shell == "open":
+                normal *= np.sign(normal @ eye) or 1.0
+            elif not solid.shell:
                 normal *= np.sign(normal @ (corners.mean(axis=0) - center)) or 1.0
             if not solid.ground and solid.opacity == 1.0 and normal @ eye < 0:
                 continue

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.contact.source import Source
 from bellcrank.errors import BellcrankError
 from bellcrank.view.shapes import Solid, hull, plate
+from bellcrank.view.surfaces import is_open, triangles
 
 Array = NDArray[np.float64]
 Vector = Callable[[Sequence[Any]], Array]
@@ -36,6 +38,8 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
         return _tiles(size, abs(float(up[2])) > 0.5)
     if isinstance(shape, Revolution):
         return _turned(shape, colour, opacity)
+    if isinstance(shape, Source):
+        return _shell(shape, colour, opacity)
     points = _outline(shape, vector)
     if points is None or len(points) < 3:
         return None
@@ -72,11 +76,17 @@ def _turned(shape: Revolution, colour: str, opacity: float) -> Solid:
     return Solid(corners, (*faces, *ends), (colour,), opacity)
 
 
+def _shell(surface: Source, colour: str, opacity: float) -> Solid | None:
+    """A surface of data as it is."""
+    corners, faces = triangles(surface)
+    if not len(faces):
+        return None
+    kind = "open" if is_open(faces) else "closed"
+    return Solid(corners, tuple(map(tuple, faces.tolist())), (colour,), opacity, shell=kind)
+
+
 def _outline(shape: Shape, vector: Vector) -> Array | None:
     """Points of the surface."""
-    given = getattr(shape, "points", None)
-    if isinstance(given, np.ndarray):
-        return np.asarray(given, dtype=float)
     try:
         if not shape.closed_support:
             return np.array([vector(p) for p in shape.samples()])

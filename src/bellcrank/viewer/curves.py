@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.view.curves import COLOURS, Panel, default_names, panels, pretty, span
-
-if TYPE_CHECKING:
-    from bellcrank.result.result import Result
 
 Array = NDArray[np.float64]
 
@@ -24,51 +21,41 @@ MOST = 12
 NOTHING = "(choose a quantity)"
 
 
-class Quantities(Protocol):
-    """What curves are taken from: times [s], names to choose from, those shown unless asked otherwise, panels."""
-
-    @property
-    def time(self) -> Array: ...
-
-    @property
-    def names(self) -> Sequence[str]: ...
-
-    @property
-    def usual(self) -> Sequence[str]: ...
-
-    def panels(self, names: Sequence[str]) -> list[Panel]: ...
-
-
 @dataclass(frozen=True, eq=False)
-class CurvesOfMechanism:
-    """Of a result of a mechanism."""
+class CurvesOf:
+    """What curves are taken from: a result of a mechanism, or another with times [s] and names.
 
-    result: Result
+    usual_of: names shown unless asked otherwise, of the result. by_unit: panels, of the result and names.
+    """
+
+    result: Any
+    usual_of: Callable[[Any], Sequence[str]] = default_names
+    by_unit: Callable[[Any, Sequence[str]], list[Panel]] = panels
 
     @property
     def time(self) -> Array:
         """[s]."""
-        return self.result.time
+        return np.asarray(self.result.time)
 
     @property
     def names(self) -> Sequence[str]:
-        """Of all quantities."""
-        return self.result.names
+        """To choose from."""
+        return list(self.result.names)
 
     @property
     def usual(self) -> Sequence[str]:
         """Shown unless asked otherwise."""
-        return default_names(self.result)
+        return self.usual_of(self.result)
 
     def panels(self, names: Sequence[str]) -> list[Panel]:
         """By unit."""
-        return panels(self.result, names)
+        return self.by_unit(self.result, names)
 
 
 class Curves:
     """Plots by unit in a folder of the panel, and the means to choose what they show."""
 
-    def __init__(self, server: Any, given: Quantities, names: Sequence[str] | None) -> None:
+    def __init__(self, server: Any, given: CurvesOf, names: Sequence[str] | None) -> None:
         self.server, self.given = server, given
         # The browser's wishes and the viewer's own thread come at any time.
         self._lock = threading.RLock()
@@ -95,7 +82,7 @@ class Curves:
             self.choice.value = NOTHING
             self.choose([*self.names, name])
 
-    def take(self, given: Quantities) -> None:
+    def take(self, given: CurvesOf) -> None:
         """The same quantities of another result of the same mechanism."""
         with self._lock:
             self.given = given

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +12,12 @@ from bellcrank.elastic.page import scene
 from bellcrank.elastic.pages import default_names, shown
 from bellcrank.errors import ModelError
 from bellcrank.viewer.controls import TimeControls
-from bellcrank.viewer.curves import Curves
+from bellcrank.viewer.curves import Curves, CurvesOf
 from bellcrank.viewer.player import LOOPBACK, Player
 from bellcrank.viewer.stage import Stage
 
 if TYPE_CHECKING:
     from bellcrank.elastic.result import ElasticResult
-    from bellcrank.view.curves import Panel
 
 Array = NDArray[np.float64]
 
@@ -55,39 +53,13 @@ class ElasticViewer(Player):
         words = f"{run.unknowns:,} unknowns, {run.steps} steps in {run.seconds:.3g} s"
         self.stage = Stage(self.server, self._scene)
         self.controls = TimeControls(self.server, self, self.result.time, _touches(self.result), words)
-        self.curves = Curves(self.server, CurvesOfElastic(self.result), self._quantities)
+        self.curves = Curves(self.server, CurvesOf(self.result, default_names, shown), self._quantities)
 
     def _between(self) -> None:
         """Nothing runs again: a result of elastic contact is what it is."""
 
     def _ended(self) -> None:
         """Nothing else goes on."""
-
-
-@dataclass(frozen=True, eq=False)
-class CurvesOfElastic:
-    """Of a result of elastic contact."""
-
-    result: ElasticResult
-
-    @property
-    def time(self) -> Array:
-        """[s]."""
-        return self.result.time
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Of all series."""
-        return self.result.names
-
-    @property
-    def usual(self) -> Sequence[str]:
-        """Forces and energies."""
-        return default_names(self.result)
-
-    def panels(self, names: Sequence[str]) -> list[Panel]:
-        """By unit."""
-        return shown(self.result, names)
 
 
 def _touches(result: ElasticResult) -> dict[str, float]:

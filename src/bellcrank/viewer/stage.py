@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.view.scene import GROUND, Deforming, Scene
+from bellcrank.view.placing import GROUND
+from bellcrank.view.scene import Deforming, Scene
 from bellcrank.view.shapes import Solid
 from bellcrank.view.stress import colours
 from bellcrank.view.svg import coil, placed

@@ -16,10 +16,11 @@ from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.mechanism import Mechanism
 from bellcrank.model.system import System
 from bellcrank.result.result import Result
-from bellcrank.view.scene import scene, thinned
+from bellcrank.view.placing import thinned
+from bellcrank.view.scene import scene
 from bellcrank.viewer.again import again, at_start
 from bellcrank.viewer.controls import ParameterSliders, TimeControls, jumps, words
-from bellcrank.viewer.curves import Curves, CurvesOfMechanism
+from bellcrank.viewer.curves import Curves, CurvesOf
 from bellcrank.viewer.player import LOOPBACK, Player
 from bellcrank.viewer.stage import Stage
 
@@ -61,7 +62,7 @@ class Viewer(Player):
         self.controls = TimeControls(
             self.server, self, self.result.time, jumps(self.result), words(self.result)
         )
-        self.curves = Curves(self.server, CurvesOfMechanism(self.result), self._quantities)
+        self.curves = Curves(self.server, CurvesOf(self.result), self._quantities)
         self.parameters = ParameterSliders(self.server, self)
 
     @property
@@ -142,7 +143,7 @@ class Viewer(Player):
             self.time = float(np.clip(self.time, self._scene.time[0], self._scene.time[-1]))
             self._drawn = -1
         self.controls.take(result.time, jumps(result))
-        self.curves.take(CurvesOfMechanism(result))
+        self.curves.take(CurvesOf(result))
 
     def _take_coming(self) -> None:
         with self._lock:
@@ -160,7 +161,7 @@ class Viewer(Player):
             self.time = float(drawn.time[-1])
             self._drawn = -1
         self.controls.take(result.time, jumps(result))
-        self.curves.take(CurvesOfMechanism(result))
+        self.curves.take(CurvesOf(result))
 
     def _between(self) -> None:
         if not self._running:

@@ -113,7 +113,7 @@ function drawScene() {
     s.f.forEach((face, k) => {
       const a = world[face[0]], m = face.reduce((sum, i) => add(sum, world[i], 1 / face.length), [0, 0, 0]);
       let normal = unit(cross(add(world[face[1]], a, -1), add(world[face[2]], a, -1)));
-      const outward = s.g ? dot(normal, up) : dot(normal, add(m, middle, -1));
+      const outward = s.g ? dot(normal, up) : s.s === "open" ? dot(normal, add(eyePoint, m, -1)) : s.s ? 1 : dot(normal, add(m, middle, -1));
       if (outward < 0) normal = [-normal[0], -normal[1], -normal[2]];
       if (!s.g && s.o === 1 && dot(normal, add(eyePoint, m, -1)) < 0) return;
       const colour = s.c[k % s.c.length], f = 0.62 + 0.38 * Math.max(0, dot(normal, light));

@@ -1,7 +1,6 @@
-"""Contact points of surfaces of patches, sample by sample, refined by the program of the equations of motion.
+"""Contact points of sampled surfaces sample by sample, refined by the program of the equations of motion.
 
-The steps are those of :mod:`bellcrank.contact.several`, in Python. Sampled surfaces are taken too: a second, slow
-way to the same points.
+The steps are those of :mod:`bellcrank.contact.several`, in Python: a second, slow way to the same points.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.choosing import LEAST
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.found import FREE, HELD, NONE, Found, parked
 from bellcrank.contact.partners import bend, slope
@@ -39,11 +39,15 @@ NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
+WALL = 0.3
+"""Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
+EVEN = 1e-3
+"""Heights that differ by less, over the distance of samples, are as good as the same."""
 OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
 
 
-class PatchedPair:
+class SlowPair:
     """Closest points of a surface of data and another shape, from anywhere or from the last ones."""
 
     def __init__(self, a: Shape, b: Shape) -> None:
@@ -228,6 +232,7 @@ class PatchedPair:
         minima = minima[np.lexsort((-out, steps))]
         if points == 1:
             return [self._single(R, c, S, t, i, heights, j, minima)], band - slack
+        minima = self._spread(i, heights, minima, points)
         return self._several(R, c, S, t, (i, heights, j, minima), points, before or []), band - slack
 
     def _minima(self, i: NDArray[np.int64], heights: Array) -> NDArray[np.int64]:
@@ -238,6 +243,35 @@ class PatchedPair:
         low = self._blank[self.source.neighbours[i]].min(axis=1)
         self._blank[i] = np.inf
         return np.flatnonzero(heights <= low + 1e-12 * self.source.spacing)
+
+    def _spread(
+        self, i: NDArray[np.int64], heights: Array, minima: NDArray[np.int64], points: int
+    ) -> NDArray[np.int64]:
+        """As many of the lowest first as there are points, of those equally low the one farthest from those before."""
+        left, first = minima.tolist(), minima[:1].tolist()
+        left = left[1:]
+        while left and len(first) < points:
+            limit = heights[left[0]] + EVEN * self.source.spacing
+            same = [k for k in left if heights[k] <= limit]
+            best = max(same, key=lambda k: self._apart(int(i[k]), self.source.points[i[first]]))
+            first.append(best)
+            left.remove(best)
+        return np.array(first + left)
+
+    def _apart(self, sample: int, taken: Array, less: float = 0.0) -> float:
+        """The product of the distances of a sample from points, each less by a length."""
+        far = np.linalg.norm(np.asarray(taken) - self.source.points[sample], axis=1) - less
+        return float(np.prod(np.maximum(far / self.source.spacing, LEAST)))
+
+    def _slopes(self, i: NDArray[np.int64], heights: Array) -> Array:
+        """How steeply the height falls from each of the samples i to a neighbour."""
+        assert isinstance(self.source, Sampled)
+        self._blank[i] = heights
+        near = self.source.neighbours[i]
+        fall = heights[:, None] - self._blank[near]
+        self._blank[i] = np.inf
+        way = np.linalg.norm(self.source.points[near] - self.source.points[i][:, None], axis=2)
+        return np.asarray(np.maximum(fall / way, 0.0).max(axis=1))
 
     def _from_sample(self, R: Array, c: Array, S: Array, t: Array, i: int, j: int) -> Found:
         """A pair that does not touch: the nearest samples as they are."""
@@ -275,16 +309,18 @@ class PatchedPair:
         low: tuple[NDArray[np.int64], Array, NDArray[np.int64], NDArray[np.int64]],
         points: int, before: list[Found | None],
     ) -> list[Found]:  # fmt: skip
-        i, _heights, j, minima = low
+        i, heights, j, minima = low
         source = self.source
         assert isinstance(source, Sampled)
         place = {int(s): k for k, s in enumerate(i)}
         slots: list[Found | None] = [None] * points
         taken: list[Array] = []
+        gaps: list[float] = []
 
         def take(slot: int, found: Found) -> None:
             slots[slot] = found
             taken.append(found.x if self.first else found.y)
+            gaps.append(found.gap)
 
         def far(x: Array) -> float:
             return min((float(np.linalg.norm(x - p)) for p in taken), default=math.inf)
@@ -296,7 +332,8 @@ class PatchedPair:
                 found = self._tried(R, c, S, t, int(i[k]), int(j[k]), old.hold)
                 if found is not None and found.gap < 0.0:
                     take(slot, found)
-        lying = [self._lies(S, t, int(i[k]), int(j[k])) for k in range(len(i))]
+        down = self._slopes(i, heights)
+        lying = [down[k] < WALL and self._lies(S, t, int(i[k]), int(j[k])) for k in range(len(i))]
         for k in minima:
             if len(taken) >= points:
                 break
@@ -307,16 +344,26 @@ class PatchedPair:
             if found is not None and far(found.x if self.first else found.y) >= NEAR * source.spacing:
                 take(_slot(slots, before, found, self.first), found)
         rest = [k for k in range(len(i)) if lying[k]]
+        turns = self.band / float(source.bounding_radius())
         while rest and len(taken) < points:
-            # Spread as widely as the contact reaches: the largest sum of distances finds corners.
-            rest = [k for k in rest if far(source.points[i[k]]) >= APART * source.spacing]
+            # What may come down farthest below the points before the next search; between two of them nothing does.
+            apart = [(0.5 if source.sharp[i[k]] else APART) * source.spacing for k in rest]
+            rest = [k for k, least in zip(rest, apart, strict=True) if far(source.points[i[k]]) >= least]
             if not rest:
                 break
-            spread = [sum(float(np.linalg.norm(source.points[i[k]] - p)) for p in taken) for k in rest]
-            best = int(np.argmax(spread))
+            spread = [
+                (
+                    not _between(taken, gaps, source.points[i[k]], float(heights[k]), 0.5 * source.spacing),
+                    self._apart(int(i[k]), np.reshape(taken, (-1, 3)), heights[k] / turns),
+                )
+                for k in rest
+            ]
+            best = spread.index(max(spread))
             k = rest.pop(best)
             found = self._tried(R, c, S, t, int(i[k]), int(j[k]), None)
-            if found is not None and found.hold[0] < 2.0:
+            least = (0.5 if source.sharp[i[k]] else APART) * source.spacing
+            wide = found is not None and far(found.x if self.first else found.y) >= least
+            if found is not None and found.hold[0] < 2.0 and wide:
                 take(_slot(slots, before, found, self.first), found)
         filled = [s for s in slots if s is not None]
         if not filled:
@@ -364,7 +411,7 @@ class PatchedPair:
             return FREE
         if not bent.any():
             return HELD
-        e = vectors[:, int(np.argmax(values))] @ E
+        e = vectors[:, int(np.argmin(values))] @ E
         return (1.0, float(e[0]), float(e[1]), float(e[2]))
 
     def _lies(self, S: Array, t: Array, i: int, j: int) -> bool:
@@ -376,6 +423,17 @@ class PatchedPair:
         K, _, other = self._bent(S, t, i, j)
         flat = bool((np.linalg.eigvalsh(0.5 * (K + K.T)) * source.spacing <= FLAT).any())
         return flat and float(source.normals[i] @ other) < OPPOSED
+
+
+def _between(taken: list[Array], gaps: list[float], x: Array, height: float, near: float) -> bool:
+    """Whether a place lies between two contact points, near their line, and no lower than that."""
+    for k, p in enumerate(taken):
+        for m, q in enumerate(taken[:k]):
+            share = float((x - p) @ (q - p)) / max(float((q - p) @ (q - p)), 1e-300)
+            beside = 0.0 < share < 1.0 and float(np.linalg.norm(x - p - share * (q - p))) < near
+            if beside and height >= gaps[k] + share * (gaps[m] - gaps[k]) - 1e-6 * near:
+                return True
+    return False
 
 
 def _slot(slots: list[Found | None], before: list[Found | None], found: Found, first: bool) -> int:
@@ -392,4 +450,4 @@ def _slot(slots: list[Found | None], before: list[Found | None], found: Found, f
     return min(free, key=way)
 
 
-__all__ = ["PatchedPair"]
+__all__ = ["SlowPair"]

@@ -1,0 +1,100 @@
+"""Spots of a shape that lies on a plane along a line or with a whole side: each touches for itself.
+
+One contact point would jump from end to end of a line as the body rocks, and no motion goes on from there. A capsule
+touches a plane with its round ends, a box with its corners, a cylinder with its rims. On a rim the spots are counted
+from the lowest place on, evenly around: as the axis comes upright, where the lowest place is anywhere, all lie equally
+deep, and force and torque of all of them together stay smooth.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
+from bellcrank.mechanics.vectors import Vec, scale
+from bellcrank.program.functions import sqrt
+from bellcrank.program.trace import Scalar
+
+AROUND = 4
+"""Spots on a rim that presses: an even number, so that their energy has no kink where the axis is upright."""
+UPRIGHT = 1e-12
+"""Tilt of an axis [rad] below which the lowest place of its rim is taken to lie along x."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spot(Shape):
+    """A spot of a shape, in the frame of the whole shape."""
+
+    of: Shape
+    faces: ClassVar[bool] = True
+
+    @property
+    def whole(self) -> Shape:
+        return self.of
+
+    def implicit(self, s: Vec) -> Scalar:
+        return self.of.implicit(s)
+
+    def bounding_radius(self) -> Scalar:
+        return self.of.bounding_radius()
+
+
+@dataclass(frozen=True, eq=False)
+class End(Spot):
+    """A round end of a capsule, on the side +1 or -1 of its axis."""
+
+    of: Capsule
+    side: float
+
+    def support(self, n: Vec) -> Support:
+        x, y, z = scale(self.of.radius, n)
+        return Support((x, y, z + self.side * self.of.half_length), lambda e, f: 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class RimSpot(Spot):
+    """A place on a rim of a cylinder, so far around from the one with the normal asked for [rad]."""
+
+    of: Cylinder
+    side: float
+    angle: float
+
+    def support(self, n: Vec) -> Support:
+        x, y = n[0] + UPRIGHT, n[1]
+        size = self.of.radius / sqrt(x * x + y * y)
+        # Quarter turns are meant exactly.
+        c, s = (0.0 if abs(v) < 1e-15 else v for v in (math.cos(self.angle), math.sin(self.angle)))
+        across = (size * (c * x - s * y), size * (c * y + s * x))
+        return Support((*across, self.side * self.of.half_length), lambda e, f: 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Corner(Spot):
+    """A corner of a box, by the signs of its coordinates."""
+
+    of: Box
+    signs: tuple[float, float, float]
+
+    def support(self, n: Vec) -> Support:
+        x, y, z = (s * h for s, h in zip(self.signs, self.of.half_lengths, strict=True))
+        return Support((x, y, z), lambda e, f: 0.0)
+
+
+def spots(shape: Shape, other: Shape) -> tuple[Spot, ...]:
+    """The spots with which a shape presses on the other; none where one contact point is enough."""
+    if not isinstance(other, Plane) or isinstance(other, HalfPlane):
+        return ()
+    if isinstance(shape, Capsule):
+        return tuple(End(shape, side) for side in (1.0, -1.0))
+    if isinstance(shape, Cylinder):
+        turns = [2.0 * math.pi * k / AROUND for k in range(AROUND)]
+        return tuple(RimSpot(shape, side, turn) for side in (1.0, -1.0) for turn in turns)
+    if isinstance(shape, Box):
+        sides = (1.0, -1.0)
+        return tuple(Corner(shape, (x, y, z)) for x in sides for y in sides for z in sides)
+    return ()
+
+
+__all__ = ["Spot", "spots"]
