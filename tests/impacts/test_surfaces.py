@@ -121,12 +121,12 @@ def test_ball_rolls_in_a_sampled_bowl_as_a_pendulum_swings() -> None:
     angle, errors = 0.3, []
     period = 4.0 * math.sqrt(7.0 * 0.9 / (5.0 * G)) * float(ellipk(math.sin(0.5 * angle) ** 2))
     for number in (15, 30):
-        level = bc.Event("level", lambda m: m["ball.position.x"], direction=1)
+        level = bc.Event("level", lambda m: m["ball.position.x"])
         run = bowl(number, angle).simulate(
-            2.9, events=[level], tolerance=1e-9, integrator="dop853", output=100
+            1.75, events=[level], tolerance=1e-9, integrator="dop853", output=100
         )
         first, second = (e.time for e in run.events)
-        errors.append(abs(second - first - period))
+        errors.append(abs(2.0 * (second - first) - period))
         assert [c.what for c in run.contact_changes] == ["rest"]
         assert np.ptp(run["energy.total"][1:]) < 1e-7
         assert np.abs(run["bowl.gap"][1:]).max() < 1e-12
@@ -274,8 +274,8 @@ def test_sampled_box_lands_on_its_corners_as_four_balls_do() -> None:
             for k, (x, y) in enumerate([(-1, -1), (1, -1), (-1, 1), (1, 1)]):
                 corner = (0.5 * x * sides[0], 0.5 * y * sides[1], -0.5 * sides[2])
                 system.contact(f"floor {k + 1}", system.ground.plane(), body.sphere(1e-9, at=corner), **law)
-        start = {"flight": {"velocity": (0.5, 0.0, 0.0), "angular_velocity": (0.3, 0.5, 0.1)}}
-        return system.simulate(0.14, initial=start, tolerance=1e-8, integrator="dop853", output=20)
+        start = {"flight": {"velocity": (0.5, 0.0, 0.0), "angular_velocity": (0.0, 0.5, 0.0)}}
+        return system.simulate(0.22, initial=start, tolerance=1e-8, integrator="dop853", output=20)
 
     run, expected = fallen(True), fallen(False)
     assert len(run.impacts) == len(expected.impacts)

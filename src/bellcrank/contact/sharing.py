@@ -33,6 +33,7 @@ _searches: dict[tuple[object, ...], tuple[Shape, Shape, Subprogram]] = {}
 
 _meetings: WeakKeyDictionary[Source, dict[tuple[int, bool], tuple[Shape, Subprogram]]] = WeakKeyDictionary()
 _surfaces: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
+_bends: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 _rims: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 
 
@@ -141,8 +142,23 @@ def _surface(piece: Around) -> Subprogram:
             return [*point, *normal]
 
         count = len(piece.inputs)
-        found = Subprogram.traced("surface", 6 + count, build, [(6, count)], _twins(piece))
+        found = Subprogram.traced("surface", 6 + count, build, [(6, count)], _twins(piece, 6))
         _surfaces[piece.source] = found
+    return found
+
+
+def _bend(piece: Around) -> Subprogram:
+    """A point, two tangents, the piece of surface -> its curvature there."""
+    found = _bends.get(piece.source)
+    if found is None:
+
+        def build(x: Sequence[Expr]) -> list[Scalar]:
+            own = replace(piece, start=(x[9], x[10], x[11]), inputs=tuple(x[12:]), turn=1.0)
+            return [*own.sharpened().bend(vec(x[0:3]), vec(x[3:6]), vec(x[6:9]))]
+
+        count = len(piece.inputs)
+        found = Subprogram.traced("bend", 12 + count, build, [(12, count)], _twins(piece, 12))
+        _bends[piece.source] = found
     return found
 
 
@@ -161,14 +177,15 @@ def _rim(piece: Around) -> Subprogram | None:
     return found
 
 
-def _twins(piece: Around) -> dict[int, int]:
-    """Places of the numbers of neighbouring samples: what is done with one is done with the other."""
+def _twins(piece: Around, first: int) -> dict[int, int]:
+    """Places of the numbers of neighbouring samples, the first of them at `first`: what is done with one is done with
+    the other."""
     if not isinstance(piece, Local):
         return {}
     found: dict[int, int] = {}
     # The first sample, which serves where no other reaches, stays by itself.
     for k in range(ENTRIES, (piece.source.capacity - 1) * ENTRIES, 2 * ENTRIES):
-        for j in range(6 + k, 6 + k + ENTRIES):
+        for j in range(first + k, first + k + ENTRIES):
             found[j], found[j + ENTRIES] = j + ENTRIES, j
     return found
 
@@ -189,14 +206,14 @@ class _Called(Around):
         return vec(found[0:3]), vec(found[3:6])
 
     def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-        return self.own.bend(x, e1, e2)
+        if not self.sharp:
+            return self.own.bend(x, e1, e2)
+        k11, k12, k22 = _bend(self.own)(*x, *e1, *e2, *_numbers(self.own))
+        return k11, k12, k22
 
     def rim(self, x: Vec) -> list[Scalar] | None:
         found = _rim(self.own)
         return None if found is None else list(found(*x, *self.own.inputs))
-
-    def sharpened(self) -> _Called:
-        return replace(self, own=self.own.sharpened())
 
     def room(self, x: Vec) -> Scalar:
         return self.own.room(x)
