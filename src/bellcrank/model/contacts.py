@@ -82,8 +82,8 @@ class ContactMethods(StateMethods, Registry):
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
-        approach_speed. points, in both treatments: the most at which a surface of samples or patches touches at a time; of
-        several the contacts are called "<name> 1", "<name> 2" and so on, and the first is given back.
+        approach_speed. points, in both treatments: the most at which a surface of samples or patches touches at a
+        time; of several the contacts are called "<name> 1", "<name> 2" and so on, and the first is given back.
         """
         from bellcrank.contact.closest import check_pair
 
