@@ -146,3 +146,54 @@ def test_what_a_box_cannot_meet_is_said() -> None:
             shape, np.eye(3), (0, 0, 0), Box(1, 1, 1), np.eye(3), (0.0, 0.0, 3.0)
         ).distance
         assert apart == pytest.approx(2.0 if isinstance(shape, Plane) else 1.9)
+
+
+def striking(shape, at, turn, **contact) -> bc.System:
+    system = bc.System("floor", gravity=(0, 0, -G))
+    body = system.body("body", mass=1.0, inertia=(0.004, 0.004, 0.006), at=at)
+    system.free("flight", system.ground, body)
+    system.contact("c", system.ground.plane(), body.shape(shape, (0, 0, 0), turn.as_matrix()), **contact)
+    return system
+
+
+@pytest.mark.parametrize("name", ["cylinder on its side", "capsule on its side", "box on a side"])
+def test_what_falls_tilted_comes_to_rest_by_impacts(name: str) -> None:
+    shape, turn, height, bearing = CASES[name]
+    tilted = Rotation.from_rotvec([0.05, 0.0, 0.0]) * turn
+    system = striking(shape, (0, 0, height + 0.03), tilted, restitution=0.3, friction=0.3)
+    result = system.simulate(1.0, output=21)
+    assert result["body.position.z"][-1] == pytest.approx(height, abs=1e-8)
+    assert max(abs(result[f"body.angular_velocity.{c}"][-1]) for c in "xyz") < 1e-6
+    forces = np.array([result[f"{name}.force.z"][-1] for name in system.contacts])
+    assert forces.sum() == pytest.approx(G, rel=1e-6)
+    assert np.count_nonzero(forces > 1e-6) == bearing
+
+
+def test_a_dumbbell_of_balls_strikes_as_a_capsule_does() -> None:
+    # A capsule meets a plane with its round ends alone.
+    turn = Rotation.from_rotvec([0.3, 0.2, 0.0]) * LYING
+    results = [
+        striking(Capsule(0.05, 0.1), (0, 0, 0.3), turn, restitution=0.6, friction=0.2).simulate(
+            0.6, output=301
+        )
+    ]
+    system = bc.System("floor", gravity=(0, 0, -G))
+    body = system.body("body", mass=1.0, inertia=(0.004, 0.004, 0.006), at=(0, 0, 0.3))
+    system.free("flight", system.ground, body)
+    for side in (1.0, -1.0):
+        ball = body.sphere(0.05, at=side * 0.1 * turn.as_matrix()[:, 2])
+        system.contact(f"c {side}", system.ground.plane(), ball, restitution=0.6, friction=0.2)
+    results.append(system.simulate(0.6, output=301))
+    one, two = (np.asarray(result["body.position.z"]) for result in results)
+    assert len(results[0].impacts) == len(results[1].impacts) >= 2
+    assert np.abs(one - two).max() < 1e-9
+
+
+def test_impulsive_points_stand_in_files() -> None:
+    for points, number in ((None, 2), (1, 1), (2, 2)):
+        chosen = {} if points is None else {"points": points}
+        system = striking(Capsule(0.05, 0.1), (0, 0, 0.3), LYING, **chosen)
+        assert len(system.contacts) == number
+        again = loads(dumps(system))
+        assert len(again.contacts) == number
+        assert dumps(again) == dumps(system)

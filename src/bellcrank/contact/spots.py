@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
 from bellcrank.mechanics.vectors import Vec, scale
-from bellcrank.program.functions import sqrt
+from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
 
 AROUND = 4
@@ -71,6 +71,18 @@ class RimSpot(Spot):
 
 
 @dataclass(frozen=True, eq=False)
+class Rim(Spot):
+    """A rim of a cylinder, touching at its lowest place; all of it, by its middle, where the axis is upright."""
+
+    of: Cylinder
+    side: float
+
+    def support(self, n: Vec) -> Support:
+        size = self.of.radius / sqrt(maximum(n[0] * n[0] + n[1] * n[1], UPRIGHT * UPRIGHT))
+        return Support((size * n[0], size * n[1], self.side * self.of.half_length), lambda e, f: 0.0)
+
+
+@dataclass(frozen=True, eq=False)
 class Corner(Spot):
     """A corner of a box, by the signs of its coordinates."""
 
@@ -82,12 +94,17 @@ class Corner(Spot):
         return Support((x, y, z), lambda e, f: 0.0)
 
 
-def spots(shape: Shape, other: Shape) -> tuple[Spot, ...]:
-    """The spots with which a shape presses on the other; none where one contact point is enough."""
+def spots(shape: Shape, other: Shape, rigid: bool = False) -> tuple[Spot, ...]:
+    """The spots with which a shape touches the other; none where one contact point is enough.
+
+    rigid: Whether they strike and hold, each at one place, instead of pressing.
+    """
     if not isinstance(other, Plane) or isinstance(other, HalfPlane):
         return ()
     if isinstance(shape, Capsule):
         return tuple(End(shape, side) for side in (1.0, -1.0))
+    if isinstance(shape, Cylinder) and rigid:
+        return tuple(Rim(shape, side) for side in (1.0, -1.0))
     if isinstance(shape, Cylinder):
         turns = [2.0 * math.pi * k / AROUND for k in range(AROUND)]
         return tuple(RimSpot(shape, side, turn) for side in (1.0, -1.0) for turn in turns)

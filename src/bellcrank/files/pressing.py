@@ -14,7 +14,7 @@ from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
 from bellcrank.files.shapes import plain
-from bellcrank.model.contacts import PlacedShape
+from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce
 
 FRICTIONS = {"coulomb": Coulomb, "lugre": LuGre}
@@ -94,8 +94,7 @@ def pressing_entries(
         if key in force.given:
             result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
     result["approach_speed"] = force.given["approach_speed"]
-    a, b = force.contact.a.shape, force.contact.b.shape
-    if force.points > 1 or spots(a, b) or spots(b, a):
+    if chosen(force.contact, force.points):
         result["points"] = force.points
     law = force.friction
     if law is not None:
@@ -105,4 +104,10 @@ def pressing_entries(
     return result
 
 
-__all__ = ["pressing_entries", "read_pressing"]
+def chosen(contact: Contact, points: int) -> bool:
+    """Whether the number of points is another than what a reader would take."""
+    a, b = contact.a.shape, contact.b.shape
+    return points > 1 or bool(spots(a, b) or spots(b, a))
+
+
+__all__ = ["chosen", "pressing_entries", "read_pressing"]

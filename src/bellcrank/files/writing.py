@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.contact.source import Around
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
 from bellcrank.files.member_writing import member_entries, node_of
-from bellcrank.files.pressing import pressing_entries
+from bellcrank.files.pressing import chosen, pressing_entries
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
@@ -273,12 +272,11 @@ class _Writer:
     def _contact(self, contact: Contact) -> dict[str, Any]:
         result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
         result |= {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
-        return {**result, "points": contact.points} if contact.points > 1 else result
+        return {**result, "points": contact.points} if chosen(contact, contact.points) else result
 
     def _placed(self, placed: PlacedShape) -> Flow:
         result = Flow(self._frame(replace(placed.frame, name=""), True))
-        shape = placed.shape.source if isinstance(placed.shape, Around) else placed.shape
-        entries = shape_entries(shape, self._function, Row)
+        entries = shape_entries(placed.shape.whole, self._function, Row)
         return Flow({"kind": entries.pop("kind"), **result, **entries})
 
     def _between(self, force: LineForce | Spring | Bushing, kind: str) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    touching = _spots(points, young, a, b)
+    touching = at_spots(points, a, b) if young is None else []
     count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
     found = []
@@ -142,21 +142,23 @@ def search_values(name: str) -> list[tuple[str, float]]:
     return [(f"{name} clearance", 1.0), *((f"{name} pose {k}", value) for k, value in enumerate(pose))]
 
 
-def _spots(points: Any, young: Any, a: PlacedShape, b: PlacedShape) -> list[tuple[PlacedShape, PlacedShape]]:
-    """Both sides for each spot with which one of them presses on a plane; none where one point is asked for."""
-    of_a, of_b = spots(a.shape, b.shape), spots(b.shape, a.shape)
-    if young is not None or points not in (None, len(of_a) + len(of_b)):
+def at_spots(
+    points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
+) -> list[tuple[PlacedShape, PlacedShape]]:
+    """Both sides for each spot with which one of them touches a plane; none where one point is asked for."""
+    of_a, of_b = spots(a.shape, b.shape, rigid), spots(b.shape, a.shape, rigid)
+    if points not in (None, len(of_a) + len(of_b)):
         return []
     return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
 
 
-def count_of_points(who: str, points: Any, a: Shape, b: Shape) -> int:
+def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = False) -> int:
     """At how many points at most two shapes touch at a time, as the user says it."""
     points = 1 if points is None else points
     if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
-        most = len(spots(a, b)) + len(spots(b, a))
+        most = len(spots(a, b, rigid)) + len(spots(b, a, rigid))
         of = "points= belongs to surfaces of samples and of patches"
         raise ModelError(
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "

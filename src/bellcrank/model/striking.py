@@ -8,7 +8,7 @@ from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
 from bellcrank.model.parameters import ParameterTable
-from bellcrank.model.pressing import count_of_points, remember_search, sides_around
+from bellcrank.model.pressing import at_spots, count_of_points, remember_search, sides_around
 
 
 def striking_contacts(
@@ -20,20 +20,22 @@ def striking_contacts(
     friction: Any,
     law: str | None,
     *,
-    points: int = 1,
+    points: int | None = None,
     **pressing: Any,
 ) -> list[Contact]:
     """One contact for each point at which two shapes may touch; of several they are called "<name> 1" and so on.
 
-    points: At how many points at most a sampled surface touches at a time. pressing: What belongs to the other
-    treatment, and is refused.
+    points: At how many points at most a surface of data touches at a time, 1 where missing. A capsule, a cylinder or a
+    box touches a plane with its ends, rims or corners, all of them where points is missing, or with its lowest point
+    alone for points=1. pressing: What belongs to the other treatment, and is refused.
     """
     who = f"contact {name!r}"
     if pressing:
         raise ModelError(
             f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
         )
-    count = count_of_points(who, points, a.shape, b.shape)
+    touching = at_spots(points, a, b, rigid=True)
+    count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape, rigid=True)
     mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
     if mu < 0.0:
         raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
@@ -43,7 +45,7 @@ def striking_contacts(
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
-        sides = sides_around(parameters, own, a, b, exact=True)
+        sides = touching[k] if touching else sides_around(parameters, own, a, b, exact=True)
         found.append(Contact(own, *sides, restitution, mu, law, name, count))
     remember_search(parameters, name, a, b)
     return found
