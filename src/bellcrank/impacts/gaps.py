@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bellcrank.events import Event, StateEvent
 from bellcrank.mechanics.contacts import ContactPair, along
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
 
-MISSED = 1e-9
-"""A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]."""
+MISSED = (1e-9, 1e-7)
+"""A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]. Where
+other contacts close that were as good as closed, the body may be moved by more than the first."""
 
 
 class Gap(StateEvent):
     """The gap of a contact falling through zero; its name is the contact's."""
+
+
+class Missed(Gap):
+    """The gap of a contact well below zero, where it was not seen to fall through it."""
 
 
 class GapRate(StateEvent):
@@ -29,8 +36,8 @@ def watching(pair: ContactPair) -> list[Event]:
     def gap(kin: Kinematics, t: Scalar) -> Scalar:
         return pair.closest(kin).distance
 
-    def deeper(kin: Kinematics, t: Scalar) -> Scalar:
-        return pair.closest(kin).distance + MISSED
+    def deeper(by: float, kin: Kinematics, t: Scalar) -> Scalar:
+        return pair.closest(kin).distance + by
 
     def rate(kin: Kinematics, t: Scalar) -> Scalar:
         return along(kin, pair.rows(kin)[1][0])
@@ -39,8 +46,8 @@ def watching(pair: ContactPair) -> list[Event]:
     return [
         Gap(name, direction=-1, trace=gap),
         GapRate(name, direction=RATE, trace=rate),
-        Gap(name, direction=-1, trace=deeper),
+        *(Missed(name, direction=-1, trace=partial(deeper, by)) for by in MISSED),
     ]
 
 
-__all__ = ["Gap", "GapRate", "watching"]
+__all__ = ["MISSED", "Gap", "GapRate", "Missed", "watching"]

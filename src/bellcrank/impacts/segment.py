@@ -13,7 +13,7 @@ from bellcrank.events import Event, watch_program
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.contacts import Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.gaps import Gap, watching
+from bellcrank.impacts.gaps import Gap, Missed, watching
 from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.surfaces import Elsewhere, searches
@@ -145,7 +145,12 @@ class Segment(Run):
         """As of any run; gaps that are closed at the start may go either way from there."""
         gaps, _ = self.contacts.approach(State(t, q, u), p)
         closed = {name for name, gap in zip(self.contacts.names, gaps, strict=True) if abs(gap) <= TOUCHING}
-        standing = tuple(k for k, e in enumerate(self.events) if isinstance(e, Gap) and e.name in closed)
+        # What is not seen of them, since the bounce is too low, is seen where they are missed.
+        standing = tuple(
+            k
+            for k, e in enumerate(self.events)
+            if isinstance(e, Gap) and not isinstance(e, Missed) and e.name in closed
+        )
         return replace(super().problem(q, u, t, p), standing=standing)
 
     def _event_kernel(self) -> Kernel:
