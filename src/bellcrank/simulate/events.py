@@ -217,12 +217,14 @@ def overtaken(
     close before.
 
     A gap on a surface of data is known up to where its samples are gathered anew, which is an event itself; behind it,
-    at the end of the piece, the gap tells nothing. Gaps are functions that come with their rates.
+    at the end of the piece, the gap tells nothing. Gaps are functions that come with their rates, and those behind
+    these, which watch the same gap.
     """
     stale = True
-    for i in range(ints[N_EVENTS] - 1):
+    for i in range(ints[N_EVENTS]):
         side = g[SIGN, i]
-        gap = g[DIRECTION, i + 1] == RATE and counts(g[DIRECTION, i], side)
+        rated = i + 1 < ints[N_EVENTS] and g[DIRECTION, i + 1] == RATE
+        gap = (rated or (i > 0 and g[DIRECTION, i - 1] == RATE)) and counts(g[DIRECTION, i], side)
         if i == first or side == 0.0 or not gap or side * g[SAMPLES + piece, i] < 0.0:
             continue
         if stale:
@@ -231,11 +233,12 @@ def overtaken(
         high = earliest
         if side * g[VALUE, i] >= 0.0:
             high = NOTHING
-            falls = g[SAMPLES + piece - 1, i + 1]
-            rises = g[VALUE, i + 1]
-            if side * falls < 0.0 and side * rises > 0.0:
-                high = deepest(addresses, ints, reals, x, v, g, i, start, earliest, falls, rises, side)
-                stale = True
+            if rated:
+                falls = g[SAMPLES + piece - 1, i + 1]
+                rises = g[VALUE, i + 1]
+                if side * falls < 0.0 and side * rises > 0.0:
+                    high = deepest(addresses, ints, reals, x, v, g, i, start, earliest, falls, rises, side)
+                    stale = True
         if high > earliest:
             continue
         low = start
