@@ -182,7 +182,7 @@ def test_a_dumbbell_of_balls_strikes_as_a_capsule_does() -> None:
     system.free("flight", system.ground, body)
     for side in (1.0, -1.0):
         ball = body.sphere(0.05, at=side * 0.1 * turn.as_matrix()[:, 2])
-        system.contact(f"c {side}", system.ground.plane(), ball, restitution=0.6, friction=0.2)
+        system.contact(f"c {side:g}", system.ground.plane(), ball, restitution=0.6, friction=0.2)
     results.append(system.simulate(0.6, output=301))
     one, two = (np.asarray(result["body.position.z"]) for result in results)
     assert len(results[0].impacts) == len(results[1].impacts) >= 2

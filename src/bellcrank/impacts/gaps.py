@@ -10,7 +10,7 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
 
-MISSED = (1e-9, 1e-7)
+MISSED = (1e-9, 1e-7, 1e-5)
 """A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]. Where
 other contacts close that were as good as closed, the body may be moved by more than the first."""
 

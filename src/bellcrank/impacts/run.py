@@ -26,7 +26,7 @@ from bellcrank.impacts.queue import QueueSegment
 from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
-from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism import Mechanism, State
 from bellcrank.result.result import Result
 from bellcrank.simulate import Options, SimulationError
 from bellcrank.watching import Watch
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+SUNK = 1e-4
+"""Overlap of rigid bodies that no rounding explains [m]."""
 SEGMENTS = 10_000
 """Changes of contact after which a run is taken to be stuck."""
 
@@ -122,7 +124,9 @@ def drive(
                 run.failure.result = whole.joined()
                 raise run.failure
             if run.next is None or whole.outputs >= len(times):
-                return _finished(whole, record, None if run.next is None else "done")
+                result = _finished(whole, record, None if run.next is None else "done")
+                _check_outside(contacts, result)
+                return result
             following = run.next
             if record is not None:
                 record.between(whole, following)
@@ -155,6 +159,23 @@ def _finished(whole: Pieces, record: ContactRecorder | None, status: str | None)
     if record is not None:
         record.finish(result, complete=result.run.status in ("done", "event"))
     return result
+
+
+def _check_outside(contacts: Contacts, result: Result) -> None:
+    """Raise where bodies have passed through each other unseen."""
+    if not len(result):
+        return
+    end = State(float(result.time[-1]), result.q[-1], result.u[-1])
+    gaps, _ = contacts.approach(end, result.parameters[-1])
+    sunk = [name for name, gap in zip(contacts.names, gaps, strict=True) if gap < -SUNK]
+    if sunk:
+        why = (
+            "its bodies have passed through each other, by an impact that was not seen; please report it. A smaller "
+            "tolerance may help."
+        )
+        error = ContactError(end.t, tuple(sunk), why)
+        error.result = result
+        raise error
 
 
 def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:

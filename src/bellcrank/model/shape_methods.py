@@ -49,7 +49,10 @@ class ShapeMethods:
         return self.shape(Capsule(radius, half_length), at, rotation)
 
     def box(self, half_x: Any, half_y: Any, half_z: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
-        """A box, half its edges along the axes of its frame [m]; at [m] and rotation as for a capsule."""
+        """A box around the origin of its frame: half_x, half_y, half_z, half its edges [m].
+
+        at: Its middle [m]. rotation: Of its frame, (3, 3).
+        """
         from bellcrank.contact.shapes import Box
 
         return self.shape(Box(half_x, half_y, half_z), at, rotation)

@@ -60,6 +60,8 @@ LONGER = 2.0
 """A step so much longer than the last may miss what that one saw."""
 PLACE = 0.382
 """Part of the way to an event at which the dense output is looked at."""
+AT_ONCE = 1e-6
+"""Part of a step within which events are not told apart by what is hidden between samples."""
 NUDGE = 1e-3
 """Part of a step over which the slope of its dense output is taken."""
 RATE = 2
@@ -184,14 +186,16 @@ def soonest(
         for i in range(ints[N_EVENTS]):
             side = g[SIGN, i]
             towards = counts(g[DIRECTION, i], side)
-            before = side * g[SAMPLES + piece - 1, i] > 0.0
+            # Those beyond zero at the end of the piece were located already.
+            before = side * g[SAMPLES + piece - 1, i] > 0.0 and side * g[SAMPLES + piece, i] >= 0.0
             if other < 0 and i != first and towards and before and side * g[VALUE, i] < 0.0:
                 other = i
         if other < 0:
             break
         at_low = g[SAMPLES + piece - 1, other]
         found = locate(addresses, ints, reals, x, v, g, other, start, earliest, at_low, g[VALUE, other])
-        if not found < earliest:
+        # What is met as good as at once is one event: a function may have no value beyond what is found.
+        if not found < earliest - AT_ONCE:
             break
         earliest = found
         first = other
