@@ -99,13 +99,11 @@ def next_lying(
         y = table_a[i, 1]
         z = table_a[i, 2]
         apart = least_apart(given, marks_a, i)
-        total = 1.0
+        total = 0.0
         for s in range(points):
             if kept[points + s, PLACE] >= 0:
                 far = away(slots[points + s], x, y, z)
-                total *= max(
-                    far / given[SPACING_A] - measures[k, HEIGHT] / (given[FACING] * given[SPACING_A]), LEAST
-                )
+                total += far - measures[k, HEIGHT] / given[FACING]
                 if far < apart:
                     low[k, LIES] = 0
         if low[k, LIES] == 0 or not total > min(widest, widest_inner):
