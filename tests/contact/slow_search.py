@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.choosing import LEAST
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.found import FREE, HELD, NONE, Found, parked
 from bellcrank.contact.partners import bend, slope
@@ -258,10 +257,10 @@ class SlowPair:
             left.remove(best)
         return np.array(first + left)
 
-    def _apart(self, sample: int, taken: Array, less: float = 0.0) -> float:
-        """The product of the distances of a sample from points, each less by a length."""
-        far = np.linalg.norm(np.asarray(taken) - self.source.points[sample], axis=1) - less
-        return float(np.prod(np.maximum(far / self.source.spacing, LEAST)))
+    def _apart(self, sample: int, taken: Array) -> float:
+        """The product of the distances of a sample from points."""
+        far = np.linalg.norm(np.asarray(taken) - self.source.points[sample], axis=1)
+        return float(np.prod(far / self.source.spacing))
 
     def _slopes(self, i: NDArray[np.int64], heights: Array) -> Array:
         """How steeply the height falls from each of the samples i to a neighbour."""
@@ -354,7 +353,7 @@ class SlowPair:
             spread = [
                 (
                     not _between(taken, gaps, source.points[i[k]], float(heights[k]), 0.5 * source.spacing),
-                    self._apart(int(i[k]), np.reshape(taken, (-1, 3)), heights[k] / turns),
+                    sum(float(np.linalg.norm(source.points[i[k]] - p)) - heights[k] / turns for p in taken),
                 )
                 for k in rest
             ]

@@ -32,8 +32,6 @@ Ints = NDArray[np.int64]
 
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
-LEAST = 1e-3
-"""Least factor of such a product, where a sample cannot come down below one of the points."""
 SAME = 0.97
 """Cosine between normals of the other shape below which places belong to two sides of it."""
 
@@ -80,9 +78,8 @@ def next_lying(
     """Of the samples that lie flat the next one to become a contact point, or -1.
 
     Either the one that may come down farthest below the points of its side before the next search, as the body turns
-    about each of them, which finds corners and the ends of lines, and by the product over them spreads points evenly
-    around a ring (Leja); or the lowest of a side that has none: the lower of the two. Between two points nothing
-    touches first: such a one comes last.
+    about each of them, which finds corners and the ends of lines; or the lowest of a side that has none: the lower of
+    the two. Between two points nothing touches first: such a one comes last.
     """
     table_a, marks_a, marks_b = tables[TABLE_A], tables[MARKS_A], tables[MARKS_B]
     pad = scratch[PAD]

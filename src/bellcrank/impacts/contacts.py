@@ -16,6 +16,7 @@ from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import (
     SETTING_OFF,
     ContactForces,
@@ -37,6 +38,8 @@ Made = TypeVar("Made")
 
 AT_REST = 2e-6
 """A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
+HIDDEN = 1e-4
+"""The same where the last impact was not seen at zero gap but below: the bounce before was as low as that."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this when rest is judged by them [m/s]."""
 HOLDING = 1e-9
@@ -248,7 +251,9 @@ class Contacts:
         for k in near:
             speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
             scale = max(self.fastest.get(self.names[k], 0.0), SLOWEST)
-            if abs(speed) <= AT_REST * scale:
+            # A bounce that hides its own end between rounding and what is missed is as good as none.
+            share = HIDDEN if states[k].gap < -0.5 * MISSED[0] else AT_REST
+            if abs(speed) <= share * scale:
                 found.append(self.names[k])
         return found
 
