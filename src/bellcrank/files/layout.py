@@ -69,6 +69,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "implicit": (*_ON_BODY, "function", "size", "name"),
     "revolution": (*_ON_BODY, "function", "length"),
     "sampled": (*_ON_BODY, "points", "normals", "rims"),
+    "mesh": (*_ON_BODY, "file", "spacing", "scale"),
     "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
     "parametric": (*_ON_BODY, "points", "sign"),
 }

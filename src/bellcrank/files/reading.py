@@ -378,7 +378,7 @@ class _Reader:
         if "node" in fields:
             at = self._node(fields, body).position
         with fields.blamed():
-            return body.shape(read_shape(kind, fields), at, turned)
+            return body.shape(read_shape(kind, fields, self.members.folder), at, turned)
 
     def _given(self, fields: Fields, *keys: str) -> dict[str, Any]:
         return {key: fields.number(key) for key in keys if key in fields}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,17 @@ from bellcrank.contact.shapes import (
 )
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
+from bellcrank.files.beside import file_beside
 from bellcrank.files.fields import Fields
 from bellcrank.files.packed import packed, unpacked
 from bellcrank.program.trace import Expr, Scalar
 
+MESHES = (".stl", ".obj", ".ply")
 Write = Callable[[Any, tuple[str, ...]], Any]
 
 
-def read_shape(kind: str, fields: Fields) -> Shape:
-    """The shape of a kind from its keys."""
+def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
+    """The shape of a kind from its keys; folder: Where meshes may lie."""
     match kind:
         case "sphere" | "circle":
             return (Sphere if kind == "sphere" else Circle)(fields.number("radius"))
@@ -61,6 +64,10 @@ def read_shape(kind: str, fields: Fields) -> Shape:
         case "sampled":
             points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
             return Sampled(points, normals, rims=_rims(fields) if "rims" in fields else None)
+        case "mesh":
+            path = file_beside(folder, fields, "file", MESHES)
+            given = {key: plain(fields, fields.number(key)) for key in ("spacing", "scale") if key in fields}
+            return Sampled.from_file(path, **given)
         case "bezier_grid":
             inside = None
             if "inside" in fields:
