@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from bellcrank.contact import Superellipsoid
+from bellcrank.impacts.errors import ContactError
 from bellcrank.model import System
 from impacts.models import TIGHT, G, ball, block_on_slope, disc
 
@@ -140,3 +142,14 @@ def test_resting_start_and_rest_is_kept() -> None:
     result = ball(0.8, height=0.2).simulate(5.0)
     assert len(result.impacts) == 0
     assert np.abs(result["ball.position.z"] - 0.2).max() < 1e-14
+
+
+def test_a_contact_point_of_which_the_motion_is_unknown_is_told() -> None:
+    system = System("box that is none", gravity=(0.0, 0.0, -9.81))
+    body = system.body("body", mass=1.0, inertia=(0.004, 0.005, 0.006), at=(0.0, 0.0, 0.11))
+    system.free("flight", system.ground, body)
+    shape = Superellipsoid(0.1, 0.1, 0.1, (4.0, 4.0))
+    system.contact("floor", system.ground.plane(), body.shape(shape), restitution=0.3, friction=0.3)
+    with pytest.raises(ContactError, match="flat at that point without being a plane") as stopped:
+        system.simulate(0.3)
+    assert len(stopped.value.result) > 0

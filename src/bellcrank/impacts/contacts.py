@@ -355,6 +355,13 @@ class Contacts:
 
     def _free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
         free = self.free_accelerations(partition).at(np.concatenate([[state.t], state.q, u_i, p]))
+        lost = [self.names[k] for k in wanted if not np.isfinite(free[k]).all()]
+        if lost:
+            why = (
+                "how its point of contact moves is not a number there: a shape is flat at that point without being a "
+                "plane, as a superellipsoid at its poles. Turn it a little, or take treatment='continuous'."
+            )
+            raise ContactError(state.t, tuple(lost), why)
         return np.concatenate([free[k] for k in wanted])
 
     def bouncing_left(self, name: str, lasting: Collection[str], state: State, p: Array) -> float:
