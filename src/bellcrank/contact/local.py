@@ -44,6 +44,8 @@ from bellcrank.program.trace import Expr, Scalar, compare, function, logical, lo
 
 STEPS = 6
 """Newton steps."""
+MORE = 6
+"""Newton steps besides where a surface has rims: along them nothing is learnt of the curvatures."""
 ROUGH, FINE = 4, 3
 """Those where derivatives of the contact point are needed; the last with the curvature of the surface itself."""
 AWAY = 10.0
@@ -290,6 +292,8 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     last: _Step | None = None
     rims: Bounded | None = None
     rough, fine = (ROUGH, FINE) if a.exact else (STEPS, 0)
+    if any(isinstance(s, Around) and getattr(s.source, "rims", ()) for s in (a, b)):
+        rough += MORE
     for k in range(rough + fine):
         if k == rough:
             a, b = a.sharpened(), b.sharpened() if isinstance(b, Around) else b

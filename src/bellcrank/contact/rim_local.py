@@ -169,6 +169,11 @@ def rim_step(
         pushed = compare("lt", push - bent(t, t) * side.e + mixed * way, 0.0)
         if strict:
             pushed = logical("or", pushed, compare("lt", ROUNDING * longest, side.after(r)))
+        else:
+            # In a plane along the rim a point stays where it is.
+            beside = logical("and", line.holds, compare("le", function("abs", crosses), LEAVES))
+            inside = compare("le", side.e, ROUNDING * longest)
+            pushed = logical("and", pushed, logical_not(logical("and", beside, inside)))
         reached = compare("lt", 0.5 * FAR * longest, side.e)
         ways.append((logical("and", pushed, reached), sub(scale(way, along), scale(side.e, t))))
     (by_a, on_a), (by_b, on_b) = ways

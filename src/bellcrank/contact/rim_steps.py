@@ -147,6 +147,9 @@ def rim_step(
             way = -(gx * sx + gy * sy + gz * sz - mixed * e) / stiff
             way = max(-longest, min(way, longest))
         left = push - outer * e + mixed * way
+        if along and not strict and abs(crosses) <= LEAVES and e <= ROUNDING * longest:
+            # In a plane along the rim a point stays where it is.
+            left = 1.0
         if strict:
             # To the foot of the other's point, across the normal.
             foot = e + tx * rx + ty * ry + tz * rz

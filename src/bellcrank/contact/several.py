@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
-from bellcrank.contact.holding import FLAT, LARGE, facing, lies, minima, spread
+from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies, minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
     BOUNDS,
@@ -56,6 +56,7 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     TURNS_A,
     TURNS_B,
+    WAY,
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
@@ -63,6 +64,7 @@ from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_cr
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.refinement import LOST as FAILED
 from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.slots import (
     away,
@@ -324,6 +326,26 @@ def several(
 
 
 @part
+def as_a_line(
+    header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
+) -> int:
+    """A free point that has come to lie along a line, held to its place on the line; FAILED where it has not."""
+    i = kept[k, PLACE]
+    j = kept[k, PARTNER]
+    if slots[k, HOLD] < 1.5:
+        return FAILED
+    hold = hold_at(
+        header, given, tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B], i, j, scratch[PAD]
+    )
+    if not 0.5 < hold < 1.9:
+        return FAILED
+    slots[k, HOLD] = 1.0
+    for m in range(3):
+        slots[k, HOLD + 1 + m] = scratch[PAD][WAY + m]
+    return remember(header, given, tables, scratch, slots, kept, k)  # type: ignore[no-any-return]
+
+
+@part
 def count_taken(kept: Ints, points: int) -> int:
     """How many contact points there are."""
     found = 0
@@ -349,6 +371,8 @@ def searched(
         kept[points + k, PARTNER] = -1
         if kept[k, PLACE] >= 0:
             how = remember(header, given, tables, scratch, slots, kept, k)
+            if how != SETTLED and how != BEYOND:
+                how = as_a_line(header, given, tables, scratch, slots, kept, k)
             if how == SETTLED:
                 if start < 0:
                     start = kept[k, PLACE]
