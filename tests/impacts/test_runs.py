@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from bellcrank import SimulationError
 from bellcrank.contact import Implicit
 from bellcrank.errors import ModelError
 from bellcrank.events import Controller, Event
+from bellcrank.impacts.contacts import Contacts
+from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.run import _check_outside
 from bellcrank.impacts.segment import Segment
 from bellcrank.model import System
 from impacts.models import TIGHT, G, ball, block_on_slope
@@ -166,3 +170,20 @@ def test_plane_curves_and_solids_do_not_mix() -> None:
     system.contact("flat", system.ground.line(), other.circle(0.1))
     with pytest.raises(ModelError, match="use one kind"):
         system.simulate(1.0)
+
+
+def test_bodies_that_end_within_each_other_are_told() -> None:
+    system = System("ball", gravity=(0.0, 0.0, -9.81))
+    body = system.body("ball", mass=1.0, inertia=(0.004,) * 3, at=(0.0, 0.0, 0.3))
+    system.free("flight", system.ground, body)
+    system.contact("floor", system.ground.plane(), body.sphere(0.1), restitution=0.5)
+    result = system.simulate(0.1, output=2)
+    contacts = Contacts.of(result.mechanism)
+    _check_outside(contacts, result)
+    sunk = result.q.copy()
+    sunk[-1, 2] -= 0.25
+    with pytest.raises(
+        ContactError, match=r"contact 'floor': its bodies have passed through each other"
+    ) as told:
+        _check_outside(contacts, replace(result, q=sunk))
+    assert len(told.value.result) == len(result)

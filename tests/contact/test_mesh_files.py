@@ -1,0 +1,167 @@
+"""Mesh files and meshes as strangers send them: refused with the reason, or repaired with a note."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bellcrank.contact import Sampled
+from bellcrank.contact.mesh_files import read
+from bellcrank.errors import ModelError
+
+trimesh = pytest.importorskip("trimesh")
+make = trimesh.creation
+
+Array = NDArray[np.float64]
+
+TRIANGLE = b"0 0 0\n1 0 0\n0 1 0\n"
+FLOATS = b"property float x\nproperty float y\nproperty float z\n"
+FACES = b"property list uchar int vertex_indices\nend_header\n"
+
+
+def ply(vertices: int, faces: int, body: bytes, form: bytes = b"ascii", list_: bytes = FACES) -> bytes:
+    counts = b"element vertex %d\n" % vertices + FLOATS + b"element face %d\n" % faces
+    return b"ply\nformat " + form + b" 1.0\n" + counts + list_ + body
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("billions.ply", ply(4 * 10**9, 4 * 10**9, TRIANGLE), "claims 8000000000 elements"),
+        ("billions_too.ply", ply(4 * 10**9, 1, b"\0" * 500, b"binary_little_endian"), "claims 4000000001"),
+        ("short.ply", ply(3, 1, b"\0" * 20, b"binary_little_endian"), "not a mesh that can be read"),
+        (
+            "long_list.ply",
+            ply(
+                3,
+                1,
+                b"\0" * 36 + struct.pack("<i", 2**31 - 1),
+                b"binary_little_endian",
+                FACES.replace(b"uchar", b"int"),
+            ),
+            "not a mesh that can be read",
+        ),
+        ("negative.ply", ply(-5, 1, TRIANGLE), "cut off"),
+        ("endless.ply", b"ply\n" + b"comment x\n" * 100_000, "no header"),
+        ("three_letters.ply", b"ply", "no header"),
+        ("far.ply", ply(3, 1, TRIANGLE + b"3 0 1 99999999\n"), "does not exist"),
+        ("nan.ply", ply(3, 1, b"0 0 0\n1 0 0\n0 nan 0\n3 0 1 2\n"), "vertex 2 of the mesh is not a number"),
+        ("billions.stl", bytes(80) + struct.pack("<I", 2**32 - 1) + bytes(50), "claims 4294967295 triangles"),
+        ("short.stl", bytes(80) + struct.pack("<I", 2) + bytes(70), "claims 2 triangles"),
+        ("empty.stl", b"", "holds no triangles"),
+        ("cut.stl", b"solid x\n facet normal 0 0 1\n outer loop\n vertex 0 0 0\n vertex 1 0", "cut off"),
+        ("noise.stl", bytes(range(256)) * 20, "no STL file"),
+        ("words.obj", b"once upon a time\n" * 100, "holds no triangles"),
+        ("zero.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", "count from 1"),
+        ("far.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99999999999\n", "not a mesh that can be read"),
+        ("huge.obj", b"v 0 0 0\nv 1e300 0 0\nv 0 1e300 0\nf 1 2 3\n", "scale="),
+        ("infinite.obj", b"v 0 0 0\nv 1e400 0 0\nv 0 1 0\nf 1 2 3\n", "not a number"),
+        ("scene.glb", b"glTF", "from .stl, .obj and .ply files, not from .glb"),
+        ("pickle.pkl", b"cos\nsystem\n(S'true'\ntR.", "not from .pkl"),
+        ("none", b"", "not from"),
+    ],
+)
+def test_hostile_files_are_refused_with_the_reason(
+    name: str, data: bytes, reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match=reason):
+        Sampled.from_file(path)
+
+
+def test_only_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read"):
+        read(tmp_path / "absent.stl")
+    (tmp_path / "folder.stl").mkdir()
+    with pytest.raises(ModelError, match="not a file"):
+        read(tmp_path / "folder.stl")
+    with (tmp_path / "large.stl").open("wb") as file:
+        file.truncate(300_000_000)
+    with pytest.raises(ModelError, match="300 MB, mesh files may have 256 MB"):
+        read(tmp_path / "large.stl")
+    with (tmp_path / "large.obj").open("wb") as file:
+        file.truncate(120_000_000)
+    with pytest.raises(ModelError, match="120 MB of text"):
+        read(tmp_path / "large.obj")
+
+
+def test_files_that_a_mesh_refers_to_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifo in their place would block whoever reads it."""
+    for name in ("shine.mtl", "skin.png"):
+        os.mkfifo(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.obj").write_bytes(b"mtllib shine.mtl\nusemtl x\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    texture = b"comment TextureFile skin.png\nelement vertex"
+    (tmp_path / "a.ply").write_bytes(ply(3, 1, TRIANGLE + b"3 0 1 2\n").replace(b"element vertex", texture))
+    for name in ("a.obj", "a.ply"):
+        assert read(tmp_path / name)[1].tolist() == [[0, 1, 2]]
+
+
+def test_polygons_are_taken_as_triangles(tmp_path: Path) -> None:
+    (tmp_path / "a.obj").write_bytes(b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1\n")
+    (tmp_path / "a.ply").write_bytes(ply(4, 1, b"0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n"))
+    for name in ("a.obj", "a.ply"):
+        surface = Sampled.from_file(tmp_path / name)
+        assert (surface.points[:, 2] == 0.0).all()
+        assert any("open" in note for note in surface.notes)
+
+
+def test_hostile_meshes() -> None:
+    box = make.box((0.2, 0.2, 0.2))
+    v, f = np.asarray(box.vertices), np.asarray(box.faces)
+    usual = Sampled.from_mesh(v, f)
+    with pytest.raises(ModelError, match="without area"):
+        Sampled.from_mesh(np.ones((8, 3)), f)
+    with pytest.raises(ModelError, match="without area"):
+        Sampled.from_mesh(np.outer(np.arange(8.0), [1.0, 2.0, 3.0]), f)
+    # The same triangle twice, or both ways round.
+    for doubled in (np.vstack([f, f]), np.vstack([f, f[:, ::-1]])):
+        twice = Sampled.from_mesh(v, doubled)
+        assert "left out 12 triangles that stood there twice" in twice.notes
+        assert np.array_equal(np.abs(twice.points), np.abs(usual.points))
+    # Two boxes side by side share a wall, which is none.
+    long = Sampled.from_mesh(
+        np.vstack([v, v * (-1.0, 1.0, 1.0) + (0.2, 0.0, 0.0)]), np.vstack([f, f[:, ::-1] + 8])
+    )
+    assert "left out 4 triangles back to back, walls inside the body" in long.notes
+    assert not (np.abs(long.points - (0.1, 0.0, 0.0)) < 0.0999).all(axis=1).any()
+    # Two boxes that touch along an edge.
+    beside = trimesh.util.concatenate([box, box.copy().apply_translation((0.2, 0.2, 0.0))])
+    with pytest.raises(ModelError, match="more than two triangles"):
+        Sampled.from_mesh(beside.vertices, beside.faces)
+    # A strip with half a turn has one side.
+    t = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
+    across = np.stack([np.cos(t / 2) * np.cos(t), np.cos(t / 2) * np.sin(t), np.sin(t / 2)], 1)
+    middle = np.stack([np.cos(t), np.sin(t), 0.0 * t], 1)
+    strip = np.vstack([middle - 0.3 * across, middle + 0.3 * across])
+    i, j = np.arange(39), np.arange(1, 40)
+    faces = np.vstack(
+        [np.stack([i, j, j + 40], 1), np.stack([i, j + 40, i + 40], 1), [[39, 40, 0], [39, 79, 40]]]
+    )
+    with pytest.raises(ModelError, match="disagree about the outside"):
+        Sampled.from_mesh(strip, faces)
+    for wrong in (f - 1, f + 1, f + 2**40, f - 2**62):
+        with pytest.raises(ModelError, match="does not exist"):
+            Sampled.from_mesh(v, wrong)
+    for wrong, reason in (
+        (f + 0.5, "whole numbers"),
+        (np.full((2, 3), np.nan), "does not exist|whole"),
+        ([["a", "b", "c"]], "whole ones"),
+        (np.zeros((0, 3)), "does not exist"),
+        (np.zeros((3, 4), int), "faces"),
+        ([[0, 1, 2**70]], "whole|does not exist"),
+    ):
+        with pytest.raises(ModelError, match=reason):
+            Sampled.from_mesh(v, wrong)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="scale="):
+        Sampled.from_mesh(1e300 * v, f)
+    # Bodies that run through each other are taken as they are.
+    moved = box.copy().apply_translation((0.05, 0.06, 0.07))
+    crossed = trimesh.util.concatenate([box, moved])
+    assert len(Sampled.from_mesh(crossed.vertices, crossed.faces).points) > 1500
