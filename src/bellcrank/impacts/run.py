@@ -125,11 +125,9 @@ def drive(
                 run.failure.result = whole.joined()
                 raise run.failure
             if run.next is None or whole.outputs >= len(times):
-                result = _finished(whole, record, None if run.next is None else "done")
-                if setup.timing.queue_size is None:
-                    # Queues locate impacts to the order of their steps.
-                    _check_outside(contacts, result)
-                return result
+                # Queues locate impacts to the order of their steps.
+                judged = contacts if setup.timing.queue_size is None else None
+                return _finished(whole, record, None if run.next is None else "done", judged)
             following = run.next
             if record is not None:
                 record.between(whole, following)
@@ -157,8 +155,13 @@ def _writer(record: ContactRecorder, whole: Pieces, following: Next) -> SegmentW
     return SegmentWriter(record, whole, following)
 
 
-def _finished(whole: Pieces, record: ContactRecorder | None, status: str | None) -> Result:
+def _finished(
+    whole: Pieces, record: ContactRecorder | None, status: str | None, judged: Contacts | None = None
+) -> Result:
+    """The whole result, also of its record; judged: Contacts whose bodies must not be within each other at its end."""
     result = whole.joined(status)
+    if judged is not None:
+        _check_outside(judged, result)
     if record is not None:
         record.finish(result, complete=result.run.status in ("done", "event"))
     return result
