@@ -44,14 +44,20 @@ NEARLY = 0.02
 
 
 @part
-def seen(given: Floats, rows: Floats, k: int, pad: Floats, at: int) -> None:
-    """A point of the surface in the frame of the other shape."""
-    x = rows[k, 0] - given[9]
-    y = rows[k, 1] - given[10]
-    z = rows[k, 2] - given[11]
+def seen_at(given: Floats, px: float, py: float, pz: float, pad: Floats, at: int) -> None:
+    """A place in the frame of the surface, in that of the other shape."""
+    x = px - given[9]
+    y = py - given[10]
+    z = pz - given[11]
     pad[at] = given[0] * x + given[3] * y + given[6] * z
     pad[at + 1] = given[1] * x + given[4] * y + given[7] * z
     pad[at + 2] = given[2] * x + given[5] * y + given[8] * z
+
+
+@part
+def seen(given: Floats, rows: Floats, k: int, pad: Floats, at: int) -> None:
+    """A point of the surface in the frame of the other shape."""
+    seen_at(given, rows[k, 0], rows[k, 1], rows[k, 2], pad, at)
 
 
 @part
@@ -259,4 +265,4 @@ def nearest_below(
     return nearer if nearer >= 0 else best
 
 
-__all__ = ["above_smooth", "low_above", "lowest_above", "sample_above", "seen"]
+__all__ = ["above_smooth", "low_above", "lowest_above", "sample_above", "seen", "seen_at"]

@@ -79,6 +79,8 @@ MEASURES = 4
 # slots: gap, normal (3), x (3), y (3), hold (4); beside them place and partner, -1 for an empty one
 HOLD = 10
 SLOT = 14
+GONE = -2
+"""Partner of a point of before that is not found again."""
 # what is handed on together: of each surface its samples, nodes and marks, and what normals differ by in nodes;
 # frusta around a solid of revolution; scratch
 TABLE_A = 0
@@ -104,3 +106,4 @@ SEVERAL = 2
 DEEPER = 3
 CROSSED = 4
 IS_BEHIND = 5
+UNFOLLOWED = 6

@@ -12,29 +12,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.holding import hold_at
+from bellcrank.contact.heights import above_quadric, nearest_below, seen_at
+from bellcrank.contact.holding import LARGE, hold_at
 from bellcrank.contact.meeting_layout import (
+    BAND,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
+    GONE,
     HEIGHT,
     HOLD,
     MARKS_A,
     MARKS_B,
+    NODES_B,
     ORDER,
     PAD,
     PARTNER,
     PLACE,
     POINTS,
     SHARP,
+    SLOPE,
     SPACING_A,
+    SPOT,
+    STACK,
     TABLE_A,
     TABLE_B,
+    WITHIN,
 )
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import BEYOND, POINT, VALUES
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, between, farthest, tried
+from bellcrank.contact.smooth import SURFACE
+from bellcrank.contact.tree_layout import KIND
 from bellcrank.simulate.compiled import part
+from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,8 +56,8 @@ LEAST = 0.05
 """Motion to the next search over the distance of samples, at least."""
 ALONG = 0.25
 """The same where surfaces touch along a line: its ends change places as a body tilts or rolls."""
-SUDDEN = 0.05
-"""Depth at which a contact point may turn up, over the distance of samples."""
+SUDDEN = 1e-6
+"""Depth at which a contact point may turn up, over the distance of samples: no more than rounding."""
 TRIED = 8
 """Low samples of which it is found out where they lead to, at most."""
 HELD = 0.5
@@ -76,26 +87,48 @@ def overlooked(
 
 
 @part
-def sudden(given: Floats, slots: Floats, kept: Ints, points: int, near: float) -> int:
-    """The place of a contact point that is deep already though none was there before, or -1.
+def overlaps(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, k: int) -> bool:
+    """Whether there is something of the other shape at a point of before that is deep.
 
-    It was not followed as it touched. Of the first search, which knows none of before, nothing is said.
+    Points with opposed normals are closest ones, or deepest ones, or belong to bodies that have passed each other.
     """
-    known = 0
-    for m in range(points):
-        if kept[m, PLACE] >= 0:
-            known += 1
+    pad = scratch[PAD]
+    table_b = tables[TABLE_B]
+    deep = -slots[k, 0]
+    if not deep > given[BAND]:
+        return True
+    seen_at(given, slots[k, 4], slots[k, 5], slots[k, 6], pad, SPOT)
+    if header[KIND] != SURFACE:
+        for m in range(3):
+            pad[POINT + m] = pad[SPOT + m]
+        call_at(header[SLOPE], pad, POINT, pad, VALUES)
+        return pad[VALUES] < 0.0  # type: ignore[no-any-return]
+    pad[WITHIN] = LARGE
+    j = nearest_below(header, given, table_b, tables[NODES_B], -1, pad, scratch[STACK], 0)
+    return j < 0 or above_quadric(table_b, j, pad, SPOT) < 0.0
+
+
+@part
+def sudden(given: Floats, slots: Floats, kept: Ints, points: int, known: int, near: float) -> int:
+    """The place of a contact point that is deep already though none was there before, or -1: its force would begin with
+    a jump, since it was not followed as it touched.
+
+    known: How many points there were before. Of the first search, which knows none, nothing is said.
+    """
     if known == 0:
         return -1
+    depth = SUDDEN * given[SPACING_A]
     for k in range(points):
         row = slots[points + k]
-        if kept[points + k, PLACE] >= 0 and row[0] < -SUDDEN * given[SPACING_A]:
-            least = 1e300
+        if kept[points + k, PLACE] >= 0 and row[0] < -depth:
+            follows = False
             for m in range(points):
-                if kept[m, PLACE] >= 0:
-                    least = min(least, away(slots[m], row[4], row[5], row[6]))
-            # Every corner and every plane across a line is a point of its own; a free one may have moved.
-            if least > (near if row[HOLD] > 1.5 else 0.5 * given[SPACING_A]):
+                if kept[m, PLACE] >= 0 or kept[m, PARTNER] == GONE:
+                    same = away(slots[m], row[4], row[5], row[6]) < near
+                    lost = kept[m, PLACE] < 0 or slots[m, 0] == LARGE
+                    if same and (lost or abs(slots[m, 0] - row[0]) < depth):
+                        follows = True
+            if not follows:
                 return kept[points + k, PLACE]  # type: ignore[no-any-return]
     return -1
 
@@ -196,4 +229,4 @@ def come_back_in_time(
                 break
 
 
-__all__ = ["come_back_in_time", "overlooked", "sudden"]
+__all__ = ["come_back_in_time", "overlaps", "overlooked", "sudden"]

@@ -26,6 +26,7 @@ from bellcrank.contact.meeting_layout import (
     LOST,
     MOST_POINTS,
     SEVERAL,
+    UNFOLLOWED,
 )
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
@@ -180,6 +181,12 @@ class SampledPair:
             raise ModelError(
                 f"at ({place}) of the surface the bodies overlap more deeply than at the contact points that "
                 f"are followed; give the contact more points (up to points={MOST_POINTS}), or a shape of several pieces"
+            )
+        if came == UNFOLLOWED:
+            raise ModelError(
+                f"at ({place}) of the surface the bodies overlap already, where no contact point was followed as they "
+                "touched: its force would begin with a jump; give the contact more points "
+                f"(up to points={MOST_POINTS}), or a shape of several pieces"
             )
         if came == SEVERAL:
             raise ModelError(

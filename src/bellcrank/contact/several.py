@@ -18,6 +18,7 @@ from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
 from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies, minima, spread
+from bellcrank.contact.lines import along_a_line, lies_along
 from bellcrank.contact.meeting_layout import (
     BAND,
     BOUNDS,
@@ -29,6 +30,7 @@ from bellcrank.contact.meeting_layout import (
     DOWN,
     FOUND,
     FRUSTA,
+    GONE,
     HEIGHT,
     HOLD,
     IS_BEHIND,
@@ -47,7 +49,6 @@ from bellcrank.contact.meeting_layout import (
     POINTS,
     QUEUE,
     SEVERAL,
-    SHARP,
     SPACING_A,
     SPACING_B,
     SPOT,
@@ -56,10 +57,11 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     TURNS_A,
     TURNS_B,
+    UNFOLLOWED,
     WAY,
     WHICH,
 )
-from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
+from bellcrank.contact.overlooked import come_back_in_time, overlaps, overlooked, sudden
 from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
@@ -95,42 +97,11 @@ TRIES = 8
 
 
 @part
-def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
-    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
-    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
-    if marks_a[i, SHARP] > 0.5:
-        return False
-    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
-
-
-@part
 def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
     """The one contact point that a sample leads to, free where the gap is not flat."""
     if lies_along(header, given, tables, scratch, i, j):
         return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
     return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
-
-
-@part
-def along_a_line(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
-) -> int:  # fmt: skip
-    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
-
-    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
-    """
-    table_a = tables[TABLE_A]
-    points = header[POINTS]
-    found = -1
-    widest = -1.0
-    for k in range(count):
-        i = low[k, PLACE]
-        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
-        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
-            widest = far
-            found = i
-    return found
 
 
 @part
@@ -366,14 +337,18 @@ def searched(
     points = header[POINTS]
     start = -1
     partner = -1
+    known = 0
     for k in range(points):
         kept[points + k, PLACE] = -1
         kept[points + k, PARTNER] = -1
         if kept[k, PLACE] >= 0:
+            known += 1
             how = remember(header, given, tables, scratch, slots, kept, k)
             if how != SETTLED and how != BEYOND:
                 how = as_a_line(header, given, tables, scratch, slots, kept, k)
-            if how == SETTLED:
+            if how == SETTLED and not overlaps(header, given, tables, scratch, slots, k):
+                kept[k, PLACE] = -1
+            elif how == SETTLED:
                 if start < 0:
                     start = kept[k, PLACE]
                     partner = kept[k, PARTNER]
@@ -381,6 +356,7 @@ def searched(
                 slots[k, 0] = LARGE
             else:
                 kept[k, PLACE] = -1
+                kept[k, PARTNER] = GONE
     count = 0
     if header[KIND] == SURFACE:
         # Of several points some may lie flat, where normals of samples tell nothing of what touches.
@@ -416,7 +392,10 @@ def searched(
                 take(slots, kept, points, 0, i, j)
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
     if missed < 0:
-        missed = sudden(given, slots, kept, points, NEAR * given[SPACING_A])
+        missed = sudden(given, slots, kept, points, known, NEAR * given[SPACING_A])
+        if missed >= 0 and points > 1:
+            header[WHICH] = missed
+            return UNFOLLOWED
     if missed >= 0:
         header[WHICH] = missed
         return DEEPER if points > 1 else SEVERAL
