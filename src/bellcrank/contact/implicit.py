@@ -27,6 +27,8 @@ Array: TypeAlias = NDArray[np.float64]
 
 PULLS = 3
 """Newton steps along the ray that bring a point back onto the surface."""
+BRACKETED = 16
+"""Steps to the surface along a ray where nothing is known of g but its sign: bisections at first, then Newton's."""
 SUPPORT_STEPS = 8
 """Newton steps for a support point, which only pairs of two implicit shapes and straight sides need."""
 
@@ -110,6 +112,33 @@ class Implicit(Shape):
             factor = where(compare("lt", factor, 2.0), maximum(factor, 0.25), 2.0)
             x = scale(factor, x)
         return x
+
+    def gauge(self, x: Vec) -> tuple[Scalar, Vec]:
+        """|x| over the length of the ray through x that is inside, less one, and its gradient n / (n . p) at its end p.
+
+        This is convex for every convex body that holds the origin (Minkowski), while g need not be: far away log(r)
+        tells of no plane that the body is behind.
+        """
+        length = sqrt(maximum(dot(x, x), TINY))
+        way = scale(1.0 / length, x)
+        low: Scalar = 0.0
+        high: Scalar = self.size
+        s: Scalar = self.size
+        for _ in range(BRACKETED):
+            g, slope = self._slope(scale(s, way))
+            along = dot(slope, way)
+            inside = compare("lt", g, 0.0)
+            low, high = where(inside, s, low), where(inside, high, s)
+            newton = s - g / where(compare("lt", 0.0, along), maximum(along, TINY), 1.0)
+            middle = 0.5 * (low + high)
+            kept = where(
+                compare("le", low, newton), where(compare("le", newton, high), newton, middle), middle
+            )
+            step = where(compare("lt", 0.0, along), kept, middle)
+            s = step
+        p = scale(s, way)
+        n = self._slope(p)[1]
+        return length / s - 1.0, scale(1.0 / maximum(dot(n, p), TINY), n)
 
     def surface(self, x: Vec) -> Surface:
         return self._at(self.pulled(x))

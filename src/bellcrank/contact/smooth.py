@@ -7,23 +7,23 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.partners import bend, slope, smooth_partner, why_not
 from bellcrank.contact.revolution import Revolution
-from bellcrank.contact.shapes import TINY, Capsule, Ellipsoid, Plane, Shape, Sphere, Superellipsoid
+from bellcrank.contact.shapes import TINY, Capsule, Ellipsoid, Plane, Shape, Sphere
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec, dot, vec
+from bellcrank.mechanics.vectors import Vec, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 
-# what is known of f: it is linear; a distance; a norm less one; convex; around - profile(z) of a solid of revolution.
+# what is known of f: it is linear; a distance; a norm less one; around - profile(z) of a solid of revolution.
 # SURFACE is no smooth shape but a sampled one.
 FLAT = 0
 DISTANCE = 1
 GAUGE = 2
-CONVEX = 3
 ROUND = 4
 SURFACE = 5
 
@@ -43,16 +43,14 @@ class Smooth:
             return FLAT
         if isinstance(self.shape, Capsule) or type(self.shape) is Sphere:
             return DISTANCE
-        if isinstance(self.shape, Ellipsoid | Superellipsoid):
-            return GAUGE
-        return ROUND if isinstance(self.shape, Revolution) else CONVEX
+        return ROUND if isinstance(self.shape, Revolution) else GAUGE
 
     @cached_property
     def slope(self) -> Kernel:
         """A point of the shape's frame -> f and its gradient."""
         graph = Graph()
         x = vec([graph.input(f"x {k}") for k in range(3)])
-        f, g = _gauge(self.shape, x) if isinstance(self.shape, Ellipsoid) else slope(self.shape, x)
+        f, g = _gauge(self.shape, x)
         return compile_program(Program.of(list(x), [graph.bring(o) for o in (f, *g)], "slope"))  # type: ignore[arg-type]
 
     @cached_property
@@ -61,6 +59,9 @@ class Smooth:
         graph = Graph()
         given = [graph.input(f"x {k}") for k in range(9)]
         x, e1, e2 = (vec(given[k : k + 3]) for k in (0, 3, 6))
+        if isinstance(self.shape, Implicit):
+            # Away from the surface g may tell nothing of it; along a ray tangents stay what they are.
+            x = scale(1.0 / (1.0 + self.shape.gauge(x)[0]), x)
         outputs = [graph.bring(o) for o in bend(self.shape, x, e1, e2)]
         return compile_program(Program.of(given, outputs, "bend"))  # type: ignore[arg-type]
 
@@ -77,11 +78,16 @@ class Smooth:
         return frusta(self.shape) if isinstance(self.shape, Revolution) else np.zeros((0, COLUMNS))
 
 
-def _gauge(shape: Ellipsoid, x: Vec) -> tuple[Scalar, Vec]:
-    """A norm less one, and its gradient: nearly a distance also far away, where a quadratic is not."""
+def _gauge(shape: Shape, x: Vec) -> tuple[Scalar, Vec]:
+    """Of an ellipsoid or an implicit surface a norm less one, and its gradient: convex, and nearly a distance far away;
+    of others what they have."""
+    if isinstance(shape, Implicit):
+        return shape.gauge(x)
+    if not isinstance(shape, Ellipsoid):
+        return slope(shape, x)
     g: Vec = (x[0] / (shape.a * shape.a), x[1] / (shape.b * shape.b), x[2] / (shape.c * shape.c))
     size = sqrt(maximum(dot(g, x), TINY))
     return size - 1.0, (g[0] / size, g[1] / size, g[2] / size)
 
 
-__all__ = ["CONVEX", "DISTANCE", "FLAT", "GAUGE", "ROUND", "SURFACE", "Smooth"]
+__all__ = ["DISTANCE", "FLAT", "GAUGE", "ROUND", "SURFACE", "Smooth"]
