@@ -123,3 +123,40 @@ def test_a_ball_that_is_elsewhere_is_not_where_it_was(kind: str, points: int) ->
     for depth in (1e-3, 0.05):
         with pytest.raises(ModelError, match=r"overlap already.*give the contact more points"):
             pair.contacts(np.eye(3), np.array([-3.2 + near + depth, 0.0, 0.0]), points, list(before))
+
+
+def in_a_trough(points: int, start: float, speed: float, duration: float) -> Result:
+    """A ball of 0.1 m, 1 kg, in a trough whose bottom has a radius of 0.1 m + y / 10: it fits in from y = 0 on."""
+    x, y = np.meshgrid(np.linspace(-0.15, 0.15, 61), np.linspace(-0.4, 0.4, 81), indexing="ij")
+    e = 0.1 + 0.1 * y
+    trough = Sampled.from_grid(np.stack([x, y, np.sqrt(x * x + e * e) - e], axis=2))
+    system = System("trough")
+    ball = system.body("ball", mass=1.0, inertia=(4e-3,) * 3, at=(0.0, start, 0.1035))
+    system.free("flight", system.ground, ball)
+    system.contact(
+        "trough",
+        system.ground.shape(trough),
+        ball.sphere(0.1),
+        0.1,
+        treatment="continuous",
+        stiffness=1e6,
+        points=points,
+    )
+    start_of = {"flight": {"velocity": (0.0, speed, 0.0)}}
+    return system.simulate(duration, tolerance=1e-7, output=40, initial=start_of)
+
+
+@pytest.mark.parametrize("points", [2, 3])
+def test_points_that_run_together_are_an_error(points: int) -> None:
+    """One of them was lost with half of the weight, and the ball dropped by half of what it had sunk in."""
+    with pytest.raises(
+        ModelError,
+        match=r"contact 'trough': at \(.*\) of the surface a contact point that presses comes to its end",
+    ):
+        in_a_trough(points, -0.25, 1.0, 0.5)
+
+
+@pytest.mark.parametrize("points", [1, 2, 3])
+def test_a_ball_that_fits_sinks_as_deep_whatever_points_there_may_be(points: int) -> None:
+    run = in_a_trough(points, 0.2, 0.0, 0.5)
+    assert float(run["ball.position.z"][-1]) == pytest.approx(0.1 - (9.81 / 1e6) ** (2.0 / 3.0), abs=1e-6)

@@ -347,5 +347,11 @@ class Meeting:
         found: Floats = self.surface.pieces.table[int(self._header[WHICH]), :3]
         return found
 
+    @property
+    def last(self) -> Floats:
+        """Where a point was that has ENDED [m]."""
+        found: Floats = self.slots[2 * int(self._header[POINTS]), 4:7]
+        return found
+
 
 __all__ = ["Meeting"]

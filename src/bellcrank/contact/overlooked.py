@@ -32,6 +32,7 @@ from bellcrank.contact.meeting_layout import (
     POINTS,
     SHARP,
     SLOPE,
+    SLOT,
     SPACING_A,
     SPOT,
     STACK,
@@ -39,9 +40,10 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     WITHIN,
 )
+from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.refinement import BEYOND, POINT, VALUES
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.slots import away, between, farthest, tried
+from bellcrank.contact.slots import away, between, farthest, refine_from, tried
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
 from bellcrank.simulate.compiled import part
@@ -58,6 +60,14 @@ ALONG = 0.25
 """The same where surfaces touch along a line: its ends change places as a body tilts or rolls."""
 SUDDEN = 1e-6
 """Depth at which a contact point may turn up, over the distance of samples: no more than rounding."""
+FREED = 5e-3
+"""What the gap of a held point may be off that of the free one it becomes, over the distance of samples."""
+ENDS = 5e-3
+"""Depth from which on a contact point may not be lost, over the distance of samples."""
+ONE = 1e-3
+"""Contact points nearer to each other, over the distance of samples, are at one place,"""
+ALIKE = 0.999
+"""where the cosine between their normals is more than this."""
 TRIED = 8
 """Low samples of which it is found out where they lead to, at most."""
 HELD = 0.5
@@ -126,11 +136,59 @@ def sudden(given: Floats, slots: Floats, kept: Ints, points: int, known: int, ne
                 if kept[m, PLACE] >= 0 or kept[m, PARTNER] == GONE:
                     same = away(slots[m], row[4], row[5], row[6]) < near
                     lost = kept[m, PLACE] < 0 or slots[m, 0] == LARGE
-                    if same and (lost or abs(slots[m, 0] - row[0]) < depth):
+                    # One that was held on a curved surface may move now.
+                    freed = slots[m, HOLD] < 0.5 and row[HOLD] > 1.5
+                    allowed = FREED * given[SPACING_A] if freed else depth
+                    if same and (lost or abs(slots[m, 0] - row[0]) < allowed):
                         follows = True
             if not follows:
                 return kept[points + k, PLACE]  # type: ignore[no-any-return]
     return -1
+
+
+@part
+def ended(
+    header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, near: float
+) -> bool:
+    """Whether a free contact point that presses has no place of its own any more; where it was last goes to the trial.
+
+    Where two of them run together, as those of a ball in a groove that becomes wider, one is lost, or both press at the
+    same place with twice the stiffness: either way the force jumps.
+    """
+    points = header[POINTS]
+    pad = scratch[PAD]
+    trial = slots[2 * points]
+    for k in range(points):
+        if kept[k, PARTNER] == GONE and slots[k, HOLD] > 1.5:
+            goes_on = False
+            for m in range(points):
+                anew = kept[points + m, PLACE] >= 0 and kept[m, PLACE] < 0
+                if anew and away(slots[points + m], slots[k, 4], slots[k, 5], slots[k, 6]) < near:
+                    goes_on = True
+            if not goes_on:
+                # How deep it is where it was last.
+                for m in range(3):
+                    pad[SLOPES + 4 + m] = slots[k, 4 + m]
+                    pad[SLOPES + 12 + m] = slots[k, 7 + m]
+                how = refine_from(header, given, tables, scratch, 0.0, 0.0, 0.0, 0.0, trial)
+                if how == SETTLED and trial[0] < -ENDS * given[SPACING_A]:
+                    return True
+    for k in range(points):
+        for m in range(k):
+            one = slots[points + k]
+            other = slots[points + m]
+            if (
+                kept[points + k, PLACE] >= 0
+                and kept[points + m, PLACE] >= 0
+                and min(one[HOLD], other[HOLD]) > 1.5
+                and max(one[0], other[0]) < 0.0
+                and away(one, other[4], other[5], other[6]) < ONE * given[SPACING_A]
+                and one[1] * other[1] + one[2] * other[2] + one[3] * other[3] > ALIKE
+            ):
+                for c in range(SLOT):
+                    trial[c] = one[c]
+                return True
+    return False
 
 
 @part
@@ -229,4 +287,4 @@ def come_back_in_time(
                 break
 
 
-__all__ = ["come_back_in_time", "overlaps", "overlooked", "sudden"]
+__all__ = ["come_back_in_time", "ended", "overlaps", "overlooked", "sudden"]

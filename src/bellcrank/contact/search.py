@@ -20,6 +20,7 @@ from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import (
     CROSSED,
     DEEPER,
+    ENDED,
     FOUND,
     HOLD,
     IS_BEHIND,
@@ -171,7 +172,8 @@ class SampledPair:
             raise ModelError(FLAT_OR_COARSE)
         if came == CROSSED:
             raise ModelError(CROSSING_RIMS)
-        place = ", ".join(f"{v:.4g}" for v in self.meeting.elsewhere)
+        at = self.meeting.last if came == ENDED else self.meeting.elsewhere
+        place = ", ".join(f"{v:.4g}" for v in at)
         if came == IS_BEHIND:
             raise ModelError(
                 f"a body comes upon an open surface from behind, at ({place}) of the sampled one, where there is "
@@ -187,6 +189,12 @@ class SampledPair:
                 f"at ({place}) of the surface the bodies overlap already, where no contact point was followed as they "
                 "touched: its force would begin with a jump; give the contact more points "
                 f"(up to points={MOST_POINTS}), or a shape of several pieces"
+            )
+        if came == ENDED:
+            raise ModelError(
+                f"at ({place}) of the surface a contact point that presses comes to its end, as where two of them run "
+                "together into one place, and their force would jump; divide the surface, and give each part a contact "
+                "of its own"
             )
         if came == SEVERAL:
             raise ModelError(

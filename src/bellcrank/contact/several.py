@@ -28,6 +28,7 @@ from bellcrank.contact.meeting_layout import (
     CROSSED,
     DEEPER,
     DOWN,
+    ENDED,
     FOUND,
     FRUSTA,
     GONE,
@@ -61,7 +62,7 @@ from bellcrank.contact.meeting_layout import (
     WAY,
     WHICH,
 )
-from bellcrank.contact.overlooked import come_back_in_time, overlaps, overlooked, sudden
+from bellcrank.contact.overlooked import come_back_in_time, ended, overlaps, overlooked, sudden
 from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
@@ -399,6 +400,8 @@ def searched(
     if missed >= 0:
         header[WHICH] = missed
         return DEEPER if points > 1 else SEVERAL
+    if points > 1 and ended(header, given, tables, scratch, slots, kept, NEAR * given[SPACING_A]):
+        return ENDED
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     return FOUND
 
