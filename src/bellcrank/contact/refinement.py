@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.learning import LEARNING, STEPPED, forget, learn, learnt, stepped
 from bellcrank.contact.patch_points import BENDS, BEYOND_BY, OVER, PADDED, PATCHED, STATE, WAY
 from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
 from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
@@ -42,7 +43,8 @@ VALUES = PAD + 9
 RIMS = PADDED
 CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
 BEHIND = CROSSING + 1  # the least height of a body that is behind an open surface
-WIDE_PAD = CROSSING + 2
+LEARNT = CROSSING + 2
+WIDE_PAD = LEARNT + LEARNING
 
 
 @part
@@ -213,6 +215,7 @@ def refined(
     last = 1e300
     i = -1
     j = -1
+    forget(pad, LEARNT)
     for k in range(ITERATIONS):
         if not held and patches_a != 0:
             settle_on_patch(
@@ -250,6 +253,8 @@ def refined(
             )  # fmt: skip
             if rim == MOVED:
                 rest = 2
+                # A step along a rim tells nothing of the curvatures inside.
+                pad[LEARNT + STEPPED] = 0.0
                 continue
             if rim != INSIDE:
                 return rim
@@ -322,6 +327,9 @@ def refined(
             a11 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, ux, uy, uz)
             a12 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, vx, vy, vz)
             a22 = bent(patches_a, table_a, i, pad, 0, vx, vy, vz, vx, vy, vz)
+            w1 = 0.0
+            w2 = 0.0
+            regular = False
             A11 = a11 + b11 + d * (b11 * a11 + b12 * a12)
             A12 = a12 + b12 + d * (b11 * a12 + b12 * a22)
             A21 = a12 + b12 + d * (b12 * a11 + b22 * a12)
@@ -329,8 +337,19 @@ def refined(
             if free:
                 w1 = b11 * r1 + b12 * r2 - s1
                 w2 = b12 * r1 + b22 * r2 - s2
+                learn(pad, LEARNT, w1 * ux + w2 * vx, w1 * uy + w2 * vy, w1 * uz + w2 * vz, longest)
+                L11 = A11 + learnt(pad, LEARNT, ux, uy, uz, ux, uy, uz)
+                L12 = A12 + learnt(pad, LEARNT, ux, uy, uz, vx, vy, vz)
+                L21 = A21 + learnt(pad, LEARNT, vx, vy, vz, ux, uy, uz)
+                L22 = A22 + learnt(pad, LEARNT, vx, vy, vz, vx, vy, vz)
+                if L11 * L22 - L12 * L21 > 0.0 and L11 + L22 > 0.0:
+                    A11 = L11
+                    A12 = L12
+                    A21 = L21
+                    A22 = L22
                 determinant = A11 * A22 - A12 * A21
-                if determinant > 0.0 and A11 + A22 > 0.0:
+                regular = determinant > 0.0 and A11 + A22 > 0.0
+                if regular:
                     t1 = (A22 * w1 - A12 * w2) / determinant
                     t2 = (A11 * w2 - A21 * w1) / determinant
                 else:
@@ -365,9 +384,15 @@ def refined(
                 t1 = single * f1 + off * h1 / wide
                 t2 = single * f2 + off * h2 / wide
             size = math.sqrt(t1 * t1 + t2 * t2)
+            share = 1.0
             if size > longest:
-                t1 *= longest / size
-                t2 *= longest / size
+                share = longest / size
+                t1 *= share
+                t2 *= share
+            if regular:
+                stepped(
+                    pad, LEARNT, t1, t2, ux, uy, uz, vx, vy, vz, A11, A12, A21, A22, w1, w2, 1.0 - share
+                )  # fmt: skip
             mx += t1 * ux + t2 * vx
             my += t1 * uy + t2 * vy
             mz += t1 * uz + t2 * vz
