@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.covering import settles
-from bellcrank.contact.facing import COLUMNS as TURNS
+from bellcrank.contact.meeting_layout import TURNS
 from bellcrank.contact.pieces import (
     ANSWER,
     BAND,

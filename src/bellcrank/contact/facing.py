@@ -15,19 +15,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.alone import alone, sample_alone
 from bellcrank.contact.heights import above_quadric, nearest_below, seen
+from bellcrank.contact.holding import NOISE
 from bellcrank.contact.meeting_layout import (
     BAND,
     FACING,
     HEIGHT,
+    LEAST,
     MARKS,
     NEIGHBOURS,
     PARTNER,
     PLACE,
     SHARP,
+    SHEET,
+    SHEETS,
     SPACING_B,
     SPOT,
+    SURE,
     THROUGH,
+    TURN,
+    TURNS,
+    WIDE,
     WITHIN,
 )
 from bellcrank.contact.pieces import COVER, REACH, RIM
@@ -42,18 +51,18 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-COLUMNS = 2
-"""Of what is told of nodes: how far normals turn, and the least curvature [1/m]."""
 LARGE = 1e300
 ANY = 4.0
 """More than normals can differ by."""
+LEANING = 0.9
+"""How far normals of one sheet may differ from that of its middle: twice the sine of half the angle."""
 
 
 @dataclass(frozen=True, eq=False)
 class Facing:
     """What a search of contact points takes of a sampled surface besides its pieces, made once.
 
-    turns: Of nodes (nodes, COLUMNS). marks: Of places, normals and whether they are sharp (places, MARKS). places: Of
+    turns: Of nodes (nodes, TURNS). marks: Of places, normals and whether they are sharp (places, MARKS). places: Of
     each sample. neighbours: Places around each place.
     """
 
@@ -75,7 +84,7 @@ class Facing:
 
 
 def turns(surface: Sampled) -> Floats:
-    """How far normals within each node, also between its samples, differ from its axis, and the least curvature."""
+    """What is told of normals and curvatures in each node, also between its samples (nodes, TURNS)."""
     tree, order = surface.tree, surface.tree.order
     far, n, H = surface._fitted
     bent = COVER * far * np.abs(H).sum(axis=2).max(axis=1)
@@ -84,16 +93,41 @@ def turns(surface: Sampled) -> Floats:
     own = np.where(edges, ANY, bent)[order]
     # H is that of the tangent plane: its third value, along the normal, is moved away.
     large = 2.0 * np.abs(H).max()
-    least = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, 0]
-    found = np.zeros((2 * tree.leaves - 1, COLUMNS))
+    bends = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, :2]
+    least = bends[:, 0]
+    sure = least - NOISE * np.abs(bends).sum(axis=1)
+    found = np.zeros((2 * tree.leaves - 1, TURNS))
     level = tree.leaves
     while level:
         here = slice(level - 1, 2 * level - 1)
         off = n[order].reshape(level, -1, 3) - tree.nodes[here, None, AXIS : AXIS + 3]
-        found[here, 0] = (np.linalg.norm(off, axis=2) + own.reshape(level, -1)).max(axis=1)
-        found[here, 1] = least.reshape(level, -1).min(axis=1)
+        found[here, TURN] = (np.linalg.norm(off, axis=2) + own.reshape(level, -1)).max(axis=1)
+        found[here, LEAST] = least.reshape(level, -1).min(axis=1)
+        found[here, SURE] = sure.reshape(level, -1).min(axis=1)
+        found[here, WIDE] = far[order].reshape(level, -1).max(axis=1)
         level //= 2
+    level = min(SHEETS, tree.leaves)
+    here = slice(level - 1, 2 * level - 1)
+    if not len(surface.rim.rows):
+        found[here, SHEET] = sheets(tree.nodes[here], found[here])
     return found
+
+
+def sheets(nodes: Floats, found: Floats) -> Floats:
+    """How far around the middles of nodes of one level a closed surface is one sheet that curves outwards [m].
+
+    In a ball where all normals lie within an angle of that of its middle a line along that one meets the surface once,
+    since it comes out each time; so a smaller ball, by the cosine, holds the surface over a disc and nothing else.
+    Curved outwards there, it is the graph of a convex function.
+    """
+    tilts = np.linalg.norm(nodes[:, None, AXIS : AXIS + 3] - nodes[None, :, AXIS : AXIS + 3], axis=2)
+    bad = (tilts + found[:, TURN] > LEANING) | (found[:, LEAST] <= 0.0)
+    size = nodes[:, BALL] + found[:, WIDE]
+    ways = np.linalg.norm(nodes[:, None, :3] - nodes[None, :, :3], axis=2) - size
+    least = np.where(bad, ways, np.inf).min(axis=1)
+    # A body that is convex altogether is met once, but not a second time on its back.
+    least = np.minimum(least, size.max() + np.linalg.norm(nodes[:, :3], axis=1).max())
+    return np.maximum(0.0, (1.0 - 0.5 * LEANING * LEANING) * least)
 
 
 @part
@@ -182,8 +216,13 @@ def low_facing(
     measures: Floats,
     pad: Floats,
     stack: Ints,
+    slots: Floats,
+    known: int,
 ) -> int:
-    """Samples less than the bound above a sampled surface that may face it, with the sample below each; how many."""
+    """Samples less than the bound above a sampled surface that may face it, with the sample below each; how many.
+
+    known: Contact points of before, beside which those are left out that are none (:mod:`alone`).
+    """
     leaves, width = header[LEAVES_A], header[WIDTH_A]
     reached = bound + given[SPACING_B]
     count = 0
@@ -193,6 +232,8 @@ def low_facing(
     while top > 0:
         top -= 1
         k = stack[top]
+        if alone(given, nodes_a, turns_a, k, slots, known, pad):
+            continue
         if not faces(
             header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, flat, pad, stack, top + 2
         ):
@@ -200,7 +241,7 @@ def low_facing(
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
-                if table_a[i, REACH] > 0.0:
+                if table_a[i, REACH] > 0.0 and not sample_alone(table_a, turns_a, k, i, slots, known, pad):
                     seen(given, table_a, i, pad, SPOT)
                     pad[WITHIN] = reached
                     near = nearest_below(header, given, table_b, nodes_b, last, pad, stack, top + 2)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
-from bellcrank.contact.facing import COLUMNS as TURNS
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
@@ -38,6 +37,7 @@ from bellcrank.contact.meeting_layout import (
     NEIGHBOURS,
     NODES_A,
     NODES_B,
+    OUTWARDS,
     PAD,
     PADS,
     PARTS,
@@ -64,6 +64,7 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    TURNS,
     WHICH,
     WIDTH,
 )
@@ -75,8 +76,9 @@ from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import CROSSED_AT, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
-from bellcrank.contact.smooth import SURFACE, Smooth
+from bellcrank.contact.smooth import ROUND, SURFACE, Smooth
 from bellcrank.contact.source import Source
+from bellcrank.contact.staying import rounded
 from bellcrank.contact.tree_layout import (
     KIND,
     LEAVES_A,
@@ -268,6 +270,9 @@ class Meeting:
             given[RADIUS] = smooth.radius
             header[PARTS] = len(smooth.frusta)
             given[BULGE_B] = self._between
+        # Of patches little is known between the points that they are searched by.
+        if not self.patched and (smooth is None or smooth.kind != ROUND):
+            header[OUTWARDS] = 2 if smooth is not None or rounded(partner) else 1
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
 

@@ -28,7 +28,10 @@ RIMS_A = TREE_HEADER + 11  # samples of its rim that a program takes in
 RIMS_B = TREE_HEADER + 12
 ROWS_A = TREE_HEADER + 13  # all samples of rims
 ROWS_B = TREE_HEADER + 14
-HEADER = TREE_HEADER + 15
+OUTWARDS = (
+    TREE_HEADER + 15
+)  # whether this surface is made of samples: 1, and the other shape convex everywhere: 2
+HEADER = TREE_HEADER + 16
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -52,7 +55,9 @@ OUTWARD = WIDE_PAD + 16
 LEVEL = WIDE_PAD + 19
 FOOT = WIDE_PAD + 20  # of the last point on a convex shape (3), and whether there is one
 AWAY = WIDE_PAD + 24  # normal of the shape there (3)
-PADS = WIDE_PAD + 28
+LEVELS = WIDE_PAD + 28  # of each point of before, the curvature that is not flat against it
+WITHINS = LEVELS + MOST_POINTS  # and how far around it the other shape is convex
+PADS = WITHINS + MOST_POINTS
 THROUGH = 0.5
 """Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
@@ -64,6 +69,16 @@ WIDTH = 2 * ENTRIES_OF_STACK
 SHARP = 3
 MARKS = 4
 NEIGHBOURS = 8
+# columns of what is told of normals and curvatures in nodes: how far normals turn; the least curvature, and that less
+# what may be noise; how far samples are from their sixth neighbours, at most; how far around its middle the surface is
+# known to curve outwards as one sheet (of nodes at SHEETS, which are few, and 0 of others)
+TURN = 0
+LEAST = 1
+SURE = 2
+WIDE = 3
+SHEET = 4
+TURNS = 5
+SHEETS = 256
 # columns of samples that are low: place, that of the other's nearest sample, order, whether it lies flat
 PLACE = 0
 PARTNER = 1

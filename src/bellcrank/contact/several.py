@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.above import low_above
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
-from bellcrank.contact.heights import low_above, lowest_above, seen
-from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies, minima, spread
+from bellcrank.contact.heights import lowest_above, seen
+from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
+from bellcrank.contact.lowest import minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
     BOUNDS,
@@ -41,6 +43,7 @@ from bellcrank.contact.meeting_layout import (
     NODES_B,
     ORDER,
     OUTWARD,
+    OUTWARDS,
     PAD,
     PARTNER,
     PLACE,
@@ -67,6 +70,7 @@ from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.refinement import LOST as FAILED
 from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.slots import (
+    alone_levels,
     away,
     farthest,
     free_slot,
@@ -180,9 +184,10 @@ def apart_from_all(
         # Between samples the surface may come closer elsewhere: all that may lead there are tried.
         bound = best + given[BULGE_A] + given[BULGE_B]
         count = low_above(
-            header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack
-        )
-        lowest = minima(given, table_a, neighbours, blank, low, measures, count)
+            header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack,
+            tables[TURNS_A], slots, 0,
+        )  # fmt: skip
+        lowest = minima(header, given, table_a, table_b, neighbours, blank, low, measures, count, False, pad)
         closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
 
 
@@ -381,25 +386,29 @@ def searched(
                 slots[k, 0] = LARGE
             else:
                 kept[k, PLACE] = -1
+    alone_levels(header, given, tables, scratch, slots, kept)
     count = 0
     if header[KIND] == SURFACE:
         # Of several points some may lie flat, where normals of samples tell nothing of what touches.
         flat = -LARGE if points == 1 else FLAT / given[SPACING_A]
         count = low_facing(
             header, given, table_a, nodes_a, tables[TURNS_A], table_b, nodes_b, tables[TURNS_B], given[BAND], flat, low,
-            measures, pad, stack,
+            measures, pad, stack, slots, points,
         )  # fmt: skip
     else:
         count = low_above(
-            header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack
-        )
+            header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack,
+            tables[TURNS_A], slots, points,
+        )  # fmt: skip
     if count == 0:
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
         )
         return FOUND
     given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
-    lowest = minima(given, table_a, neighbours, blank, low, measures, count)
+    lowest = minima(
+        header, given, table_a, table_b, neighbours, blank, low, measures, count, header[OUTWARDS] != 0, pad
+    )
     if points == 1:
         came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if came != FOUND:

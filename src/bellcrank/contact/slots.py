@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.feet import footed
 from bellcrank.contact.heights import above_smooth, sample_above, seen
-from bellcrank.contact.holding import LARGE, hold_at
+from bellcrank.contact.holding import FLAT, LARGE, NOISE, hold_at
 from bellcrank.contact.meeting_layout import (
     BAND,
     BEND,
@@ -22,35 +22,44 @@ from bellcrank.contact.meeting_layout import (
     FOOT,
     FRUSTA,
     HOLD,
+    LEVELS,
     MARKS_A,
     MARKS_B,
     NEAR_A,
     NEAR_B,
     NODES_A,
     NODES_B,
+    OUTWARDS,
     PAD,
     PARTNER,
     PATCHES_A,
     PATCHES_B,
     PLACE,
+    POINTS,
     RIM,
+    SHEET,
+    SHEETS,
     SLOPE,
     SLOT,
     SPACING_A,
     SPACING_B,
+    SPOT,
     STACK,
     TABLE_A,
     TABLE_B,
     THROUGH,
+    TURNS_B,
     WAY,
     WHICH,
+    WITHINS,
 )
 from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
 from bellcrank.contact.pieces import RIM as ON_RIM
-from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined, smooth_bending
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.simulate.compiled import part
@@ -250,6 +259,53 @@ def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
 
 
 @part
+def sheet_around(header: Ints, given: Floats, tables: Any, j: int, slot: Floats) -> float:
+    """How far around a contact point the other surface, where contact points may lie opposite, curves outwards."""
+    nodes_b, turns_b = tables[NODES_B], tables[TURNS_B]
+    k = header[LEAVES_B] - 1 + j // header[WIDTH_B]
+    while k >= 2 * SHEETS - 1:
+        k = (k - 1) // 2
+    off = 0.0
+    for m in range(3):
+        off += (slot[7 + m] - nodes_b[k, m]) * (slot[7 + m] - nodes_b[k, m])
+    # Opposite a place so far from the point, and as high as samples that are looked for.
+    higher = given[BAND] + given[SPACING_B] + abs(slot[0])
+    return turns_b[k, SHEET] - math.sqrt(off) - higher  # type: ignore[no-any-return]
+
+
+@part
+def alone_levels(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints) -> None:
+    """Of each known point, into the pad, what curvature of the surface is not flat against the other shape, and how far
+    around it that is convex.
+
+    Points that are held, and those on shapes that are not convex there, tell nothing.
+    """
+    pad, table_b = scratch[PAD], tables[TABLE_B]
+    for s in range(header[POINTS]):
+        pad[LEVELS + s] = LARGE
+        row = slots[s]
+        if header[OUTWARDS] == 0 or kept[s, PLACE] < 0 or row[HOLD] < 1.5 or not row[0] < LARGE:
+            continue
+        ux, uy, uz, vx, vy, vz = tangents(row[1], row[2], row[3])
+        fx, fy, fz = turned_back(given, ux, uy, uz)
+        gx, gy, gz = turned_back(given, vx, vy, vz)
+        b11 = 0.0
+        b22 = 0.0
+        pad[WITHINS + s] = LARGE
+        if header[KIND] == SURFACE:
+            j = kept[s, PARTNER]
+            if header[OUTWARDS] < 2:
+                pad[WITHINS + s] = sheet_around(header, given, tables, j, row)
+            b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+            b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+        else:
+            for k in range(3):
+                pad[SPOT + k] = row[7 + k]
+            b11, _mixed, b22 = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, gx, gy, gz)
+        pad[LEVELS + s] = FLAT / given[SPACING_A] + 2.0 * NOISE * (abs(b11) + abs(b22))
+
+
+@part
 def remember(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
 ) -> int:
@@ -264,4 +320,15 @@ def remember(
     )  # fmt: skip
 
 
-__all__ = ["away", "between", "farthest", "free_slot", "from_sample", "remember", "stay", "take", "tried"]
+__all__ = [
+    "alone_levels",
+    "away",
+    "between",
+    "farthest",
+    "free_slot",
+    "from_sample",
+    "remember",
+    "stay",
+    "take",
+    "tried",
+]

@@ -1,0 +1,82 @@
+"""Parts of a surface that hold no contact point besides one that is known, in compiled code.
+
+The distance h from a convex shape is a convex function, inside it as well as outside. So of a known point w and any
+other place x of the surface, h(x) >= h(w) + g(w) . (x - w) and h(w) >= h(x) + g(x) . (w - x), g being the shape's
+normals. Where x is a contact point its normal n(x) is opposed, g(x) = -n(x), and both together tell
+(n(x) + g(w)) . (x - w) <= 0. On a surface that curves outwards around w it is greater, by the curvature times the
+square of the way: there is no other contact point, whatever the shape is, and there will be none as the bodies move,
+since where the surface curves outwards two points neither meet nor part.
+
+Only nodes near to w, within two or three of their own sizes, are not told so, which are a few of each level. All the
+others are left out of the search without a look at their samples.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.meeting_layout import LEVELS, SURE, TURN, WIDE, WITHINS
+from bellcrank.contact.pieces import BENT, FACE, NORMAL
+from bellcrank.contact.tree_layout import AXIS, BALL
+from bellcrank.simulate.compiled import part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EDGES = 2.0
+"""Normals of nodes without edges do not turn so far."""
+
+
+@part
+def alone(
+    given: Floats, nodes: Floats, turns: Floats, k: int, slots: Floats, points: int, pad: Floats
+) -> bool:
+    """Whether a node holds no contact point since one is known. points: Of before, whose levels are in the pad."""
+    size = nodes[k, BALL] + turns[k, WIDE]
+    turn = turns[k, TURN]
+    for s in range(points):
+        if turns[k, SURE] > pad[LEVELS + s]:
+            x = nodes[k, 0] - slots[s, 4]
+            y = nodes[k, 1] - slots[s, 5]
+            z = nodes[k, 2] - slots[s, 6]
+            nx = nodes[k, AXIS] - slots[s, 1]
+            ny = nodes[k, AXIS + 1] - slots[s, 2]
+            nz = nodes[k, AXIS + 2] - slots[s, 3]
+            far = math.sqrt(x * x + y * y + z * z)
+            off = math.sqrt(nx * nx + ny * ny + nz * nz)
+            within = far + size < pad[WITHINS + s]
+            if within and nx * x + ny * y + nz * z > off * size + turn * (far + size):
+                return True
+    return False
+
+
+@part
+def sample_alone(
+    table: Floats, turns: Floats, k: int, i: int, slots: Floats, points: int, pad: Floats
+) -> bool:
+    """The same of the surface around one sample of a node, which its own curvature tells more of."""
+    size = table[i, FACE]
+    for s in range(points):
+        if turns[k, SURE] > pad[LEVELS + s] and turns[k, TURN] < EDGES:
+            x = table[i, 0] - slots[s, 4]
+            y = table[i, 1] - slots[s, 5]
+            z = table[i, 2] - slots[s, 6]
+            nx = table[i, NORMAL] - slots[s, 1]
+            ny = table[i, NORMAL + 1] - slots[s, 2]
+            nz = table[i, NORMAL + 2] - slots[s, 3]
+            far = math.sqrt(x * x + y * y + z * z)
+            off = math.sqrt(nx * nx + ny * ny + nz * nz)
+            square = table[i, BENT] * table[i, BENT]
+            for m in range(1, 6):
+                square += (1.0 if m < 3 else 2.0) * table[i, BENT + m] * table[i, BENT + m]
+            turn = size * math.sqrt(square)
+            within = far + size < pad[WITHINS + s]
+            if within and nx * x + ny * y + nz * z > off * size + turn * (far + size):
+                return True
+    return False
+
+
+__all__ = ["alone", "sample_alone"]
