@@ -3,9 +3,9 @@
     python -m benchmarks.contact_times [--most 1000000] [--surfaces ellipsoid,...] [--partners plane,...] [--points 1,4]
 
 The bodies overlap by OVERLAP of the size of the sampled one and turn by STEP from search to search; each search knows
-the points of the one before, as in a run, and is the fastest of a few rounds. Beside the time stand the nodes looked at,
-the samples that were low, and the clearance over the size of the body, which is how far a run goes before it searches
-again: time over clearance is what a motion costs.
+the points of the one before, as in a run, and is the fastest of a few rounds. Beside the time stand the nodes looked at
+and the clearance over the size of the body, which is how far a run goes before it searches again: time over clearance
+is what a motion costs. The sampled partner is the ellipsoid.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def motion(pair: SampledPair, R: Array, c: Array) -> list[tuple[Array, Array]]:
     for k in range(STEPS):
         S = turned(R, k)
         gap, normal, *_ = pair(S, c)
-        # The way down along a normal that itself changes: twice is enough.
-        here = c - (gap + OVERLAP * size) * normal
-        found.append((S, here))
+        if gap == np.inf:
+            raise ModelError("beyond a rim")
+        found.append((S, c - (gap + OVERLAP * size) * normal))
     return found
 
 
@@ -104,7 +104,7 @@ def main() -> None:
                 row = []
                 for n in numbers:
                     surface = SURFACES[name](n)
-                    found = timed(surface, PARTNERS[partner] or surface, points)
+                    found = timed(surface, PARTNERS[partner] or SURFACES["ellipsoid"](n), points)
                     row.append("-" if found is None else "{:.1f} ({:.0f}, {:.4f})".format(*found))
                 console.print(f"{name:10} {partner:15} {points:2} " + " ".join(f"{x:>24}" for x in row))
 

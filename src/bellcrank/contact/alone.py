@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.meeting_layout import LEVELS, SURE, TURN, WIDE, WITHINS
+from bellcrank.contact.meeting_layout import LEVELS, SURE, TURN, WIDE
 from bellcrank.contact.pieces import BENT, FACE, NORMAL
 from bellcrank.contact.tree_layout import AXIS, BALL
 from bellcrank.simulate.compiled import part
@@ -47,8 +47,7 @@ def alone(
             nz = nodes[k, AXIS + 2] - slots[s, 3]
             far = math.sqrt(x * x + y * y + z * z)
             off = math.sqrt(nx * nx + ny * ny + nz * nz)
-            within = far + size < pad[WITHINS + s]
-            if within and nx * x + ny * y + nz * z > off * size + turn * (far + size):
+            if nx * x + ny * y + nz * z > off * size + turn * (far + size):
                 return True
     return False
 
@@ -73,8 +72,7 @@ def sample_alone(
             for m in range(1, 6):
                 square += (1.0 if m < 3 else 2.0) * table[i, BENT + m] * table[i, BENT + m]
             turn = size * math.sqrt(square)
-            within = far + size < pad[WITHINS + s]
-            if within and nx * x + ny * y + nz * z > off * size + turn * (far + size):
+            if nx * x + ny * y + nz * z > off * size + turn * (far + size):
                 return True
     return False
 

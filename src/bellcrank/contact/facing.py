@@ -28,8 +28,6 @@ from bellcrank.contact.meeting_layout import (
     PARTNER,
     PLACE,
     SHARP,
-    SHEET,
-    SHEETS,
     SPACING_B,
     SPOT,
     SURE,
@@ -54,8 +52,6 @@ Ints = NDArray[np.int64]
 LARGE = 1e300
 ANY = 4.0
 """More than normals can differ by."""
-LEANING = 0.9
-"""How far normals of one sheet may differ from that of its middle: twice the sine of half the angle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,28 +102,7 @@ def turns(surface: Sampled) -> Floats:
         found[here, SURE] = sure.reshape(level, -1).min(axis=1)
         found[here, WIDE] = far[order].reshape(level, -1).max(axis=1)
         level //= 2
-    level = min(SHEETS, tree.leaves)
-    here = slice(level - 1, 2 * level - 1)
-    if not len(surface.rim.rows):
-        found[here, SHEET] = sheets(tree.nodes[here], found[here])
     return found
-
-
-def sheets(nodes: Floats, found: Floats) -> Floats:
-    """How far around the middles of nodes of one level a closed surface is one sheet that curves outwards [m].
-
-    In a ball where all normals lie within an angle of that of its middle a line along that one meets the surface once,
-    since it comes out each time; so a smaller ball, by the cosine, holds the surface over a disc and nothing else.
-    Curved outwards there, it is the graph of a convex function.
-    """
-    tilts = np.linalg.norm(nodes[:, None, AXIS : AXIS + 3] - nodes[None, :, AXIS : AXIS + 3], axis=2)
-    bad = (tilts + found[:, TURN] > LEANING) | (found[:, LEAST] <= 0.0)
-    size = nodes[:, BALL] + found[:, WIDE]
-    ways = np.linalg.norm(nodes[:, None, :3] - nodes[None, :, :3], axis=2) - size
-    least = np.where(bad, ways, np.inf).min(axis=1)
-    # A body that is convex altogether is met once, but not a second time on its back.
-    least = np.minimum(least, size.max() + np.linalg.norm(nodes[:, :3], axis=1).max())
-    return np.maximum(0.0, (1.0 - 0.5 * LEANING * LEANING) * least)
 
 
 @part

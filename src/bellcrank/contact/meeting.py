@@ -271,8 +271,8 @@ class Meeting:
             header[PARTS] = len(smooth.frusta)
             given[BULGE_B] = self._between
         # Of patches little is known between the points that they are searched by.
-        if not self.patched and (smooth is None or smooth.kind != ROUND):
-            header[OUTWARDS] = 2 if smooth is not None or rounded(partner) else 1
+        convex = rounded(partner) if smooth is None else smooth.kind != ROUND
+        header[OUTWARDS] = convex and not self.patched
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
 

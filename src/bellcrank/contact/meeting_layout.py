@@ -56,8 +56,7 @@ LEVEL = WIDE_PAD + 19
 FOOT = WIDE_PAD + 20  # of the last point on a convex shape (3), and whether there is one
 AWAY = WIDE_PAD + 24  # normal of the shape there (3)
 LEVELS = WIDE_PAD + 28  # of each point of before, the curvature that is not flat against it
-WITHINS = LEVELS + MOST_POINTS  # and how far around it the other shape is convex
-PADS = WITHINS + MOST_POINTS
+PADS = LEVELS + MOST_POINTS
 THROUGH = 0.5
 """Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
@@ -70,15 +69,12 @@ SHARP = 3
 MARKS = 4
 NEIGHBOURS = 8
 # columns of what is told of normals and curvatures in nodes: how far normals turn; the least curvature, and that less
-# what may be noise; how far samples are from their sixth neighbours, at most; how far around its middle the surface is
-# known to curve outwards as one sheet (of nodes at SHEETS, which are few, and 0 of others)
+# what may be noise; how far samples are from their sixth neighbours, at most
 TURN = 0
 LEAST = 1
 SURE = 2
 WIDE = 3
-SHEET = 4
-TURNS = 5
-SHEETS = 256
+TURNS = 4
 # columns of samples that are low: place, that of the other's nearest sample, order, whether it lies flat
 PLACE = 0
 PARTNER = 1

@@ -37,8 +37,6 @@ from bellcrank.contact.meeting_layout import (
     PLACE,
     POINTS,
     RIM,
-    SHEET,
-    SHEETS,
     SLOPE,
     SLOT,
     SPACING_A,
@@ -48,10 +46,8 @@ from bellcrank.contact.meeting_layout import (
     TABLE_A,
     TABLE_B,
     THROUGH,
-    TURNS_B,
     WAY,
     WHICH,
-    WITHINS,
 )
 from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
@@ -259,26 +255,10 @@ def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
 
 
 @part
-def sheet_around(header: Ints, given: Floats, tables: Any, j: int, slot: Floats) -> float:
-    """How far around a contact point the other surface, where contact points may lie opposite, curves outwards."""
-    nodes_b, turns_b = tables[NODES_B], tables[TURNS_B]
-    k = header[LEAVES_B] - 1 + j // header[WIDTH_B]
-    while k >= 2 * SHEETS - 1:
-        k = (k - 1) // 2
-    off = 0.0
-    for m in range(3):
-        off += (slot[7 + m] - nodes_b[k, m]) * (slot[7 + m] - nodes_b[k, m])
-    # Opposite a place so far from the point, and as high as samples that are looked for.
-    higher = given[BAND] + given[SPACING_B] + abs(slot[0])
-    return turns_b[k, SHEET] - math.sqrt(off) - higher  # type: ignore[no-any-return]
-
-
-@part
 def alone_levels(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints) -> None:
-    """Of each known point, into the pad, what curvature of the surface is not flat against the other shape, and how far
-    around it that is convex.
+    """Curvatures of the surface that are not flat against the other shape at each known point, into the pad.
 
-    Points that are held, and those on shapes that are not convex there, tell nothing.
+    Points that are held, and those on shapes that are not convex, tell nothing.
     """
     pad, table_b = scratch[PAD], tables[TABLE_B]
     for s in range(header[POINTS]):
@@ -291,11 +271,8 @@ def alone_levels(header: Ints, given: Floats, tables: Any, scratch: Any, slots: 
         gx, gy, gz = turned_back(given, vx, vy, vz)
         b11 = 0.0
         b22 = 0.0
-        pad[WITHINS + s] = LARGE
         if header[KIND] == SURFACE:
             j = kept[s, PARTNER]
-            if header[OUTWARDS] < 2:
-                pad[WITHINS + s] = sheet_around(header, given, tables, j, row)
             b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
             b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
         else:
