@@ -103,3 +103,27 @@ def test_a_search_near_contact_costs_the_logarithm() -> None:
         looked.append(pair.meeting.looked)
     assert looked[2] - looked[1] < 150
     assert looked[1] - looked[0] < 150
+
+
+@pytest.mark.parametrize("shape", [Plane(), Sphere(6.0), Capsule(4.0, 5.0)], ids=["plane", "ball", "capsule"])
+def test_clearance_ends_where_the_next_place_touches(shape: Shape) -> None:
+    """From one point to the height of the lowest other place, in closed form, and far beyond the band where none is."""
+    wide = 0
+    for surface in (hills(), dumbbell(6000), bumpy(6000, 0.02, 0.3)):
+        pair = SampledPair(surface, shape)
+        for turn in Rotation.random(30, random_state=5):
+            R = turn.as_matrix()
+            up = R[:, 2]
+            drop = 4.0 if isinstance(shape, Plane) else 12.0
+            for _ in range(60):
+                drop -= 0.9 * float(height(shape, (surface.points + drop * up) @ R).min())
+            c = -(drop + 1e-6) * up
+            heights = height(shape, (surface.points - c) @ R)
+            found, clearance = pair.contacts(R, c, 1)
+            found, clearance = pair.contacts(R, c, 1, list(found))
+            other = lowest(surface, heights, np.inf)
+            far = np.linalg.norm(other - found[0].x, axis=1) > 4.0 * surface.spacing
+            least = height(shape, (other[far] - c) @ R).min(initial=np.inf)
+            assert clearance <= max(least, 0.05 * surface.spacing) + 1e-9
+            wide += clearance > 2.0 * pair.meeting.band
+    assert wide > 3

@@ -26,25 +26,30 @@ from bellcrank.simulate.compiled import part
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+BESIDE = 4.0
+"""Samples nearer to a known point belong to it, over the distance of their sixth neighbours."""
+ASKEW = 0.5
+"""Normals of such samples differ by less."""
 EDGES = 2.0
 """Normals of nodes without edges do not turn so far."""
 
 
 @part
 def alone(
-    given: Floats, nodes: Floats, turns: Floats, k: int, slots: Floats, points: int, pad: Floats
+    given: Floats, nodes: Floats, turns: Floats, k: int, slots: Floats, first: int, points: int, pad: Floats
 ) -> bool:
-    """Whether a node holds no contact point since one is known. points: Of before, whose levels are in the pad."""
+    """Whether a node holds no contact point since one is known. first, points: Slots of those, whose levels are
+    in the pad."""
     size = nodes[k, BALL] + turns[k, WIDE]
     turn = turns[k, TURN]
     for s in range(points):
         if turns[k, SURE] > pad[LEVELS + s]:
-            x = nodes[k, 0] - slots[s, 4]
-            y = nodes[k, 1] - slots[s, 5]
-            z = nodes[k, 2] - slots[s, 6]
-            nx = nodes[k, AXIS] - slots[s, 1]
-            ny = nodes[k, AXIS + 1] - slots[s, 2]
-            nz = nodes[k, AXIS + 2] - slots[s, 3]
+            x = nodes[k, 0] - slots[first + s, 4]
+            y = nodes[k, 1] - slots[first + s, 5]
+            z = nodes[k, 2] - slots[first + s, 6]
+            nx = nodes[k, AXIS] - slots[first + s, 1]
+            ny = nodes[k, AXIS + 1] - slots[first + s, 2]
+            nz = nodes[k, AXIS + 2] - slots[first + s, 3]
             far = math.sqrt(x * x + y * y + z * z)
             off = math.sqrt(nx * nx + ny * ny + nz * nz)
             if nx * x + ny * y + nz * z > off * size + turn * (far + size):
@@ -54,18 +59,18 @@ def alone(
 
 @part
 def sample_alone(
-    table: Floats, turns: Floats, k: int, i: int, slots: Floats, points: int, pad: Floats
+    table: Floats, turns: Floats, k: int, i: int, slots: Floats, first: int, points: int, pad: Floats
 ) -> bool:
     """The same of the surface around one sample of a node, which its own curvature tells more of."""
     size = table[i, FACE]
     for s in range(points):
         if turns[k, SURE] > pad[LEVELS + s] and turns[k, TURN] < EDGES:
-            x = table[i, 0] - slots[s, 4]
-            y = table[i, 1] - slots[s, 5]
-            z = table[i, 2] - slots[s, 6]
-            nx = table[i, NORMAL] - slots[s, 1]
-            ny = table[i, NORMAL + 1] - slots[s, 2]
-            nz = table[i, NORMAL + 2] - slots[s, 3]
+            x = table[i, 0] - slots[first + s, 4]
+            y = table[i, 1] - slots[first + s, 5]
+            z = table[i, 2] - slots[first + s, 6]
+            nx = table[i, NORMAL] - slots[first + s, 1]
+            ny = table[i, NORMAL + 1] - slots[first + s, 2]
+            nz = table[i, NORMAL + 2] - slots[first + s, 3]
             far = math.sqrt(x * x + y * y + z * z)
             off = math.sqrt(nx * nx + ny * ny + nz * nz)
             square = table[i, BENT] * table[i, BENT]
@@ -77,4 +82,23 @@ def sample_alone(
     return False
 
 
-__all__ = ["alone", "sample_alone"]
+@part
+def beside(
+    table: Floats, turns: Floats, k: int, i: int, slots: Floats, first: int, points: int, pad: Floats
+) -> bool:
+    """Whether a sample lies so near a known point, on a surface that curves outwards, that it belongs to it."""
+    for s in range(points):
+        if turns[k, SURE] > pad[LEVELS + s] and turns[k, TURN] < EDGES:
+            way = 0.0
+            off = 0.0
+            for m in range(3):
+                way += (table[i, m] - slots[first + s, 4 + m]) * (table[i, m] - slots[first + s, 4 + m])
+                off += (table[i, NORMAL + m] - slots[first + s, 1 + m]) * (
+                    table[i, NORMAL + m] - slots[first + s, 1 + m]
+                )
+            if way < BESIDE * BESIDE * table[i, FACE] * table[i, FACE] and off < ASKEW * ASKEW:
+                return True
+    return False
+
+
+__all__ = ["alone", "beside", "sample_alone"]

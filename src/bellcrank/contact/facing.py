@@ -207,7 +207,7 @@ def low_facing(
     while top > 0:
         top -= 1
         k = stack[top]
-        if alone(given, nodes_a, turns_a, k, slots, known, pad):
+        if alone(given, nodes_a, turns_a, k, slots, 0, known, pad):
             continue
         if not faces(
             header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, flat, pad, stack, top + 2
@@ -216,7 +216,7 @@ def low_facing(
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
-                if table_a[i, REACH] > 0.0 and not sample_alone(table_a, turns_a, k, i, slots, known, pad):
+                if table_a[i, REACH] > 0.0 and not sample_alone(table_a, turns_a, k, i, slots, 0, known, pad):
                     seen(given, table_a, i, pad, SPOT)
                     pad[WITHIN] = reached
                     near = nearest_below(header, given, table_b, nodes_b, last, pad, stack, top + 2)

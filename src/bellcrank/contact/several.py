@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.above import low_above
+from bellcrank.contact.above import low_above, next_above, only_known
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import lowest_above, seen
@@ -386,7 +386,7 @@ def searched(
                 slots[k, 0] = LARGE
             else:
                 kept[k, PLACE] = -1
-    alone_levels(header, given, tables, scratch, slots, kept)
+    alone_levels(header, given, tables, scratch, slots, kept, 0)
     count = 0
     if header[KIND] == SURFACE:
         # Of several points some may lie flat, where normals of samples tell nothing of what touches.
@@ -405,7 +405,8 @@ def searched(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
         )
         return FOUND
-    given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
+    clear = given[BAND] - given[BULGE_A] - given[BULGE_B]
+    given[CLEARANCE] = clear
     lowest = minima(
         header, given, table_a, table_b, neighbours, blank, low, measures, count, header[OUTWARDS] != 0, pad
     )
@@ -430,6 +431,12 @@ def searched(
         header[WHICH] = missed
         return DEEPER if points > 1 else SEVERAL
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+    if header[OUTWARDS] != 0 and header[KIND] != SURFACE and given[CLEARANCE] == clear:
+        alone_levels(header, given, tables, scratch, slots, kept, points)
+        if only_known(header, tables, low, count, slots, points, points, pad):
+            # Then how low is the next? What waits in that search lies where low samples were.
+            higher = next_above(header, given, tables, scratch, slots, points, points)
+            given[CLEARANCE] = max(clear, higher - given[BULGE_A] - given[BULGE_B])
     return FOUND
 
 

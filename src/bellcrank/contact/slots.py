@@ -255,16 +255,18 @@ def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
 
 
 @part
-def alone_levels(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints) -> None:
+def alone_levels(
+    header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, first: int
+) -> None:
     """Curvatures of the surface that are not flat against the other shape at each known point, into the pad.
 
-    Points that are held, and those on shapes that are not convex, tell nothing.
+    Points that are held, and those on shapes that are not convex, tell nothing. first: Slot of the first of them.
     """
     pad, table_b = scratch[PAD], tables[TABLE_B]
     for s in range(header[POINTS]):
         pad[LEVELS + s] = LARGE
-        row = slots[s]
-        if header[OUTWARDS] == 0 or kept[s, PLACE] < 0 or row[HOLD] < 1.5 or not row[0] < LARGE:
+        row = slots[first + s]
+        if header[OUTWARDS] == 0 or kept[first + s, PLACE] < 0 or row[HOLD] < 1.5 or not row[0] < LARGE:
             continue
         ux, uy, uz, vx, vy, vz = tangents(row[1], row[2], row[3])
         fx, fy, fz = turned_back(given, ux, uy, uz)
@@ -272,7 +274,7 @@ def alone_levels(header: Ints, given: Floats, tables: Any, scratch: Any, slots: 
         b11 = 0.0
         b22 = 0.0
         if header[KIND] == SURFACE:
-            j = kept[s, PARTNER]
+            j = kept[first + s, PARTNER]
             b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
             b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
         else:
