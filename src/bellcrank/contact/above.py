@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,30 +11,94 @@ from numpy.typing import NDArray
 from bellcrank.contact.alone import alone, beside, sample_alone
 from bellcrank.contact.feet import begin_feet
 from bellcrank.contact.heights import above_smooth, node_above, sample_above
+from bellcrank.contact.holding import FLAT as NOT_FLAT
+from bellcrank.contact.holding import NOISE
 from bellcrank.contact.meeting_layout import (
+    BAND,
+    BENDS_B,
     BOUNDS,
+    FACING,
     FRUSTA,
     HEIGHT,
+    INNER,
     NODES_A,
+    OUTWARDS,
     PAD,
     PARTNER,
     PLACE,
     QUEUE,
+    SPACING_A,
+    SURE,
     TABLE_A,
+    TURN,
     TURNS_A,
 )
 from bellcrank.contact.pieces import REACH
-from bellcrank.contact.smooth import ROUND
-from bellcrank.contact.tree_layout import BALL, KIND, LEAVES_A, LOOKED, WIDTH_A
+from bellcrank.contact.refinement import VALUES
+from bellcrank.contact.smooth import FLAT, ROUND
+from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, WIDTH_A
 from bellcrank.contact.tree_pairs import queued, unqueued
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+TILTED = 0.45
+"""How far normals of samples that lie flat on another shape differ from being opposed: cosines below OPPOSED."""
 FARTHEST = 0.5
 """Heights that are looked for, over the size of the surface, at most."""
 LARGE = 1e300
+
+
+@part
+def facing_away(
+    header: Ints, given: Floats, nodes: Floats, turns: Floats, k: int, points: int, pad: Floats
+) -> bool:
+    """Whether a node holds no contact point for its normals, which are not opposed to those of a plane or a ball.
+
+    Bodies turn before the next search, which is given room for. What lies flat may be tilted more. Of a flat side on a
+    plane, the places to hold several points at are those of its outline, which are lower and farther apart.
+    """
+    # Of a node whose middle is inside a ball normals may turn by any angle.
+    if given[BENDS_B] < 0.0 or (pad[VALUES] < 0.0 and given[BENDS_B] > 0.0):
+        return False
+    if header[KIND] == FLAT and points > 1 and turns[k, INNER] > 0.5:
+        return True
+    room = given[FACING]
+    if not turns[k, SURE] > NOT_FLAT / given[SPACING_A] + NOISE * given[BENDS_B]:
+        room = max(room, TILTED)
+    turn = turns[k, TURN] + room + given[BENDS_B] * (nodes[k, BALL] + given[BAND])
+    # |n + m|^2 = 2 + 2 n . m
+    return 2.0 + 2.0 * opposition(given, nodes, k, pad) > turn * turn  # type: ignore[no-any-return]
+
+
+@part
+def opposition(given: Floats, nodes: Floats, k: int, pad: Floats) -> float:
+    """The cosine between the axis of a node and the other shape's normal at its middle, whose slope is in the pad."""
+    x = pad[VALUES + 1]
+    y = pad[VALUES + 2]
+    z = pad[VALUES + 3]
+    cosine = nodes[k, AXIS] * (given[0] * x + given[1] * y + given[2] * z)
+    cosine += nodes[k, AXIS + 1] * (given[3] * x + given[4] * y + given[5] * z)
+    cosine += nodes[k, AXIS + 2] * (given[6] * x + given[7] * y + given[8] * z)
+    return cosine / math.sqrt(max(1e-300, x * x + y * y + z * z))  # type: ignore[no-any-return]
+
+
+@part
+def none_in(
+    header: Ints, given: Floats, nodes: Floats, turns: Floats, k: int, slots: Floats, known: int, pad: Floats
+) -> bool:
+    """Whether a node, at whose middle the slope of the other shape is in the pad, holds no contact point.
+
+    Of an open surface also that shape must be in front of it: bodies that are behind are looked for.
+    """
+    if header[OUTWARDS] == 1:
+        turn = turns[k, TURN] + max(0.0, given[BENDS_B]) * (nodes[k, BALL] + given[BAND])
+        if given[BENDS_B] < 0.0 or not opposition(given, nodes, k, pad) + turn < 0.0:
+            return False
+        if alone(given, nodes, turns, k, slots, 0, known, pad):
+            return True
+    return facing_away(header, given, nodes, turns, k, known, pad)  # type: ignore[no-any-return]
 
 
 @part
@@ -66,14 +131,18 @@ def low_above(
         top -= 1
         k = stack[top]
         header[LOOKED] += 1
-        if alone(given, nodes, turns, k, slots, 0, known, pad):
+        if header[OUTWARDS] == 2 and alone(given, nodes, turns, k, slots, 0, known, pad):
             continue
         if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
+            continue
+        if known > 0 and none_in(header, given, nodes, turns, k, slots, known, pad):
             continue
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
-                if table[i, REACH] > 0.0 and not sample_alone(table, turns, k, i, slots, 0, known, pad):
+                if table[i, REACH] > 0.0 and not (
+                    header[OUTWARDS] == 2 and sample_alone(table, turns, k, i, slots, 0, known, pad)
+                ):
                     h = bound
                     # Beside the ends of a solid of revolution its slope tells nothing.
                     if far or header[KIND] == ROUND:

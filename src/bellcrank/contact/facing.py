@@ -22,9 +22,11 @@ from bellcrank.contact.meeting_layout import (
     BAND,
     FACING,
     HEIGHT,
+    INNER,
     LEAST,
     MARKS,
     NEIGHBOURS,
+    OUTWARDS,
     PARTNER,
     PLACE,
     SHARP,
@@ -50,6 +52,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LARGE = 1e300
+LEVEL = 1e-7
+"""Samples are in one plane but for so much of their distance, and of the length of normals."""
 ANY = 4.0
 """More than normals can differ by."""
 
@@ -92,6 +96,7 @@ def turns(surface: Sampled) -> Floats:
     bends = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, :2]
     least = bends[:, 0]
     sure = least - NOISE * np.abs(bends).sum(axis=1)
+    inner = within_sides(surface, edges)[order]
     found = np.zeros((2 * tree.leaves - 1, TURNS))
     level = tree.leaves
     while level:
@@ -101,7 +106,18 @@ def turns(surface: Sampled) -> Floats:
         found[here, LEAST] = least.reshape(level, -1).min(axis=1)
         found[here, SURE] = sure.reshape(level, -1).min(axis=1)
         found[here, WIDE] = far[order].reshape(level, -1).max(axis=1)
+        found[here, INNER] = inner.reshape(level, -1).all(axis=1)
         level //= 2
+    return found
+
+
+def within_sides(surface: Sampled, edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which samples lie within flat sides, all around them being in one plane and none on an edge."""
+    far, n, _ = surface._fitted
+    found = ~edges
+    for near in surface.neighbours.T:
+        off = np.einsum("ij,ij->i", surface.points[near] - surface.points, n)
+        found &= (np.abs(off) < LEVEL * far) & (np.abs(n[near] - n).max(axis=1) < LEVEL) & ~edges[near]
     return found
 
 
@@ -207,7 +223,7 @@ def low_facing(
     while top > 0:
         top -= 1
         k = stack[top]
-        if alone(given, nodes_a, turns_a, k, slots, 0, known, pad):
+        if header[OUTWARDS] == 2 and alone(given, nodes_a, turns_a, k, slots, 0, known, pad):
             continue
         if not faces(
             header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, flat, pad, stack, top + 2
@@ -216,7 +232,9 @@ def low_facing(
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
-                if table_a[i, REACH] > 0.0 and not sample_alone(table_a, turns_a, k, i, slots, 0, known, pad):
+                if table_a[i, REACH] > 0.0 and not (
+                    header[OUTWARDS] == 2 and sample_alone(table_a, turns_a, k, i, slots, 0, known, pad)
+                ):
                     seen(given, table_a, i, pad, SPOT)
                     pad[WITHIN] = reached
                     near = nearest_below(header, given, table_b, nodes_b, last, pad, stack, top + 2)

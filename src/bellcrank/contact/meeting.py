@@ -14,6 +14,7 @@ from bellcrank.contact.holding import LARGE
 from bellcrank.contact.meeting_layout import (
     BAND,
     BEND,
+    BENDS_B,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
@@ -76,7 +77,7 @@ from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import CROSSED_AT, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
-from bellcrank.contact.smooth import ROUND, SURFACE, Smooth
+from bellcrank.contact.smooth import DISTANCE, ROUND, SURFACE, Smooth
 from bellcrank.contact.source import Source
 from bellcrank.contact.staying import rounded
 from bellcrank.contact.tree_layout import (
@@ -272,7 +273,11 @@ class Meeting:
             given[BULGE_B] = self._between
         # Of patches little is known between the points that they are searched by.
         convex = rounded(partner) if smooth is None else smooth.kind != ROUND
-        header[OUTWARDS] = convex and not self.patched
+        if convex and not self.patched:
+            header[OUTWARDS] = 1 if surface.rims else 2
+        given[BENDS_B] = -1.0
+        if smooth is not None and smooth.kind <= DISTANCE and not self.patched:
+            given[BENDS_B] = 1.0 / narrowest(self.other)
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
 
