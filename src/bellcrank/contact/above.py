@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.alone import alone, beside, sample_alone
+from bellcrank.contact.alone import alone, around, beside, sample_alone
 from bellcrank.contact.feet import begin_feet
 from bellcrank.contact.heights import above_smooth, node_above, sample_above
 from bellcrank.contact.holding import FLAT as NOT_FLAT
@@ -133,10 +133,12 @@ def low_above(
         header[LOOKED] += 1
         if header[OUTWARDS] == 2 and alone(given, nodes, turns, k, slots, 0, known, pad):
             continue
-        if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
-            continue
-        if known > 0 and none_in(header, given, nodes, turns, k, slots, known, pad):
-            continue
+        # To ask a shape for its slope takes longer than to part a node.
+        if not (header[OUTWARDS] == 2 and around(nodes, turns, k, slots, 0, known, pad)):
+            if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
+                continue
+            if known > 0 and none_in(header, given, nodes, turns, k, slots, known, pad):
+                continue
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
@@ -205,7 +207,9 @@ def next_above(
         else:
             for child in range(2 * k + 1, 2 * k + 3):
                 if not alone(given, nodes, turns, child, slots, first, points, pad):
-                    bound = node_above(header, given, nodes, frusta, child, best, False, pad)
+                    bound = here
+                    if not around(nodes, turns, child, slots, first, points, pad):
+                        bound = node_above(header, given, nodes, frusta, child, best, False, pad)
                     if bound < best:
                         queued(queue, bounds, waiting, child, 0, bound, True)
                         waiting += 1

@@ -30,6 +30,8 @@ BESIDE = 4.0
 """Samples nearer to a known point belong to it, over the distance of their sixth neighbours."""
 ASKEW = 0.5
 """Normals of such samples differ by less."""
+AROUND = 4.0
+"""Nodes nearer to a known point, over their size, are parted without a look at their heights."""
 EDGES = 2.0
 """Normals of nodes without edges do not turn so far."""
 
@@ -53,6 +55,20 @@ def alone(
             far = math.sqrt(x * x + y * y + z * z)
             off = math.sqrt(nx * nx + ny * ny + nz * nz)
             if nx * x + ny * y + nz * z > off * size + turn * (far + size):
+                return True
+    return False
+
+
+@part
+def around(nodes: Floats, turns: Floats, k: int, slots: Floats, first: int, points: int, pad: Floats) -> bool:
+    """Whether a node lies so near a known point that its parts are told more of than itself."""
+    for s in range(points):
+        if turns[k, SURE] > pad[LEVELS + s]:
+            square = 0.0
+            for m in range(3):
+                square += (nodes[k, m] - slots[first + s, 4 + m]) * (nodes[k, m] - slots[first + s, 4 + m])
+            size = AROUND * (nodes[k, BALL] + turns[k, WIDE])
+            if square < size * size:
                 return True
     return False
 
@@ -101,4 +117,4 @@ def beside(
     return False
 
 
-__all__ = ["alone", "beside", "sample_alone"]
+__all__ = ["alone", "around", "beside", "sample_alone"]
