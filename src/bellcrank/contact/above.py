@@ -35,6 +35,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.pieces import REACH
 from bellcrank.contact.refinement import VALUES
+from bellcrank.contact.settling import turned
 from bellcrank.contact.smooth import FLAT, ROUND
 from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, WIDTH_A
 from bellcrank.contact.tree_pairs import queued, unqueued
@@ -78,9 +79,8 @@ def opposition(given: Floats, nodes: Floats, k: int, pad: Floats) -> float:
     x = pad[VALUES + 1]
     y = pad[VALUES + 2]
     z = pad[VALUES + 3]
-    cosine = nodes[k, AXIS] * (given[0] * x + given[1] * y + given[2] * z)
-    cosine += nodes[k, AXIS + 1] * (given[3] * x + given[4] * y + given[5] * z)
-    cosine += nodes[k, AXIS + 2] * (given[6] * x + given[7] * y + given[8] * z)
+    mx, my, mz = turned(given, x, y, z)
+    cosine = nodes[k, AXIS] * mx + nodes[k, AXIS + 1] * my + nodes[k, AXIS + 2] * mz
     return cosine / math.sqrt(max(1e-300, x * x + y * y + z * z))  # type: ignore[no-any-return]
 
 

@@ -30,7 +30,7 @@ from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
 from bellcrank.contact.rims import ALONG, FOLLOWED
 from bellcrank.contact.rims import BEND as RIM_BEND
 from bellcrank.contact.rims import OUT as OUT_OF_RIM
-from bellcrank.contact.settling import bending, tangents, turned_back
+from bellcrank.contact.settling import bending, tangents, turned, turned_back
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
 from bellcrank.simulate.compiled import part
@@ -74,9 +74,10 @@ def facing(
         mx *= size
         my *= size
         mz *= size
-    pad[OUTWARD] = given[0] * mx + given[1] * my + given[2] * mz
-    pad[OUTWARD + 1] = given[3] * mx + given[4] * my + given[5] * mz
-    pad[OUTWARD + 2] = given[6] * mx + given[7] * my + given[8] * mz
+    x, y, z = turned(given, mx, my, mz)
+    pad[OUTWARD] = x
+    pad[OUTWARD + 1] = y
+    pad[OUTWARD + 2] = z
 
 
 @part

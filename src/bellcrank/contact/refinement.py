@@ -17,7 +17,7 @@ from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
 from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
 from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
 from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim
-from bellcrank.contact.settling import bending, settle, tangents, turned_back
+from bellcrank.contact.settling import bending, between_points, settle, tangents, turned, turned_back
 from bellcrank.simulate.compiled import call_unit, part
 from bellcrank.simulate.vocabulary import call_at
 
@@ -127,12 +127,7 @@ def bending_across(
 
     bend: That of a smooth shape, or 0. at: Where its normal and its point stand in pad.
     """
-    x = pad[at + 1]
-    y = pad[at + 2]
-    z = pad[at + 3]
-    bx = given[0] * x + given[1] * y + given[2] * z
-    by = given[3] * x + given[4] * y + given[5] * z
-    bz = given[6] * x + given[7] * y + given[8] * z
+    bx, by, bz = turned(given, pad[at + 1], pad[at + 2], pad[at + 3])
     ux, uy, uz, vx, vy, vz = tangents(bx, by, bz)
     fx, fy, fz = turned_back(given, ux, uy, uz)
     gx, gy, gz = turned_back(given, vx, vy, vz)
@@ -253,18 +248,8 @@ def refined(
                 continue
             if rim != INSIDE:
                 return rim
-        x = pad[b + 1]
-        y = pad[b + 2]
-        z = pad[b + 3]
-        bx = given[0] * x + given[1] * y + given[2] * z
-        by = given[3] * x + given[4] * y + given[5] * z
-        bz = given[6] * x + given[7] * y + given[8] * z
-        x = pad[b + 4]
-        y = pad[b + 5]
-        z = pad[b + 6]
-        rx = given[0] * x + given[1] * y + given[2] * z + given[9] - pad[a + 4]
-        ry = given[3] * x + given[4] * y + given[5] * z + given[10] - pad[a + 5]
-        rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
+        bx, by, bz = turned(given, pad[b + 1], pad[b + 2], pad[b + 3])
+        rx, ry, rz = between_points(given, pad, a, b)
         if not math.isfinite(rx + ry + rz):
             return LOST
         nx = -bx
@@ -400,9 +385,10 @@ def refined(
             mx = m1 * ux + m2 * vx
             my = m1 * uy + m2 * vy
             mz = m1 * uz + m2 * vz
-        pad[b + 4] += given[0] * mx + given[3] * my + given[6] * mz
-        pad[b + 5] += given[1] * mx + given[4] * my + given[7] * mz
-        pad[b + 6] += given[2] * mx + given[5] * my + given[8] * mz
+        yx, yy, yz = turned_back(given, mx, my, mz)
+        pad[b + 4] += yx
+        pad[b + 5] += yy
+        pad[b + 6] += yz
         follow = math.sqrt(mx * mx + my * my + mz * mz)
         last = size + follow
         if size < SETTLED * longest and follow < 4.0 * SETTLED * longest:

@@ -30,9 +30,9 @@ from bellcrank.contact.rim_numbers import (
     VALUE,
     outside,
     rim_numbers,
-    turned,
+    seen_from_first,
 )
-from bellcrank.contact.settling import tangents
+from bellcrank.contact.settling import between_points, tangents, turned, turned_back
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -228,7 +228,7 @@ def bounded(
             table_b, near_b, count_b, pad[b + 4], pad[b + 5], pad[b + 6], pad[b + 1], pad[b + 2], pad[b + 3], pad, other
         )  # fmt: skip
         if on_b:
-            turned(given, pad, other)
+            seen_from_first(given, pad, other)
     if hold < 0.5:
         # The foot of a point that is held must lie on the surface.
         if on_b and outside(pad, other, 0.0, 0.0, 0.0, slack):
@@ -349,18 +349,8 @@ def at_rim(
     b: int, at: int, answer: Floats, to: int,
 ) -> int:  # fmt: skip
     """A step of Newton's method where a rim holds a point: MOVED, FOUND with an answer, BEYOND, LOST; else INSIDE."""
-    x = pad[b + 1]
-    y = pad[b + 2]
-    z = pad[b + 3]
-    bx = given[0] * x + given[1] * y + given[2] * z
-    by = given[3] * x + given[4] * y + given[5] * z
-    bz = given[6] * x + given[7] * y + given[8] * z
-    x = pad[b + 4]
-    y = pad[b + 5]
-    z = pad[b + 6]
-    rx = given[0] * x + given[1] * y + given[2] * z + given[9] - pad[a + 4]
-    ry = given[3] * x + given[4] * y + given[5] * z + given[10] - pad[a + 5]
-    rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
+    bx, by, bz = turned(given, pad[b + 1], pad[b + 2], pad[b + 3])
+    rx, ry, rz = between_points(given, pad, a, b)
     rim = bounded(
         given, table_a, near_a, count_a, i, table_b, near_b, count_b, j, bx, by, bz, rx, ry, rz, b11, b12, b22,
         a11, a12, a22, hold, hx, hy, hz, off, longest, pad, a, b, at,
@@ -400,14 +390,12 @@ def at_rim(
             answer[to + 4 + m] = pad[a + 4 + m]
             answer[to + 7 + m] = pad[b + 4 + m]
         return FOUND
-    x = pad[at + STEP_OFF]
-    y = pad[at + STEP_OFF + 1]
-    z = pad[at + STEP_OFF + 2]
+    x, y, z = turned_back(given, pad[at + STEP_OFF], pad[at + STEP_OFF + 1], pad[at + STEP_OFF + 2])
     for m in range(3):
         pad[a + 4 + m] += pad[at + STEP_ON + m]
-    pad[b + 4] += given[0] * x + given[3] * y + given[6] * z
-    pad[b + 5] += given[1] * x + given[4] * y + given[7] * z
-    pad[b + 6] += given[2] * x + given[5] * y + given[8] * z
+    pad[b + 4] += x
+    pad[b + 5] += y
+    pad[b + 6] += z
     return MOVED
 
 
