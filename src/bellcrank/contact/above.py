@@ -96,7 +96,7 @@ def none_in(
         turn = turns[k, TURN] + max(0.0, given[BENDS_B]) * (nodes[k, BALL] + given[BAND])
         if given[BENDS_B] < 0.0 or not opposition(given, nodes, k, pad) + turn < 0.0:
             return False
-        if alone(given, nodes, turns, k, slots, 0, known, pad):
+        if alone(nodes, turns, k, slots, 0, known, pad):
             return True
     return facing_away(header, given, nodes, turns, k, known, pad)  # type: ignore[no-any-return]
 
@@ -131,7 +131,7 @@ def low_above(
         top -= 1
         k = stack[top]
         header[LOOKED] += 1
-        if header[OUTWARDS] == 2 and alone(given, nodes, turns, k, slots, 0, known, pad):
+        if header[OUTWARDS] == 2 and alone(nodes, turns, k, slots, 0, known, pad):
             continue
         # To ask a shape for its slope takes longer than to part a node.
         if not (header[OUTWARDS] == 2 and around(nodes, turns, k, slots, 0, known, pad)):
@@ -206,7 +206,7 @@ def next_above(
                     best = min(best, above_smooth(header, given, table, i, pad))
         else:
             for child in range(2 * k + 1, 2 * k + 3):
-                if not alone(given, nodes, turns, child, slots, first, points, pad):
+                if not alone(nodes, turns, child, slots, first, points, pad):
                     bound = here
                     if not around(nodes, turns, child, slots, first, points, pad):
                         bound = node_above(header, given, nodes, frusta, child, best, False, pad)

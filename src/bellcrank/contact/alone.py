@@ -37,25 +37,29 @@ EDGES = 2.0
 
 
 @part
-def alone(
-    given: Floats, nodes: Floats, turns: Floats, k: int, slots: Floats, first: int, points: int, pad: Floats
-) -> bool:
-    """Whether a node holds no contact point since one is known. first, points: Slots of those, whose levels are
-    in the pad."""
+def told(rows: Floats, k: int, axis: int, size: float, turn: float, slots: Floats, s: int) -> bool:
+    """Whether within a size of a place, its normals turning by so much, there is no contact point besides one."""
+    x = rows[k, 0] - slots[s, 4]
+    y = rows[k, 1] - slots[s, 5]
+    z = rows[k, 2] - slots[s, 6]
+    nx = rows[k, axis] - slots[s, 1]
+    ny = rows[k, axis + 1] - slots[s, 2]
+    nz = rows[k, axis + 2] - slots[s, 3]
+    far = math.sqrt(x * x + y * y + z * z)
+    off = math.sqrt(nx * nx + ny * ny + nz * nz)
+    return nx * x + ny * y + nz * z > off * size + turn * (far + size)  # type: ignore[no-any-return]
+
+
+@part
+def alone(nodes: Floats, turns: Floats, k: int, slots: Floats, first: int, points: int, pad: Floats) -> bool:
+    """Whether a node holds no contact point since one is known.
+
+    first, points: Slots of those, whose levels are in the pad.
+    """
     size = nodes[k, BALL] + turns[k, WIDE]
-    turn = turns[k, TURN]
     for s in range(points):
-        if turns[k, SURE] > pad[LEVELS + s]:
-            x = nodes[k, 0] - slots[first + s, 4]
-            y = nodes[k, 1] - slots[first + s, 5]
-            z = nodes[k, 2] - slots[first + s, 6]
-            nx = nodes[k, AXIS] - slots[first + s, 1]
-            ny = nodes[k, AXIS + 1] - slots[first + s, 2]
-            nz = nodes[k, AXIS + 2] - slots[first + s, 3]
-            far = math.sqrt(x * x + y * y + z * z)
-            off = math.sqrt(nx * nx + ny * ny + nz * nz)
-            if nx * x + ny * y + nz * z > off * size + turn * (far + size):
-                return True
+        if turns[k, SURE] > pad[LEVELS + s] and told(nodes, k, AXIS, size, turns[k, TURN], slots, first + s):
+            return True
     return False
 
 
@@ -81,19 +85,10 @@ def sample_alone(
     size = table[i, FACE]
     for s in range(points):
         if turns[k, SURE] > pad[LEVELS + s] and turns[k, TURN] < EDGES:
-            x = table[i, 0] - slots[first + s, 4]
-            y = table[i, 1] - slots[first + s, 5]
-            z = table[i, 2] - slots[first + s, 6]
-            nx = table[i, NORMAL] - slots[first + s, 1]
-            ny = table[i, NORMAL + 1] - slots[first + s, 2]
-            nz = table[i, NORMAL + 2] - slots[first + s, 3]
-            far = math.sqrt(x * x + y * y + z * z)
-            off = math.sqrt(nx * nx + ny * ny + nz * nz)
             square = table[i, BENT] * table[i, BENT]
             for m in range(1, 6):
                 square += (1.0 if m < 3 else 2.0) * table[i, BENT + m] * table[i, BENT + m]
-            turn = size * math.sqrt(square)
-            if nx * x + ny * y + nz * z > off * size + turn * (far + size):
+            if told(table, i, NORMAL, size, size * math.sqrt(square), slots, first + s):
                 return True
     return False
 

@@ -223,7 +223,7 @@ def low_facing(
     while top > 0:
         top -= 1
         k = stack[top]
-        if header[OUTWARDS] == 2 and alone(given, nodes_a, turns_a, k, slots, 0, known, pad):
+        if header[OUTWARDS] == 2 and alone(nodes_a, turns_a, k, slots, 0, known, pad):
             continue
         if not faces(
             header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, flat, pad, stack, top + 2

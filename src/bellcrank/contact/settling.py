@@ -23,8 +23,8 @@ SPARE = 1e-12
 
 
 @part
-def on_one_side(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
-    """Leave out samples that face away from the nearest one: those of the other side of a thin body; how many stay."""
+def nearest_of(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
+    """The sample nearest to a point, of those gathered around it; -1 where there is none."""
     first = -1
     least = 1e300
     for k in range(count):
@@ -36,6 +36,13 @@ def on_one_side(table: Floats, near: Ints, count: int, x: float, y: float, z: fl
         if square < least:
             least = square
             first = i
+    return first
+
+
+@part
+def on_one_side(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
+    """Leave out samples that face away from the nearest one: those of the other side of a thin body; how many stay."""
+    first = nearest_of(table, near, count, x, y, z)
     kept = 0
     for k in range(count):
         i = near[k]
@@ -270,6 +277,7 @@ __all__ = [
     "bending",
     "between_points",
     "gathered",
+    "nearest_of",
     "settle",
     "tangents",
     "turned",
