@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.alone import alone, around, beside, sample_alone
+from bellcrank.contact.curving import VALUES
 from bellcrank.contact.feet import begin_feet
 from bellcrank.contact.heights import above_smooth, node_above, sample_above
 from bellcrank.contact.holding import FLAT as NOT_FLAT
@@ -34,7 +35,6 @@ from bellcrank.contact.meeting_layout import (
     TURNS_A,
 )
 from bellcrank.contact.pieces import REACH
-from bellcrank.contact.refinement import VALUES
 from bellcrank.contact.settling import turned
 from bellcrank.contact.smooth import FLAT, ROUND
 from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, WIDTH_A

@@ -14,11 +14,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT, VALUES, smooth_bending
 from bellcrank.contact.meeting_layout import AWAY, BEND, FOOT, RADIUS, SLOPE
 from bellcrank.contact.pieces import BEND as DOME
 from bellcrank.contact.pieces import RADIUS as DOME_RADIUS
 from bellcrank.contact.pieces import TOP
-from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
 from bellcrank.contact.settling import tangents, turned
 from bellcrank.contact.smooth import DISTANCE, GAUGE, SURFACE
 from bellcrank.contact.tree_bounds import SQUARE, reaches

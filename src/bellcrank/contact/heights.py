@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT, VALUES
 from bellcrank.contact.feet import begin_feet, distance, footed, reach_to
 from bellcrank.contact.frusta import from_frusta
 from bellcrank.contact.meeting_layout import (
@@ -22,7 +23,6 @@ from bellcrank.contact.meeting_layout import (
     WITHIN,
 )
 from bellcrank.contact.pieces import BENT, NORMAL
-from bellcrank.contact.refinement import POINT, VALUES
 from bellcrank.contact.smooth import DISTANCE, FLAT, GAUGE, ROUND
 from bellcrank.contact.tree import BALL
 from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, WIDTH_A

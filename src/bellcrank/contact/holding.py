@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT, VALUES, smooth_bending
 from bellcrank.contact.heights import above_quadric, above_smooth, seen
 from bellcrank.contact.meeting_layout import (
     BEND,
@@ -26,7 +27,6 @@ from bellcrank.contact.meeting_layout import (
     WAY,
 )
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
 from bellcrank.contact.rims import ALONG, FOLLOWED
 from bellcrank.contact.rims import BEND as RIM_BEND
 from bellcrank.contact.rims import OUT as OUT_OF_RIM

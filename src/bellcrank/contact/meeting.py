@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
+from bellcrank.contact.curving import settle_on_patch
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
@@ -71,7 +72,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.overlooked import LEAST
 from bellcrank.contact.pieces import COLUMNS, SAMPLE, SLOPES
-from bellcrank.contact.refinement import BEYOND, CROSSING, settle_on_patch
+from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import CROSSED_AT, search

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import off_a_patch, smooth_bending
 from bellcrank.contact.feet import footed
 from bellcrank.contact.heights import above_smooth, sample_above, seen
 from bellcrank.contact.holding import FLAT, LARGE, NOISE, hold_at
@@ -52,7 +53,7 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
 from bellcrank.contact.pieces import RIM as ON_RIM
-from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined, smooth_bending
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.settling import bending, tangents, turned_back
