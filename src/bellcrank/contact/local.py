@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bellcrank.contact.blended import FAR, NEAR, blended_curvature
+from bellcrank.contact.blended import FAR, NEAR, blended_curvature, quadric
 from bellcrank.contact.learning import Step
 from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
 from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
@@ -74,19 +74,7 @@ class Local(Around):
         total_slope: Vec = (0.0, 0.0, 0.0)
         value_slope: Vec = (0.0, 0.0, 0.0)
         for k, row in enumerate(self.rows):
-            d = sub(x, (row[0], row[1], row[2]))
-            n: Vec = (row[3], row[4], row[5])
-            xx, yy, zz, xy, xz, yz = row[6:12]
-            Hd: Vec = (
-                xx * d[0] + xy * d[1] + xz * d[2],
-                xy * d[0] + yy * d[1] + yz * d[2],
-                xz * d[0] + yz * d[1] + zz * d[2],
-            )
-            q = dot(n, d) - 0.5 * dot(d, Hd)
-            narrow = 1.0 / (row[12] * row[12])
-            s = dot(d, d) * narrow
-            left = maximum(1.0 - s, 0.0)
-            inverse = 1.0 / (s + NEAR)
+            d, n, Hd, q, narrow, left, inverse = quadric(row, x)
             square = left * left * inverse
             w = square * left
             # dw/ds = -(3 left^2 + w) / (s + NEAR), and ds = 2 d / R^2.
