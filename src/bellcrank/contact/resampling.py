@@ -40,14 +40,13 @@ DENSE = 2.3
 
 
 def resampled(
-    points: Floats, faces: Ints, spacing: float | None, most: int, crowded: int
+    mesh: Creases, spacing: float | None, most: int, crowded: int
 ) -> tuple[Floats, Floats, list[str], tuple[Ints, ...]] | None:
     """Points, normals, notes and rims of a clean mesh made even, or None where it is so already.
 
     spacing: Of the samples [m]; without it one that the mesh itself tells. most: Samples at most. crowded: What may
     lie around one point.
     """
-    mesh = Creases(points, faces)
     if spacing is None:
         if _even(mesh, crowded):
             return None

@@ -68,7 +68,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "line": _ON_BODY,
     "implicit": (*_ON_BODY, "function", "size", "name"),
     "revolution": (*_ON_BODY, "function", "length"),
-    "sampled": (*_ON_BODY, "points", "normals", "rims"),
+    "sampled": (*_ON_BODY, "points", "normals", "rims", "corners", "rings"),
     "mesh": (*_ON_BODY, "file", "spacing", "scale"),
     "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
     "parametric": (*_ON_BODY, "points", "sign"),

@@ -125,7 +125,8 @@ def contact_force(
                 {**material, "approach_speed": speed},
             )
         )
-    remember_search(parameters, name, a, b)
+    if not touching:
+        remember_search(parameters, name, a, b)
     return found
 
 
@@ -146,9 +147,9 @@ def at_spots(
     points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
 ) -> list[tuple[PlacedShape, PlacedShape]]:
     """Both sides for each spot with which one of them touches a plane; none where one point is asked for."""
-    of_a, of_b = spots(a.shape, b.shape, rigid), spots(b.shape, a.shape, rigid)
-    if points not in (None, len(of_a) + len(of_b)):
+    if points is not None and (isinstance(points, bool) or not isinstance(points, int)):
         return []
+    of_a, of_b = (spots(one, two, rigid, points) for one, two in ((a.shape, b.shape), (b.shape, a.shape)))
     return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
 
 
