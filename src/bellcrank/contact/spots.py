@@ -176,7 +176,7 @@ def spots(shape: Shape, other: Shape, rigid: bool = False, points: int | None = 
     """
     if isinstance(shape, Sampled):
         outline, number = shape.outline, AROUND if points is None else points
-        if outline is None or rigid or not _flat(other) or not 1 < number <= MOST:
+        if outline is None or rigid or not _flat(other) or number < 2:
             return ()
         return of_outline(shape, outline, number)
     found = _of_shape(shape, other, rigid)

@@ -147,7 +147,7 @@ def at_spots(
     points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
 ) -> list[tuple[PlacedShape, PlacedShape]]:
     """Both sides for each spot with which one of them touches a plane; none where one point is asked for."""
-    if points is not None and (isinstance(points, bool) or not isinstance(points, int)):
+    if points is not None and not _is_count(points):
         return []
     of_a, of_b = (spots(one, two, rigid, points) for one, two in ((a.shape, b.shape), (b.shape, a.shape)))
     return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
@@ -156,7 +156,7 @@ def at_spots(
 def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = False) -> int:
     """At how many points at most two shapes touch at a time, as the user says it."""
     points = 1 if points is None else points
-    if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
+    if not _is_count(points):
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
         most = len(spots(a, b, rigid)) + len(spots(b, a, rigid))
@@ -166,6 +166,10 @@ def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = Fal
             + (f"give points={most}, or points=1" if most else of)
         )
     return points
+
+
+def _is_count(points: Any) -> bool:
+    return isinstance(points, int) and not isinstance(points, bool) and 1 <= points <= MOST_POINTS
 
 
 MOST_POINTS = 12
