@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from trimesh import creation as make
 
 from bellcrank import System
-from bellcrank.contact import Coulomb, Sampled, Solid
+from bellcrank.contact import Box, Coulomb, Sampled, Solid
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
 
@@ -42,6 +42,20 @@ def drilled() -> trimesh.Trimesh:
     return trimesh.Trimesh(points, np.concatenate([top, top[:, ::-1] + number, side]))
 
 
+def can(sections: int, rows: int, turn: float) -> trimesh.Trimesh:
+    """A cylinder with rows of vertices on its wall, each turned against the one before."""
+    angle = 2.0 * np.pi * np.arange(sections) / sections + turn * np.arange(rows)[:, None]
+    z = np.repeat(np.linspace(-0.1, 0.1, rows)[:, None], sections, axis=1)
+    wall = np.stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), z], axis=2).reshape(-1, 3)
+    place = np.arange(rows * sections).reshape(rows, sections)
+    (a, c), (b, d) = ((k[:-1], k[1:]) for k in (place, np.roll(place, -1, axis=1)))
+    faces = [np.stack(f, axis=2).reshape(-1, 3) for f in ((a, b, c), (b, d, c))]
+    for k, way in ((0, -1), (-1, 1)):
+        tip = np.full(sections, len(wall) + (way > 0))
+        faces.append(np.stack([place[k], np.roll(place[k], -1), tip], axis=1)[:, ::way])
+    return trimesh.Trimesh(np.concatenate([wall, [[0.0, 0.0, -0.1], [0.0, 0.0, 0.1]]]), np.concatenate(faces))
+
+
 @pytest.mark.parametrize(
     ("mesh", "corners", "rings"),
     [
@@ -52,7 +66,11 @@ def drilled() -> trimesh.Trimesh:
         (prism(500), 0, 2),
         (make.annulus(0.05, 0.1, 0.05), 0, 2),
         (make.cone(0.1, 0.2), 1, 1),
+        (make.cone(0.1, 0.07, sections=64), 1, 1),
         (drilled(), 8, 0),
+        (can(64, 8, 0.03), 0, 2),
+        (can(3000, 3, 0.0), 0, 2),
+        (trimesh.Trimesh(can(32, 2, 0.0).vertices, can(32, 2, 0.0).faces[-32:]), 0, 1),
     ],
 )
 def test_outlines_of_parts_of_cad(mesh: trimesh.Trimesh, corners: int, rings: int) -> None:
@@ -260,3 +278,22 @@ def test_model_files_carry_the_outline(points: int | None) -> None:
     again = loads(text)
     assert list(again.forces) == list(system.forces)
     assert dumps(again) == text
+
+
+def test_box_of_a_mesh_strikes_and_comes_to_rest_on_its_corners() -> None:
+    """In the impulsive treatment, the same as the box that has a formula."""
+    mesh, turn = make.box((0.2, 0.16, 0.1)), Rotation.from_rotvec([0.1, 0.03, 0.0])
+    solid = Solid.from_mesh(mesh.vertices, mesh.faces, density=1.0 / mesh.volume)
+    ends = []
+    for shape in (Sampled.from_mesh(mesh.vertices, mesh.faces), Box(0.1, 0.08, 0.05)):
+        system = System("drop", gravity=(0.0, 0.0, -G))
+        body = system.body("body", **solid.body, at=(0.0, 0.0, 0.08))
+        system.free("flight", system.ground, body)
+        system.contact("floor", system.ground.plane(), body.shape(shape, (0, 0, 0), turn.as_matrix()), 0.3)
+        assert len(system.contacts) == 8
+        ends.append(system.simulate(0.12, output=13)["body.position.z"])
+    assert np.asarray(ends[0]) == pytest.approx(np.asarray(ends[1]), abs=1e-9)
+    can = Sampled.from_mesh(prism(32).vertices, prism(32).faces)
+    assert len(system.contacts) == 8
+    system.contact("can", system.ground.plane(), body.shape(can), 0.3, points=4)
+    assert len(system.contacts) == 12

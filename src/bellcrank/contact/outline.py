@@ -29,9 +29,10 @@ Ints = NDArray[np.int64]
 MOST = 24
 """Corners and rims of a hull at most: each becomes a contact, or several of them."""
 LOOKED_AT = 500
-"""Corners, rims, and vertices between those of rims, of a mesh at most: it is another kind of body otherwise."""
-LARGEST = 500_000_000
-"""Vertices of a mesh times sides of the hull of these at most: looking at them takes a second."""
+"""Corners and rims of a mesh at most: it is another kind of body otherwise."""
+AROUND = 96
+"""Vertices of a rim that hulls are made of."""
+CHUNK = 20_000
 RING = 7
 """Numbers of a ring: centre, unit axis, radius."""
 
@@ -64,21 +65,19 @@ class Outline:
         loops = _loops(mesh, kinds)
         if not 0 < len(corners) + len(loops) <= LOOKED_AT:
             return None
-        parts, rings = [mesh.points[[k]] for k in corners], list[Floats]()
+        parts = [_Part(mesh.points[[k]]) for k in corners]
         for loop in loops:
             ring = _ring(mesh.points[loop], level)
             if ring is not None:
-                parts.append(mesh.points[loop])
-                rings.append(ring)
-        if not parts or not _spanned(mesh.points, parts, np.array(rings).reshape(-1, RING), level):
+                parts.append(_Part(mesh.points[loop], ring))
+        if not parts or not _spanned(mesh.points, parts, level):
             return None
         needed = _needed(parts, level)
         if len(needed) > MOST:
             return None
-        number = len(corners)
         return Outline(
-            np.array([mesh.points[corners[k]] for k in needed if k < number]).reshape(-1, 3),
-            np.array([rings[k - number] for k in needed if k >= number]).reshape(-1, RING),
+            np.array([part.points[0] for part in needed if part.ring is None]).reshape(-1, 3),
+            np.array([part.ring for part in needed if part.ring is not None]).reshape(-1, RING),
         )
 
 
@@ -121,75 +120,117 @@ def _ring(p: Floats, level: float) -> Floats | None:
     return np.concatenate([middle + a * u + b * v, axis, [radius]])
 
 
-def _spanned(points: Floats, parts: list[Floats], rings: Floats, level: float) -> bool:
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A corner, or the vertices of a rim and its ring."""
+
+    points: Floats
+    ring: Floats | None = None
+
+    @property
+    def few(self) -> Floats:
+        """Enough of the vertices of a rim, evenly by their numbers."""
+        step = -(-len(self.points) // AROUND)
+        return self.points[::step]
+
+
+def _spanned(points: Floats, parts: list[_Part], level: float) -> bool:
     """Whether all points lie in the convex hull of corners and rings."""
-    spanning = np.concatenate(parts)
-    beyond = _beyond(points, spanning, level)
-    if len(beyond) == 0:
-        return True
-    if len(beyond) > LOOKED_AT * 20 or len(rings) == 0:
-        return False
-    # Between its vertices a ring reaches farther.
-    more = [spanning]
-    for ring in rings:
-        d = points[beyond] - ring[:3]
-        d -= (d @ ring[3:6])[:, None] * ring[3:6]
-        far = np.linalg.norm(d, axis=1)[:, None]
-        more.append(ring[:3] + ring[6] * d / np.maximum(far, 1e-300))
-    return len(_beyond(points[beyond], np.concatenate(more), level)) == 0
+    left = points[_beyond_hull(points, np.concatenate([part.few for part in parts]), level)]
+    # Between its vertices a ring reaches farther: what is around its axis is looked at by distances from that.
+    for ring in (part.ring for part in parts if part.ring is not None):
+        if len(left):
+            left = left[_beyond_round(left, ring, parts, level)]
+    return len(left) == 0
 
 
-def _needed(parts: list[Floats], level: float) -> list[int]:
-    """Which corners and rings no others span."""
-    left = list(range(len(parts)))
-    extreme = _hull(np.concatenate(parts))
-    if extreme is not None:
-        owner = np.repeat(np.arange(len(parts)), [len(p) for p in parts])
-        vertices = extreme.vertices[extreme.vertices < len(owner)]
-        left = sorted(set(owner[vertices].tolist()))
-    if len(left) > LOOKED_AT // 4:
-        return left
-    for k in list(left):
-        others = [parts[j] for j in left if j != k]
-        if others and len(_beyond(parts[k], np.concatenate(others), level)) == 0:
-            left.remove(k)
+def _needed(parts: list[_Part], level: float) -> list[_Part]:
+    """The corners and rings that no others span."""
+    left = list(parts)
+    for part in parts:
+        if len(left) > LOOKED_AT // 4:
+            hull = _hull(np.concatenate([part.few for part in left]))
+            if hull is None:
+                return left
+            owner = np.repeat(np.arange(len(left)), [len(part.few) for part in left])
+            left = [left[k] for k in sorted(set(owner[hull[1]].tolist()))]
+            if len(left) > MOST:
+                return left
+        others = [other for other in left if other is not part]
+        if part in left and others and _spanned(part.points, others, level):
+            left = others
     return left
 
 
-def _beyond(points: Floats, spanning: Floats, level: float) -> Ints:
+def _beyond_round(points: Floats, ring: Floats, parts: list[_Part], level: float) -> Ints:
+    """Which points lie outside the hull of all rings and corners that stand around the axis of a ring."""
+    heights, radii = list[float](), list[float]()
+    for part in parts:
+        middle = part.points[0] if part.ring is None else part.ring[:3]
+        height = float((middle - ring[:3]) @ ring[3:6])
+        beside = float(np.linalg.norm(middle - ring[:3] - height * ring[3:6]))
+        leans = 0.0 if part.ring is None else float(np.linalg.norm(np.cross(part.ring[3:6], ring[3:6])))
+        radius = 0.0 if part.ring is None else float(part.ring[6])
+        if beside <= level and leans * radius <= level:
+            heights.append(height)
+            radii.append(radius)
+    z, r = _envelope(np.array(heights), np.array(radii), level)
+    d = points - ring[:3]
+    along = d @ ring[3:6]
+    out = np.linalg.norm(d - along[:, None] * ring[3:6], axis=1)
+    within = (along >= z[0] - level) & (along <= z[-1] + level) & (out <= np.interp(along, z, r) + level)
+    return np.flatnonzero(~within)
+
+
+def _envelope(z: Floats, r: Floats, level: float) -> tuple[Floats, Floats]:
+    """The least concave function over z that is nowhere less than r."""
+    chain = list[tuple[float, float]]()
+    for x, y in sorted(zip(z.tolist(), r.tolist(), strict=True)):
+        if chain and x - chain[-1][0] <= level:
+            x, y = chain[-1][0], max(y, chain.pop()[1])
+        while len(chain) > 1:
+            (a, b), (c, d) = chain[-2:]
+            if (d - b) * (x - a) > (y - b) * (c - a):
+                break
+            chain.pop()
+        chain.append((x, y))
+    return np.array([x for x, _ in chain]), np.array([y for _, y in chain])
+
+
+def _beyond_hull(points: Floats, spanning: Floats, level: float) -> Ints:
     """Which points lie outside the convex hull of others."""
     hull = _hull(spanning)
     if hull is None:
-        # All in one line, or less.
-        near = (
-            np.linalg.norm(points[:, None] - spanning[None], axis=2).min(axis=1)
-            if len(spanning) < 3
-            else None
-        )
-        return np.arange(len(points)) if near is None else np.flatnonzero(near > level)
-    if len(points) * len(hull.equations) > LARGEST:
         return np.arange(len(points))
-    found = np.full(len(points), -np.inf)
-    for row in hull.equations:
-        np.maximum(found, points @ row[:3] + row[3], out=found)
-    return np.flatnonzero(found > level)
+    found = list[Ints]()
+    for begin in range(0, len(points), CHUNK):
+        far = points[begin : begin + CHUNK] @ hull[0][:, :3].T + hull[0][:, 3]
+        found.append(begin + np.flatnonzero(far.max(axis=1) > level))
+    return np.concatenate(found)
 
 
-def _hull(spanning: Floats) -> ConvexHull | None:
-    """The convex hull of points, of a flat set that with a tip on either side; None where there is none."""
+def _hull(spanning: Floats) -> tuple[Floats, Ints] | None:
+    """Outward normals and offsets of the sides of the convex hull of points, and its vertices; None for a line."""
     if len(spanning) < 3:
         return None
     middle = spanning.mean(axis=0)
     _, size, ways = np.linalg.svd(spanning - middle, full_matrices=False)
     if size[1] <= 1e-9 * size[0]:
         return None
+    number, both = len(spanning), np.zeros((0, 4))
     if size[2] <= 1e-6 * size[0]:
+        # A flat set has an upper and a lower side, and around it those of a body with a tip above and below.
         tip = float(np.linalg.norm(spanning - middle, axis=1).max()) * ways[2]
         spanning = np.concatenate([spanning, [middle + tip, middle - tip]])
+        heights = (spanning[:number] - middle) @ ways[2]
+        both = np.array([[*ways[2], -heights.max()], [*-ways[2], heights.min()]])
+        both[:, 3] -= both[:, :3] @ middle
     try:
-        return ConvexHull(spanning)
+        hull = ConvexHull(spanning)
     except QhullError:
         return None
+    vertices = np.asarray(hull.vertices, np.int64)
+    return np.concatenate([hull.equations, both]), vertices[vertices < number]
 
 
 __all__ = ["RING", "Outline"]
