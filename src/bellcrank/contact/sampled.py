@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bellcrank.contact.local import Local
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.pieces import Pieces
+    from bellcrank.contact.sheets import Cut
 
 Array = NDArray[np.float64]
 
@@ -70,7 +71,8 @@ class Sampled(Source):
     samples along each of its rims, in order around it; () for a closed one. Where they are not given they are found
     from the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do;
     sharp edges within it are rounded over about the distance of the samples. outline: The corners and round rims with
-    which it touches a plane, where there is nothing else that could; None where there may be.
+    which it touches a plane, where there is nothing else that could; None where there may be. cut: The mesh it came
+    from, where that has creases: along them it is cut where it meets a round shape.
     """
 
     points: Array
@@ -78,6 +80,7 @@ class Sampled(Source):
     notes: tuple[str, ...] = field(default=())
     rims: tuple[NDArray[np.int64], ...] | None = field(default=None)
     outline: Outline | None = field(default=None)
+    cut: Cut | None = field(default=None)
 
     def __post_init__(self) -> None:
         points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
@@ -160,8 +163,8 @@ class Sampled(Source):
         """
         from bellcrank.contact.meshes import sampled
 
-        points, normals, notes, rims, outline = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
-        made = Sampled(points, normals, notes, rims, outline)
+        points, normals, notes, rims, outline, cut = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
+        made = Sampled(points, normals, notes, rims, outline, cut)
         if rims is None and not made.rims:
             object.__setattr__(
                 made, "notes", (*made.notes, "no rim was found among its samples: taken as closed")

@@ -241,6 +241,12 @@ def sides_around(
     exact: Whether derivatives of the contact point are needed.
     """
     made = []
+    if not exact:
+        from bellcrank.contact.sheets import Sheets
+
+        a, b = (
+            PlacedShape(one.frame, Sheets.against(one.shape, two.shape)) for one, two in ((a, b), (b, a))
+        )
     leads = "ab"[leader(a.shape, b.shape)]
     for letter, side in (("a", a), ("b", b)):
         if not isinstance(side.shape, Source):
