@@ -45,7 +45,14 @@ def sampled(
         notes = (*notes, covered(small))
     kept_points, normals, kept = _with_normals(points, f)
     place = np.cumsum(kept) - 1
-    return kept_points, normals, notes, tuple(place[rim[kept[rim]]] for rim in rims), outline, Cut.of(mesh, None)
+    return (
+        kept_points,
+        normals,
+        notes,
+        tuple(place[rim[kept[rim]]] for rim in rims),
+        outline,
+        Cut.of(mesh, None),
+    )
 
 
 def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[str, ...]]:

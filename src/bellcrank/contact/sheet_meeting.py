@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.covering import narrowest
 from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import (
     FOUND,
@@ -22,7 +21,7 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
 from bellcrank.contact.shapes import Shape
-from bellcrank.contact.sheets import Sheets
+from bellcrank.contact.sheets import Sheets, least_radius
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +37,8 @@ LEAST = 2e-3
 """Motion to the next search over the distance of samples, at least."""
 BEFORE_CORNERS = 0.02
 """The same along a crease towards a corner."""
+SPARE = 3
+"""Points of each sheet more than are asked for."""
 FARTHEST = 4.0
 """Creases that are looked at, over the distance of samples."""
 
@@ -76,7 +77,7 @@ class SheetMeeting:
         self._middle = np.zeros(3)
         self.elsewhere = sheets.points[0]
         self.band = max(meeting.band for meeting in self.meetings)
-        self._narrow = min(narrowest(other), float(sheets.bounding_radius()))
+        self._narrow = min(least_radius(other) or 0.0, float(sheets.bounding_radius()))
 
     @property
     def looked(self) -> int:
@@ -108,27 +109,27 @@ class SheetMeeting:
         self.kept[points : 2 * points] = -1
         self.clearance = math.inf
         known = [self._parts(k) if self.kept[k, 0] >= 0 else () for k in range(points)]
-        places = list[_Place]()
+        places, doubts = list[_Place](), dict[int, int]()
         least = self._least()
         for part in np.argsort(least, kind="stable").tolist():
             meeting = self.meetings[part]
             if not any(part in parts for parts in known) and self._far(float(least[part]), places):
                 self.clearance = min(self.clearance, float(least[part]) - self.surface.bulge)
                 continue
-            for k in range(points):
-                self._hand_on(k, part, part in known[k])
-            came = meeting.search(points)
-            if came == LOST and points == 1:
-                # All that is near is behind the sheet, or beyond its rims.
-                came = FOUND
+            came, found = self._on_sheet(part, points, max(points, 1 + SPARE), known)
+            if len(found) >= points and any(place.leads[1] > CLEARLY for place in found):
+                # Some of them lead into other sheets, and more may be there.
+                came, found = self._on_sheet(part, points, min(points + 2 * SPARE, MOST_POINTS), known)
             if came not in (FOUND, IS_BEHIND):
-                self.elsewhere = meeting.elsewhere
-                return came
+                doubts[part] = came
             self.clearance = min(self.clearance, meeting.clearance)
-            for k in range(points):
-                if meeting.kept[points + k, 0] >= 0:
-                    places.append(self._place(part, points + k, k, part in known[k]))
+            places += found
         chosen = self._chosen(places)
+        for part, came in doubts.items():
+            # Of a sheet all whose points lead into others nothing touches.
+            if any(place.part == part for place in chosen) or not any(place.part == part for place in places):
+                self.elsewhere = self.meetings[part].elsewhere
+                return came
         chosen.sort(key=lambda place: (not (place.known and place.row[0] < 0.0), place.row[0]))
         for place in chosen[points:]:
             if place.row[0] < 0.0:
@@ -144,6 +145,20 @@ class SheetMeeting:
                 for piece in self.pieces:
                     piece[k] = piece[filled[0]]
         return FOUND
+
+    def _on_sheet(
+        self, part: int, points: int, each: int, known: list[tuple[int, ...]]
+    ) -> tuple[int, list[_Place]]:
+        """What the search of one sheet gives, of so many points."""
+        meeting = self.meetings[part]
+        for k in range(each):
+            if k < points:
+                self._hand_on(k, part, part in known[k])
+            else:
+                meeting.empty(k)
+        came = meeting.search(each)
+        rows = [k for k in range(each) if meeting.kept[each + k, 0] >= 0]
+        return came, [self._place(part, each + k, k, k < points and part in known[k]) for k in rows]
 
     def follow(self, k: int) -> int:
         """Bring the point that was put into a slot up to date; FOUND, LOST, or BEYOND where another search is due."""
@@ -168,8 +183,9 @@ class SheetMeeting:
         """How far the other shape is from each sheet at least [m]."""
         reach = self.other.bounding_radius()
         size = float(reach) if isinstance(reach, int | float) else math.inf
-        middles, radii = self.surface.balls
-        return np.linalg.norm(middles - self._middle, axis=1) - radii - size
+        low, high = self.surface.boxes
+        away = np.maximum(np.maximum(low - self._middle, self._middle - high), 0.0)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away)) - size)
 
     def _far(self, least: float, places: list[_Place]) -> bool:
         """Whether a sheet that is so far away at least needs no search: another one is nearer."""
@@ -203,9 +219,14 @@ class SheetMeeting:
         return _Place(part, slot, (own, other), sample, k, known, self._leads(part, slot))
 
     def _leads(self, part: int, slot: Floats) -> tuple[int, float]:
-        """The sheet that a point at a crease leads into, and the sine of the angle by which; itself where it is hollow."""
+        """The sheet that a point at a crease leads into, -1 for none, and the sine of the angle by which.
+
+        Of a hollow crease nothing touches: there it is its own.
+        """
         edges, x, g = self.surface.edges, slot[4:7], slot[1:4]
         near = edges.near(x)
+        if len(near) == 0:
+            return -1, 0.0
         own = near[edges.part[near] == part]
         leans = edges.rows[own, OUT:ALONG] @ g
         on = np.abs(edges.beyond(own, x)) < 1e-3 * edges.spacing
@@ -223,13 +244,15 @@ class SheetMeeting:
         """How much a direction leads into a sheet whose rim a point is on, None where it is not; rows: Of that rim."""
         edges = self.surface.edges
         ways = list[tuple[Floats, Floats]]()
+        far = np.linalg.norm(edges.rows[rows, :3] - x, axis=1)
+        off = edges.beyond(rows, x)
         for side in np.unique(edges.rows[rows, SIDE]):
-            own = rows[edges.rows[rows, SIDE] == side]
-            row = edges.rows[own[np.argmin(np.linalg.norm(edges.rows[own, :3] - x, axis=1))]]
-            s = row[ALONG:BEND]
-            t = row[OUT:ALONG] - row[BEND] * float((x - row[:3]) @ s) * s
-            far = np.linalg.norm(row[:3] - x) < edges.spacing
-            if far and abs(float((x - row[:3]) @ t)) < 1e-3 * edges.spacing:
+            own = np.flatnonzero(edges.rows[rows, SIDE] == side)
+            k = own[np.argmin(far[own])]
+            if far[k] < edges.spacing and abs(off[k]) < 1e-3 * edges.spacing:
+                row = edges.rows[rows[k]]
+                s = row[ALONG:BEND]
+                t = row[OUT:ALONG] - row[BEND] * float((x - row[:3]) @ s) * s
                 ways.append((t / np.linalg.norm(t), s))
         if not ways:
             return None
@@ -237,7 +260,9 @@ class SheetMeeting:
             return -float(ways[0][0] @ g)
         # At a corner the ways into the sheet lie between those along its sides.
         (t, s), (u, v) = ways[:2]
-        return max(-math.copysign(1.0, float(u @ s)) * float(s @ g), -math.copysign(1.0, float(t @ v)) * float(v @ g))
+        return max(
+            -math.copysign(1.0, float(u @ s)) * float(s @ g), -math.copysign(1.0, float(t @ v)) * float(v @ g)
+        )
 
     def _chosen(self, places: list[_Place]) -> list[_Place]:
         """What touches of what was found."""
@@ -253,8 +278,8 @@ class SheetMeeting:
             ):
                 continue
             left.append(place)
-        # A slot of before stays on its sheet.
-        left.sort(key=lambda place: not place.known)
+        # Flat sheets tell best where their creases are.
+        left.sort(key=lambda place: (not place.known, self.surface.parts[place.part].bulge))
         found = list[_Place]()
         for place in left:
             if not any(

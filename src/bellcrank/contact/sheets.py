@@ -6,8 +6,8 @@ do (:mod:`bellcrank.contact.rims`). A crease is a rim of two sheets. Of what bot
 
     g . d <= 0 for all ways d into a sheet
 
-must hold where a rim touches in the direction g, for each of the sheets that end there; otherwise the sheet that d leads
-into is what touches. Where a crease is hollow it touches nothing.
+must hold where a rim touches in the direction g, for each of the sheets that end there; otherwise the sheet that d
+leads into is what touches. Where a crease is hollow it touches nothing.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from scipy.sparse.csgraph import connected_components
 
 from bellcrank.contact.creases import Creases
 from bellcrank.contact.rim_loops import lonely, of_edges
-from bellcrank.contact.rims import ALONG, BEND, OUT
+from bellcrank.contact.rims import ALONG, BEND, OUT, REACH, WEIGHT
 from bellcrank.contact.sampled import CROWDED, MARGIN, MOST, Sampled
-from bellcrank.contact.shapes import Shape
+from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Sphere
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
@@ -36,10 +36,6 @@ LARGEST = 100_000
 """Triangles of a mesh that is cut, at most: it is kept for that."""
 BESIDE = 0.6
 """How far from a sample of a rim the rim is told by it, over the distance of samples."""
-ON = 1e-6
-"""How far from its rim a point of a sheet counts as on it, over the distance of samples."""
-LEANS = 1e-7
-"""Sine of the angle by which a direction may lead into a sheet at its rim."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +48,8 @@ class Cut:
 
     @staticmethod
     def of(mesh: Creases, spacing: float | None) -> Cut | None:
-        """None where there is nothing to cut, or the mesh is too large to be kept."""
-        inside = mesh.crease.ravel() & (mesh.twins >= 0)
-        if len(mesh.faces) > LARGEST or not inside.any():
+        """None where there is nothing to cut, the mesh is open, or too large to be kept."""
+        if len(mesh.faces) > LARGEST or bool((mesh.twins < 0).any()) or not mesh.crease.any():
             return None
         return Cut(mesh.points, mesh.faces, spacing)
 
@@ -67,7 +62,9 @@ class Cut:
         place[group.ravel()] = self.faces.ravel()
         number = len(place)
         a, b = group[:, [0, 1]].ravel(), group[:, [1, 2]].ravel()
-        count, part = connected_components(coo_array((np.ones(len(a), np.int8), (a, b)), (number, number)), False)
+        count, part = connected_components(
+            coo_array((np.ones(len(a), np.int8), (a, b)), (number, number)), False
+        )
         if not 1 < count <= SHEETS:
             return ()
         found = list[Sampled]()
@@ -75,11 +72,23 @@ class Cut:
             own = np.flatnonzero(part == k)
             back = np.zeros(number, np.int64)
             back[own] = np.arange(len(own))
-            sheet = _sheet(Creases(self.points[place[own]], back[group[part[group[:, 0]] == k]]), self.spacing)
+            sheet = _sheet(
+                Creases(self.points[place[own]], back[group[part[group[:, 0]] == k]]), self.spacing
+            )
             if sheet is None:
                 return ()
             found.append(sheet)
         return tuple(found)
+
+
+def least_radius(shape: Shape) -> float | None:
+    """The least radius of curvature of a round shape [m]; None for others, and where it depends on parameters."""
+    if type(shape) in (Sphere, Capsule) and isinstance(shape.radius, int | float):  # type: ignore[attr-defined]
+        return float(shape.radius)  # type: ignore[attr-defined]
+    if type(shape) is Ellipsoid and all(isinstance(x, int | float) for x in (shape.a, shape.b, shape.c)):
+        axes = [float(x) for x in (shape.a, shape.b, shape.c)]  # type: ignore[arg-type]
+        return min(axes) ** 2 / max(axes)
+    return None
 
 
 def _sheet(mesh: Creases, spacing: float | None) -> Sampled | None:
@@ -124,14 +133,10 @@ class Sheets(Sampled):
 
     @staticmethod
     def against(shape: Shape, other: Shape) -> Shape:
-        """A surface as it meets another shape: in sheets, where that is smooth and round."""
-        from bellcrank.contact.partners import smooth_partner
-        from bellcrank.contact.shapes import Plane
-        from bellcrank.contact.source import Source
-
-        if not isinstance(shape, Sampled) or shape.cut is None or isinstance(other, Source | Plane):
+        """A surface as it meets another shape: in sheets, where it has creases and the other is round."""
+        if not isinstance(shape, Sampled) or shape.cut is None or least_radius(other) is None:
             return shape
-        if other.faces or not smooth_partner(other) or not shape.cut.sheets:
+        if not shape.cut.sheets:
             return shape
         parts = shape.cut.sheets
         begins = np.cumsum([0, *(len(part.points) for part in parts)])
@@ -168,11 +173,10 @@ class Sheets(Sampled):
         return self.parts[self.part(int(self.nearest_points.query(x)[1]))].piece(x)
 
     @cached_property
-    def balls(self) -> tuple[Array, Array]:
-        """Middles and radii of spheres around the sheets, what is between samples included [m]."""
-        middles = np.stack([0.5 * (p.points.min(axis=0) + p.points.max(axis=0)) for p in self.parts])
-        far = [float(np.linalg.norm(p.points - m, axis=1).max()) for p, m in zip(self.parts, middles, strict=True)]
-        return middles, np.array(far) + self.bulge
+    def boxes(self) -> tuple[Array, Array]:
+        """The least and the largest coordinates of each sheet, what is between samples included [m]."""
+        low = np.stack([p.points.min(axis=0) - p.bulge for p in self.parts])
+        return low, np.stack([p.points.max(axis=0) + p.bulge for p in self.parts])
 
     @cached_property
     def edges(self) -> Edges:
@@ -185,7 +189,8 @@ class Edges:
     """Samples of rims of all sheets: rows as in :mod:`bellcrank.contact.rims`, and the sheet of each.
 
     turn: How far the normals of both sheets differ there [rad], negative where the crease is hollow, 0 where there is
-    no other sheet. corner: Whether a side of a rim ends there. spacing: Distance of samples [m].
+    no other sheet. corner: Whether a side of a rim ends there. spacing: The largest distance of two of them along a rim
+    [m].
     """
 
     rows: Array
@@ -201,18 +206,18 @@ class Edges:
         rows = np.concatenate([part.rim.rows for part in sheets.parts])
         part = np.repeat(np.arange(len(sheets.parts)), [len(p.rim.rows) for p in sheets.parts])
         n = np.concatenate([p._fitted[1][p.rim.samples] for p in sheets.parts])
-        turn = np.zeros(len(rows))
-        near = cKDTree(rows[:, :3]).query_ball_point(rows[:, :3], BESIDE * sheets.spacing)
+        turn, spacing = np.zeros(len(rows)), float(rows[:, WEIGHT].max()) / REACH
+        near = cKDTree(rows[:, :3]).query_ball_point(rows[:, :3], BESIDE * spacing)
         for k, around in enumerate(near):
             others = np.array([j for j in around if part[j] != part[k]], np.int64)
             if len(others):
                 along = np.abs(rows[others, ALONG:BEND] @ rows[k, ALONG:BEND])
                 far = np.linalg.norm(rows[others, :3] - rows[k, :3], axis=1)
-                j = others[np.lexsort((-along, np.round(far / (1e-6 * sheets.spacing))))[0]]
+                j = others[np.lexsort((-along, np.round(far / (1e-6 * spacing))))[0]]
                 angle = float(np.arccos(np.clip(n[j] @ n[k], -1.0, 1.0)))
                 turn[k] = np.copysign(angle, float(rows[k, OUT:ALONG] @ n[j]))
         ends = np.concatenate([_twice(p.rim.samples) for p in sheets.parts])
-        return Edges(rows, part, turn, ends, sheets.spacing)
+        return Edges(rows, part, turn, ends, spacing)
 
     @cached_property
     def _tree(self):  # type: ignore[no-untyped-def]
@@ -238,4 +243,4 @@ def _twice(samples: Index) -> NDArray[np.bool_]:
     return np.asarray(count[back] > 1)
 
 
-__all__ = ["Cut", "Edges", "Sheets"]
+__all__ = ["Cut", "Edges", "Sheets", "least_radius"]

@@ -36,6 +36,7 @@ from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.outline import Outline
+    from bellcrank.contact.sheets import Cut
 
 MESHES = (".stl", ".obj", ".ply")
 Write = Callable[[Any, tuple[str, ...]], Any]
@@ -67,7 +68,7 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
         case "sampled":
             points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
             rims = _rims(fields) if "rims" in fields else None
-            return Sampled(points, normals, rims=rims, outline=_outline(fields))
+            return Sampled(points, normals, rims=rims, outline=_outline(fields), cut=_cut(fields))
         case "mesh":
             path = file_beside(folder, fields, "file", MESHES)
             given = {key: plain(fields, fields.number(key)) for key in ("spacing", "scale") if key in fields}
@@ -117,6 +118,26 @@ def _outline(fields: Fields) -> Outline | None:
         raise fields.node.error(f"{fields.who}: {error}") from None
 
 
+def _cut(fields: Fields) -> Cut | None:
+    """The mesh that a surface is cut from along its creases, where it is told."""
+    if "vertices" not in fields and "triangles" not in fields:
+        return None
+    from bellcrank.contact.meshes import repaired
+    from bellcrank.contact.sheets import Cut
+
+    vertices, triangles = _array(fields, "vertices", 2), _array(fields, "triangles", 2)
+    spacing = plain(fields, fields.number("spacing")) if "spacing" in fields else None
+    try:
+        points, faces, closed, _ = repaired(vertices, triangles)
+    except ModelError as error:
+        raise fields.get("triangles").error(f"{fields.who}: {error}") from None
+    if not closed or len(points) != len(vertices) or len(faces) != len(triangles):
+        raise fields.get("triangles").error(f"{fields.who}: its triangles are no closed mesh")
+    if spacing is not None and not spacing > 0.0:
+        raise fields.get("spacing").error(f"{fields.who}: the spacing must be positive")
+    return Cut(points, faces, spacing)
+
+
 def plain(fields: Fields, value: Scalar) -> float:
     """A number without parameters in it."""
     if isinstance(value, Expr):
@@ -140,6 +161,17 @@ def _outline_entries(outline: Outline | None) -> dict[str, Any]:
         return {}
     both = {"corners": outline.corners, "rings": outline.rings}
     return {key: packed(rows) for key, rows in both.items() if len(rows)}
+
+
+def _cut_entries(cut: Cut | None) -> dict[str, Any]:
+    if cut is None:
+        return {}
+    spacing = {} if cut.spacing is None else {"spacing": cut.spacing}
+    return {
+        "vertices": packed(cut.points),
+        "triangles": packed(cut.faces.astype(np.float64)),
+        **spacing,
+    }
 
 
 def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
@@ -183,6 +215,7 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 "normals": packed(shape.normals),
                 **open_at,
                 **_outline_entries(shape.outline),
+                **_cut_entries(shape.cut),
             }
         case BezierGrid():
             inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}

@@ -165,7 +165,7 @@ def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = Fal
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
             + (f"give points={most}, or points=1" if most else of)
         )
-    return points
+    return int(points)
 
 
 def _is_count(points: Any) -> bool:
@@ -244,9 +244,7 @@ def sides_around(
     if not exact:
         from bellcrank.contact.sheets import Sheets
 
-        a, b = (
-            PlacedShape(one.frame, Sheets.against(one.shape, two.shape)) for one, two in ((a, b), (b, a))
-        )
+        a, b = (PlacedShape(one.frame, Sheets.against(one.shape, two.shape)) for one, two in ((a, b), (b, a)))
     leads = "ab"[leader(a.shape, b.shape)]
     for letter, side in (("a", a), ("b", b)):
         if not isinstance(side.shape, Source):
