@@ -1,4 +1,4 @@
-"""Meshes with creases against round shapes: sides that are flat up to the edge, edges and corners that touch as such."""
+"""Meshes with creases against round shapes: sides are flat up to the edge, edges and corners touch as such."""
 
 from __future__ import annotations
 
