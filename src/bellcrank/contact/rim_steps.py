@@ -323,7 +323,12 @@ def between_rims(
         cy = uz * vx - ux * vz
         cz = ux * vy - uy * vx
         apart = (cx * dx + cy * dy + cz * dz) / math.sqrt(sine)
-        if cx * (ax - bx) + cy * (ay - by) + cz * (az - bz) < 0.0:
+        out_a = cx * ax + cy * ay + cz * az
+        out_b = cx * bx + cy * by + cz * bz
+        if out_a * out_b > 0.0:
+            # Both surfaces end towards the same side: neither edge can hold the other.
+            apart = abs(apart)
+        elif out_a < out_b:
             apart = -apart
     on_u = max(-longest, min(on_u, longest))
     on_v = max(-longest, min(on_v, longest))
