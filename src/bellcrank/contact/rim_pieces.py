@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.rim_numbers import over_row
+from bellcrank.contact.rim_numbers import ahead_of
 from bellcrank.contact.rims import FOLLOWED, NOWHERE, OUT, ROW, SIDE, WEIGHT
 from bellcrank.simulate.compiled import part
 
@@ -62,7 +62,7 @@ def rim_piece(
             piece[here + SIDE] = 1.0
             if table[row, SIDE] != table[first, SIDE] or facing <= 0.0:
                 piece[here + SIDE] = 0.0
-                ahead += over_row(table, first, table[row, 0], table[row, 1], table[row, 2])
+                ahead += ahead_of(table, first, start, last, row)
             taken += 1
     for k in range(taken, room):
         here = at + ROW * k

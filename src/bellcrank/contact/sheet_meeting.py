@@ -249,9 +249,11 @@ class SheetMeeting:
         for side in np.unique(edges.rows[rows, SIDE]):
             own = np.flatnonzero(edges.rows[rows, SIDE] == side)
             k = own[np.argmin(far[own])]
-            if far[k] < edges.spacing and abs(off[k]) < 1e-3 * edges.spacing:
-                row = edges.rows[rows[k]]
-                s = row[ALONG:BEND]
+            row = edges.rows[rows[k]]
+            s = row[ALONG:BEND]
+            # Of a thin body both rims lie above each other.
+            above = abs(float((x - row[:3]) @ np.cross(s, row[OUT:ALONG])))
+            if max(far[k], 4.0 * above) < edges.spacing and abs(off[k]) < 1e-3 * edges.spacing:
                 t = row[OUT:ALONG] - row[BEND] * float((x - row[:3]) @ s) * s
                 ways.append((t / np.linalg.norm(t), s))
         if not ways:

@@ -26,6 +26,7 @@ from bellcrank.contact.rims import ALONG, BEND, OUT, REACH, WEIGHT
 from bellcrank.contact.sampled import CROWDED, MARGIN, MOST, Sampled
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Sphere
 from bellcrank.errors import ModelError
+from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -83,12 +84,13 @@ class Cut:
 
 def least_radius(shape: Shape) -> float | None:
     """The least radius of curvature of a round shape [m]; None for others, and where it depends on parameters."""
-    if type(shape) in (Sphere, Capsule) and isinstance(shape.radius, int | float):  # type: ignore[attr-defined]
-        return float(shape.radius)  # type: ignore[attr-defined]
-    if type(shape) is Ellipsoid and all(isinstance(x, int | float) for x in (shape.a, shape.b, shape.c)):
-        axes = [float(x) for x in (shape.a, shape.b, shape.c)]  # type: ignore[arg-type]
-        return min(axes) ** 2 / max(axes)
-    return None
+    given: tuple[Scalar, ...] = ()
+    if type(shape) is Sphere or type(shape) is Capsule:
+        given = (shape.radius,) * 3
+    elif type(shape) is Ellipsoid:
+        given = shape.a, shape.b, shape.c
+    axes = [float(x) for x in given if isinstance(x, int | float)]
+    return min(axes) ** 2 / max(axes) if len(axes) == 3 else None
 
 
 def _sheet(mesh: Creases, spacing: float | None) -> Sampled | None:
@@ -104,8 +106,9 @@ def _sheet(mesh: Creases, spacing: float | None) -> Sampled | None:
             points, normals = mesh.points, mesh.vertex_normals
             rims, left_out = of_edges(lonely(mesh.faces))
             small = left_out > 0
-        return None if small else Sampled(points, normals, (), rims)
-    except ModelError:
+        sheet = Sampled(points, normals, (), rims)
+        return None if small or not np.isfinite(sheet.rim.rows).all() else sheet
+    except (ModelError, np.linalg.LinAlgError):
         return None
 
 
@@ -143,11 +146,13 @@ class Sheets(Sampled):
         rims = tuple(
             rim + begin for part, begin in zip(parts, begins, strict=False) for rim in part.rims or ()
         )
-        return Sheets(
+        made = Sheets(
             np.concatenate([part.points for part in parts]),
             np.concatenate([part.normals for part in parts]),
             (), rims, of=shape, parts=parts,
         )  # fmt: skip
+        # Where one sheet does not end at another their samples do not fit together.
+        return made if np.all(made.edges.turn != 0.0) else shape
 
     @property
     def whole(self) -> Shape:
