@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 from trimesh import creation as make
+from trimesh.triangles import closest_point
 
 from bellcrank import System
 from bellcrank.contact import Box, Capsule, Cylinder, Ellipsoid, Plane, Sampled, Shape, Solid, Sphere
@@ -59,6 +60,38 @@ def test_ball_is_as_far_from_sides_edges_and_corners_as_the_closed_form_says(nam
         looked += 1
         found = pair.contacts(EYE, c, 3)[0]
         assert min(f.gap for f in found) == pytest.approx(far - 0.02, abs=1e-12)
+
+
+def tetrahedron() -> trimesh.Trimesh:
+    corners = 0.1 * np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    return trimesh.Trimesh(corners, [[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]])
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        make.cylinder(0.1, 0.1, sections=6),
+        make.cylinder(0.1, 0.06, sections=3),
+        tetrahedron(),
+        make.box((0.2, 0.2, 0.005)),
+    ],
+    ids=["hexagon", "triangle", "tetrahedron", "plate"],
+)
+def test_ball_is_as_far_from_a_polyhedron_as_from_its_triangles(mesh: trimesh.Trimesh) -> None:
+    """The distance to the nearest triangle, by trimesh, is that to the body outside of it."""
+    ball, random = Sphere(0.02), np.random.default_rng(5)
+    pair = SampledPair(Sheets.against(Sampled.from_mesh(mesh.vertices, mesh.faces), ball), ball)
+    corners, n = mesh.triangles, mesh.face_normals
+    looked = 0
+    while looked < 120:
+        c = random.uniform(mesh.bounds[0] - 0.02, mesh.bounds[1] + 0.02)
+        off = c - closest_point(corners, np.repeat(c[None], len(corners), axis=0))
+        far = float(np.linalg.norm(off, axis=1).min())
+        outside = bool(np.any(np.einsum("ij,ij->i", n, c - corners[:, 0]) > 0.0))
+        if not (outside and 0.012 < far < 0.024):
+            continue
+        looked += 1
+        assert min(f.gap for f in pair.contacts(EYE, c, 3)[0]) == pytest.approx(far - 0.02, abs=1e-12)
 
 
 def test_ball_in_a_hollow_corner_touches_both_sides() -> None:
@@ -218,7 +251,8 @@ def test_what_is_not_cut() -> None:
     assert Sheets.against(whole, Plane()) is whole
     assert Sheets.against(whole, whole) is whole
     lid = trimesh.Trimesh(box.vertices, box.faces[2:])
-    for mesh in (lid, make.icosphere(3, 0.1)):
+    # A sheet of a millimetre would ask for too many samples.
+    for mesh in (lid, make.icosphere(3, 0.1), make.box((0.2, 0.2, 0.001))):
         surface = Sampled.from_mesh(mesh.vertices, mesh.faces)
         assert Sheets.against(surface, ball) is surface
 

@@ -70,9 +70,9 @@ class Sampled(Source):
     points: [m], (number, 3). normals: Outward, (number, 3). notes: What was repaired. rims: Of an open surface, the
     samples along each of its rims, in order around it; () for a closed one. Where they are not given they are found
     from the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do;
-    sharp edges within it are rounded over about the distance of the samples. outline: The corners and round rims with
-    which it touches a plane, where there is nothing else that could; None where there may be. cut: The mesh it came
-    from, where that has creases: along them it is cut where it meets a round shape.
+    sharp edges within it are rounded over about the distance of the samples, but where it is cut. outline: The corners
+    and round rims with which it touches a plane, where there is nothing else that could; None where there may be. cut:
+    The mesh it came from, where that has creases: along them it is cut where it meets a round shape.
     """
 
     points: Array

@@ -21,6 +21,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from bellcrank.contact.creases import Creases
+from bellcrank.contact.resampling import COARSEST, DENSE, resampled
 from bellcrank.contact.rim_loops import lonely, of_edges
 from bellcrank.contact.rims import ALONG, BEND, OUT, REACH, WEIGHT
 from bellcrank.contact.sampled import CROWDED, MARGIN, MOST, Sampled
@@ -35,6 +36,10 @@ SHEETS = 64
 """Of a mesh at most: each is searched for itself."""
 LARGEST = 100_000
 """Triangles of a mesh that is cut, at most: it is kept for that."""
+SAMPLES = 60_000
+"""Of all sheets at most: narrow ones ask for many."""
+ACROSS = 0.5
+"""Distance of samples over the width of a sheet."""
 BESIDE = 0.6
 """How far from a sample of a rim the rim is told by it, over the distance of samples."""
 
@@ -68,18 +73,31 @@ class Cut:
         )
         if not 1 < count <= SHEETS:
             return ()
-        found = list[Sampled]()
+        meshes = list[Creases]()
         for k in range(count):
             own = np.flatnonzero(part == k)
             back = np.zeros(number, np.int64)
             back[own] = np.arange(len(own))
-            sheet = _sheet(
-                Creases(self.points[place[own]], back[group[part[group[:, 0]] == k]]), self.spacing
-            )
+            meshes.append(Creases(self.points[place[own]], back[group[part[group[:, 0]] == k]]))
+        spacing = self.spacing
+        if spacing is not None:
+            spacing = min(spacing, *(_finest(one) for one in meshes))
+            if DENSE * float(mesh.areas.sum()) > SAMPLES * spacing**2:
+                return ()
+        found = list[Sampled]()
+        for one in meshes:
+            sheet = _sheet(one, spacing)
             if sheet is None:
                 return ()
             found.append(sheet)
         return tuple(found)
+
+
+def _finest(mesh: Creases) -> float:
+    """How far apart samples of a sheet may be [m]: a few of them across it."""
+    area = float(mesh.areas.sum())
+    around = float(mesh.lengths.ravel()[mesh.twins < 0].sum())
+    return min(COARSEST * float(np.sqrt(area)), ACROSS * 2.0 * area / around)
 
 
 def least_radius(shape: Shape) -> float | None:
@@ -95,8 +113,6 @@ def least_radius(shape: Shape) -> float | None:
 
 def _sheet(mesh: Creases, spacing: float | None) -> Sampled | None:
     """One sheet, sampled; None where it is too small."""
-    from bellcrank.contact.resampling import resampled
-
     try:
         made = None if spacing is None else resampled(mesh, spacing, MOST, CROWDED)
         if made is not None:
