@@ -21,6 +21,7 @@ from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options
+from bellcrank.simulate.run import hold
 from bellcrank.simulate.status import Status
 from bellcrank.traced import Traced
 
@@ -42,6 +43,7 @@ class LaneMachine:
     projection: Kernel | None
     full: Kernel
     scales: Array | None
+    sizes: Array | None
     rank: float = 1.0
 
     @property
@@ -63,8 +65,8 @@ def _compiled(mechanism: Mechanism) -> LaneMachine:
     if needs_projection(mechanism):
         projection = compile_program(mechanism.projection(mechanism.partition, with_rank=True), LANES)
     rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
-    scales = tolerance_scales(mechanism, mechanism.partition)
-    return LaneMachine(traced, rates, projection, full, scales, _rank(mechanism, projection))
+    scales, sizes = tolerance_scales(mechanism, mechanism.partition)
+    return LaneMachine(traced, rates, projection, full, scales, sizes, _rank(mechanism, projection))
 
 
 def _rank(mechanism: Mechanism, projection: Kernel | None) -> float:
@@ -140,9 +142,7 @@ class LaneGroups:
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
         self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
         self.addresses[queue.ADVANCE] = advance_lanes.address
-        self.v[at.ATOL] = options.absolute(n)[:, None]
-        if machine.scales is not None:
-            self.v[at.ATOL] *= machine.scales[:, None]
+        hold(self.v, options, machine.scales, machine.sizes)
         self._template(integrator.order, len(directions))
         self.ints[queue.PARAMETERS] = parameters
         arrays = (
