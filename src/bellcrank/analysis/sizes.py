@@ -53,27 +53,31 @@ def extent(system: System) -> float:
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0
 
 
+def reach(system: System) -> float:
+    """The largest coordinate of joints, centers of mass and points of forces in the start pose [m]."""
+    return float(np.abs(_points(system)).max(initial=0.0))
+
+
 def length_scale(system: System) -> float:
     """What the tolerance with which loops are closed is multiplied by.
 
     One, but less in mechanisms much smaller than a metre, and more where coordinates are so large that their own
     rounding counts.
     """
-    points = _points(system)
-    if not len(points):
-        return 1.0
-    size, reach = float(np.ptp(points, axis=0).max()), float(np.abs(points).max())
-    return max(small(size), reach / FAR)
+    return max(small(extent(system)), reach(system) / FAR)
 
 
-def small(size: float) -> float:
+def small(length: float) -> float:
     """One, but less where a mechanism of this size [m] is much smaller than a metre."""
-    return min(1.0, COUNTED * size) if size > 0.0 else 1.0
+    return min(1.0, COUNTED * length) if length > 0.0 else 1.0
 
 
 def length_unit(system: System) -> float:
-    """The length [m] that counts as much as a radian where pivots are compared: one, but more in large mechanisms."""
-    return max(1.0, extent(system) / COUNTED)
+    """The length [m] that counts as much as a radian where pivots are compared.
+
+    One, but more in large mechanisms and less in small ones.
+    """
+    return max(small(size(system)), extent(system) / COUNTED)
 
 
 def body_sizes(system: System) -> dict[str, float]:
@@ -81,7 +85,7 @@ def body_sizes(system: System) -> dict[str, float]:
     these; zero of a body of which nothing is told but where it is."""
     found = {name: 0.0 for name, body in system.bodies.items() if not body.is_ground}
 
-    def reach(frame: object, radius: float = 0.0) -> None:
+    def spread(frame: object, radius: float = 0.0) -> None:
         if isinstance(frame, Frame) and frame.body.name in found:
             center = checks.numeric(frame.body.center_of_mass, frame.body.parameters)
             way = checks.numeric(frame.position, frame.body.parameters) - center
@@ -89,11 +93,16 @@ def body_sizes(system: System) -> dict[str, float]:
 
     for thing in (*system.joints.values(), *system.forces.values()):
         for key in ("a", "b", "frame"):
-            reach(getattr(thing, key, None))
+            spread(getattr(thing, key, None))
     for contact in touching(system):
         for side in (contact.a, contact.b):
-            reach(side.frame, _radius(side))
+            spread(side.frame, _radius(side))
     return found
+
+
+def size(system: System) -> float:
+    """How large the largest body is, or the mechanism where nothing is told of its bodies [m]; wherever it is."""
+    return max(body_sizes(system).values(), default=0.0) or extent(system)
 
 
 def touching(system: System) -> list[Contact]:
@@ -117,7 +126,7 @@ def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array 
     """
     linkage, system = mechanism.linkage, mechanism.system
     of_body, whole = body_sizes(system), extent(system)
-    scale = small(max(whole, *of_body.values(), 0.0))
+    scale = max(small(size(system)), size(system) / COUNTED)
     q, u = np.ones(linkage.positions), np.ones(linkage.speeds)
     sizes = np.full(len(q) + len(partition.independent), -1.0)
     for link in linkage.links:

@@ -15,7 +15,7 @@ from bellcrank.batch.lanes import ACTIVE, FLAG, FROM_START, LANE_ROWS, LANES, OR
 from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.gaps import watching
-from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
@@ -89,8 +89,7 @@ class Watch:
 
 def watched(mechanism: Mechanism, events: Sequence[Event]) -> Watch | None:
     """What may end the common path of a mechanism: events, and gaps of contacts that close."""
-    pairs = [ContactPair.of(c, mechanism.linkage) for c in mechanism.system.contacts.values()]
-    functions = [*events, *(e for pair in pairs for e in watching(pair))]
+    functions = [*events, *(e for pair in placed_pairs(mechanism) for e in watching(pair))]
     if not functions:
         return None
     program = watch_program(mechanism, mechanism.partition, functions)
