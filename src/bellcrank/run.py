@@ -29,6 +29,7 @@ from bellcrank.simulate import (
     Trajectory,
     integrate,
 )
+from bellcrank.simulate.failures import function_of
 from bellcrank.simulate.loop import Change, Progress
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Run:
             *(f"state {name}" for name in m.linkage.states),
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
+        scales, sizes = tolerance_scales(m, machine.partition)
         return Problem(
             rhs=machine.rates.address,
             y0=machine.pack(q, u),
@@ -109,7 +111,8 @@ class Run:
             terminal=tuple(e.stops for e in self.events),
             names=names,
             event_names=tuple(e.name for e in self.events),
-            scales=tolerance_scales(m, machine.partition),
+            scales=scales,
+            sizes=sizes,
             independence=self.independence,
             keep=tuple(keep),
         )
@@ -291,7 +294,9 @@ class Run:
         places = {name: i for i, name in enumerate(self.mechanism.mechanics.parameters)}
 
         def function(t: float, y: Array, p: Array) -> Mapping[int, float]:
-            answer = controller.function(t, measure(self.full_state(self.machine, t, y, p), p)) or {}
+            measured = measure(self.full_state(self.machine, t, y, p), p)
+            with function_of(f"controller {controller.name!r}"):
+                answer = controller.function(t, measured) or {}
             unknown = [name for name in answer if name not in places]
             if unknown:
                 raise unknown_name(f"input of controller {controller.name!r}", unknown[0], places)

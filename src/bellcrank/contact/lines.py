@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.holding import EVEN, WEAK, hold_at, lies
+from bellcrank.contact.holding import WEAK, hold_at, lies
+from bellcrank.contact.lowest import EVEN
 from bellcrank.contact.meeting_layout import (
     GAP_BEND,
     HEIGHT,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT, VALUES
 from bellcrank.contact.heights import above_quadric, nearest_below, seen_at
 from bellcrank.contact.holding import LARGE, hold_at
 from bellcrank.contact.meeting_layout import (
@@ -41,7 +42,7 @@ from bellcrank.contact.meeting_layout import (
     WITHIN,
 )
 from bellcrank.contact.pieces import SLOPES
-from bellcrank.contact.refinement import BEYOND, POINT, VALUES
+from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, between, farthest, refine_from, tried
 from bellcrank.contact.smooth import SURFACE
@@ -170,7 +171,7 @@ def ended(
                 for m in range(3):
                     pad[SLOPES + 4 + m] = slots[k, 4 + m]
                     pad[SLOPES + 12 + m] = slots[k, 7 + m]
-                how = refine_from(header, given, tables, scratch, 0.0, 0.0, 0.0, 0.0, trial)
+                how = refine_from(header, given, tables, scratch, 0.0, 0.0, 0.0, 0.0, trial, 0)
                 if how == SETTLED and trial[0] < -ENDS * given[SPACING_A]:
                     return True
     for k in range(points):
