@@ -14,6 +14,7 @@ from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
 from bellcrank.model import System
 from bellcrank.result.result import Result
+from bellcrank.simulate import SimulationError
 from contact.test_patched_meeting import ring_net
 
 KEPT = 2e-5
@@ -45,7 +46,7 @@ ROCKING = [
 def test_a_corner_that_touches_without_a_point_is_an_error(motion: tuple[float, float, float]) -> None:
     """Five corners touch. The fifth began deep as another point was left, with 0.1 to 0.6 % of the energy."""
     with pytest.raises(
-        ModelError, match=r"contact 'floor': at \(.*\) .* overlap .*; give the contact more points"
+        SimulationError, match=r"contact 'floor': at \(.*\) .* overlap .*; give the contact more points"
     ):
         rolling(4, *motion)
 
@@ -92,7 +93,7 @@ def test_what_tumbles_keeps_its_energy_or_tells(name: str, points: int) -> None:
     for seed in range(3):
         try:
             run = thrown(SHAPES[name](), points, seed)
-        except ModelError as error:
+        except SimulationError as error:
             assert "give the contact more points" in str(error)  # noqa: PT017
             continue
         through += 1
@@ -150,7 +151,7 @@ def in_a_trough(points: int, start: float, speed: float, duration: float) -> Res
 def test_points_that_run_together_are_an_error(points: int) -> None:
     """One of them was lost with half of the weight, and the ball dropped by half of what it had sunk in."""
     with pytest.raises(
-        ModelError,
+        SimulationError,
         match=r"contact 'trough': at \(.*\) of the surface a contact point that presses comes to its end",
     ):
         in_a_trough(points, -0.25, 1.0, 0.5)
