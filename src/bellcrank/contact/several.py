@@ -243,7 +243,7 @@ def searched(
             k = low[0, ORDER]
             i = low[k, PLACE]
             j = low[k, PARTNER]
-            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
             if how == SETTLED:
                 take(slots, kept, points, 0, i, j)
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)

@@ -87,7 +87,7 @@ def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: in
     """The one contact point that a sample leads to, free where the gap is not flat."""
     if lies_along(header, given, tables, scratch, i, j):
         return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
-    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot, 0)  # type: ignore[no-any-return]
 
 
 @part
@@ -146,7 +146,7 @@ def apart_from_all(
         given[CLEARANCE] = 0.5 * given[BAND]
     how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
     if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
-        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
     if how != SETTLED:
         return
     if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
@@ -185,7 +185,7 @@ def closest(
             continue
         how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
         if how != SETTLED and on_crease(header, tables[MARKS_A], i):
-            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
         if m == 0 and how == BEYOND:
             within = False
         if how == SETTLED and slots[2 * points, 0] < best:
