@@ -17,6 +17,7 @@ from bellcrank.contact.frusta import from_frusta
 from bellcrank.contact.meeting_layout import (
     AWAY,
     HEIGHT,
+    LIFT,
     PARTNER,
     PLACE,
     RADIUS,
@@ -24,13 +25,13 @@ from bellcrank.contact.meeting_layout import (
     SPOT,
     WITHIN,
 )
-from bellcrank.contact.pieces import BENT, NORMAL, REACH
+from bellcrank.contact.pieces import BENT, NORMAL, REACH, RIM
 from bellcrank.contact.refinement import POINT, VALUES
 from bellcrank.contact.smooth import DISTANCE, FLAT, GAUGE, ROUND
 from bellcrank.contact.tree import BALL
-from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, WIDTH_A
+from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, ON_RIM, WIDTH_A
 from bellcrank.contact.tree_nearest import nearest_in_b
-from bellcrank.contact.tree_pairs import queued, unqueued
+from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
 
@@ -191,7 +192,10 @@ def low_above(
     pad: Floats,
     stack: Ints,
 ) -> int:
-    """All samples less than the bound above a smooth shape, or, where that is far away, away from it; how many."""
+    """All samples less than the bound above a smooth shape, or, where that is far away, away from it; how many.
+
+    The bound is that of rims; elsewhere less of the surface comes out of its samples.
+    """
     leaves, width = header[LEAVES_A], header[WIDTH_A]
     count = 0
     top = 1
@@ -201,19 +205,25 @@ def low_above(
         top -= 1
         k = stack[top]
         header[LOOKED] += 1
-        if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
+        within = bound
+        if not nodes[k, ON_RIM] > 0.0:
+            within -= given[LIFT]
+        if node_above(header, given, nodes, frusta, k, within, far, pad) >= within:
             continue
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
                 if table[i, REACH] > 0.0:
-                    h = bound
+                    within = bound
+                    if table[i, RIM] < 0.0:
+                        within -= given[LIFT]
+                    h = within
                     # Beside the ends of a solid of revolution its slope tells nothing.
                     if far or header[KIND] == ROUND:
-                        h = sample_above(header, given, table, frusta, i, bound, pad)
-                    if not far and (h < bound or header[KIND] != ROUND):
+                        h = sample_above(header, given, table, frusta, i, within, pad)
+                    if not far and (h < within or header[KIND] != ROUND):
                         h = above_smooth(header, given, table, i, pad)
-                    if h < bound:
+                    if h < within:
                         low[count, PLACE] = i
                         low[count, PARTNER] = -1
                         measures[count, HEIGHT] = h

@@ -26,6 +26,7 @@ from bellcrank.contact.meeting_layout import (
     GIVEN,
     HEADER,
     HOLD,
+    LIFT,
     LOST,
     LOW,
     MARGIN_A,
@@ -268,6 +269,7 @@ class Meeting:
             given[RADIUS] = smooth.radius
             header[PARTS] = len(smooth.frusta)
             given[BULGE_B] = self._between
+            given[LIFT] = self._lift
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
 
@@ -282,11 +284,20 @@ class Meeting:
         )
 
     @property
+    def _lift(self) -> float:
+        """How much farther the surface comes out of its samples on a rim than elsewhere [m], above a smooth shape.
+
+        A rim through samples in no rows is jagged: it comes out by as much as they lie apart, where the surface does by
+        the square of that. Were as much looked for everywhere, it would be as many samples as grow with the root.
+        """
+        return 0.0 if isinstance(self.other, Sampled) else self.surface.bulge - self.surface.inner_bulge
+
+    @property
     def band(self) -> float:
-        """How far above the other shape contact points are looked for [m]."""
+        """How far above the other shape contact points are looked for [m], on rims; elsewhere less by the lift."""
         size, s = float(self.surface.bounding_radius()), self.surface.spacing
-        slack = self.surface.bulge + self._between
-        return max(2.0 * slack, min(0.05 * size, 600.0 * s * s / size), 1e-6 * size)
+        slack = self.surface.bulge + self._between - self._lift
+        return self._lift + max(2.0 * slack, min(0.05 * size, 600.0 * s * s / size), 1e-6 * size)
 
     @property
     def patched(self) -> bool:

@@ -41,7 +41,10 @@ MARGIN_A = TREE_GIVEN + 7
 MARGIN_B = TREE_GIVEN + 8
 FACING = TREE_GIVEN + 9  # how far normals may turn before the next search
 RIM = TREE_GIVEN + 10  # how far points beyond rims of patches must come back, at least
-GIVEN = TREE_GIVEN + 11
+LIFT = (
+    TREE_GIVEN + 11
+)  # how much farther the surface comes out of its samples on a rim than elsewhere, above a smooth shape
+GIVEN = TREE_GIVEN + 12
 # pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
 SPOT = WIDE_PAD
 GAP_BEND = WIDE_PAD + 3

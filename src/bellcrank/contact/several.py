@@ -33,6 +33,7 @@ from bellcrank.contact.meeting_layout import (
     HOLD,
     IS_BEHIND,
     LIES,
+    LIFT,
     LOST,
     MARKS_A,
     MARKS_B,
@@ -77,7 +78,7 @@ from bellcrank.contact.slots import (
     tried,
 )
 from bellcrank.contact.smooth import SURFACE
-from bellcrank.contact.tree_layout import BOUND, KIND
+from bellcrank.contact.tree_layout import BOUND, KIND, N_A
 from bellcrank.contact.tree_nearest import nearest_pair
 from bellcrank.simulate.compiled import part
 
@@ -154,7 +155,10 @@ def apart_from_all(
         dz = pad[SPOT + 2] - table_b[j, 2]
         given[BOUND] = math.sqrt(dx * dx + dy * dy + dz * dz)
         miss = given[SPACING_B]
-        if nearest_pair(header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad) > 0:
+        if nearest_pair(
+            header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad, scratch[QUEUE], scratch[BOUNDS],
+            2 * header[N_A],
+        ) > 0:  # fmt: skip
             i = near_a[0]
             j = near_a[1]
     else:
@@ -164,7 +168,7 @@ def apart_from_all(
     least = given[BOUND]
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
-        given[CLEARANCE] = 0.5 * given[BAND]
+        given[CLEARANCE] = 0.5 * (given[BAND] - given[LIFT])
     how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
     if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])

@@ -12,7 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.tree_layout import AXIS, BALL, DRUM, HALF, NODE, ROUND
+from bellcrank.contact.tree_domes import domed
+from bellcrank.contact.tree_layout import (
+    ALONG,
+    AXIS,
+    BALL,
+    DRUM,
+    HALF,
+    INNER,
+    NODE,
+    ON_RIM,
+    OUTER,
+    ROUND,
+    SIDE,
+)
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
@@ -24,6 +37,8 @@ TURNS = 12
 LEAVES = 0
 WIDTH = 1
 SIZES = 2
+STEEP = 0.1
+"""Sine of the angle between the axis of a node and its rim, below which the box would not follow the rim."""
 # pad: mean, covariance (xx, yy, zz, xy, xz, yz), direction
 SPREAD = 3
 WAY = 9
@@ -80,24 +95,28 @@ def parted_at(points: Floats, keys: Floats, order: Ints, first: int, last: int, 
 
 
 @part
-def spread(points: Floats, first: int, last: int, pad: Floats) -> None:
-    """The direction samples are spread most along, into the pad."""
+def spread(points: Floats, weights: Floats, first: int, last: int, pad: Floats) -> None:
+    """The direction samples are spread most along, into the pad; those without weight do not count."""
     for k in range(PAD):
         pad[k] = 0.0
-    share = 1.0 / (last - first)
+    total = 0.0
+    for i in range(first, last):
+        total += weights[i]
+    share = 1.0 / total
     for i in range(first, last):
         for k in range(3):
-            pad[k] += share * points[i, k]
+            pad[k] += share * weights[i] * points[i, k]
     for i in range(first, last):
         x = points[i, 0] - pad[0]
         y = points[i, 1] - pad[1]
         z = points[i, 2] - pad[2]
-        pad[SPREAD] += x * x
-        pad[SPREAD + 1] += y * y
-        pad[SPREAD + 2] += z * z
-        pad[SPREAD + 3] += x * y
-        pad[SPREAD + 4] += x * z
-        pad[SPREAD + 5] += y * z
+        w = weights[i]
+        pad[SPREAD] += w * x * x
+        pad[SPREAD + 1] += w * y * y
+        pad[SPREAD + 2] += w * z * z
+        pad[SPREAD + 3] += w * x * y
+        pad[SPREAD + 4] += w * x * z
+        pad[SPREAD + 5] += w * y * z
     # From the axis along which they are spread most, tilted so that it is not square to what is looked for.
     widest = 0
     for k in range(1, 3):
@@ -186,6 +205,50 @@ def enclosed(points: Floats, normals: Floats, nodes: Floats, k: int, first: int,
     nodes[k, DRUM] = ROUND * math.sqrt(drum)
 
 
+@part
+def boxed(points: Floats, on_rim: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats) -> None:
+    """How many samples of a rim a node has; of two or more, a box one side of which follows the line through them."""
+    count = 0.0
+    for i in range(first, last):
+        count += on_rim[i]
+    nodes[k, ON_RIM] = count
+    if count < 1.5:
+        return
+    spread(points, on_rim, first, last, pad)
+    ax = nodes[k, AXIS]
+    ay = nodes[k, AXIS + 1]
+    az = nodes[k, AXIS + 2]
+    # Across the rim and the axis; which way is no matter.
+    x = pad[WAY + 1] * az - pad[WAY + 2] * ay
+    y = pad[WAY + 2] * ax - pad[WAY] * az
+    z = pad[WAY] * ay - pad[WAY + 1] * ax
+    size = math.sqrt(x * x + y * y + z * z)
+    if not size > STEEP:
+        return
+    x /= size
+    y /= size
+    z /= size
+    inner = -1e300
+    outer = -1e300
+    along = 0.0
+    for i in range(first, last):
+        dx = points[i, 0] - nodes[k, 0]
+        dy = points[i, 1] - nodes[k, 1]
+        dz = points[i, 2] - nodes[k, 2]
+        out = x * dx + y * dy + z * dz
+        inner = max(inner, -out)
+        outer = max(outer, out)
+        beside = (ay * z - az * y) * dx + (az * x - ax * z) * dy + (ax * y - ay * x) * dz
+        along = max(along, abs(beside))
+    nodes[k, SIDE] = x
+    nodes[k, SIDE + 1] = y
+    nodes[k, SIDE + 2] = z
+    little = (ROUND - 1.0) * nodes[k, DRUM]
+    nodes[k, INNER] = inner + little
+    nodes[k, OUTER] = outer + little
+    nodes[k, ALONG] = along + little
+
+
 @Unit
 def halve(
     header_at: Any,
@@ -193,12 +256,12 @@ def halve(
     points_at: Any,
     keys_at: Any,
     pad_at: Any,
+    ones_at: Any,
     unused_0: Any,
     unused_1: Any,
     unused_2: Any,
     unused_3: Any,
     unused_4: Any,
-    unused_5: Any,
 ) -> int:
     """Bring samples into the order of the tree: every node's stand together, its first half before its second."""
     header = vector(header_at, SIZES)
@@ -206,12 +269,13 @@ def halve(
     order = vector(order_at, number)
     points = matrix(points_at, 0, number, 3)
     keys = vector(keys_at, number)
+    ones = vector(ones_at, number)
     pad = vector(pad_at, PAD)
     share = number
     while share > header[WIDTH]:
         first = 0
         while first < number:
-            spread(points, first, first + share, pad)
+            spread(points, ones, first, first + share, pad)
             for i in range(first, first + share):
                 keys[i] = pad[WAY] * points[i, 0] + pad[WAY + 1] * points[i, 1] + pad[WAY + 2] * points[i, 2]
             parted_at(points, keys, order, first, first + share, first + share // 2)
@@ -227,12 +291,12 @@ def enclose(
     points_at: Any,
     normals_at: Any,
     nodes_at: Any,
+    on_rim_at: Any,
+    pad_at: Any,
     unused_1: Any,
     unused_2: Any,
     unused_3: Any,
     unused_4: Any,
-    unused_5: Any,
-    unused_6: Any,
 ) -> int:
     """Bound every node of samples that stand in the order of the tree."""
     header = vector(header_at, SIZES)
@@ -241,11 +305,17 @@ def enclose(
     points = matrix(points_at, 0, number, 3)
     normals = matrix(normals_at, 0, number, 3)
     nodes = matrix(nodes_at, 0, 2 * leaves - 1, NODE)
+    on_rim = vector(on_rim_at, number)
+    pad = vector(pad_at, PAD)
     level = leaves
     while level > 0:
         share = number // level
         for k in range(level):
-            enclosed(points, normals, nodes, level - 1 + k, k * share, (k + 1) * share)
+            first = k * share
+            last = first + share
+            enclosed(points, normals, nodes, level - 1 + k, first, last)
+            domed(points, nodes, level - 1 + k, first, last, pad)
+            boxed(points, on_rim, nodes, level - 1 + k, first, last, pad)
         level = level // 2
     return 0
 

@@ -5,12 +5,22 @@ from __future__ import annotations
 STACK = 4096
 """Entries of the stacks; a search goes down both trees, so it holds a few nodes a level."""
 
-# columns of nodes, behind the centre
+# columns of nodes, behind the centre: the ball; the drum; the dome (its top, its curvature and the inverse of that);
+# how many samples of a rim there are; and the box of a node that reaches to a rim: a direction across the rim (all zero
+# for nodes without a box), how far samples reach against it and along it, and along the rim
 BALL = 3
 AXIS = 4
 HALF = 7
 DRUM = 8
-NODE = 9
+TOP = 9
+BEND = 10
+RADIUS = 11
+ON_RIM = 12
+SIDE = 13
+INNER = 16
+OUTER = 17
+ALONG = 18
+NODE = 19
 ROUND = 1.0 + 1e-12
 
 # header: sizes of both trees, room for answers, kind of the other body
