@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
+from bellcrank.contact.descent import fill
 from bellcrank.contact.facing import COLUMNS as TURNS
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
@@ -20,6 +21,7 @@ from bellcrank.contact.meeting_layout import (
     CLEARANCE,
     COUNTS,
     CROSSED,
+    CURVED,
     FACING,
     FOLLOW,
     FOUND,
@@ -70,10 +72,12 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.overlooked import LEAST
 from bellcrank.contact.pieces import COLUMNS, SAMPLE, SLOPES
+from bellcrank.contact.pieces import GIVEN as DESCENT_GIVEN
+from bellcrank.contact.pieces import HEADER as DESCENT_HEADER
 from bellcrank.contact.refinement import BEYOND, CROSSING, settle_on_patch
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import CROSSED_AT, search
+from bellcrank.contact.several import CROSSED_AT, NEAR, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import SURFACE, Smooth
@@ -177,7 +181,9 @@ def meet(
     # What waits in a search of one tree lies where low samples will.
     queue = matrix(numbers_at, ROWS * WIDTH + 2 * ALL, 1, LOW * n_a)
     bounds = matrix(floats_at, MARKS * (n_a + n_b) + n_a, 1, MEASURES * n_a)
-    scratch = (pad, rows[0], rows[1], rows[2], rows[3], queue[0], bounds[0])
+    descent = matrix(header_at, HEADER, 1, DESCENT_HEADER)
+    pose = matrix(given_at, GIVEN, 1, DESCENT_GIVEN)
+    scratch = (pad, rows[0], rows[1], rows[2], rows[3], queue[0], bounds[0], descent[0], pose[0])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
         pad[CROSSING] = LARGE
@@ -220,7 +226,8 @@ class Meeting:
         self.surface, self.other = surface, other
         partner = other if isinstance(other, Sampled) else surface
         self._smooth = None if isinstance(other, Sampled) else Smooth(other)
-        self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
+        self._header = np.zeros(HEADER + DESCENT_HEADER, np.int64)
+        self._given = np.zeros(GIVEN + DESCENT_GIVEN)
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
@@ -272,6 +279,9 @@ class Meeting:
             given[LIFT] = self._lift
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
+        sides = (surface, partner)
+        header[CURVED] = smooth is None and not (self.patched or any(s.rims or s.sharp.any() for s in sides))
+        fill(header[HEADER:], given[GIVEN:], *sides, NEAR * surface.spacing, self.band + partner.spacing)
 
     @property
     def _between(self) -> float:
@@ -303,6 +313,11 @@ class Meeting:
     def patched(self) -> bool:
         """Whether a side is made of patches."""
         return any(isinstance(side, Covering) for side in (self.surface, self.other))
+
+    @property
+    def curved(self) -> bool:
+        """Whether both are sampled, closed and without edges; far apart they are searched by their quadrics."""
+        return bool(self._header[CURVED])
 
     @property
     def clearance(self) -> float:

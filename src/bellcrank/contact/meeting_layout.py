@@ -28,7 +28,8 @@ RIMS_A = TREE_HEADER + 11  # samples of its rim that a program takes in
 RIMS_B = TREE_HEADER + 12
 ROWS_A = TREE_HEADER + 13  # all samples of rims
 ROWS_B = TREE_HEADER + 14
-HEADER = TREE_HEADER + 15
+CURVED = TREE_HEADER + 15  # whether both are sampled, closed and without edges
+HEADER = TREE_HEADER + 16
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -100,6 +101,8 @@ NEAR_B = 3
 COUNTS = 4
 QUEUE = 5
 BOUNDS = 6
+DESCENT = 7  # header and given of a search for the lowest places
+POSE = 8
 # answers of a search
 FOUND = 0
 LOST = 1

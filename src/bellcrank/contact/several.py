@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.apart import lowest_apart
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.heights import low_above, lowest_above, seen
@@ -79,7 +80,7 @@ from bellcrank.contact.slots import (
 )
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND, N_A
-from bellcrank.contact.tree_nearest import nearest_pair
+from bellcrank.contact.tree_nearest import nearest_pair, shorter
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -91,6 +92,8 @@ WALL = 0.3
 """Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
 CROSSED_AT = 0.1
 """Distance of the rims of two open surfaces, over that of samples, at which they cross."""
+BESIDE = 0.7
+"""How far beside a sample of one flat side the nearest one of another may lie, over the distance of samples."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -147,7 +150,13 @@ def apart_from_all(
     j = -1
     least = 0.0
     miss = 0.0
+    places = 0
     if header[KIND] == SURFACE:
+        places = lowest_apart(header, given, tables, scratch, low, measures, start, partner)
+    if places > 0:
+        i = low[low[0, ORDER], PLACE]
+        j = low[low[0, ORDER], PARTNER]
+    elif header[KIND] == SURFACE:
         j = max(partner, 0)
         seen(given, table_a, i, pad, SPOT)
         dx = pad[SPOT] - table_b[j, 0]
@@ -155,12 +164,14 @@ def apart_from_all(
         dz = pad[SPOT + 2] - table_b[j, 2]
         given[BOUND] = math.sqrt(dx * dx + dy * dy + dz * dz)
         miss = given[SPACING_B]
+        beside = BESIDE * given[SPACING_B]
         if nearest_pair(
             header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad, scratch[QUEUE], scratch[BOUNDS],
-            2 * header[N_A],
+            2 * header[N_A], beside,
         ) > 0:  # fmt: skip
             i = near_a[0]
             j = near_a[1]
+        given[BOUND] -= shorter(given[BOUND], beside)
     else:
         i = lowest_above(
             header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]
@@ -188,6 +199,8 @@ def apart_from_all(
         )
         lowest = minima(given, table_a, neighbours, blank, low, measures, count)
         closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
+    elif places > 1:
+        closest(header, given, tables, scratch, low, measures, places, slots, kept, best)
 
 
 @part

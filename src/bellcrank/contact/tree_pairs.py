@@ -151,8 +151,12 @@ def lowest_places(
     pad: Floats,
     pairs: Ints,
     bounds: Floats,
+    room: int,
 ) -> int:
-    """The samples of a lowest above b, those of b below them, and how many; -1 where the search ended at the limit."""
+    """The samples of a lowest above b, those of b below them, and how many; -1 where the search ended at the limit.
+
+    room: Pairs of nodes that may wait.
+    """
     leaves_a, leaves_b = header[LEAVES_A], header[LEAVES_B]
     width_a, width_b = header[WIDTH_A], header[WIDTH_B]
     equal = EQUAL * given[SPACING_A]
@@ -213,7 +217,7 @@ def lowest_places(
         else:
             # The larger node is opened; of its parts the one with the lower bound is gone on with, if it comes first.
             visited += 2
-            if visited + tried // PER_PAIR > LIMIT or waiting >= QUEUE - 2:
+            if visited + tried // PER_PAIR > LIMIT or waiting >= room - 2:
                 header[VISITED] = visited
                 header[MEASURED] = tried
                 return -1

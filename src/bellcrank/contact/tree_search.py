@@ -78,7 +78,19 @@ def search(
         queue = matrix(stack_at, STACK, 1, 2 * WAITING)
         bounds = vector(bounds_at, WAITING)
         return nearest_pair(
-            header, given, points_a, nodes_a, points_b, nodes_b, found, stack, pad, queue[0], bounds, WAITING
+            header,
+            given,
+            points_a,
+            nodes_a,
+            points_b,
+            nodes_b,
+            found,
+            stack,
+            pad,
+            queue[0],
+            bounds,
+            WAITING,
+            0.0,
         )
     return near_samples(header, given, points_a, nodes_a, points_b, nodes_b, found, far, stack, pad)
 
