@@ -13,7 +13,7 @@ from bellcrank.contact import Plane, Sampled, Sphere
 from bellcrank.contact.meeting_layout import FOUND
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Ellipsoid, Shape
-from bellcrank.contact.tree_layout import ALONG, AXIS, INNER, NODE, ON_RIM, OUTER, SIDE
+from bellcrank.contact.tree_layout import INNER, ON_RIM, OUTER, SIDES
 from bellcrank.contact.tree_search import WAITING, Search
 from bellcrank.errors import ModelError
 from contact.slow_search import SlowPair
@@ -130,33 +130,28 @@ def test_in_runs_too_bodies_with_dents_are_no_closer_anywhere_than_found(gap: fl
         assert gaps[0] == pytest.approx(min(slowly), abs=1e-10)
 
 
-@pytest.mark.parametrize("name", ["cap", "sheet", "flat"])
-def test_boxes_hold_the_samples_of_nodes_at_a_rim(name: str) -> None:
+@pytest.mark.parametrize("name", ["cap", "sheet", "flat", "box"])
+def test_boxes_hold_the_samples_of_nodes_at_rims_and_edges(name: str) -> None:
     surface = SURFACES[name]
     tree = surface.tree
     on_rim = np.zeros(len(surface.points))
-    on_rim[np.concatenate(surface.rims)] = 1.0  # type: ignore[arg-type]
+    on_rim[np.concatenate([np.zeros(0, np.int64), *(surface.rims or ())])] = 1.0
     boxes = 0
     for k, node in enumerate(tree.nodes):
-        assert len(node) == NODE
         level = (k + 1).bit_length() - 1
         share = len(tree.order) >> level
         rows = slice((k + 1 - (1 << level)) * share, (k + 2 - (1 << level)) * share)
         assert node[ON_RIM] == on_rim[tree.order[rows]].sum()
-        side, axis = node[SIDE : SIDE + 3], node[AXIS : AXIS + 3]
-        if not side.any():
+        if not node[SIDES : SIDES + 9].any():
             assert node[ON_RIM] < 2 or share > 100
             continue
         boxes += 1
-        d = tree.points[rows] - node[:3]
-        assert abs(side @ axis) < 1e-12
-        assert np.linalg.norm(side) == pytest.approx(1.0, abs=1e-12)
-        out, along = d @ side, d @ np.cross(axis, side)
-        assert out.max() == pytest.approx(node[OUTER], abs=1e-11)
-        assert out.max() <= node[OUTER]
-        assert out.min() == pytest.approx(-node[INNER], abs=1e-11)
-        assert out.min() >= -node[INNER]
-        assert np.abs(along).max() <= node[ALONG]
+        # The parts of a direction d are dual . d where d = normals^T parts.
+        normals = np.linalg.inv(node[SIDES : SIDES + 9].reshape(3, 3)).T
+        assert np.linalg.norm(normals, axis=1) == pytest.approx(np.ones(3), abs=1e-10)
+        out = (tree.points[rows] - node[:3]) @ normals.T
+        assert out.max(axis=0) == pytest.approx(node[OUTER : OUTER + 3], abs=1e-10)
+        assert out.min(axis=0) == pytest.approx(-node[INNER : INNER + 3], abs=1e-10)
     assert boxes > 10
 
 
@@ -176,13 +171,19 @@ def looked_at(surface: Sampled, other: Shape, gap: float) -> float:
     return float(np.mean(seen))
 
 
-GROWS = {"ellipsoid": ellipsoid, "bumpy": lambda number: bumpy(number, 0.12, 0.3), "cap": cap, "sheet": sheet}
+GROWS = {
+    "ellipsoid": ellipsoid,
+    "bumpy": lambda number: bumpy(number, 0.12, 0.3),
+    "cap": cap,
+    "sheet": lambda number: sheet(round(number**0.5)),
+    "box": lambda number: box(round(np.log2(number / 6.0) / 2.0)),
+}
 NUMBERS = (1024, 4096, 16_384, 65_536)
 
 
 @cache
 def grown(name: str, number: int) -> Sampled:
-    return GROWS[name](round(number**0.5) if name == "sheet" else number)
+    return GROWS[name](number)
 
 
 @pytest.mark.parametrize("gap", [1.0, 5.0])

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.tree_domes import domed
 from bellcrank.contact.tree_layout import (
-    ALONG,
     AXIS,
     BALL,
     DRUM,
@@ -24,7 +23,7 @@ from bellcrank.contact.tree_layout import (
     ON_RIM,
     OUTER,
     ROUND,
-    SIDE,
+    SIDES,
 )
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
@@ -38,11 +37,18 @@ LEAVES = 0
 WIDTH = 1
 SIZES = 2
 STEEP = 0.1
-"""Sine of the angle between the axis of a node and its rim, below which the box would not follow the rim."""
-# pad: mean, covariance (xx, yy, zz, xy, xz, yz), direction
+"""Sine of the angle between the sides of a box, or between the axis of a node and its rim, at least."""
+EDGE = 0.8
+"""Cosine between normals of a node below which there may be an edge."""
+CORNER = 0.3
+"""Cosine between a normal and the way along an edge from which on there may be a corner."""
+# pad: mean, covariance (xx, yy, zz, xy, xz, yz), direction; three normals of a box
 SPREAD = 3
 WAY = 9
-PAD = 12
+FIRST = 12
+SECOND = 15
+THIRD = 18
+PAD = 21
 
 
 @part
@@ -97,7 +103,7 @@ def parted_at(points: Floats, keys: Floats, order: Ints, first: int, last: int, 
 @part
 def spread(points: Floats, weights: Floats, first: int, last: int, pad: Floats) -> None:
     """The direction samples are spread most along, into the pad; those without weight do not count."""
-    for k in range(PAD):
+    for k in range(FIRST):
         pad[k] = 0.0
     total = 0.0
     for i in range(first, last):
@@ -206,47 +212,127 @@ def enclosed(points: Floats, normals: Floats, nodes: Floats, k: int, first: int,
 
 
 @part
-def boxed(points: Floats, on_rim: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats) -> None:
-    """How many samples of a rim a node has; of two or more, a box one side of which follows the line through them."""
+def along_rim(
+    points: Floats, on_rim: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats
+) -> bool:
+    """The axis, and a direction across the rim, as normals of a box; False where a node has no two samples of a rim."""
     count = 0.0
     for i in range(first, last):
         count += on_rim[i]
     nodes[k, ON_RIM] = count
     if count < 1.5:
-        return
+        return False
     spread(points, on_rim, first, last, pad)
-    ax = nodes[k, AXIS]
-    ay = nodes[k, AXIS + 1]
-    az = nodes[k, AXIS + 2]
-    # Across the rim and the axis; which way is no matter.
-    x = pad[WAY + 1] * az - pad[WAY + 2] * ay
-    y = pad[WAY + 2] * ax - pad[WAY] * az
-    z = pad[WAY] * ay - pad[WAY + 1] * ax
+    for c in range(3):
+        pad[FIRST + c] = nodes[k, AXIS + c]
+    # Across the line through the samples of the rim; which way is no matter.
+    return crossed(pad, FIRST, WAY, SECOND) and crossed(pad, FIRST, SECOND, THIRD)
+
+
+@part
+def crossed(pad: Floats, a: int, b: int, to: int) -> bool:
+    """The unit vector across two of them in the pad; False where these are nearly the same."""
+    x = pad[a + 1] * pad[b + 2] - pad[a + 2] * pad[b + 1]
+    y = pad[a + 2] * pad[b] - pad[a] * pad[b + 2]
+    z = pad[a] * pad[b + 1] - pad[a + 1] * pad[b]
     size = math.sqrt(x * x + y * y + z * z)
     if not size > STEEP:
-        return
-    x /= size
-    y /= size
-    z /= size
-    inner = -1e300
-    outer = -1e300
-    along = 0.0
+        return False
+    pad[to] = x / size
+    pad[to + 1] = y / size
+    pad[to + 2] = z / size
+    return True
+
+
+@part
+def take_normal(normals: Floats, i: int, pad: Floats, to: int) -> None:
+    """The unit normal of a sample, into the pad."""
+    size = 0.0
+    for c in range(3):
+        size += normals[i, c] * normals[i, c]
+    for c in range(3):
+        pad[to + c] = normals[i, c] / math.sqrt(size)
+
+
+@part
+def farthest_normal(
+    normals: Floats, first: int, last: int, x: float, y: float, z: float, both: bool, pad: Floats, to: int
+) -> float:
+    """The normal that is turned farthest from a direction, or from both ways along it, and the cosine between them."""
+    found = first
+    least = 1e300
     for i in range(first, last):
-        dx = points[i, 0] - nodes[k, 0]
-        dy = points[i, 1] - nodes[k, 1]
-        dz = points[i, 2] - nodes[k, 2]
-        out = x * dx + y * dy + z * dz
-        inner = max(inner, -out)
-        outer = max(outer, out)
-        beside = (ay * z - az * y) * dx + (az * x - ax * z) * dy + (ax * y - ay * x) * dz
-        along = max(along, abs(beside))
-    nodes[k, SIDE] = x
-    nodes[k, SIDE + 1] = y
-    nodes[k, SIDE + 2] = z
-    little = (ROUND - 1.0) * nodes[k, DRUM]
-    nodes[k, INNER] = inner + little
-    nodes[k, OUTER] = outer + little
-    nodes[k, ALONG] = along + little
+        size = 0.0
+        for c in range(3):
+            size += normals[i, c] * normals[i, c]
+        cosine = (normals[i, 0] * x + normals[i, 1] * y + normals[i, 2] * z) / math.sqrt(size)
+        if both:
+            cosine = -abs(cosine)
+        if cosine < least:
+            least = cosine
+            found = i
+    take_normal(normals, found, pad, to)
+    return least
+
+
+@part
+def across_edge(normals: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats) -> bool:
+    """Normals on both sides of an edge, and a third at a corner, as those of a box; False where there is no edge."""
+    x = nodes[k, AXIS]
+    y = nodes[k, AXIS + 1]
+    z = nodes[k, AXIS + 2]
+    farthest_normal(normals, first, last, x, y, z, False, pad, FIRST)
+    x = pad[FIRST]
+    y = pad[FIRST + 1]
+    z = pad[FIRST + 2]
+    if farthest_normal(normals, first, last, x, y, z, False, pad, SECOND) > EDGE or not crossed(
+        pad, FIRST, SECOND, THIRD
+    ):
+        return False
+    x = pad[THIRD]
+    y = pad[THIRD + 1]
+    z = pad[THIRD + 2]
+    # The least of both ways along it is the one that lies across most.
+    if farthest_normal(normals, first, last, x, y, z, True, pad, THIRD) > -CORNER:
+        pad[THIRD] = x
+        pad[THIRD + 1] = y
+        pad[THIRD + 2] = z
+    return True
+
+
+@part
+def dual(nodes: Floats, k: int, row: int, pad: Floats, a: int, b: int, c: int) -> None:
+    """What tells the part of a direction along the vector at a of three in the pad."""
+    x = pad[b + 1] * pad[c + 2] - pad[b + 2] * pad[c + 1]
+    y = pad[b + 2] * pad[c] - pad[b] * pad[c + 2]
+    z = pad[b] * pad[c + 1] - pad[b + 1] * pad[c]
+    volume = x * pad[a] + y * pad[a + 1] + z * pad[a + 2]
+    nodes[k, row] = x / volume
+    nodes[k, row + 1] = y / volume
+    nodes[k, row + 2] = z / volume
+
+
+@part
+def boxed(points: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats) -> None:
+    """The box of a node with sides across three unit vectors in the pad."""
+    dual(nodes, k, SIDES, pad, FIRST, SECOND, THIRD)
+    dual(nodes, k, SIDES + 3, pad, SECOND, THIRD, FIRST)
+    dual(nodes, k, SIDES + 6, pad, THIRD, FIRST, SECOND)
+    little = (ROUND - 1.0) * nodes[k, BALL]
+    for c in range(3):
+        at = FIRST + 3 * c
+        inner = -1e300
+        outer = -1e300
+        for i in range(first, last):
+            out = (
+                (points[i, 0] - nodes[k, 0]) * pad[at]
+                + (points[i, 1] - nodes[k, 1]) * pad[at + 1]
+                + (points[i, 2] - nodes[k, 2]) * pad[at + 2]
+            )
+            inner = max(inner, -out)
+            outer = max(outer, out)
+        nodes[k, INNER + c] = inner + little
+        nodes[k, OUTER + c] = outer + little
 
 
 @Unit
@@ -315,7 +401,10 @@ def enclose(
             last = first + share
             enclosed(points, normals, nodes, level - 1 + k, first, last)
             domed(points, nodes, level - 1 + k, first, last, pad)
-            boxed(points, on_rim, nodes, level - 1 + k, first, last, pad)
+            if along_rim(points, on_rim, nodes, level - 1 + k, first, last, pad) or across_edge(
+                normals, nodes, level - 1 + k, first, last, pad
+            ):
+                boxed(points, nodes, level - 1 + k, first, last, pad)
         level = level // 2
     return 0
 

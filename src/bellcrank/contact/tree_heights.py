@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.tree_layout import (
-    ALONG,
     AXIS,
     BALL,
     BEND,
@@ -24,7 +23,7 @@ from bellcrank.contact.tree_layout import (
     PLANE,
     RADIUS,
     ROOM,
-    SIDE,
+    SIDES,
     TOP,
     WIDTH_A,
 )
@@ -80,18 +79,16 @@ def reach_towards(nodes: Floats, k: int, x: float, y: float, z: float) -> float:
     most = reach(nodes, k, x, y, z)
     if c > SQUARE:
         most = min(most, reaches(nodes[k, TOP], nodes[k, BEND], nodes[k, RADIUS], nodes[k, DRUM], c))
-    sx = nodes[k, SIDE]
-    sy = nodes[k, SIDE + 1]
-    sz = nodes[k, SIDE + 2]
+    sx = nodes[k, SIDES]
+    sy = nodes[k, SIDES + 1]
+    sz = nodes[k, SIDES + 2]
     if sx * sx + sy * sy + sz * sz > 0.0:
-        out = x * sx + y * sy + z * sz
-        beside = (
-            (nodes[k, AXIS + 1] * sz - nodes[k, AXIS + 2] * sy) * x
-            + (nodes[k, AXIS + 2] * sx - nodes[k, AXIS] * sz) * y
-            + (nodes[k, AXIS] * sy - nodes[k, AXIS + 1] * sx) * z
-        )
-        box = abs(c) * nodes[k, HALF] + abs(beside) * nodes[k, ALONG]
-        box += out * nodes[k, OUTER] if out > 0.0 else -out * nodes[k, INNER]
+        # By what (x, y, z) is made of along the normals of the sides.
+        box = 0.0
+        for m in range(3):
+            row = SIDES + 3 * m
+            out = nodes[k, row] * x + nodes[k, row + 1] * y + nodes[k, row + 2] * z
+            box += out * nodes[k, OUTER + m] if out > 0.0 else -out * nodes[k, INNER + m]
         most = min(most, box)
     return most
 

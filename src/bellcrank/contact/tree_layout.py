@@ -6,8 +6,9 @@ STACK = 4096
 """Entries of the stacks; a search goes down both trees, so it holds a few nodes a level."""
 
 # columns of nodes, behind the centre: the ball; the drum; the dome (its top, its curvature and the inverse of that);
-# how many samples of a rim there are; and the box of a node that reaches to a rim: a direction across the rim (all zero
-# for nodes without a box), how far samples reach against it and along it, and along the rim
+# how many samples of a rim there are; and the box, oblique or not, of a node at a rim or across an edge: what a
+# direction is to be multiplied with for its parts along the normals of three sides (9, all zero for nodes without a
+# box), and how far samples reach against each of these and along it
 BALL = 3
 AXIS = 4
 HALF = 7
@@ -16,11 +17,10 @@ TOP = 9
 BEND = 10
 RADIUS = 11
 ON_RIM = 12
-SIDE = 13
-INNER = 16
-OUTER = 17
-ALONG = 18
-NODE = 19
+SIDES = 13
+INNER = 22
+OUTER = 25
+NODE = 28
 ROUND = 1.0 + 1e-12
 
 # header: sizes of both trees, room for answers, kind of the other body

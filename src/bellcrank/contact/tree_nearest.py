@@ -26,8 +26,6 @@ Ints = NDArray[np.int64]
 
 SHARE = 0.01
 """Of a distance: no more is left of it for samples that do not stand opposite each other."""
-FAR = 3.0
-"""Distance of two nodes over their radii from which on the way between their centres alone parts them."""
 
 
 @part
@@ -61,8 +59,7 @@ def between(
 ) -> float:
     """The least distance that samples of two nodes can have: the most of what a few directions tell.
 
-    Far away towards each other's centres, near each other between their axes and along them as well. enough: No more is
-    asked for.
+    Towards each other's centres, between their axes, and along each of them. enough: No more is asked for.
     """
     seen_from_a(given, nodes_b, j, pad, 0)
     dx = pad[0] - nodes_a[i, 0]
@@ -77,7 +74,7 @@ def between(
         y = dy / size
         z = dz / size
         best = max(best, apart(nodes_a, i, nodes_b, j, given, dx, dy, dz, x, y, z))
-        if best >= enough or size > FAR * (nodes_a[i, BALL] + nodes_b[j, BALL]):
+        if best >= enough:
             return best  # type: ignore[no-any-return]
     ax = nodes_a[i, AXIS]
     ay = nodes_a[i, AXIS + 1]
