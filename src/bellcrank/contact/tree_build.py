@@ -40,6 +40,8 @@ STEEP = 0.1
 """Sine of the angle between the sides of a box, or between the axis of a node and its rim, at least."""
 EDGE = 0.8
 """Cosine between normals of a node below which there may be an edge."""
+HALF_EDGE = math.sqrt(0.5 + 0.5 * EDGE)
+"""That of half the angle, by which they all differ from their mean, at most."""
 CORNER = 0.3
 """Cosine between a normal and the way along an edge from which on there may be a corner."""
 # pad: mean, covariance (xx, yy, zz, xy, xz, yz), direction; three normals of a box
@@ -281,7 +283,8 @@ def across_edge(normals: Floats, nodes: Floats, k: int, first: int, last: int, p
     x = nodes[k, AXIS]
     y = nodes[k, AXIS + 1]
     z = nodes[k, AXIS + 2]
-    farthest_normal(normals, first, last, x, y, z, False, pad, FIRST)
+    if farthest_normal(normals, first, last, x, y, z, False, pad, FIRST) > HALF_EDGE:
+        return False
     x = pad[FIRST]
     y = pad[FIRST + 1]
     z = pad[FIRST + 2]
