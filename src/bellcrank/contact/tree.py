@@ -3,9 +3,9 @@
 Samples are halved again and again across the direction they are spread most along; every node is bounded by a ball and,
 along the mean normal of its samples, by a flat drum, which on a smooth surface is thin by the square of its width, and
 by a dome (:mod:`tree_domes`). Without drums, two surfaces that nearly touch would open a number of nodes that grows
-with the root of the number of samples. A drum at a rim or across
-an edge sticks out by a share of its width, for which as many nodes along the rim would be opened as grow with the
-fourth root; such nodes have a box besides, one side of which follows the rim, or two of which are those of the edge.
+with the root of the number of samples. A drum at a rim or across an edge sticks out by a share of its width, for which
+as many nodes along the rim would be opened as grow with the fourth root; such nodes have a box besides
+(:mod:`tree_boxes`), one side of which follows the rim, or two of which are those of the edge.
 :mod:`tree_search` looks for samples in them.
 """
 
