@@ -22,6 +22,7 @@ from bellcrank.contact.meeting_layout import (
     FRUSTA,
     HEIGHT,
     INNER,
+    LIFT,
     NODES_A,
     OUTWARDS,
     PAD,
@@ -34,11 +35,11 @@ from bellcrank.contact.meeting_layout import (
     TURN,
     TURNS_A,
 )
-from bellcrank.contact.pieces import REACH
+from bellcrank.contact.pieces import REACH, RIM
 from bellcrank.contact.settling import turned
 from bellcrank.contact.smooth import FLAT, ROUND
-from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, WIDTH_A
-from bellcrank.contact.tree_pairs import queued, unqueued
+from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, ON_RIM, WIDTH_A
+from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -120,7 +121,8 @@ def low_above(
 ) -> int:
     """All samples less than the bound above a smooth shape, or, where that is far away, away from it; how many.
 
-    known: Contact points of before, beside which those are left out that are none (:mod:`alone`).
+    The bound is that of rims; elsewhere less of the surface comes out of its samples. known: Contact points of before,
+    beside which those are left out that are none (:mod:`alone`).
     """
     leaves, width = header[LEAVES_A], header[WIDTH_A]
     count = 0
@@ -135,7 +137,10 @@ def low_above(
             continue
         # To ask a shape for its slope takes longer than to part a node.
         if not (header[OUTWARDS] == 2 and around(nodes, turns, k, slots, 0, known, pad)):
-            if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
+            within = bound
+            if not nodes[k, ON_RIM] > 0.0:
+                within -= given[LIFT]
+            if node_above(header, given, nodes, frusta, k, within, far, pad) >= within:
                 continue
             if known > 0 and none_in(header, given, nodes, turns, k, slots, known, pad):
                 continue
@@ -145,13 +150,16 @@ def low_above(
                 if table[i, REACH] > 0.0 and not (
                     header[OUTWARDS] == 2 and sample_alone(table, turns, k, i, slots, 0, known, pad)
                 ):
-                    h = bound
+                    within = bound
+                    if table[i, RIM] < 0.0:
+                        within -= given[LIFT]
+                    h = within
                     # Beside the ends of a solid of revolution its slope tells nothing.
                     if far or header[KIND] == ROUND:
-                        h = sample_above(header, given, table, frusta, i, bound, pad)
-                    if not far and (h < bound or header[KIND] != ROUND):
+                        h = sample_above(header, given, table, frusta, i, within, pad)
+                    if not far and (h < within or header[KIND] != ROUND):
                         h = above_smooth(header, given, table, i, pad)
-                    if h < bound:
+                    if h < within:
                         low[count, PLACE] = i
                         low[count, PARTNER] = -1
                         measures[count, HEIGHT] = h
