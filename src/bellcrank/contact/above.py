@@ -98,7 +98,7 @@ def none_in(
             return False
         if alone(nodes, turns, k, slots, 0, known, pad):
             return True
-    return facing_away(header, given, nodes, turns, k, known, pad)  # type: ignore[no-any-return]
+    return facing_away(header, given, nodes, turns, k, known, pad)
 
 
 @part
