@@ -21,6 +21,7 @@ from bellcrank.contact.curving import (
     settle_on_patch,
     smooth_bending,
 )
+from bellcrank.contact.learning import LEARNING, STEPPED, forget, learn, learnt, stepped
 from bellcrank.contact.patch_points import PADDED
 from bellcrank.contact.pieces import MIDDLES, RIM, SLOPES
 from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
@@ -46,7 +47,8 @@ LEANS = 1e-2
 RIMS = PADDED
 CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
 BEHIND = CROSSING + 1  # the least height of a body that is behind an open surface
-WIDE_PAD = CROSSING + 2
+LEARNT = CROSSING + 2
+WIDE_PAD = LEARNT + LEARNING
 
 
 @part
@@ -78,13 +80,15 @@ def refined(
     counts: Ints,
     answer: Floats,
     at: int,
+    learns: int,
 ) -> int:
     """Newton's method from the points in pad; FOUND with the points in the answer, LOST, or BEYOND the rim.
 
     slope, bend: Kernels of a smooth other shape; 0 where it is sampled. patches_a, patches_b: What settles on surfaces
     of patches; 0 for samples. rims: 0 where both surfaces are known to be closed. hold: As in
     :class:`~bellcrank.contact.source.Around`; where it is less than 2 the other's point is the foot of the held one,
-    and the normal is the other's. answer: Gap, normal (3), x (3), y (3).
+    and the normal is the other's. answer: Gap, normal (3), x (3), y (3). learns: 1 where it starts from a
+    known point, for which it learns the curvatures; of one that is looked for they may be those of an edge.
     """
     margin_a = 0.25 * spacing_a
     margin_b = 0.25 * spacing_b
@@ -108,6 +112,7 @@ def refined(
     last = 1e300
     i = -1
     j = -1
+    forget(pad, LEARNT)
     for k in range(ITERATIONS):
         if not held and patches_a != 0:
             settle_on_patch(
@@ -145,6 +150,8 @@ def refined(
             )  # fmt: skip
             if rim == MOVED:
                 rest = 2
+                # A step along a rim tells nothing of the curvatures inside.
+                pad[LEARNT + STEPPED] = 0.0
                 continue
             if rim != INSIDE:
                 return rim
@@ -207,6 +214,9 @@ def refined(
             a11 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, ux, uy, uz)
             a12 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, vx, vy, vz)
             a22 = bent(patches_a, table_a, i, pad, 0, vx, vy, vz, vx, vy, vz)
+            w1 = 0.0
+            w2 = 0.0
+            regular = False
             A11 = a11 + b11 + d * (b11 * a11 + b12 * a12)
             A12 = a12 + b12 + d * (b11 * a12 + b12 * a22)
             A21 = a12 + b12 + d * (b12 * a11 + b22 * a12)
@@ -214,8 +224,19 @@ def refined(
             if free:
                 w1 = b11 * r1 + b12 * r2 - s1
                 w2 = b12 * r1 + b22 * r2 - s2
+                learn(pad, LEARNT, w1 * ux + w2 * vx, w1 * uy + w2 * vy, w1 * uz + w2 * vz, longest)
+                L11 = A11 + learnt(pad, LEARNT, ux, uy, uz, ux, uy, uz)
+                L12 = A12 + learnt(pad, LEARNT, ux, uy, uz, vx, vy, vz)
+                L21 = A21 + learnt(pad, LEARNT, vx, vy, vz, ux, uy, uz)
+                L22 = A22 + learnt(pad, LEARNT, vx, vy, vz, vx, vy, vz)
+                if L11 * L22 - L12 * L21 > 0.0 and L11 + L22 > 0.0:
+                    A11 = L11
+                    A12 = L12
+                    A21 = L21
+                    A22 = L22
                 determinant = A11 * A22 - A12 * A21
-                if determinant > 0.0 and A11 + A22 > 0.0:
+                regular = determinant > 0.0 and A11 + A22 > 0.0
+                if regular:
                     t1 = (A22 * w1 - A12 * w2) / determinant
                     t2 = (A11 * w2 - A21 * w1) / determinant
                 else:
@@ -250,9 +271,15 @@ def refined(
                 t1 = single * f1 + off * h1 / wide
                 t2 = single * f2 + off * h2 / wide
             size = math.sqrt(t1 * t1 + t2 * t2)
+            share = 1.0
             if size > longest:
-                t1 *= longest / size
-                t2 *= longest / size
+                share = longest / size
+                t1 *= share
+                t2 *= share
+            if regular and learns != 0:
+                stepped(
+                    pad, LEARNT, t1, t2, ux, uy, uz, vx, vy, vz, A11, A12, A21, A22, w1, w2, 1.0 - share
+                )  # fmt: skip
             mx += t1 * ux + t2 * vx
             my += t1 * uy + t2 * vy
             mz += t1 * uz + t2 * vz

@@ -83,8 +83,9 @@ def refine_from(
     hy: float,
     hz: float,
     slot: Floats,
+    learns: int,
 ) -> int:
-    """Newton's method from the points in pad; the slot is written where it finds a point."""
+    """Newton's method from the points in pad; the slot is written where it finds a point. learns: As of `refined`."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack, near_a, near_b, counts = (
         scratch[PAD],
@@ -97,6 +98,7 @@ def refine_from(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
         header[PATCHES_A], header[PATCHES_B], 1, hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+        learns,
     )  # fmt: skip
     if how == SETTLED and header[KIND] == ROUND:
         # Its ends are no part of the smooth side, which would go on for ever.
@@ -138,7 +140,7 @@ def from_sample(
             sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
             for k in range(3):
                 pad[SLOPES + 12 + k] = pad[FOOT + k]
-    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot, 0)
     if header[KIND] == SURFACE and how == SETTLED and table_b[0, ON_RIM] > CLOSED:
         # Through a body that is behind an open surface: the far side of that.
         far = -slot[0] > THROUGH * given[BAND] / given[FACING]
@@ -296,7 +298,7 @@ def remember(
         pad[SLOPES + 12 + m] = slots[k, 7 + m]
     return refine_from(
         header, given, tables, scratch, slots[k, HOLD], slots[k, HOLD + 1], slots[k, HOLD + 2], slots[k, HOLD + 3],
-        slots[k],
+        slots[k], 1,
     )  # fmt: skip
 
 

@@ -331,7 +331,7 @@ def stayed(
     how = refined(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B],
-        0, 0, 0, 0, 0, 2.0, 0.0, 0.0, 0.0, pad, rows[0], rows[1], rows[2], rows[3], answer, 0,
+        0, 0, 0, 0, 0, 2.0, 0.0, 0.0, 0.0, pad, rows[0], rows[1], rows[2], rows[3], answer, 0, 1,
     )  # fmt: skip
     # Of convex bodies that overlap, another place may be deeper.
     if how != FOUND or not max(0.0, answer[0]) < room or not answer[0] > -given[SLACK]:
