@@ -1,4 +1,4 @@
-"""Low samples of a surface above a smooth shape, in compiled code."""
+"""Low samples of a surface above a smooth shape, and the next that may touch it, in compiled code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.pieces import REACH, RIM
 from bellcrank.contact.settling import turned
-from bellcrank.contact.smooth import FLAT, ROUND
+from bellcrank.contact.smooth import FLAT, ROUND, SURFACE
 from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, ON_RIM, WIDTH_A
 from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.simulate.compiled import part
@@ -99,7 +99,7 @@ def none_in(
             return False
         if alone(nodes, turns, k, slots, 0, known, pad):
             return True
-    return facing_away(header, given, nodes, turns, k, known, pad)  # type: ignore[no-any-return]
+    return facing_away(header, given, nodes, turns, k, known, pad)
 
 
 @part
@@ -191,13 +191,15 @@ def only_known(
 def next_above(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, first: int, points: int
 ) -> float:
-    """How high the lowest sample lies above a smooth shape that may be a contact point besides those in the slots.
+    """How high the lowest sample lies above another shape that may be a contact point besides those in the slots.
 
-    No more than FARTHEST is asked for. Nodes are opened in the order of their bounds.
+    No more than FARTHEST is asked for. Nodes are opened in the order of their bounds. Above a sampled body it is only
+    told whether there is such a sample: less than any height if so.
     """
     table, nodes, turns, frusta = tables[TABLE_A], tables[NODES_A], tables[TURNS_A], tables[FRUSTA]
     pad, queue, bounds = scratch[PAD], scratch[QUEUE], scratch[BOUNDS]
     leaves, width = header[LEAVES_A], header[WIDTH_A]
+    sampled = header[KIND] == SURFACE
     best = FARTHEST * nodes[0, BALL]
     begin_feet(pad)
     waiting = 0
@@ -211,12 +213,12 @@ def next_above(
                 if not sample_alone(table, turns, k, i, slots, first, points, pad) and not beside(
                     table, turns, k, i, slots, first, points, pad
                 ):
-                    best = min(best, above_smooth(header, given, table, i, pad))
+                    best = -LARGE if sampled else min(best, above_smooth(header, given, table, i, pad))
         else:
             for child in range(2 * k + 1, 2 * k + 3):
                 if not alone(nodes, turns, child, slots, first, points, pad):
                     bound = here
-                    if not around(nodes, turns, child, slots, first, points, pad):
+                    if not sampled and not around(nodes, turns, child, slots, first, points, pad):
                         bound = node_above(header, given, nodes, frusta, child, best, False, pad)
                     if bound < best:
                         queued(queue, bounds, waiting, child, 0, bound, True)

@@ -253,7 +253,7 @@ def searched(
         header[WHICH] = missed
         return DEEPER if points > 1 else SEVERAL
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-    if header[OUTWARDS] == 2 and header[KIND] != SURFACE and given[CLEARANCE] == clear:
+    if header[OUTWARDS] == 2 and given[CLEARANCE] == clear:
         alone_levels(header, given, tables, scratch, slots, kept, points)
         if only_known(header, tables, low, count, slots, points, points, pad):
             # Then how low is the next? What waits in that search lies where low samples were.
