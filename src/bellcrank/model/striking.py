@@ -27,7 +27,8 @@ def striking_contacts(
 
     points: At how many points at most a surface of data touches at a time, 1 where missing. A capsule, a cylinder or a
     box touches a plane with its ends, rims or corners, all of them where points is missing, or with its lowest point
-    alone for points=1. pressing: What belongs to the other treatment, and is refused.
+    alone for points=1; a mesh that corners alone span touches it with all of them. pressing: What belongs to the other
+    treatment, and is refused.
     """
     who = f"contact {name!r}"
     if pressing:
