@@ -11,7 +11,7 @@ nearest stationary way out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bellcrank.contact.closed_forms import Points, facing, rule
 from bellcrank.contact.local import meets
@@ -19,7 +19,9 @@ from bellcrank.contact.partners import SAMPLE_IT, why_not
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from bellcrank.contact.sharing import searched
+from bellcrank.contact.side_by_side import lie_on_each_other, places
 from bellcrank.contact.source import Around, Source
+from bellcrank.contact.spots import PairSpot
 from bellcrank.contact.steps import (
     Gap,
     PointGap,
@@ -47,7 +49,7 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
     vec,
 )
-from bellcrank.program.functions import sqrt
+from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Scalar, compare
 
 ITERATIONS = 10
@@ -62,6 +64,9 @@ class Closest:
     normal: Unit vector from a to b.
     point_a, point_b: On the surfaces [m].
     residual: How far point_b misses the normal through point_a [m]: zero when converged.
+    held: What a contact that lasts keeps at zero [m]: the distance, also where the place is not there.
+    weight: The part of the stiffness with which the pair presses.
+    twist: Couple along the normal on b over elastic energy.
     """
 
     distance: Scalar
@@ -69,6 +74,9 @@ class Closest:
     point_a: Vec
     point_b: Vec
     residual: Scalar
+    held: Scalar
+    weight: Scalar = 1.0
+    twist: Scalar = 0.0
 
 
 def closest(
@@ -88,10 +96,12 @@ def closest(
     guess: About the normal from a to b in the common frame (of the step before); without it the search starts
         from the best of a few directions. Pairs with a closed form have no use for it.
     """
+    if isinstance(shape_a, PairSpot):
+        return _at_place(shape_a, R_a, p_a, shape_b, R_b, p_b)
     check_pair(shape_a, shape_b)
     if _turned(shape_a, shape_b):
         found = closest(shape_b, R_b, p_b, shape_a, R_a, p_a, neg(guess) if guess else None, iterations)
-        return Closest(found.distance, neg(found.normal), found.point_b, found.point_a, found.residual)
+        return replace(found, normal=neg(found.normal), point_a=found.point_b, point_b=found.point_a)
     R, c = matmul(transpose(R_a), R_b), transposed_times(R_a, sub(p_b, p_a))
     form = rule(shape_a, shape_b)
     if form is not None:
@@ -116,6 +126,25 @@ def closest(
         add(p_a, times(R_a, x_a)),
         add(p_a, times(R_a, x_b)),
         0.0 if form is not None else sqrt(dot(miss, miss)),
+        distance,
+    )
+
+
+def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b: Vec) -> Closest:
+    """One of the places at which two shapes touch at the same time; out of reach where it is not there."""
+    R, c = matmul(transpose(R_a), R_b), transposed_times(R_a, sub(p_b, p_a))
+    place = places(spot.of, shape_b, R, c)[spot.number]
+    apart = dot(place.normal, sub(place.point_b, place.point_a))
+    reach = spot.of.bounding_radius() + shape_b.bounding_radius()
+    return Closest(
+        where(compare("lt", 0.0, place.room), apart, reach),
+        times(R_a, place.normal),
+        add(p_a, times(R_a, place.point_a)),
+        add(p_a, times(R_a, place.point_b)),
+        0.0,
+        apart,
+        place.weight,
+        place.twist,
     )
 
 
@@ -128,6 +157,8 @@ def check_pair(a: Shape, b: Shape) -> None:
         for shape in (a, b):
             if not meets(shape):
                 raise ModelError(f"{names}: {why_not(shape)}")
+        return
+    if lie_on_each_other(a, b):
         return
     if any(isinstance(s, Box) for s in (a, b)) and not any(isinstance(s, Plane | Sphere) for s in (a, b)):
         raise ModelError(f"{names}: a box meets planes and spheres; {SAMPLE_IT}")

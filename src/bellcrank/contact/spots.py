@@ -1,9 +1,10 @@
-"""Spots of a shape that lies on a plane along a line or with a whole side: each touches for itself.
+"""Spots of a shape that lies on another along a line or with a whole side: each touches for itself.
 
 One contact point would jump from end to end of a line as the body rocks, and no motion goes on from there. A capsule
 touches a plane with its round ends, a box with its corners, a cylinder with its rims. On a rim the spots are counted
 from the lowest place on, evenly around: as the axis comes upright, where the lowest place is anywhere, all lie equally
-deep, and force and torque of all of them together stay smooth.
+deep, and force and torque of all of them together stay smooth. Two shapes with flat sides or straight lines touch at
+the places that :mod:`bellcrank.contact.side_by_side` finds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
+from bellcrank.contact.side_by_side import count
 from bellcrank.mechanics.vectors import Vec, scale
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
@@ -94,11 +96,29 @@ class Corner(Spot):
         return Support((x, y, z), lambda e, f: 0.0)
 
 
-def spots(shape: Shape, other: Shape, rigid: bool = False) -> tuple[Spot, ...]:
-    """The spots with which a shape touches the other; none where one contact point is enough.
+@dataclass(frozen=True, eq=False)
+class PairSpot(Spot):
+    """One of the places at which a shape and another one touch at the same time, by its number."""
+
+    number: int
+
+    def support(self, n: Vec) -> Support:
+        return self.of.support(n)
+
+
+def touching(a: Shape, b: Shape, rigid: bool = False) -> list[tuple[Shape, Shape]]:
+    """Both sides for each spot with which two shapes touch; none where one contact point is enough.
 
     rigid: Whether they strike and hold, each at one place, instead of pressing.
     """
+    of_a, of_b = spots(a, b, rigid), spots(b, a, rigid)
+    if of_a or of_b:
+        return [*((s, b) for s in of_a), *((a, s) for s in of_b)]
+    return [(PairSpot(a, k), b) for k in range(count(a, b))]
+
+
+def spots(shape: Shape, other: Shape, rigid: bool = False) -> tuple[Spot, ...]:
+    """The spots with which a shape touches a plane; none where one is enough, and with any other shape."""
     if not isinstance(other, Plane) or isinstance(other, HalfPlane):
         return ()
     if isinstance(shape, Capsule):
@@ -114,4 +134,4 @@ def spots(shape: Shape, other: Shape, rigid: bool = False) -> tuple[Spot, ...]:
     return ()
 
 
-__all__ = ["Spot", "spots"]
+__all__ = ["PairSpot", "Spot", "touching"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.spots import spots
+from bellcrank.contact.spots import touching
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
@@ -107,7 +107,7 @@ def pressing_entries(
 def chosen(contact: Contact, points: int) -> bool:
     """Whether the number of points is another than what a reader would take."""
     a, b = contact.a.shape, contact.b.shape
-    return points > 1 or bool(spots(a, b) or spots(b, a))
+    return points > 1 or bool(touching(a, b))
 
 
 __all__ = ["chosen", "pressing_entries", "read_pressing"]

@@ -105,7 +105,7 @@ class ContactPair:
         found = self.closest(kin)
         along = self.directions(found)
         return found, [
-            self.equation(kin, found, d, found.distance if i == 0 else 0.0) for i, d in enumerate(along)
+            self.equation(kin, found, d, found.held if i == 0 else 0.0) for i, d in enumerate(along)
         ]
 
 

@@ -15,7 +15,7 @@ from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.search import held
 from bellcrank.contact.shapes import Plane, Shape, Sphere
 from bellcrank.contact.source import Source, input_names, leader, local_of
-from bellcrank.contact.spots import spots
+from bellcrank.contact.spots import touching
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
@@ -91,15 +91,15 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    touching = at_spots(points, a, b) if young is None else []
-    count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape)
+    places = at_spots(points, a, b) if young is None else []
+    count = len(places) if places else count_of_points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
         if factor:
             v0 = parameters.add(Parameter(f"{own} approach speed", speed, "m/s", True))
-        sides = touching[k] if touching else sides_around(parameters, own, a, b)
+        sides = places[k] if places else sides_around(parameters, own, a, b)
         bend: tuple[Scalar, Scalar, Scalar] | None = None
         if isinstance(rubbing, LuGre):
             x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
@@ -145,11 +145,11 @@ def search_values(name: str) -> list[tuple[str, float]]:
 def at_spots(
     points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
 ) -> list[tuple[PlacedShape, PlacedShape]]:
-    """Both sides for each spot with which one of them touches a plane; none where one point is asked for."""
-    of_a, of_b = spots(a.shape, b.shape, rigid), spots(b.shape, a.shape, rigid)
-    if points not in (None, len(of_a) + len(of_b)):
+    """Both sides for each spot with which one of them touches the other; none where one point is asked for."""
+    found = touching(a.shape, b.shape, rigid)
+    if points not in (None, len(found)):
         return []
-    return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
+    return [(PlacedShape(a.frame, on_a), PlacedShape(b.frame, on_b)) for on_a, on_b in found]
 
 
 def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = False) -> int:
@@ -158,7 +158,7 @@ def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = Fal
     if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
-        most = len(spots(a, b, rigid)) + len(spots(b, a, rigid))
+        most = len(touching(a, b, rigid))
         of = "points= belongs to surfaces of samples and of patches"
         raise ModelError(
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
