@@ -67,6 +67,7 @@ class Closest:
     held: What a contact that lasts keeps at zero [m]: the distance, also where the place is not there.
     weight: The part of the stiffness with which the pair presses.
     twist: Couple along the normal on b over elastic energy.
+    room: Positive where the place is there; None where it always is.
     """
 
     distance: Scalar
@@ -77,6 +78,7 @@ class Closest:
     held: Scalar
     weight: Scalar = 1.0
     twist: Scalar = 0.0
+    room: Scalar | None = None
 
 
 def closest(
@@ -145,6 +147,7 @@ def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b:
         apart,
         place.weight,
         place.twist,
+        place.room,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.source import Around
+from bellcrank.contact.spots import PairSpot
 from bellcrank.mechanics.constraints import (
     Constraint,
     Equation,
@@ -50,6 +51,11 @@ class ContactPair:
     def yields(self) -> bool:
         """Whether one of the shapes is on a flexible body."""
         return any(side.frame.body.member is not None for side in (self.contact.a, self.contact.b))
+
+    @property
+    def lasting(self) -> bool:
+        """Whether its place is always there."""
+        return not isinstance(self.contact.a.shape, PairSpot)
 
     @staticmethod
     def of(contact: Contact, linkage: Linkage) -> ContactPair:
