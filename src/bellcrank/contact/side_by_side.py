@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.contact import box_box
+from bellcrank.contact import along_lines, box_box
 from bellcrank.contact.places import NUMBERS, Place
-from bellcrank.contact.shapes import Box, Shape
+from bellcrank.contact.shapes import Box, Capsule, Shape
 from bellcrank.contact.sharing import shared
 from bellcrank.mechanics.vectors import Mat, Vec, mat, neg, transpose, transposed_times, vec
 from bellcrank.program.trace import Scalar
@@ -24,7 +24,11 @@ class _Form:
     places: Callable[[Any, Any, Mat, Vec], list[Place]]
 
 
-_FORMS = (_Form(Box, Box, box_box.PLACES, box_box.places),)
+_FORMS = (
+    _Form(Box, Box, box_box.PLACES, box_box.places),
+    _Form(Box, Capsule, along_lines.PLACES, along_lines.box_capsule),
+    _Form(Capsule, Capsule, along_lines.PLACES, along_lines.capsule_capsule),
+)
 
 
 def _form(a: Shape, b: Shape) -> _Form | None:
