@@ -17,7 +17,16 @@ from bellcrank.contact.closed_forms import Points, facing, rule
 from bellcrank.contact.local import meets
 from bellcrank.contact.partners import SAMPLE_IT, why_not
 from bellcrank.contact.revolution import Revolution
-from bellcrank.contact.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from bellcrank.contact.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Plane,
+    Shape,
+    Sphere,
+    Superellipsoid,
+)
 from bellcrank.contact.sharing import searched
 from bellcrank.contact.side_by_side import lie_on_each_other, places
 from bellcrank.contact.source import Around, Source
@@ -34,6 +43,7 @@ from bellcrank.contact.steps import (
 )
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import (
+    UNIT,
     Mat,
     Vec,
     add,
@@ -163,8 +173,9 @@ def check_pair(a: Shape, b: Shape) -> None:
         return
     if lie_on_each_other(a, b):
         return
-    if any(isinstance(s, Box) for s in (a, b)) and not any(isinstance(s, Plane | Sphere) for s in (a, b)):
-        raise ModelError(f"{names}: a box meets planes and spheres; {SAMPLE_IT}")
+    convex = (Plane, Sphere, Cylinder, Ellipsoid, Superellipsoid)
+    if any(isinstance(s, Box) for s in (a, b)) and not any(isinstance(s, convex) for s in (a, b)):
+        raise ModelError(f"{names}: a box meets planes and convex shapes that have a formula; {SAMPLE_IT}")
     if any(isinstance(s, Revolution) for s in (a, b)) and not any(isinstance(s, Sphere) for s in (a, b)):
         raise ModelError(f"{names}: a solid of revolution may not be convex and meets spheres only so far")
     if a.planar != b.planar:
@@ -184,6 +195,11 @@ def _turned(a: Shape, b: Shape) -> bool:
     if rule(a, b) is not None:
         return False
     return rule(b, a) is not None or (b.by_points and not a.by_points)
+
+
+def _spreads(shape: Shape) -> bool:
+    """Whether one normal may belong to a whole line or side."""
+    return shape.straight or isinstance(shape, Box)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +274,7 @@ class _Pair:
             return self.at(n)
         if self.a.by_points:
             x, n = on_surface(self.gap_at, self.a.point_near(start), self.size, iterations)
-            if not self.b.straight:
+            if not _spreads(self.b):
                 on_b = self.b.support(neg(transposed_times(self.R, n))).point
                 return n, x, add(self.c, times(self.R, on_b))
         else:
@@ -266,18 +282,24 @@ class _Pair:
         return self.at(self.best([n, *self.corners(start, iterations)]))
 
     def corners(self, start: Vec, iterations: int) -> list[Vec]:
-        """Normals where a support function has a corner: of straight sides, flat ends, crossed axes."""
+        """Normals where a support function has a corner: of straight sides, flat ends, boxes, crossed axes."""
         ways: list[Vec] = []
-        up, across_up = (0.0, 0.0, 1.0), column(self.R, 2)
-        for shape, axis in ((self.a, up), (self.b, across_up)):
-            if shape.straight:
-                level = across(start, axis, (axis[1], axis[2], axis[0]))
-                ways.append(on_circle(self.gap, level, axis, self.size, iterations))
+        lines: list[list[Vec]] = []
+        for shape, frame in ((self.a, UNIT), (self.b, transpose(self.R))):
+            axes = list(frame) if isinstance(shape, Box) else [frame[2]]
             if shape.faces:
-                ways += [axis, neg(axis)]
-        if self.a.straight and self.b.straight:
-            both = across(cross(up, across_up), up, (1.0, 0.0, 0.0))
-            ways += [both, neg(both)]
+                ways += [way for axis in axes for way in (axis, neg(axis))]
+            lines.append(axes if shape.straight or isinstance(shape, Box) else [])
+        if any(isinstance(shape, Box) for shape in (self.a, self.b)):
+            # From the middle of a long box to the other shape most sides lie nearer than what faces it.
+            start = self.best([start, *ways])
+        for axis in (*lines[0], *lines[1]):
+            level = across(start, axis, (axis[1], axis[2], axis[0]))
+            ways.append(on_circle(self.gap, level, axis, self.size, iterations))
+        for one in lines[0]:
+            for other in lines[1]:
+                both = across(cross(one, other), one, (one[2], one[0], one[1]))
+                ways += [both, neg(both)]
         return ways
 
     def at(self, n: Vec) -> Points:
@@ -288,14 +310,15 @@ class _Pair:
         def seen(x: Vec) -> Vec:
             return transposed_times(self.R, sub(x, self.c))
 
-        if not self.b.straight:
+        spreads = _spreads(self.a)
+        if not _spreads(self.b):
             x_b = add(self.c, times(self.R, self.b.support(down).point))
-            return n, self.a.support_near(n, x_b) if self.a.straight else x_a, x_b
+            return n, self.a.support_near(n, x_b) if spreads else x_a, x_b
         if isinstance(self.a, Capsule | Cylinder) and isinstance(self.b, Capsule | Cylinder):
             along, _ = facing(self.a.half_length, self.b.half_length, column(self.R, 2), self.c)
             x_a = self.a.support_near(n, (0.0, 0.0, along))
         x_b = x_a
-        for _ in range(3 if self.a.straight else 1):
+        for _ in range(3 if spreads else 1):
             x_b = add(self.c, times(self.R, self.b.support_near(down, seen(x_a))))
-            x_a = self.a.support_near(n, x_b) if self.a.straight else x_a
+            x_a = self.a.support_near(n, x_b) if spreads else x_a
         return n, x_a, x_b
