@@ -1,30 +1,27 @@
 """Capsules along each other and along boxes: both ends of the stretch in which they face each other, or one point.
 
 A capsule is a ball swept along its core. Where it lies along something, the ends of the stretch in which both face each
-other touch, each for itself. Where it lies across, the closest points do. Both are the same potential in turn: the
-larger of d^2 at the closest points and the sum of d^2 at the two ends, d being the overlap, so that force laws near to
-linear keep the energy as one takes over from the other.
+other touch, each for itself. Where it lies across, the closest points do: in turn, as :mod:`bellcrank.contact.places`
+tells.
 
 Closest points of segments: Ericson (2005), Real-Time Collision Detection, section 5.1.9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import box_sphere, capsules, toward
-from bellcrank.contact.places import Place, there
+from bellcrank.contact.places import ROUNDING, Place, in_turn, there
 from bellcrank.contact.shapes import TINY, Box, Capsule, Sphere
 from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, minimum, where
-from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
+from bellcrank.program.trace import Scalar, compare, function, logical
 
 PLACES = 3
 """Two ends, and the closest points."""
-
-ROUNDING = 1e-8
-"""Part of the size of a pair below which overlaps and differences of gaps tell nothing."""
 
 PARALLEL = 1e-12
 """Squared sine from which on two lines have closest points."""
@@ -50,52 +47,70 @@ def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec) -> list[Place]:
         s = where(of_a, s, clip(core_b[2], -a.half_length, a.half_length))
         ends.append(_balls((0.0, 0.0, s), a.radius, core_b, b.radius))
     size = a.bounding_radius() + b.bounding_radius()
-    return _in_turn(capsules(a, b, R, c), ends, compare("lt", low, high), size)
+    over = there(compare("lt", low, high))
+    return in_turn(Place(*capsules(a, b, R, c), 1.0), [Place(*end, over) for end in ends], size)
 
 
 def box_capsule(a: Box, b: Capsule, R: Mat, c: Vec) -> list[Place]:
     """Places of a box and a capsule; b has rotation R and origin c seen from a."""
-    w, ball = column(R, 2), Sphere(b.radius)
+    core, ball = Core(c, column(R, 2), b.radius, b.half_length), Sphere(b.radius)
 
-    def on_core(s: Scalar) -> Vec:
-        return add(c, scale(s, w))
+    def at(x: Vec) -> Pair:
+        return box_sphere(a, ball, UNIT, x)
 
-    def out_of(x: Vec) -> Vec:
-        return vec([v - clip(v, -h, h) for v, h in zip(x, a.half_lengths, strict=True)])
+    closest = Place(*at(core.at(nearest(a, core))), 1.0)
+    return in_turn(closest, over_box(a, core, at, closest.gap), a.bounding_radius() + b.bounding_radius())
 
-    nearest = on_core(_nearest(a, b, c, w))
-    n, x_a, x_b = box_sphere(a, ball, UNIT, nearest)
-    low, high = -b.half_length, b.half_length
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """The middle line of a round shape, from its middle along the unit vector `axis`, in the frame of the other."""
+
+    middle: Vec
+    axis: Vec
+    radius: Scalar
+    half_length: Scalar
+
+    def at(self, s: Scalar) -> Vec:
+        """So far from the middle [m]."""
+        return add(self.middle, scale(s, self.axis))
+
+
+def over_box(a: Box, core: Core, at: Callable[[Vec], Pair], closest: Scalar) -> list[Place]:
+    """Both ends of the stretch in which a core passes over a box.
+
+    at: What touches at an end of the core. closest: The least gap of the pair [m].
+    """
+    w, here = core.axis, core.at(nearest(a, core))
+    low, high = -core.half_length, core.half_length
     axes: list[tuple[Scalar, ...]] = [(0.0, 0.0, 0.0)] * 2
     for i, half in enumerate(a.half_lengths):
         # Along this axis the core passes over the box, and does not lie beside it.
-        beyond = function("abs", nearest[i]) - half
-        passes = compare("lt", beyond, b.radius * function("abs", w[i]))
+        beyond = function("abs", here[i]) - half
+        passes = compare("lt", beyond, core.radius * function("abs", w[i]))
         inverse = 1.0 / where(compare("lt", function("abs", w[i]), 1e-9), 1e-9, w[i])
-        middle, reach = -c[i] * inverse, half * function("abs", inverse)
+        middle, reach = -core.middle[i] * inverse, half * function("abs", inverse)
         begins = logical("and", passes, compare("lt", low, middle - reach))
         ceases = logical("and", passes, compare("lt", middle + reach, high))
         low, high = where(begins, middle - reach, low), where(ceases, middle + reach, high)
-        axes = [
-            chosen(begins, UNIT[i], axes[0]),
-            chosen(ceases, UNIT[i], axes[1]),
-        ]
-    ends, size = [], a.bounding_radius() + b.bounding_radius()
-    least = dot(n, sub(x_b, x_a)) - ROUNDING * size
+        axes = [chosen(begins, UNIT[i], axes[0]), chosen(ceases, UNIT[i], axes[1])]
+    over, found = there(compare("lt", low, high)), []
+    least = closest - ROUNDING * (a.bounding_radius() + core.half_length)
     for s, across in ((low, vec(axes[0])), (high, vec(axes[1]))):
-        x = on_core(s)
-        at_end = box_sphere(a, ball, UNIT, x)
-        edge = cross(across, at_end[0])
-        ends.append(_beside(x, w, sub(x, out_of(x)), edge, b.radius, at_end, least))
-    return _in_turn((n, x_a, x_b), ends, compare("lt", low, high), size)
+        x = core.at(s)
+        end = at(x)
+        held = vec([clip(v, -h, h) for v, h in zip(x, a.half_lengths, strict=True)])
+        found.append(Place(*_beside(x, core, held, cross(across, end[0]), end, least), over))
+    return found
 
 
-def _nearest(a: Box, b: Capsule, c: Vec, w: Vec) -> Scalar:
-    """Where the core of a capsule is nearest to a box, from its middle [m].
+def nearest(a: Box, core: Core) -> Scalar:
+    """Where a core is nearest to a box, from its middle [m].
 
     Half the derivative of the squared distance never falls along the core, and is linear between the places where it
     passes a side. Of a stretch in which it is zero, the middle.
     """
+    c, w = core.middle, core.axis
 
     def slope(s: Scalar) -> Scalar:
         total: Scalar = 0.0
@@ -104,7 +119,7 @@ def _nearest(a: Box, b: Capsule, c: Vec, w: Vec) -> Scalar:
             total = total + wi * (x - clip(x, -h, h))
         return total
 
-    length = b.half_length
+    length = core.half_length
     below: tuple[Scalar, Scalar] = (-length, slope(-length))
     above: tuple[Scalar, Scalar] = (length, slope(length))
     for ci, wi, h in zip(c, w, a.half_lengths, strict=True):
@@ -131,11 +146,12 @@ def _balls(at_a: Vec, radius_a: Scalar, at_b: Vec, radius_b: Scalar) -> Pair:
     return n, add(at_a, scale(radius_a, n)), sub(at_b, scale(radius_b, n))
 
 
-def _beside(x: Vec, w: Vec, q: Vec, e: Vec, radius: Scalar, at_end: Pair, least: Scalar) -> Pair:
-    """The core from x along w, of a ball of this radius, beside an edge from q along e.
+def _beside(x: Vec, core: Core, q: Vec, e: Vec, end: Pair, least: Scalar) -> Pair:
+    """A core that passes x beside an edge from q along e.
 
-    The end itself where e is zero, and where the edge ends before: then it would come nearer than the `least` gap.
+    The `end` where e is zero, and where the edge ends before: then it would come nearer than the `least` gap.
     """
+    w = core.axis
     across = cross(w, e)
     square = dot(across, across)
     r, ww, ee, we = sub(q, x), dot(w, w), dot(e, e), dot(w, e)
@@ -143,10 +159,12 @@ def _beside(x: Vec, w: Vec, q: Vec, e: Vec, radius: Scalar, at_end: Pair, least:
     s = inverse * (ee * dot(r, w) - we * dot(r, e))
     t = inverse * (we * dot(r, w) - ww * dot(r, e))
     on_core, on_edge = add(x, scale(s, w)), add(q, scale(t, e))
-    n = toward(sub(on_core, on_edge), at_end[0])
-    found = (*n, *on_edge, *sub(on_core, scale(radius, n)))
-    beside = logical("and", compare("lt", PARALLEL, square), compare("le", least, _gap((n, on_edge, vec(found[6:9])))))
-    whole = chosen(beside, found, [y for v in at_end for y in v])
+    n = toward(sub(on_core, on_edge), end[0])
+    found = (*n, *on_edge, *sub(on_core, scale(core.radius, n)))
+    beside = logical(
+        "and", compare("lt", PARALLEL, square), compare("le", least, _gap((n, on_edge, vec(found[6:9]))))
+    )
+    whole = chosen(beside, found, [y for v in end for y in v])
     return vec(whole[0:3]), vec(whole[3:6]), vec(whole[6:9])
 
 
@@ -154,24 +172,4 @@ def _gap(pair: Pair) -> Scalar:
     return dot(pair[0], sub(pair[2], pair[1]))
 
 
-def _in_turn(closest: Pair, ends: Sequence[Pair], over: Scalar, size: Scalar) -> list[Place]:
-    """The ends where they overlap more together, else the closest points; `over`: whether there are ends."""
-
-    def square(g: Scalar) -> Scalar:
-        d = maximum(-g, 0.0)
-        return d * d
-
-    nothing = ROUNDING * size
-    one, several = _gap(closest), [_gap(pair) for pair in ends]
-    nearer = compare("lt", one + nothing, minimum(several[0], several[1]))
-    more = compare("lt", (1.0 + ROUNDING) * (square(several[0]) + square(several[1])), square(one))
-    deep = compare("lt", one, -nothing)
-    across = logical("or", logical("and", deep, more), logical("and", logical_not(deep), nearer))
-    alone = logical("or", logical_not(over), across)
-    return [
-        *(Place(*pair, there(logical_not(alone))) for pair in ends),
-        Place(*closest, there(alone)),
-    ]
-
-
-__all__ = ["PLACES", "box_capsule", "capsule_capsule"]
+__all__ = ["PLACES", "Core", "box_capsule", "capsule_capsule", "nearest", "over_box"]

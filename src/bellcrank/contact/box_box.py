@@ -10,9 +10,9 @@ presses with the squared sine of its angle: the two sum to one, so that force an
 come to lie along each other, whose crossing may be anywhere, have none. Where sides lie on each other all weights
 together are four.
 
-Differs in: clipping one side against the other (Ericson 2005, Real-Time Collision Detection, section 8.3) gives the same
-polygon, but the normal of one of the boxes to all of its corners; here each has the normal with which its force keeps
-the energy.
+Differs in: clipping one side against the other (Ericson 2005, Real-Time Collision Detection, section 8.3) gives the
+same polygon, but the normal of one of the boxes to all of its corners; here each has the normal with which its force
+keeps the energy.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from functools import reduce
 from bellcrank.contact.places import Place, there
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
-from bellcrank.mechanics.vectors import Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
-from bellcrank.program.functions import maximum, sqrt, where
+from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
+from bellcrank.program.functions import maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
 PLACES = 12
-"""Four corners of one side or where its edges enter the other side, four where they leave it, four of the other side."""
+"""Four corners of one side, or where its edges enter the other side; four where they leave it; four of the other."""
 
 NARROWER = 1e-7
 """Part by which one side is taken smaller: the edges of equal boxes on each other then do not coincide."""
@@ -40,14 +40,12 @@ PARALLEL = 1e-8
 RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
 
-UNIT_AXES: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
 
 def places(a: Box, b: Box, R: Mat, c: Vec) -> list[Place]:
     """All places of two boxes; b has rotation R and origin c seen from a."""
     toward = least_overlap(a, b, R, c)
-    of_a = _Side.of(a, UNIT_AXES, (0.0, 0.0, 0.0), toward, 1.0 - NARROWER)
-    of_b = _Side.of(b, (column(R, 0), column(R, 1), column(R, 2)), c, neg(toward), 1.0)
+    of_a = Side.of(a, UNIT, (0.0, 0.0, 0.0), toward, 1.0 - NARROWER)
+    of_b = Side.of(b, (column(R, 0), column(R, 1), column(R, 2)), c, neg(toward), 1.0)
     return _overlap(of_a, of_b, toward)
 
 
@@ -64,14 +62,14 @@ def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> Vec:
 
     for i in range(3):
         apart = function("abs", c[i]) - h[i] - sum_of(k[j] * size[i][j] for j in range(3))
-        best = better(apart, UNIT_AXES[i], 0.0, best)
+        best = better(apart, UNIT[i], 0.0, best)
     for j in range(3):
         apart = function("abs", seen[j]) - k[j] - sum_of(h[i] * size[i][j] for i in range(3))
         best = better(apart, column(R, j), 0.0, best)
     rather = RATHER_SIDES * (a.bounding_radius() + b.bounding_radius())
     for i in range(3):
         for j in range(3):
-            axis = cross(UNIT_AXES[i], column(R, j))
+            axis = cross(UNIT[i], column(R, j))
             sine2 = 1.0 - R[i][j] * R[i][j]
             reach_a = sum_of(h[m] * size[n][j] for m, n in _others(i))
             reach_b = sum_of(k[m] * size[i][n] for m, n in _others(j))
@@ -95,7 +93,7 @@ def sum_of(terms: object) -> Scalar:
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class Side:
     """A side of a box: outward normal, its corners in order around, and the unit directions of its edges.
 
     Edge k runs from corner k to corner k + 1, along edges[k % 2] or against it.
@@ -105,8 +103,19 @@ class _Side:
     corners: tuple[Vec, ...]
     edges: tuple[Vec, Vec]
 
+    def room(self, x: Vec) -> Scalar:
+        """How far within the edges a point over the side is, from the nearest of them [m]."""
+        middle = scale(0.5, add(self.corners[0], self.corners[2]))
+        corner, here = sub(self.corners[0], middle), sub(x, middle)
+        rooms = [function("abs", dot(e, corner)) - function("abs", dot(e, here)) for e in self.edges]
+        return minimum(rooms[0], rooms[1])
+
+    def below(self, x: Vec) -> Vec:
+        """The point of the plane of the side straight below a point."""
+        return add(x, scale(dot(self.normal, sub(self.corners[0], x)), self.normal))
+
     @staticmethod
-    def of(box: Box, axes: Sequence[Vec], origin: Vec, toward: Vec, part: Scalar) -> _Side:
+    def of(box: Box, axes: Sequence[Vec], origin: Vec, toward: Vec, part: Scalar) -> Side:
         """The side that faces a direction; its edges are taken shorter by `part`."""
         along = [dot(toward, e) for e in axes]
         steep = [function("abs", x) for x in along]
@@ -128,10 +137,10 @@ class _Side:
             sub(sub(middle, u), v),
             sub(add(middle, u), v),
         )
-        return _Side(normal, corners, (vec(one[0:3]), vec(two[0:3])))
+        return Side(normal, corners, (vec(one[0:3]), vec(two[0:3])))
 
 
-def _overlap(a: _Side, b: _Side, toward: Vec) -> list[Place]:
+def _overlap(a: Side, b: Side, toward: Vec) -> list[Place]:
     """The corners of the polygon in which two sides overlap, seen along a direction."""
     e1, e2 = frame(toward)
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
@@ -141,8 +150,7 @@ def _overlap(a: _Side, b: _Side, toward: Vec) -> list[Place]:
     for k in range(4):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward)
     for k, x in enumerate(b.corners):
-        x_a = add(x, scale(dot(a.normal, sub(a.corners[0], x)), a.normal))
-        found.append(Place(a.normal, x_a, x, there(_all_inside(of_b[k]))))
+        found.append(Place(a.normal, a.below(x), x, there(_all_inside(of_b[k]))))
     return found
 
 
@@ -165,7 +173,7 @@ def _all_inside(rooms: Sequence[Scalar]) -> Scalar:
 
 
 def _along_edge(
-    a: _Side, b: _Side, k: int, here: Sequence[Scalar], there_: Sequence[Scalar], toward: Vec
+    a: Side, b: Side, k: int, here: Sequence[Scalar], there_: Sequence[Scalar], toward: Vec
 ) -> list[Place]:
     """Where edge k of a begins to overlap b, at its corner or a crossing, and where it ends to, at a crossing.
 
@@ -186,10 +194,7 @@ def _along_edge(
         leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *lines[j]), leave)
     over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
     corner = a.corners[k]
-    down = neg(b.normal)
-    on_side = Place(
-        down, corner, add(corner, scale(dot(down, sub(b.corners[0], corner)), down)), there(_all_inside(here))
-    )
+    on_side = Place(neg(b.normal), corner, b.below(corner), there(_all_inside(here)))
     first = _crossing(corner, a.edges[k % 2], enter, toward, over)
     last = _crossing(
         corner, a.edges[k % 2], leave, toward, logical("and", over, compare("lt", leave[0], 1.0))
@@ -215,4 +220,4 @@ def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Sca
     return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), sine2, twist)
 
 
-__all__ = ["PLACES", "least_overlap", "places"]
+__all__ = ["PLACES", "Side", "places"]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bellcrank.mechanics.vectors import Mat, Vec, add, neg, times, vec
-from bellcrank.program.functions import where
-from bellcrank.program.trace import Scalar
+from bellcrank.mechanics.vectors import Mat, Vec, add, dot, neg, sub, times, vec
+from bellcrank.program.functions import maximum, minimum, where
+from bellcrank.program.trace import Scalar, compare, logical, logical_not
 
 NUMBERS = 12
 """Of one place in a program."""
@@ -46,6 +46,11 @@ class Place:
         return Place(vec(x[0:3]), vec(x[3:6]), vec(x[6:9]), *x[9:12])
 
     @property
+    def gap(self) -> Scalar:
+        """From a to b along the normal [m]."""
+        return dot(self.normal, sub(self.point_b, self.point_a))
+
+    @property
     def turned(self) -> Place:
         """Seen from b to a, still in the same frame."""
         return replace(self, normal=neg(self.normal), point_a=self.point_b, point_b=self.point_a)
@@ -61,4 +66,46 @@ def there(condition: Scalar) -> Scalar:
     return where(condition, 1.0, -1.0)
 
 
-__all__ = ["NUMBERS", "Place", "there"]
+def in_turn(closest: Place, several: Sequence[Place], size: Scalar) -> list[Place]:
+    """Several places where they overlap more together, else the closest points alone, which come last.
+
+    Of the larger of two potentials, d^2 at the closest points and the sum of d^2 at all the others, d being the
+    overlap: forces near to linear then keep the energy as one takes over from the other. Where nothing overlaps, the
+    closest points count where they are nearer than all others. size: Of the pair [m].
+    """
+    nothing = ROUNDING * size
+    one = closest.gap
+    total: Scalar = 0.0
+    nearest: Scalar = 2.0 * size
+    within = []
+    for place in several:
+        here = compare("lt", 0.0, place.room)
+        # What the closest points cannot reach is no overlap of the same sides.
+        here = logical("and", here, compare("lt", BEYOND * minimum(one, 0.0) - nothing, place.gap))
+        within.append(here)
+        d = maximum(-place.gap, 0.0)
+        total = total + where(here, place.weight * (d * d), 0.0)
+        nearest = minimum(nearest, where(here, place.gap, 2.0 * size))
+    deep = compare("lt", one, -nothing)
+    alone = logical(
+        "or",
+        logical("and", deep, compare("lt", (1.0 + ROUNDING) * total, one * one)),
+        logical("and", logical_not(deep), compare("lt", one + nothing, nearest)),
+    )
+    return [
+        *(
+            replace(place, room=there(logical("and", here, logical_not(alone))))
+            for place, here in zip(several, within, strict=True)
+        ),
+        replace(closest, room=there(alone)),
+    ]
+
+
+ROUNDING = 1e-8
+"""Part of the size of a pair below which overlaps and differences of gaps tell nothing."""
+
+BEYOND = 1.5
+"""How much more a place may overlap than the closest points, which overlap least."""
+
+
+__all__ = ["NUMBERS", "Place", "in_turn", "there"]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.contact import along_lines, box_box
+from bellcrank.contact import along_lines, box_box, cylinders
 from bellcrank.contact.places import NUMBERS, Place
-from bellcrank.contact.shapes import Box, Capsule, Shape
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.contact.sharing import shared
 from bellcrank.mechanics.vectors import Mat, Vec, mat, neg, transpose, transposed_times, vec
 from bellcrank.program.trace import Scalar
@@ -27,6 +27,8 @@ class _Form:
 _FORMS = (
     _Form(Box, Box, box_box.PLACES, box_box.places),
     _Form(Box, Capsule, along_lines.PLACES, along_lines.box_capsule),
+    _Form(Box, Cylinder, cylinders.WITH_BOX, cylinders.box_cylinder),
+    _Form(Cylinder, Cylinder, cylinders.WITH_CYLINDER, cylinders.cylinder_cylinder),
     _Form(Capsule, Capsule, along_lines.PLACES, along_lines.capsule_capsule),
 )
 
@@ -50,7 +52,9 @@ def places(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
     """All places of two shapes; b has rotation R and origin c seen from a."""
 
     def build(x: Sequence[Scalar]) -> list[Scalar]:
-        return [y for place in _found(a, b, mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])) for y in place.numbers]
+        return [
+            y for place in _found(a, b, mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])) for y in place.numbers
+        ]
 
     x = shared(a, b, "places", [*R[0], *R[1], *R[2], *c], build)
     return [Place.of(x[k : k + NUMBERS]) for k in range(0, len(x), NUMBERS)]
