@@ -103,12 +103,19 @@ class Side:
     corners: tuple[Vec, ...]
     edges: tuple[Vec, Vec]
 
-    def room(self, x: Vec) -> Scalar:
-        """How far within the edges a point over the side is, from the nearest of them [m]."""
+    def reach(self, x: Vec, way: Vec) -> Scalar:
+        """How far it is from a point over the side along a way to the edge, negative where it is beyond [m]."""
         middle = scale(0.5, add(self.corners[0], self.corners[2]))
         corner, here = sub(self.corners[0], middle), sub(x, middle)
-        rooms = [function("abs", dot(e, corner)) - function("abs", dot(e, here)) for e in self.edges]
-        return minimum(rooms[0], rooms[1])
+        found: list[Scalar] = []
+        for e in self.edges:
+            speed = dot(e, way)
+            slow = compare("lt", function("abs", speed), 1e-9)
+            ahead = where(compare("lt", speed, 0.0), -dot(e, here), dot(e, here))
+            found.append(
+                (function("abs", dot(e, corner)) - ahead) / where(slow, 1e-9, function("abs", speed))
+            )
+        return minimum(found[0], found[1])
 
     def below(self, x: Vec) -> Vec:
         """The point of the plane of the side straight below a point."""

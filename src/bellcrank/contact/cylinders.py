@@ -1,10 +1,10 @@
-"""Cylinders on boxes and on each other: flat ends on flat sides, sides along lines, or the closest points.
+"""Cylinders on boxes, capsules and each other: flat ends on flat sides, sides along lines, or the closest points.
 
-An end on a side presses with four places of its rim, counted from the lowest one, as on a plane; with the corners of
-the side that are within the rim; and where edges, or the other rim, cross it, by the squared sine of the angle as in
-:mod:`bellcrank.contact.box_box`. A cylinder that lies on its side touches with both ends of its lowest line. Each is
-there only while the other shape is below it. These and the closest points count in turn
-(:func:`bellcrank.contact.places.in_turn`).
+An end on a side presses with four places of its rim, one of them the lowest, as on a plane; with the corners of the
+side that are within the rim; and where edges, or the other rim, cross it, by the squared sine of the angle as in
+:mod:`bellcrank.contact.box_box`. Places of a rim that stands over an edge move back to it and fade out. A cylinder that
+lies on its side touches with both ends of its lowest line. Each is there only while the other shape is below it. These
+and the closest points count in turn (:func:`bellcrank.contact.places.in_turn`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bellcrank.contact.box_box import Side
 from bellcrank.contact.closed_forms import box_sphere, toward
 from bellcrank.contact.convex_search import ITERATIONS, ConvexPair
 from bellcrank.contact.places import Place, in_turn, there
-from bellcrank.contact.shapes import TINY, Box, Cylinder, Sphere
+from bellcrank.contact.shapes import TINY, Box, Capsule, Cylinder, Sphere
 from bellcrank.contact.steps import chosen, unit
 from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, minimum, sqrt, where
@@ -27,11 +27,13 @@ WITH_BOX = 13
 """Four of the rim, eight along the edges of the side, the closest points."""
 WITH_CYLINDER = 11
 """Four of each rim, two where the rims cross, the closest points."""
+WITH_CAPSULE = 3
+"""Two ends of a line, the closest points."""
 
 UPRIGHT = 0.7
 """Cosine between axis and normal from which on it is an end that faces the other shape."""
-LENIENT = 1e-3
-"""Part of its radius by which a rim may stand over the edge of what it stands on."""
+FADING = 0.3
+"""Part of a radius over which a place of a rim gives its weight to others, as it comes to stand over an edge."""
 LEVEL = 1e-12
 """Tilt of an axis [rad] below which the lowest place of its rim is taken to lie along x."""
 
@@ -63,6 +65,14 @@ class _Barrel:
 
 
 @dataclass(frozen=True, eq=False)
+class _Rod(_Barrel):
+    """A capsule in a common frame."""
+
+    def lowest(self, x: Vec, n: Vec) -> Vec:
+        return sub(x, scale(self.core.radius, n))
+
+
+@dataclass(frozen=True, eq=False)
 class _End:
     """A flat end of a cylinder: outward normal, middle, radius, and a direction across."""
 
@@ -71,22 +81,36 @@ class _End:
     radius: Scalar
     x: Vec
 
-    def rim(self, facing: Vec) -> list[Vec]:
-        """Four places of the rim, of which one lies farthest against the normal `facing` of what is below.
+    def ways(self, facing: Vec) -> list[Vec]:
+        """Four ways to the rim, one of them to where it lies farthest against the normal `facing` of what is below.
 
         They are counted from the one next to x, so that none jumps to the other side as the end rocks.
         """
-        down = add(sub(scale(dot(facing, self.normal), self.normal), facing), scale(LEVEL, self.x))
-        lowest = unit(down)
-        beside = cross(self.normal, lowest)
-        along, across = dot(lowest, self.x), dot(beside, self.x)
-        by_lowest = compare("le", function("abs", across), function("abs", along))
-        one = scale(where(compare("lt", along, 0.0), -1.0, 1.0), lowest)
-        other = scale(where(compare("lt", across, 0.0), -1.0, 1.0), beside)
-        first = vec(chosen(by_lowest, one, other))
+        y = cross(self.normal, self.x)
+        # Along the axes of the end: what is left of a normal across it would have a part out of its plane.
+        p, q = LEVEL - dot(facing, self.x), -dot(facing, y)
+        by_x = compare("le", function("abs", q), function("abs", p))
+        p, q = where(by_x, p, q), where(by_x, q, -p)
+        size = where(compare("lt", p, 0.0), -1.0, 1.0) / sqrt(maximum(p * p + q * q, TINY))
+        first = add(scale(size * p, self.x), scale(size * q, y))
         second = cross(self.normal, first)
-        r = self.radius
-        return [add(self.middle, scale(r, v)) for v in (first, second, neg(first), neg(second))]
+        return [first, second, neg(first), neg(second)]
+
+    def reach(self, x: Vec, way: Vec) -> Scalar:
+        """How far it is from a point over the end along a way to the rim [m]."""
+        r = self.across(x)
+        along = dot(r, way)
+        square = along * along - (dot(r, r) - self.radius * self.radius)
+        return sqrt(maximum(square, TINY)) - along
+
+    def on(self, below: Side | _End, part: Scalar) -> list[tuple[Vec, Scalar]]:
+        """Places of the rim over what is below, or before its edge, with weights that fade over a `part` beyond it."""
+        found = []
+        for way in self.ways(below.normal):
+            reach = below.reach(self.middle, way)
+            x = add(self.middle, scale(minimum(self.radius, maximum(reach, 0.0)), way))
+            found.append((x, clip(1.0 - (self.radius - reach) / part, 0.0, 1.0)))
+        return found
 
     def across(self, x: Vec) -> Vec:
         """From the middle to a point, within the plane of the end."""
@@ -110,12 +134,8 @@ def box_cylinder(a: Box, b: Cylinder, R: Mat, c: Vec) -> list[Place]:
     n = closest.normal
     side = Side.of(a, UNIT, (0.0, 0.0, 0.0), n, 1.0)
     end = barrel.end(neg(n))
-    lenient = LENIENT * b.radius
     upright = barrel.faces(n)
-    rim = [
-        Place(side.normal, side.below(x), x, there(compare("lt", -lenient, side.room(x))))
-        for x in end.rim(side.normal)
-    ]
+    rim = [Place(side.normal, side.below(x), x, w, w) for x, w in end.on(side, FADING * b.radius)]
     ball = Sphere(b.radius)
 
     def at(x: Vec) -> Pair:
@@ -124,7 +144,7 @@ def box_cylinder(a: Box, b: Cylinder, R: Mat, c: Vec) -> list[Place]:
         return n, sub(low, scale(dot(n, sub(low, held)), n)), low
 
     lying = over_box(a, barrel.core, at, closest.gap)
-    edges = [place for k in range(4) for place in _edge_within(side, end, k, n, lenient)]
+    edges = [place for k in range(4) for place in _edge_within(side, end, k, n)]
     several = [*_either(upright, rim, lying), *_only(upright, edges)]
     return in_turn(closest, several, a.bounding_radius() + b.bounding_radius())
 
@@ -136,20 +156,18 @@ def cylinder_cylinder(a: Cylinder, b: Cylinder, R: Mat, c: Vec) -> list[Place]:
     closest = _closest(a, b, R, c)
     n = closest.normal
     end_a, end_b = one.end(n), two.end(neg(n))
-    lenient = LENIENT * minimum(a.radius, b.radius)
+    part = FADING * minimum(a.radius, b.radius)
     up_a, up_b = one.faces(n), two.faces(n)
-    of_b = [
-        Place(end_a.normal, end_a.below(x), x, there(compare("lt", -lenient, end_a.room(x))))
-        for x in end_b.rim(end_a.normal)
-    ]
-    of_a = [
-        Place(neg(end_b.normal), x, end_b.below(x), there(compare("lt", lenient, end_b.room(x))))
-        for x in end_a.rim(end_b.normal)
-    ]
+    of_b = [Place(end_a.normal, end_a.below(x), x, w, w) for x, w in end_b.on(end_a, part)]
+    of_a = []
+    for way in end_a.ways(end_b.normal):
+        x = add(end_a.middle, scale(a.radius, way))
+        w = clip(end_b.room(x) / part, 0.0, 1.0)
+        of_a.append(Place(neg(end_b.normal), x, end_b.below(x), w, w))
     both, none = logical("and", up_a, up_b), logical_not(logical("or", up_a, up_b))
     # Four of b's rim, or the line of b on the end of a, or both along each other; likewise for a.
-    b_lies = _only(logical("and", up_a, logical_not(up_b)), _line_on_end(two, end_a, n))
-    a_lies = [p.turned for p in _line_on_end(one, end_b, neg(n))]
+    b_lies = _only(logical("and", up_a, logical_not(up_b)), _line_on_end(two, end_a))
+    a_lies = [p.turned for p in _line_on_end(one, end_b)]
     a_lies = _only(logical("and", up_b, logical_not(up_a)), a_lies)
     along = _only(none, _along(one, two, n))
     lying = _either(logical("and", up_a, logical_not(up_b)), b_lies, _either(none, along, a_lies))
@@ -161,7 +179,18 @@ def cylinder_cylinder(a: Cylinder, b: Cylinder, R: Mat, c: Vec) -> list[Place]:
     return in_turn(closest, several, a.bounding_radius() + b.bounding_radius())
 
 
-def _closest(a: Box | Cylinder, b: Cylinder, R: Mat, c: Vec) -> Place:
+def cylinder_capsule(a: Cylinder, b: Capsule, R: Mat, c: Vec) -> list[Place]:
+    """Places of a cylinder and a capsule; b has rotation R and origin c seen from a."""
+    one = _Barrel(Core((0.0, 0.0, 0.0), UNIT[2], a.radius, a.half_length), UNIT[0])
+    two = _Rod(Core(c, column(R, 2), b.radius, b.half_length), column(R, 0))
+    closest = _closest(a, b, R, c)
+    n = closest.normal
+    upright, lying = one.faces(n), logical_not(two.faces(n))
+    several = _either(upright, _line_on_end(two, one.end(n)), _along(one, two, n))
+    return in_turn(closest, _only(lying, several), a.bounding_radius() + b.bounding_radius())
+
+
+def _closest(a: Box | Cylinder, b: Cylinder | Capsule, R: Mat, c: Vec) -> Place:
     pair = ConvexPair(a, b, R, c)
     return Place(*pair.search(pair.start(None), ITERATIONS), 1.0)
 
@@ -181,18 +210,19 @@ def _either(condition: Scalar, these: Sequence[Place], those: Sequence[Place]) -
     return found
 
 
-def _edge_within(side: Side, end: _End, k: int, way: Vec, lenient: Scalar) -> list[Place]:
+def _edge_within(side: Side, end: _End, k: int, way: Vec) -> list[Place]:
     """Where edge k of a side comes within a rim, at its corner or across the rim, and where it leaves it."""
     corner, last = side.corners[k], side.corners[(k + 1) % 4]
     x, e = end.across(corner), sub(end.across(last), end.across(corner))
-    radius = end.radius - lenient
+    radius = end.radius
     ee, xe = maximum(dot(e, e), TINY), dot(x, e)
     square = xe * xe - ee * (dot(x, x) - radius * radius)
     half = sqrt(maximum(square, TINY))
     enters, leaves = (-xe - half) / ee, (-xe + half) / ee
     meets = compare("lt", 0.0, square)
     inside = logical("and", meets, compare("lt", dot(x, x), radius * radius))
-    on_end = Place(neg(end.normal), corner, end.below(corner), there(inside))
+    weight = clip(end.room(corner) / (FADING * radius), 0.0, 1.0)
+    on_end = Place(neg(end.normal), corner, end.below(corner), weight, weight)
 
     def crossing(part: Scalar) -> Place:
         t = clip(part, 0.0, 1.0)
@@ -236,8 +266,8 @@ def _rims_cross(a: _End, b: _End, way: Vec) -> list[Place]:
     return found
 
 
-def _line_on_end(barrel: _Barrel, end: _End, n: Vec) -> list[Place]:
-    """Both ends of the lowest line of a cylinder that lies on the end of another; n: from that to it."""
+def _line_on_end(barrel: _Barrel, end: _End) -> list[Place]:
+    """Both ends of the lowest line of a cylinder that lies on the end of another; normals from the end."""
     core = barrel.core
     x, e = end.across(core.middle), scale(core.half_length, core.axis)
     e = sub(e, scale(dot(e, end.normal), end.normal))
@@ -281,4 +311,11 @@ def _point_beside(x: Vec, barrel: _Barrel) -> Place:
     return Place(neg(out), x, add(foot, scale(core.radius, out)), 1.0)
 
 
-__all__ = ["WITH_BOX", "WITH_CYLINDER", "box_cylinder", "cylinder_cylinder"]
+__all__ = [
+    "WITH_BOX",
+    "WITH_CAPSULE",
+    "WITH_CYLINDER",
+    "box_cylinder",
+    "cylinder_capsule",
+    "cylinder_cylinder",
+]

@@ -29,6 +29,7 @@ _FORMS = (
     _Form(Box, Capsule, along_lines.PLACES, along_lines.box_capsule),
     _Form(Box, Cylinder, cylinders.WITH_BOX, cylinders.box_cylinder),
     _Form(Cylinder, Cylinder, cylinders.WITH_CYLINDER, cylinders.cylinder_cylinder),
+    _Form(Cylinder, Capsule, cylinders.WITH_CAPSULE, cylinders.cylinder_capsule),
     _Form(Capsule, Capsule, along_lines.PLACES, along_lines.capsule_capsule),
 )
 
