@@ -5,10 +5,10 @@ products of their edges (Gottschalk, Lin and Manocha 1996, OBBTree, section 5). 
 each other overlap in a convex polygon. Its corners are corners of one box, which touch the side of the other, and
 crossings of two edges, which touch along the normal across both.
 
-A corner that slides over an edge of the other box becomes two crossings at the same place, of its two edges. A crossing
-presses with the squared sine of its angle: the two sum to one, so that force and energy go on evenly, and edges that
-come to lie along each other, whose crossing may be anywhere, have none. Where sides lie on each other all weights
-together are four.
+Each corner of the polygon presses with the part of a right angle by which its outline turns there. A corner of a box
+turns by one. As it slides over an edge of the other box it becomes two crossings at the same place, by whose angles the
+outline turns as much, so that force and energy go on evenly; edges that come to lie along each other, whose crossing
+may be anywhere, have no weight. All weights of a polygon together are four.
 
 Differs in: clipping one side against the other (Ericson 2005, Real-Time Collision Detection, section 8.3) gives the
 same polygon, but the normal of one of the boxes to all of its corners; here each has the normal with which its force
@@ -17,6 +17,7 @@ keeps the energy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -25,7 +26,7 @@ from bellcrank.contact.places import Place, there
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
 from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
-from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
 PLACES = 12
@@ -36,6 +37,9 @@ NARROWER = 1e-7
 
 PARALLEL = 1e-8
 """Squared sine below which the product of two edges tells no direction."""
+
+RIGHT = 2.0 / math.pi
+"""One over a right angle [1/rad]."""
 
 RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
@@ -96,12 +100,16 @@ def sum_of(terms: object) -> Scalar:
 class Side:
     """A side of a box: outward normal, its corners in order around, and the unit directions of its edges.
 
-    Edge k runs from corner k to corner k + 1, along edges[k % 2] or against it.
+    edges: Of two sides, across each other.
     """
 
     normal: Vec
     corners: tuple[Vec, ...]
     edges: tuple[Vec, Vec]
+
+    def edge(self, k: int) -> Vec:
+        """The direction from corner k to the next."""
+        return self.edges[k % 2] if k > 1 else neg(self.edges[k % 2])
 
     def reach(self, x: Vec, way: Vec) -> Scalar:
         """How far it is from a point over the side along a way to the edge, negative where it is beyond [m]."""
@@ -153,9 +161,11 @@ def _overlap(a: Side, b: Side, toward: Vec) -> list[Place]:
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
     flat_b = [(dot(e1, x), dot(e2, x)) for x in b.corners]
     of_a, of_b = _inside(flat_a, flat_b), _inside(flat_b, flat_a)
+    # One way around for both.
+    same = _way(flat_a) * _way(flat_b)
     found: list[Place] = []
     for k in range(4):
-        found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward)
+        found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward, same)
     for k, x in enumerate(b.corners):
         found.append(Place(a.normal, a.below(x), x, there(_all_inside(of_b[k]))))
     return found
@@ -164,15 +174,19 @@ def _overlap(a: Side, b: Side, toward: Vec) -> list[Place]:
 Flat = tuple[Scalar, Scalar]
 
 
+def _turn(p: Flat, q: Flat, x: Flat) -> Scalar:
+    return (q[0] - p[0]) * (x[1] - p[1]) - (q[1] - p[1]) * (x[0] - p[0])
+
+
+def _way(polygon: Sequence[Flat]) -> Scalar:
+    """1 where a polygon runs against the clock, -1 with it."""
+    return where(compare("lt", _turn(polygon[0], polygon[1], polygon[2]), 0.0), -1.0, 1.0)
+
+
 def _inside(points: Sequence[Flat], polygon: Sequence[Flat]) -> list[list[Scalar]]:
     """For each point how far inside each edge of a convex polygon it is, times the length of the edge."""
-
-    def turn(p: Flat, q: Flat, x: Flat) -> Scalar:
-        return (q[0] - p[0]) * (x[1] - p[1]) - (q[1] - p[1]) * (x[0] - p[0])
-
-    n = len(polygon)
-    way = where(compare("lt", turn(polygon[0], polygon[1], polygon[2]), 0.0), -1.0, 1.0)
-    return [[way * turn(polygon[j], polygon[(j + 1) % n], x) for j in range(n)] for x in points]
+    n, way = len(polygon), _way(polygon)
+    return [[way * _turn(polygon[j], polygon[(j + 1) % n], x) for j in range(n)] for x in points]
 
 
 def _all_inside(rooms: Sequence[Scalar]) -> Scalar:
@@ -180,18 +194,18 @@ def _all_inside(rooms: Sequence[Scalar]) -> Scalar:
 
 
 def _along_edge(
-    a: Side, b: Side, k: int, here: Sequence[Scalar], there_: Sequence[Scalar], toward: Vec
+    a: Side, b: Side, k: int, here: Sequence[Scalar], next_: Sequence[Scalar], toward: Vec, same: Scalar
 ) -> list[Place]:
     """Where edge k of a begins to overlap b, at its corner or a crossing, and where it ends to, at a crossing.
 
     Its end at the next corner is the beginning of the next edge.
     """
-    lines = [(*b.corners[j], *b.edges[j % 2]) for j in range(4)]
+    lines = [(*b.corners[j], *scale(same, b.edge(j))) for j in range(4)]
     enter: tuple[Scalar, ...] = (0.0, *lines[0])
     leave: tuple[Scalar, ...] = (1.0, *lines[0])
     misses: Scalar = False
     for j in range(4):
-        r, s = here[j], there_[j]
+        r, s = here[j], next_[j]
         out_here, out_there = compare("lt", r, 0.0), compare("lt", s, 0.0)
         misses = logical("or", misses, logical("and", out_here, out_there))
         goes_in = logical("and", out_here, logical_not(out_there))
@@ -202,10 +216,8 @@ def _along_edge(
     over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
     corner = a.corners[k]
     on_side = Place(neg(b.normal), corner, b.below(corner), there(_all_inside(here)))
-    first = _crossing(corner, a.edges[k % 2], enter, toward, over)
-    last = _crossing(
-        corner, a.edges[k % 2], leave, toward, logical("and", over, compare("lt", leave[0], 1.0))
-    )
+    first = _crossing(corner, a.edge(k), enter, toward, over)
+    last = _crossing(corner, a.edge(k), leave, toward, logical("and", over, compare("lt", leave[0], 1.0)))
     inside = _all_inside(here)
     return [Place.of(list(chosen(inside, on_side.numbers, first.numbers))), last]
 
@@ -222,9 +234,9 @@ def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Sca
     way = where(compare("lt", dot(across, toward), 0.0), -1.0, 1.0)
     seen = logical("and", is_there, compare("lt", PARALLEL, sine2))
     n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
-    # The weight 1 - cosine^2 changes by 2 cosine (u x v) . w, where b turns at w against a.
-    twist = -2.0 * cosine * way * sqrt(maximum(sine2, PARALLEL))
-    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), sine2, twist)
+    angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
+    # The angle grows by u x v / |u x v| . w, where b turns at w against a.
+    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), RIGHT * angle, -RIGHT * way)
 
 
 __all__ = ["PLACES", "Side", "places"]

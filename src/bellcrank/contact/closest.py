@@ -19,6 +19,7 @@ from bellcrank.contact.partners import SAMPLE_IT, why_not
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import (
     Box,
+    Capsule,
     Cylinder,
     Ellipsoid,
     Plane,
@@ -93,6 +94,16 @@ def closest(
     if isinstance(shape_a, PairSpot):
         return _at_place(shape_a, R_a, p_a, shape_b, R_b, p_b)
     check_pair(shape_a, shape_b)
+    if all(isinstance(s, Box) for s in (shape_a, shape_b)):
+        raise ModelError(
+            "Box and Box: two boxes touch at several places, not at one point; see box_box.places"
+        )
+    if any(isinstance(s, Box) for s in (shape_a, shape_b)) and any(
+        isinstance(s, Capsule) for s in (shape_a, shape_b)
+    ):
+        # The last of their places.
+        found = _at_place(PairSpot(shape_a, -1), R_a, p_a, shape_b, R_b, p_b)
+        return replace(found, distance=found.held, room=None)
     if _turned(shape_a, shape_b):
         found = closest(shape_b, R_b, p_b, shape_a, R_a, p_a, neg(guess) if guess else None, iterations)
         return replace(found, normal=neg(found.normal), point_a=found.point_b, point_b=found.point_a)

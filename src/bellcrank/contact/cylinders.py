@@ -1,10 +1,10 @@
 """Cylinders on boxes, capsules and each other: flat ends on flat sides, sides along lines, or the closest points.
 
 An end on a side presses with four places of its rim, one of them the lowest, as on a plane; with the corners of the
-side that are within the rim; and where edges, or the other rim, cross it, by the squared sine of the angle as in
-:mod:`bellcrank.contact.box_box`. Places of a rim that stands over an edge move back to it and fade out. A cylinder that
-lies on its side touches with both ends of its lowest line. Each is there only while the other shape is below it. These
-and the closest points count in turn (:func:`bellcrank.contact.places.in_turn`).
+side that are within the rim; and where edges, or the other rim, cross it, by the squared sine of the angle. Places of a
+rim that stands over an edge move back to it and fade out. A cylinder that lies on its side touches with both ends of
+its lowest line. Each is there only while the other shape is below it. These and the closest points count in turn
+(:func:`bellcrank.contact.places.in_turn`).
 """
 
 from __future__ import annotations

@@ -114,6 +114,9 @@ def touching(a: Shape, b: Shape, rigid: bool = False) -> list[tuple[Shape, Shape
     of_a, of_b = spots(a, b, rigid), spots(b, a, rigid)
     if of_a or of_b:
         return [*((s, b) for s in of_a), *((a, s) for s in of_b)]
+    if rigid and any(isinstance(shape, Cylinder) for shape in (a, b)):
+        # The lowest place of a rim that stands level turns with any speed: no constraint follows it.
+        return []
     return [(PairSpot(a, k), b) for k in range(count(a, b))]
 
 

@@ -13,7 +13,7 @@ from bellcrank.contact.laws import FACTORS, ForceLaw
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.search import held
-from bellcrank.contact.shapes import Plane, Shape, Sphere
+from bellcrank.contact.shapes import Box, Plane, Shape, Sphere
 from bellcrank.contact.source import Source, input_names, leader, local_of
 from bellcrank.contact.spots import touching
 from bellcrank.errors import ModelError
@@ -157,6 +157,11 @@ def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = Fal
     points = 1 if points is None else points
     if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
+    if points == 1 and isinstance(a, Box) and isinstance(b, Box):
+        raise ModelError(
+            f"{who}: two boxes touch at {len(touching(a, b, rigid))} points, and a single one would jump from "
+            "corner to corner; leave points= out"
+        )
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
         most = len(touching(a, b, rigid))
         of = "points= belongs to surfaces of samples and of patches"

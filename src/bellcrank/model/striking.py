@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bellcrank.contact.shapes import Box, Cylinder, Shape
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
@@ -34,6 +35,7 @@ def striking_contacts(
         raise ModelError(
             f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
         )
+    _check_standing(who, a.shape, b.shape)
     touching = at_spots(points, a, b, rigid=True)
     count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape, rigid=True)
     mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
@@ -49,6 +51,16 @@ def striking_contacts(
         found.append(Contact(own, *sides, restitution, mu, law, name, count))
     remember_search(parameters, name, a, b)
     return found
+
+
+def _check_standing(who: str, a: Shape, b: Shape) -> None:
+    """Raise for a cylinder that may stand on a box: no rigid contact follows its rim there."""
+    if any(isinstance(s, Box) for s in (a, b)) and any(isinstance(s, Cylinder) for s in (a, b)):
+        raise ModelError(
+            f"{who}: {type(a).__name__} and {type(b).__name__} may stand on each other, with a rim that no impulsive "
+            f"contact follows; add treatment='continuous', or give the cylinder as a mesh (Sampled.from_mesh) and the "
+            "contact points=8"
+        )
 
 
 __all__ = ["striking_contacts"]
