@@ -51,9 +51,9 @@ def contact_force(
     stiffness: K of F = K d^exponent [N/m^exponent]; or young: Young's modulus [Pa], one number for both bodies or
     one each, infinite for a rigid one, with poisson: Poisson's ratio likewise; then K follows the local curvatures
     (Hertz, elliptic contact). points: At how many points at most a sampled surface touches at a time, 1 where missing.
-    A capsule, a cylinder or a box touches a plane with its ends, rims or corners, and boxes, capsules and cylinders each
-    other at several places (:mod:`bellcrank.contact.side_by_side`): all of them where points is missing, or at one
-    point for points=1. Each point presses with the whole stiffness; of several points the
+    A capsule, a cylinder or a box touches a plane with its ends, rims or corners, and boxes, capsules and cylinders
+    each other at several places (:mod:`bellcrank.contact.side_by_side`): all of them where points is missing, or at
+    one point for points=1. Each point presses with the whole stiffness; of several points the
     forces are called "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping:
     Of Kelvin and Voigt's law [N s/m], which knows no restitution.
     approach_speed: Of the touch [m/s], used until a run meets the first; it is kept in the parameter
