@@ -236,8 +236,9 @@ def test_a_box_slides_over_an_edge_and_tips(treatment: str) -> None:
     )
     result = system.simulate(0.3, initial={"flight": {"velocity": (1, 0, 0)}}, output=31)
     x, z, _ = sliding_over_an_edge(0.1)
-    assert result["body.position.x"][-1] == pytest.approx(0.3 + x, abs=1e-9 if rigid else 1e-4)
-    assert result["body.position.z"][-1] == pytest.approx(0.1 + z, abs=1e-9 if rigid else 1e-4)
+    # One of two boxes is taken narrower by 1e-7, here by 3e-8 m.
+    assert result["body.position.x"][-1] == pytest.approx(0.3 + x, abs=1e-7 if rigid else 1e-4)
+    assert result["body.position.z"][-1] == pytest.approx(0.1 + z, abs=1e-7 if rigid else 1e-4)
     assert np.ptp(np.asarray(result["body.position.z"])[:20]) < (1e-9 if rigid else 1e-5)
     if rigid:
         # Corners over the edge at 0.1 s; from there on the edge bears where it crosses the box.
@@ -291,7 +292,7 @@ def test_a_stack_of_boxes_stands(treatment: str) -> None:
         own = body.box(0.1, 0.1, 0.1)
         system.contact(f"under {name}", below, own, **chosen)
         below = own
-    result = system.simulate(0.4)
+    result = system.simulate(0.4 if treatment == "impulsive" else 0.8)
     contacts = system.contacts if treatment == "impulsive" else system.forces
     for name, weight in (("lower", 2 * G), ("upper", G)):
         borne = sum(result[f"{c}.force.z"][-1] for c in contacts if c.startswith(f"under {name}"))

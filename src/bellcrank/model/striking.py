@@ -28,7 +28,8 @@ def striking_contacts(
 
     points: At how many points at most a surface of data touches at a time, 1 where missing. A capsule, a cylinder or a
     box touches a plane with its ends, rims or corners, and boxes and capsules each other at several places: all of
-    them where points is missing, or at one point for points=1. pressing: What belongs to the other treatment, and is refused.
+    them where points is missing, or at one point for points=1. pressing: What belongs to the other treatment, and is
+    refused.
     """
     who = f"contact {name!r}"
     if pressing:
