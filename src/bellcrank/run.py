@@ -97,6 +97,7 @@ class Run:
             *(f"state {name}" for name in m.linkage.states),
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
+        scales, sizes = tolerance_scales(m, machine.partition)
         return Problem(
             rhs=machine.rates.address,
             y0=machine.pack(q, u),
@@ -110,7 +111,8 @@ class Run:
             terminal=tuple(e.stops for e in self.events),
             names=names,
             event_names=tuple(e.name for e in self.events),
-            scales=tolerance_scales(m, machine.partition),
+            scales=scales,
+            sizes=sizes,
             independence=self.independence,
             keep=tuple(keep),
         )

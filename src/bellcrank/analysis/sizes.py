@@ -1,4 +1,4 @@
-"""How large a mechanism is: what its absolute tolerances of lengths go by."""
+"""How large a mechanism and its bodies are: what tolerances of lengths go by."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import Partition
 from bellcrank.mechanics.links import LinkKind
+from bellcrank.model import checks
+from bellcrank.model.forces import ContactForce
 from bellcrank.model.frames import Frame
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
+    from bellcrank.model.contacts import Contact, PlacedShape
     from bellcrank.model.system import System
 
 Array = NDArray[np.float64]
@@ -25,6 +28,10 @@ One this many times larger is taken for large: then lengths are not held against
 
 FAR = 1e3
 """Coordinates [m] from which on lengths are resolved less finely, in proportion: rounding is 1e-13 m there."""
+
+
+ENDLESS = 1e100
+"""Radius [m] around shapes without end, as planes."""
 
 
 def _points(system: System) -> Array:
@@ -46,36 +53,92 @@ def extent(system: System) -> float:
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0
 
 
-def length_scale(system: System) -> float:
-    """What absolute tolerances of lengths are multiplied by: one, but less in mechanisms much smaller than a metre.
+def reach(system: System) -> float:
+    """The largest coordinate of joints, centers of mass and points of forces in the start pose [m]."""
+    return float(np.abs(_points(system)).max(initial=0.0))
 
-    More where coordinates are so large that their own rounding counts.
+
+def length_scale(system: System) -> float:
+    """What the tolerance with which loops are closed is multiplied by.
+
+    One, but less in mechanisms much smaller than a metre, and more where coordinates are so large that their own
+    rounding counts.
     """
-    points = _points(system)
-    if not len(points):
-        return 1.0
-    size, reach = float(np.ptp(points, axis=0).max()), float(np.abs(points).max())
-    return max(min(1.0, COUNTED * size) if size > 0.0 else 1.0, reach / FAR)
+    return max(small(extent(system)), reach(system) / FAR)
+
+
+def small(length: float) -> float:
+    """One, but less where a mechanism of this size [m] is much smaller than a metre."""
+    return min(1.0, COUNTED * length) if length > 0.0 else 1.0
 
 
 def length_unit(system: System) -> float:
-    """The length [m] that counts as much as a radian where pivots are compared: one, but more in large mechanisms."""
-    return max(1.0, extent(system) / COUNTED)
+    """The length [m] that counts as much as a radian where pivots are compared.
 
-
-def tolerance_scales(mechanism: Mechanism, partition: Partition) -> Array | None:
-    """What the absolute tolerance of each entry of the integrator's state is multiplied by; angles by one.
-
-    None where all are.
+    One, but more in large mechanisms and less in small ones.
     """
-    linkage = mechanism.linkage
-    scale = mechanism.length_scale
-    if scale == 1.0:
-        return None
+    return max(small(size(system)), extent(system) / COUNTED)
+
+
+def body_sizes(system: System) -> dict[str, float]:
+    """How large each body is [m]: the longest way from its center of mass to its joints, forces and shapes, and over
+    these; zero of a body of which nothing is told but where it is."""
+    found = {name: 0.0 for name, body in system.bodies.items() if not body.is_ground}
+
+    def spread(frame: object, radius: float = 0.0) -> None:
+        if isinstance(frame, Frame) and frame.body.name in found:
+            center = checks.numeric(frame.body.center_of_mass, frame.body.parameters)
+            way = checks.numeric(frame.position, frame.body.parameters) - center
+            found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(way)) + radius)
+
+    for thing in (*system.joints.values(), *system.forces.values()):
+        for key in ("a", "b", "frame"):
+            spread(getattr(thing, key, None))
+    for contact in touching(system):
+        for side in (contact.a, contact.b):
+            spread(side.frame, _radius(side))
+    return found
+
+
+def size(system: System) -> float:
+    """How large the largest body is, or the mechanism where nothing is told of its bodies [m]; wherever it is."""
+    return max(body_sizes(system).values(), default=0.0) or extent(system)
+
+
+def touching(system: System) -> list[Contact]:
+    """All contacts, of both treatments."""
+    pressed = [f.contact for f in system.forces.values() if isinstance(f, ContactForce)]
+    return [*system.contacts.values(), *pressed]
+
+
+def _radius(side: PlacedShape) -> float:
+    """Of the ball around a shape [m]; zero of one without end."""
+    radius = side.frame.body.parameters.value(side.shape.bounding_radius())
+    return radius if radius < ENDLESS else 0.0
+
+
+def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array | None, Array | None]:
+    """What the absolute tolerance of each entry of the integrator's state is multiplied by, angles by one; and the
+    size against which errors of lengths are held, below zero for all else.
+
+    The size of a length is that of the bodies its joint moves; that of the mechanism where nothing is told of theirs.
+    None where all multipliers are one, where there are no lengths.
+    """
+    linkage, system = mechanism.linkage, mechanism.system
+    of_body, whole = body_sizes(system), extent(system)
+    scale = max(small(size(system)), size(system) / COUNTED)
     q, u = np.ones(linkage.positions), np.ones(linkage.speeds)
+    sizes = np.full(len(q) + len(partition.independent), -1.0)
     for link in linkage.links:
         if link.kind is LinkKind.PRISMATIC:
-            q[link.q] = u[link.u] = scale
+            positions, speeds = slice(link.q, link.q + 1), slice(link.u, link.u + 1)
         elif link.kind is LinkKind.FREE:
-            q[link.q : link.q + 3] = u[link.u + 3 : link.u + 6] = scale
-    return np.concatenate([q, u[list(partition.independent)]])
+            positions, speeds = slice(link.q, link.q + 3), slice(link.u + 3, link.u + 6)
+        else:
+            continue
+        joint = system.joints.get(link.joint)
+        bodies = () if joint is None else (joint.a.body.name, joint.b.body.name)
+        sizes[positions] = max(*(of_body.get(name, 0.0) for name in bodies), 0.0) or whole
+        q[positions] = u[speeds] = scale
+    scales = None if scale == 1.0 else np.concatenate([q, u[list(partition.independent)]])
+    return scales, sizes if np.any(sizes >= 0.0) else None

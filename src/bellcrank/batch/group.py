@@ -15,12 +15,13 @@ from bellcrank.batch.lanes import ACTIVE, FLAG, FROM_START, LANE_ROWS, LANES, OR
 from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.gaps import watching
-from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options
+from bellcrank.simulate.run import hold
 from bellcrank.simulate.status import Status
 from bellcrank.traced import Traced
 
@@ -42,6 +43,7 @@ class LaneMachine:
     projection: Kernel | None
     full: Kernel
     scales: Array | None
+    sizes: Array | None
     rank: float = 1.0
 
     @property
@@ -63,8 +65,8 @@ def _compiled(mechanism: Mechanism) -> LaneMachine:
     if needs_projection(mechanism):
         projection = compile_program(mechanism.projection(mechanism.partition, with_rank=True), LANES)
     rates, full = compile_program(traced.rates, LANES), compile_program(traced.full, LANES)
-    scales = tolerance_scales(mechanism, mechanism.partition)
-    return LaneMachine(traced, rates, projection, full, scales, _rank(mechanism, projection))
+    scales, sizes = tolerance_scales(mechanism, mechanism.partition)
+    return LaneMachine(traced, rates, projection, full, scales, sizes, _rank(mechanism, projection))
 
 
 def _rank(mechanism: Mechanism, projection: Kernel | None) -> float:
@@ -87,8 +89,7 @@ class Watch:
 
 def watched(mechanism: Mechanism, events: Sequence[Event]) -> Watch | None:
     """What may end the common path of a mechanism: events, and gaps of contacts that close."""
-    pairs = [ContactPair.of(c, mechanism.linkage) for c in mechanism.system.contacts.values()]
-    functions = [*events, *(e for pair in pairs for e in watching(pair))]
+    functions = [*events, *(e for pair in placed_pairs(mechanism) for e in watching(pair))]
     if not functions:
         return None
     program = watch_program(mechanism, mechanism.partition, functions)
@@ -140,9 +141,7 @@ class LaneGroups:
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
         self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
         self.addresses[queue.ADVANCE] = advance_lanes.address
-        self.v[at.ATOL] = options.absolute(n)[:, None]
-        if machine.scales is not None:
-            self.v[at.ATOL] *= machine.scales[:, None]
+        hold(self.v, options, machine.scales, machine.sizes)
         self._template(integrator.order, len(directions))
         self.ints[queue.PARAMETERS] = parameters
         arrays = (

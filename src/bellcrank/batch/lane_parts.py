@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.simulate.beginning import AT_FIRST
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.embedded import COLUMNS, DENSE_EXTRA, ERRORS, EXTRAS, NODES, STAGES, STARTS, WEIGHTS
 from bellcrank.simulate.layout import (
-    ATOL,
     CORRECTIONS,
     DENSE,
     DENSE_ROWS,
@@ -40,7 +40,7 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.steps import BESIDE, CLOSE, ONCE, ROUNDING, SHARE
-from bellcrank.simulate.vectors import hermite
+from bellcrank.simulate.vectors import allowed, hermite, magnitude
 from bellcrank.simulate.vocabulary import call, call_at
 
 Floats = NDArray[np.float64]
@@ -165,21 +165,20 @@ def lost_lanes(addresses: Ints, ints: Ints, reals: Floats, g: Floats) -> bool:
 
 @part
 def worst_norm(reals: Floats, v: Floats, g: Floats, row: int, a: int, b: int, keep: bool) -> float:
-    """The largest over the active lanes of the root mean square of v[row] / (atol + rtol max(|v[a]|, |v[b]|)).
+    """The largest over the active lanes of the root mean square of v[row] over the error allowed.
 
     What is not a number counts as infinite. keep: leave the norm of each lane in g.
     """
-    rtol = reals[RTOL]
     n = v.shape[1]
     t0 = 0.0
     t1 = 0.0
     t2 = 0.0
     t3 = 0.0
     for i in range(0, n, 4):
-        r0 = v[row, i] / (v[ATOL, i] + rtol * max(abs(v[a, i]), abs(v[b, i])))
-        r1 = v[row, i + 1] / (v[ATOL, i + 1] + rtol * max(abs(v[a, i + 1]), abs(v[b, i + 1])))
-        r2 = v[row, i + 2] / (v[ATOL, i + 2] + rtol * max(abs(v[a, i + 2]), abs(v[b, i + 2])))
-        r3 = v[row, i + 3] / (v[ATOL, i + 3] + rtol * max(abs(v[a, i + 3]), abs(v[b, i + 3])))
+        r0 = v[row, i] / allowed(reals, v, i, a, b)
+        r1 = v[row, i + 1] / allowed(reals, v, i + 1, a, b)
+        r2 = v[row, i + 2] / allowed(reals, v, i + 2, a, b)
+        r3 = v[row, i + 3] / allowed(reals, v, i + 3, a, b)
         t0 += r0 * r0
         t1 += r1 * r1
         t2 += r2 * r2
@@ -341,14 +340,18 @@ def begin_lanes(
     for i in range(n):
         v[Y, i] = x[4 + i]
     rates_lanes(addresses, ints, x, v, reals[T], F)
-    d0 = worst_norm(reals, v, g, Y, Y, Y, True)
+    for i in range(n):
+        v[WORK, i] = magnitude(reals, v, i)
+    d0 = worst_norm(reals, v, g, WORK, Y, Y, True)
     d1 = worst_norm(reals, v, g, F, Y, Y, True)
     if not math.isfinite(d0 + d1):
         return False
     reals[ERROR_OLD] = 1e-4
     if reals[H] <= 0.0:
-        h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-        h = min(min(h, reals[T_STOP] - reals[T]), reals[MAX_STEP])
+        remaining = reals[T_STOP] - reals[T]
+        brief = AT_FIRST * remaining
+        h = brief if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+        h = min(min(h, remaining), reals[MAX_STEP])
         for i in range(n):
             x[4 + i] = v[Y, i] + h * v[F, i]
         rates_lanes(addresses, ints, x, v, reals[T] + h, F_NEW)
@@ -356,7 +359,7 @@ def begin_lanes(
             v[WORK, i] = (v[F_NEW, i] - v[F, i]) / h
         d2 = worst_norm(reals, v, g, WORK, Y, Y, False)
         steepest = max(d1, d2)
-        longer = max(1e-6, 1e-3 * h)
+        longer = max(brief, 1e-3 * h)
         if steepest > 1e-15:
             longer = (0.01 / steepest) ** (1.0 / (order + 1.0))
         reals[H] = min(100.0 * h, longer) if math.isfinite(d2) else 1e-3 * h

@@ -11,8 +11,9 @@ direction d: p_t = -mu p_n d.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,12 +86,21 @@ class CoulombProblem:
         return bool(np.any(self.slip[i]))
 
     def solve(self) -> CoulombSolution | None:
-        """The solution, or None where there is none (impossible but with sliding friction: Painleve)."""
+        """The solution, or None where there is none (impossible but with sliding friction: Painleve).
+
+        Solved with mobilities and velocities about one, whatever the masses; powers of two leave the digits alone.
+        """
+        mobility = _power_of_two(float(np.max(np.diag(self.W), initial=0.0)))
+        speed = _power_of_two(self.size)
+        plain = replace(self, W=self.W / mobility, b=self.b / speed, least=self.least * (mobility / speed))
         if self.rows < 3 or not np.any(self.mu > 0.0):
-            p = self.polyhedral([np.array([[1.0], [-1.0]])] * len(self.mu))
+            p = plain.polyhedral([np.array([[1.0], [-1.0]])] * len(self.mu))
         else:
-            p = _circular(self)
-        return None if p is None else CoulombSolution(p, self.W @ p + self.b, self.miss(p))
+            p = _circular(plain)
+        if p is None:
+            return None
+        p = p * (speed / mobility)
+        return CoulombSolution(p, self.W @ p + self.b, self.miss(p))
 
     def miss(self, p: Array) -> float:
         """The largest violation of the conditions, as a velocity, over the size of b."""
@@ -203,6 +213,11 @@ def _by_turns(problem: CoulombProblem) -> Array | None:
             if best_miss < GOOD:
                 break
     return best
+
+
+def _power_of_two(size: float) -> float:
+    """The one next to a size; one where there is none."""
+    return float(2.0 ** round(math.log2(size))) if 1e-290 < size < 1e290 else 1.0
 
 
 def one_contact(W: Array, b: Array, mu: float, least: float = 0.0) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.events import watch_program
 from bellcrank.impacts.gaps import watching
-from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanism import analyse
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def told(system: System) -> str:
     """In letters: models that give other numbers are told in others."""
     m = analyse(system)
-    pairs = [ContactPair.of(contact, m.linkage) for contact in system.contacts.values()]
-    gaps = watch_program(m, m.partition, [event for pair in pairs for event in watching(pair)])
+    gaps = watch_program(m, m.partition, [event for pair in placed_pairs(m) for event in watching(pair)])
     start = [m.start.t, *m.start.q.tolist(), *m.start.u.tolist()]
     parameters = dict(zip(m.mechanics.parameters, (float(v) for v in m.parameter_values), strict=True))
     contacts = [(c.name, c.restitution, c.friction, c.law) for c in system.contacts.values()]

@@ -49,7 +49,7 @@ def numeric_rows(kin: Kinematics, constraints: Sequence[Constraint], t: float) -
 
 
 def compared(linkage: Linkage, J: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows in which lengths stand beside angles: speeds by their units and rows of size one, in large mechanisms.
+    """Rows in which lengths stand beside angles: speeds by their units, rows of size one, in large and small ones.
 
     Elsewhere they are left as they are.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from bellcrank.errors import SingularMechanism
@@ -10,24 +11,52 @@ from bellcrank.program.trace import Scalar
 THRESHOLD = 0.02
 """A pivot may be this much smaller than the largest entry of its row."""
 
+Rows = dict[int, dict[int, float]]
+
 
 def sparse_pivots(
     matrix: Mapping[int, Mapping[int, Scalar]], sample: Callable[[Sequence[Scalar]], list[float]]
 ) -> list[tuple[int, int]]:
     """Markowitz's rule with threshold pivoting on the values in the reference state.
 
-    Rows are equilibrated first, so that forces and lengths are compared fairly.
+    Rows are equilibrated first, so that forces and lengths are compared fairly; where that is not enough, speeds and
+    multipliers by the masses they belong to.
     """
     keys = [(i, j) for i, row in matrix.items() for j in row]
     values = sample([matrix[i][j] for i, j in keys])
     rows: dict[int, dict[int, float]] = {i: {} for i in matrix}
     for (i, j), value in zip(keys, values, strict=True):
         rows[i][j] = value
-    scale = {i: max((abs(x) for x in row.values()), default=0.0) for i, row in rows.items()}
+    if any(not any(row.values()) for row in rows.values()):
+        raise SingularMechanism("an equation of motion has no entry: a massless part moves freely")
+    try:
+        return _order(_by_rows(rows))
+    except SingularMechanism:
+        # Masses of a nanogram beside directions of a constraint are small, but not zero.
+        return _order(_by_rows(_by_masses(rows)))
+
+
+def _by_rows(rows: Rows) -> Rows:
+    """Every row over its largest entry."""
+    largest = {i: max(abs(x) for x in row.values()) or 1.0 for i, row in rows.items()}
+    return {i: {j: x / largest[i] for j, x in row.items()} for i, row in rows.items()}
+
+
+def _by_masses(rows: Rows) -> Rows:
+    """Every speed over the root of its mass, every multiplier over the largest entry that this leaves in its row.
+
+    Then all entries are plain numbers, whatever the units and the size of the mechanism.
+    """
+    by = {i: math.sqrt(abs(row.get(i, 0.0))) for i, row in rows.items()}
     for i, row in rows.items():
-        if scale[i] == 0.0:
-            raise SingularMechanism("an equation of motion has no entry: a massless part moves freely")
-        rows[i] = {j: x / scale[i] for j, x in row.items()}
+        if by[i] == 0.0:
+            by[i] = max((abs(x) / by[j] for j, x in row.items() if by.get(j)), default=0.0) or 1.0
+    return {i: {j: x / (by[i] * by[j]) for j, x in row.items()} for i, row in rows.items()}
+
+
+def _order(given: Rows) -> list[tuple[int, int]]:
+    """Pivots of scaled rows, one after the other."""
+    rows = {i: dict(row) for i, row in given.items()}
     by_column: dict[int, set[int]] = {}
     for i, row in rows.items():
         for j in row:

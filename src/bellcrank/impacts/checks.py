@@ -10,12 +10,12 @@ from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism
 
 TOUCHING = 1e-8
-"""Contacts nearer than this at an impact take part in it [m]."""
+"""Contacts nearer than this part of the unit of length at an impact take part in it."""
 
 
 def check_apart(pair: ContactPair, s: ContactState) -> None:
     """Shapes may touch at the start, not overlap."""
-    if s.gap >= -TOUCHING:
+    if s.gap >= -TOUCHING * pair.length:
         return
     a, b = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
     way = ", ".join(f"{-s.gap * x + 0.0:.4g}" for x in s.normal)

@@ -30,6 +30,7 @@ from bellcrank.impacts.records import ContactChange, ImpactRecord
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.impacts.surfaces import Surfaces
+from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 
@@ -41,11 +42,11 @@ AT_REST = 2e-6
 HIDDEN = 1e-4
 """The same where the last impact was not seen at zero gap but below: the bounce before was as low as that."""
 SLOWEST = 1e-3
-"""Approaches are never taken to be slower than this when rest is judged by them [m/s]."""
+"""Approaches are never taken to be slower than this part of the unit of speed when rest is judged by them."""
 HOLDING = 1e-9
 """Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
-"""Slip below this is none [m/s]; more than that with which sliding in space ends or begins."""
+"""Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
 ROUNDING = 1e-9
@@ -69,10 +70,11 @@ class Contacts:
     @staticmethod
     def of(base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL) -> Contacts:
         """Place all contacts; pairs that overlap at the start, or can never meet, are refused."""
-        pairs = tuple(ContactPair.of(c, base.linkage) for c in base.system.contacts.values())
+        pairs = placed_pairs(base)
         contacts = Contacts(base, pairs, propagation)
         # Compiled once for all runs of a mechanism; contacts are known by identity.
-        shared = base.compiled.setdefault(("contacts", *base.system.contacts.values()), ({}, {}))
+        units = tuple((pair.length, pair.speed) for pair in pairs)
+        shared = base.compiled.setdefault(("contacts", *base.system.contacts.values(), units), ({}, {}))
         contacts._made, contacts._variants = shared
         for pair in pairs:
             check_movable(pair, base)
@@ -90,7 +92,7 @@ class Contacts:
     @cached_property
     def surfaces(self) -> Surfaces:
         """Those with surfaces of data."""
-        return Surfaces.of(self.base)
+        return Surfaces.of(self.base, self.pairs)
 
     @property
     def tangents(self) -> int:
@@ -189,7 +191,7 @@ class Contacts:
         """Forces so small beside those that accelerate the contacts here that they are none [N]."""
         M, states, u_i, partition = self._at(state, p)
         free = self._free(state, p, partition, u_i, range(len(self.names)))
-        size = ROUNDING * (1.0 + float(np.abs(free).max()))
+        size = ROUNDING * (max(p.speed / p.time for p in self.pairs) + float(np.abs(free).max()))
         return {
             name: size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
             for name, s in zip(self.names, states, strict=True)
@@ -229,7 +231,7 @@ class Contacts:
         """
         _, states, u_i, partition = self._at(state, p)
         names = self.names
-        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING or names[k] in {*struck, *jammed}]
+        near = [k for k in range(len(names)) if self._touches(k, states) or names[k] in {*struck, *jammed}]
         digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
@@ -245,22 +247,28 @@ class Contacts:
         _, states, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
         return State(state.t, state.q, u.copy()), self._staying(near, states, after)
 
+    def _touches(self, k: int, states: Sequence[ContactState]) -> bool:
+        return states[k].gap <= TOUCHING * self.pairs[k].length
+
+    def _fastest(self, k: int) -> float:
+        """The fastest approach of a contact so far [m/s], or so slow a one that it does not matter."""
+        return max(self.fastest.get(self.names[k], 0.0), SLOWEST * self.pairs[k].speed)
+
     def _staying(self, near: Sequence[int], states: Sequence[ContactState], u_i: Array) -> list[str]:
         """Contacts that touch and part so slowly that their bouncing has converged."""
         found = []
         for k in near:
             speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
-            scale = max(self.fastest.get(self.names[k], 0.0), SLOWEST)
             # A bounce that hides its own end between rounding and what is missed is as good as none.
-            share = HIDDEN if states[k].gap < -0.5 * MISSED[0] else AT_REST
-            if abs(speed) <= share * scale:
+            share = HIDDEN if states[k].gap < -0.5 * MISSED[0] * self.pairs[k].length else AT_REST
+            if abs(speed) <= share * self._fastest(k):
                 found.append(self.names[k])
         return found
 
     def resting(self, state: State, p: Array) -> list[str]:
         """Contacts that touch, and do not bounce any more."""
         _, states, u_i, _ = self._at(state, p)
-        near = [k for k, s in enumerate(states) if s.gap <= TOUCHING]
+        near = [k for k in range(len(states)) if self._touches(k, states)]
         return self._staying(near, states, u_i)
 
     def settle(
@@ -305,8 +313,8 @@ class Contacts:
         W = delassus(M, [states[k].rows for k in wanted])
         slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
         for i, k in enumerate(wanted):
-            scale = max(self.fastest.get(self.names[k], 0.0), SLOWEST)
-            if self.names[k] in stopped or np.linalg.norm(slip[i]) <= max(1e-7 * scale, STILL):
+            none = max(1e-7 * self._fastest(k), STILL * self.pairs[k].speed)
+            if self.names[k] in stopped or np.linalg.norm(slip[i]) <= none:
                 slip[i] = 0.0
         friction = [self.pairs[k].contact.friction for k in wanted]
         found = contact_forces(W, free, friction, slip, tangents=self.tangents)
@@ -324,7 +332,7 @@ class Contacts:
     def ready(
         self, modes: Modes, state: State, p: Array, ahead: State | None = None
     ) -> tuple[State, dict[str, Mode]]:
-        """State and modes with which a segment begins: slip set off, and shared what is borne.
+        """State and modes with which a segment begins: at rest or set off, and shared what is borne.
 
         ahead: Just after it, where it shows better which of them bear.
         """
@@ -336,20 +344,27 @@ class Contacts:
         return state, {name: replace(mode, toward=()) for name, mode in shared.items()}
 
     def set_off(self, modes: Modes, state: State, p: Array) -> State:
-        """The state in which contacts that begin to slide in space have a slip, too small to matter."""
-        if not any(mode.toward for mode in modes.values()):
+        """The state in which contacts rest against each other, and those that begin to slide in space have a slip.
+
+        What bounces and slips are left, too small to matter, impulses take away: the masses tell how.
+        """
+        if not modes:
             return state
         M, states, u_i, partition = self._at(state, p)
-        rows, wanted = [], []
+        rows, change = [], list[float]()
         for k, name in enumerate(self.names):
             if name in modes:
                 mode = modes[name]
                 held = states[k].rows if mode.sticking or mode.toward else states[k].rows[:1]
                 rows.append(held)
-                wanted += [0.0, *(SETTING_OFF * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
+                slow = SETTING_OFF * self.pairs[k].speed
+                wanted = [0.0, *(slow * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
+                change += (np.array(wanted) - held @ u_i - states[k].drift[: len(held)]).tolist()
+        if not any(change):
+            return state
         J = np.vstack(rows)
         inverse = np.linalg.solve(M, J.T)
-        u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(wanted), rcond=1e-12)[0]
+        u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(change), rcond=1e-12)[0]
         x = np.concatenate([[state.t], state.q, u_i, p])
         return State(state.t, state.q, self.impact_program(partition).evaluate(x)[2].copy())
 
@@ -385,7 +400,8 @@ class Contacts:
             W = delassus(M, [states[i].rows for i in rows])
             mu = [self.pairs[i].contact.friction for i in others]
             slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
-            slip[np.linalg.norm(slip, axis=1) <= STILL] = 0.0
+            none = STILL * np.array([self.pairs[i].speed for i in others])
+            slip[np.linalg.norm(slip, axis=1) <= none] = 0.0
             try:
                 held = contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1)
             except JammedContact:

@@ -11,8 +11,8 @@ from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
 
 MISSED = (1e-9, 1e-7, 1e-5)
-"""A gap below minus this was not seen at its zero, because the bounce before was too low; it strikes there [m]. Where
-other contacts close that were as good as closed, the body may be moved by more than the first."""
+"""A gap below minus this part of the unit of length was not seen at its zero, because the bounce before was too low; it
+strikes there. Where other contacts close that were as good as closed, the body may be moved by more than the first."""
 
 
 class Gap(StateEvent):
@@ -46,7 +46,7 @@ def watching(pair: ContactPair) -> list[Event]:
     return [
         Gap(name, direction=-1, trace=gap),
         GapRate(name, direction=RATE, trace=rate),
-        *(Missed(name, direction=-1, trace=partial(deeper, by)) for by in MISSED),
+        *(Missed(name, direction=-1, trace=partial(deeper, by * pair.length)) for by in MISSED),
     ]
 
 

@@ -69,7 +69,7 @@ class Held:
         for k, pair in zip(self.numbers, self.pairs, strict=True):
             mode = modes[pair.contact.name]
             sizes += [k, int(mode.sticking), first + unit.GAP_EVENTS * k]
-            numbers += [pair.contact.friction, mode.slip, slack[pair.contact.name]]
+            numbers += [pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed]
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
         self._arrays: tuple[Any, ...] = (

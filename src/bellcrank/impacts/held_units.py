@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import BACKWARDS, STOPPED
-from bellcrank.mechanics.contacts import STILL_SQUARED
+from bellcrank.mechanics.contacts import STILL
 from bellcrank.simulate.compiled import matrix, part, vector
 from bellcrank.simulate.linear import factorise, solve
 from bellcrank.simulate.vocabulary import call
@@ -44,10 +45,10 @@ POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, HEAD =
 events of the open mechanism."""
 PAIR, STICKS, FIRST, IDENTITY = range(4)
 """Of each lasting contact: its number among all, whether it sticks, the first event that watches its gap."""
-GAP_EVENTS = 3
+GAP_EVENTS = 2 + len(MISSED)
 """Events that watch a gap; they follow each other."""
-FRICTION, SLIP, SLACK, PROPERTIES = range(4)
-"""Of each lasting contact: coefficient, sign of the slip in the plane, force that is none [N]."""
+FRICTION, SLIP, SLACK, SPEED, PROPERTIES = range(5)
+"""Of each lasting contact: coefficient, sign of the slip in the plane, force that is none [N], unit of speed [m/s]."""
 BEFORE_ROWS = 7
 """Gap, normal and point before the rows of a contact in the program of impacts."""
 BEHIND_ROW = 4
@@ -145,7 +146,8 @@ def direction(properties: Floats, slip: Floats, c: int, j: int) -> float:
     """Of the slip of a contact along one of its tangents."""
     along: float = properties[c, SLIP]
     if slip.shape[1] == 3:
-        along = slip[c, j] / math.sqrt(slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] + STILL_SQUARED)
+        still = STILL * properties[c, SPEED]
+        along = slip[c, j] / math.sqrt(slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] + still * still)
     return along
 
 
@@ -240,9 +242,10 @@ def events(*pointers: Any) -> int:
             e += 1
         elif mu > 0.0:
             if width == 2:
-                y[e] = properties[c, SLIP] * slip[c, 1] + BACKWARDS
+                y[e] = properties[c, SLIP] * slip[c, 1] + BACKWARDS * properties[c, SPEED]
             else:
-                y[e] = slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] - STOPPED * STOPPED
+                stopped = STOPPED * properties[c, SPEED]
+                y[e] = slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] - stopped * stopped
             e += 1
     return 0
 

@@ -16,7 +16,7 @@ from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
 from bellcrank.impacts.sharing import Sharing, sharing_of
 from bellcrank.mechanics.constraints import Constraint, over_speeds
-from bellcrank.mechanics.contacts import STILL_SQUARED, ContactPair, along, rate_at_constant_speeds, sustained
+from bellcrank.mechanics.contacts import ContactPair, along, rate_at_constant_speeds, sustained
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.vectors import Vec, add, scale, times
@@ -29,11 +29,11 @@ from bellcrank.program.trace import Expr, Scalar
 Array = NDArray[np.float64]
 
 STOPPED = 1e-10
-"""Sliding in space is near its end below this [m/s]; the rest of the way is straight."""
+"""Sliding in space is near its end below this part of the unit of speed; the rest of the way is straight."""
 SETTING_OFF = 2e-10
-"""Slip with which sliding in space begins, so that its friction has a direction [m/s]."""
+"""Slip with which sliding in space begins, so that its friction has a direction; part of the unit of speed."""
 BACKWARDS = 1e-13
-"""Slip in the plane that has turned [m/s]; below it, slip that has hardly begun may have either sign."""
+"""Slip in the plane that has turned, over the unit of speed; below it, slip just begun may have either sign."""
 
 GONE = "gone"
 """The end of a contact whose place is not there any more, as of a corner that has slid over an edge."""
@@ -197,7 +197,7 @@ def contact_forces(
         elif len(slip) == 1:
             rub = [-(pair.contact.friction * mode.slip) * normal]
         else:
-            size = (slip[0] * slip[0] + slip[1] * slip[1] + STILL_SQUARED) ** 0.5
+            size = (slip[0] * slip[0] + slip[1] * slip[1] + pair.still_squared) ** 0.5
             rub = [-(pair.contact.friction * normal) * (s / size) for s in slip]
         found.append(([normal, *rub], slip))
     return found, y
@@ -284,7 +284,8 @@ def watched(
             found.append((name, "slip", -1, (mu * mu) * (forces[0] * forces[0]) - rub))
         elif len(slip) == 1:
             # Slip that begins at zero, up to rounding, and goes the wrong way must cross something.
-            found.append((name, "stick", -1, mode.slip * slip[0] + BACKWARDS))
+            found.append((name, "stick", -1, mode.slip * slip[0] + BACKWARDS * pair.speed))
         else:
-            found.append((name, "stick", -1, slip[0] * slip[0] + slip[1] * slip[1] - STOPPED * STOPPED))
+            stopped = (STOPPED * pair.speed) ** 2
+            found.append((name, "stick", -1, slip[0] * slip[0] + slip[1] * slip[1] - stopped))
     return [(n, w, d, x if isinstance(x, Expr) else float(x)) for n, w, d, x in found]

@@ -138,7 +138,7 @@ class QueueSegment(Segment):
         if not found:
             return self.seen
         first = min(found.values())
-        names = [n for n, at in found.items() if at <= first + 1e-12 * max(1.0, abs(first))]
+        names = [n for n, at in found.items() if at <= first + 1e-12 * max(self.options.max_step, abs(first))]
         if self.seen is not None and first == self.seen[0].t:
             return self.seen
         return (*((state, p) if first >= t else self._integrated(before, first)), names)

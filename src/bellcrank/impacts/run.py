@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SUNK = 1e-4
-"""Overlap of rigid bodies, over the size of the mechanism, that no rounding explains."""
+"""Overlap of rigid bodies, over the unit of length, that no rounding explains."""
 SEGMENTS = 10_000
 """Changes of contact after which a run is taken to be stuck."""
 
@@ -178,8 +178,11 @@ def _check_outside(contacts: Contacts, result: Result) -> None:
         not any(isinstance(side.shape, Around) for side in (pair.contact.a, pair.contact.b))
         for pair in contacts.pairs
     ]
-    deep = SUNK * contacts.base.length_scale
-    sunk = [n for n, gap, exact in zip(contacts.names, gaps, known, strict=True) if exact and gap < -deep]
+    sunk = [
+        pair.contact.name
+        for pair, gap, exact in zip(contacts.pairs, gaps, known, strict=True)
+        if exact and gap < -SUNK * pair.length
+    ]
     if sunk:
         why = (
             "its bodies have passed through each other, by an impact that was not seen; please report it. A smaller "

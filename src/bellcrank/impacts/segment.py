@@ -39,9 +39,9 @@ Answer = tuple[State | None, Array | None, bool]
 """What events change: state, parameters, whether to stop."""
 
 MOMENTS = (1e-6, 1e-5, 1e-4)
-"""How far ahead it may show which of the contacts that share let go or slip [s]."""
+"""How far ahead it may show which of the contacts that share let go or slip, over the unit of time."""
 NEARLY = 1e-7
-"""Longest time from there to the end of slip in space [s]."""
+"""Longest time to the end of slip in space from where it is near, over the unit of time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,10 @@ class Segment(Run):
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """As of any run; gaps that are closed at the start may go either way from there."""
         gaps, _ = self.contacts.approach(State(t, q, u), p)
-        closed = {name for name, gap in zip(self.contacts.names, gaps, strict=True) if abs(gap) <= TOUCHING}
+        pairs = self.contacts.pairs
+        closed = {
+            p.contact.name for p, gap in zip(pairs, gaps, strict=True) if abs(gap) <= TOUCHING * p.length
+        }
         # What is not seen of them, since the bounce is too low, is seen where they are missed.
         standing = tuple(
             k
@@ -358,12 +361,13 @@ class Segment(Run):
 
         ahead: Just after it: there it shows which of them bear.
         """
+        bouncing = state
         state, modes = self.contacts.ready(modes, state, p, ahead)
         log, t = self.contacts.changes, state.t
         for name, mode in modes.items():
             before = self.modes.get(name)
             if before is None:
-                begins = t + self.contacts.bouncing_left(name, set(self.modes) & set(modes), state, p)
+                begins = t + self.contacts.bouncing_left(name, set(self.modes) & set(modes), bouncing, p)
                 log.append(ContactChange(begins, name, "rest"))
             elif before.sticking != mode.sticking:
                 log.append(ContactChange(t, name, "stick" if mode.sticking else "slip"))
@@ -381,15 +385,16 @@ class Segment(Run):
             return state
         forces = self._lasting()
         number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
+        near = NEARLY * forces.pairs[number].time
         y = self.machine.pack(state.q, state.u)
         rates = self._rates(np.concatenate([[state.t], y, p]))[: len(y)]
         slips = [
             forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy()
-            for dt in (0.0, NEARLY)
+            for dt in (0.0, near)
         ]
-        change = (slips[1] - slips[0]) / NEARLY
+        change = (slips[1] - slips[0]) / near
         left = -float(slips[0] @ change) / max(float(change @ change), 1e-300)
-        if not 0.0 < left < NEARLY:
+        if not 0.0 < left < near:
             return state
         # Positions stay with the clock: what they would gain they gain afterwards.
         return State(state.t, state.q, self.full_state(self.machine, state.t, y + left * rates, p).u)
@@ -397,7 +402,8 @@ class Segment(Run):
     def _ahead(self, t: float, y: Array, p: Array) -> State:
         """The state a moment later, as the present contacts have it; the first at which something has changed."""
         rates = self._rates(np.concatenate([[t], y, p]))[: len(y)]
-        for moment in MOMENTS:
+        unit = min(pair.time for pair in self.contacts.pairs if pair.contact.name in self.modes)
+        for moment in (unit * part for part in MOMENTS):
             ahead = self.full_state(self.machine, t + moment, y + moment * rates, p)
             if not self.contacts.lasts(self.modes, ahead, p):
                 break

@@ -7,7 +7,7 @@ the run goes on in another segment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from bellcrank.contact.source import Source, leader
 from bellcrank.events import Event
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.errors import ContactError
+from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.tracking import Tracker, trackers
 
@@ -44,17 +45,20 @@ class Elsewhere:
 
 @dataclass(frozen=True, eq=False)
 class Surfaces:
-    """The contacts of a mechanism with surfaces of data, in the impulsive treatment."""
+    """The contacts of a mechanism with surfaces of data, in the impulsive treatment.
+
+    near: For all its contacts, the gap within which they touch [m].
+    """
 
     trackers: tuple[Tracker, ...]
-    names: tuple[str, ...]
+    near: Mapping[str, float]
 
     @staticmethod
-    def of(base: Mechanism) -> Surfaces:
-        """Those of a mechanism, among the names of all its contacts."""
-        contacts = base.system.contacts
-        mine = tuple(t for t in trackers(base) if t.contacts[0].name in contacts)
-        return Surfaces(mine, tuple(contacts))
+    def of(base: Mechanism, pairs: Sequence[ContactPair]) -> Surfaces:
+        """Those of a mechanism, among all its contacts."""
+        near = {pair.contact.name: TOUCHING * pair.length for pair in pairs}
+        mine = tuple(t for t in trackers(base) if t.contacts[0].name in near)
+        return Surfaces(mine, near)
 
     def search(self, state: State, p: Array) -> None:
         """All contact points anew, into the parameters."""
@@ -77,13 +81,14 @@ class Surfaces:
             moved += [name for k, name in enumerate(names) if not _same(tracker, k, before, after)]
         if not moved:
             return Elsewhere()
-        gaps, rates = (dict(zip(self.names, x.tolist(), strict=True)) for x in approach(state, after))
+        gaps, rates = (dict(zip(self.near, x.tolist(), strict=True)) for x in approach(state, after))
         passed = [name for name in moved if name in lasting]
         for tracker in self.trackers:
             points = len(tracker.contacts)
             for contact in tracker.contacts:
                 gap = gaps[contact.name]
-                if contact.name in passed and gap < (TOUCHING if points == 1 else -TOUCHING):
+                near = self.near[contact.name]
+                if contact.name in passed and gap < (near if points == 1 else -near):
                     why = (
                         f"it touches at {'one place' if points == 1 else f'{points} places'} and at another; "
                         f"give it points={points + 1} or more."

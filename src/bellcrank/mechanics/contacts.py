@@ -29,18 +29,33 @@ if TYPE_CHECKING:
     from bellcrank.model.contacts import Contact, PlacedShape
 
 
-STILL_SQUARED = 1e-28
-"""Keeps the direction of slip finite at rest [m^2/s^2]."""
+STILL = 1e-14
+"""Keeps the direction of slip finite at rest: part of the unit of speed."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContactPair:
-    """A contact of a model on the links of a mechanism."""
+    """A contact of a model on the links of a mechanism.
+
+    length [m], speed [m/s]: What is small is small against these, see :mod:`bellcrank.impacts.units`.
+    """
 
     contact: Contact
     a: Marker
     b: Marker
     base: int
+    length: float = 1.0
+    speed: float = 1.0
+
+    @property
+    def time(self) -> float:
+        """In which it moves by its length at its speed [s]."""
+        return self.length / self.speed
+
+    @property
+    def still_squared(self) -> float:
+        """Keeps the direction of slip finite at rest [m^2/s^2]."""
+        return (STILL * self.speed) ** 2
 
     @property
     def planar(self) -> bool:
@@ -154,7 +169,7 @@ def sustained(
             return rows[:count]
         if kin.u is None:
             return rows[:1]
-        return [replace(rows[0], rubbing=_rubbing(kin, rows[1:], mu, slip))]
+        return [replace(rows[0], rubbing=_rubbing(kin, pair, rows[1:], slip))]
 
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
         return [-rate_at_constant_speeds(kin, e) for e in pair.rows(kin)[1][:count]]
@@ -184,19 +199,20 @@ def _shared(
         return equation
     row: dict[int, tuple[Scalar, ...]] = {}
     for pair, slip, share in borne:
-        rubbing = _rubbing(kin, pair.rows(kin)[1][1:], pair.contact.friction, slip)
+        rubbing = _rubbing(kin, pair, pair.rows(kin)[1][1:], slip)
         for k, entries in rubbing.items():
             before = row.get(k, (0.0,) * len(entries))
             row[k] = tuple(b + share * x for b, x in zip(before, entries, strict=True))
     return replace(equation, rubbing=row)
 
 
-def _rubbing(kin: Kinematics, tangential: Sequence[Equation], mu: float, slip: float) -> Row:
+def _rubbing(kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation], slip: float) -> Row:
     """- mu times the direction of slip, as a row."""
+    mu = pair.contact.friction
     if len(tangential) == 1:
         return {k: tuple(-(mu * slip) * x for x in entries) for k, entries in tangential[0].row.items()}
     first, second = (along(kin, e) for e in tangential)
-    shrink = mu / sqrt(first * first + second * second + STILL_SQUARED)
+    shrink = mu / sqrt(first * first + second * second + pair.still_squared)
     shares = (first * shrink, second * shrink)
     row: dict[int, tuple[Scalar, ...]] = {}
     for share, e in zip(shares, tangential, strict=True):

@@ -126,7 +126,8 @@ def contact_force(
                 {**material, "approach_speed": speed},
             )
         )
-    remember_search(parameters, name, a, b)
+    if not touching:
+        remember_search(parameters, name, a, b)
     return found
 
 
@@ -147,16 +148,19 @@ def at_spots(
     points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
 ) -> list[tuple[PlacedShape, PlacedShape]]:
     """Both sides for each spot with which one of them touches the other; none where one point is asked for."""
-    found = touching(a.shape, b.shape, rigid)
-    if points not in (None, len(found)):
-        return []
+    if points is None or _is_count(points):
+        found = touching(a.shape, b.shape, rigid, points)
+    else:
+        # More than a surface of data may have, as a cylinder on a box.
+        found = touching(a.shape, b.shape, rigid)
+        found = found if type(points) is int and points == len(found) else []
     return [(PlacedShape(a.frame, on_a), PlacedShape(b.frame, on_b)) for on_a, on_b in found]
 
 
 def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = False) -> int:
     """At how many points at most two shapes touch at a time, as the user says it."""
     points = 1 if points is None else points
-    if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
+    if not _is_count(points):
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
     if points == 1 and isinstance(a, Box) and isinstance(b, Box):
         raise ModelError(
@@ -170,7 +174,11 @@ def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = Fal
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
             + (f"give points={most}, or points=1" if most else of)
         )
-    return points
+    return int(points)
+
+
+def _is_count(points: Any) -> bool:
+    return isinstance(points, int) and not isinstance(points, bool) and 1 <= points <= MOST_POINTS
 
 
 MOST_POINTS = 12
@@ -242,6 +250,10 @@ def sides_around(
     exact: Whether derivatives of the contact point are needed.
     """
     made = []
+    if not exact:
+        from bellcrank.contact.sheets import Sheets
+
+        a, b = (PlacedShape(one.frame, Sheets.against(one.shape, two.shape)) for one, two in ((a, b), (b, a)))
     leads = "ab"[leader(a.shape, b.shape)]
     for letter, side in (("a", a), ("b", b)):
         if not isinstance(side.shape, Source):

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.simulate.compiled import part
-from bellcrank.simulate.layout import ATOL, RTOL, Y
+from bellcrank.simulate.layout import Y
+from bellcrank.simulate.vectors import allowed
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +46,6 @@ def accelerate(reals: Floats, v: Floats, memory: Floats, first: int, rows: int, 
     begun: What the last call returned, -1 for the first one of an iteration.
     """
     n = v.shape[1]
-    rtol = reals[RTOL]
     correction = 2 * COLUMNS
     step = 2 * COLUMNS + 1
     count = begun
@@ -58,7 +58,7 @@ def accelerate(reals: Floats, v: Floats, memory: Floats, first: int, rows: int, 
                 j = k * n + i
                 difference = v[first + k, i] - memory[correction, j]
                 memory[COLUMNS + count, j] = memory[step, j] + difference
-                memory[count, j] = difference / (v[ATOL, i] + rtol * abs(v[Y, i]))
+                memory[count, j] = difference / allowed(reals, v, i, Y, Y)
                 before += memory[count, j] * memory[count, j]
         for c in range(count):
             along = 0.0
@@ -81,7 +81,7 @@ def accelerate(reals: Floats, v: Floats, memory: Floats, first: int, rows: int, 
     for k in range(rows):
         for i in range(n):
             memory[correction, k * n + i] = v[first + k, i]
-            memory[step, k * n + i] = v[first + k, i] / (v[ATOL, i] + rtol * abs(v[Y, i]))
+            memory[step, k * n + i] = v[first + k, i] / allowed(reals, v, i, Y, Y)
     # The rest of the scaled correction stands where the step comes to stand.
     for c in range(count):
         along = 0.0

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.layout import (
-    ATOL,
     ERROR_OLD,
     EVENTS,
     FACTORS_VALID,
@@ -31,7 +30,6 @@ from bellcrank.simulate.layout import (
     RANK,
     RANK_BEST,
     RANK_START,
-    RTOL,
     SAMPLES,
     SCANNING,
     SIGN,
@@ -47,11 +45,14 @@ from bellcrank.simulate.layout import (
 )
 from bellcrank.simulate.steps import CONSTRAINTS, EVENT_NOT_FINITE, NOT_FINITE, RUNNING
 from bellcrank.simulate.unpacking import unpacked
-from bellcrank.simulate.vectors import load, project, rates, store
+from bellcrank.simulate.vectors import allowed, load, magnitude, project, rates, store
 from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+AT_FIRST = 1e-6
+"""Part of the time up to the next stop that is tried first where nothing tells how fast the state changes."""
 
 
 @part
@@ -63,7 +64,7 @@ def size(reals: Floats, v: Floats, row: int, other: int) -> float:
         ratio = v[row, i]
         if other >= 0:
             ratio -= v[other, i]
-        ratio = ratio / (v[ATOL, i] + reals[RTOL] * abs(v[Y, i]))
+        ratio = ratio / allowed(reals, v, i, Y, Y)
         total += ratio * ratio
     return math.sqrt(total / n)
 
@@ -75,14 +76,19 @@ def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats)
     Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.4: an explicit Euler step tells
     the second derivative.
     """
-    d0 = size(reals, v, Y, -1)
+    total = 0.0
+    for i in range(v.shape[1]):
+        total += (magnitude(reals, v, i) / allowed(reals, v, i, Y, Y)) ** 2
+    d0 = math.sqrt(total / v.shape[1])
     d1 = size(reals, v, F, -1)
-    h = 1e-6
+    remaining = reals[T_STOP] - reals[T]
+    brief = AT_FIRST * (remaining if remaining > 0.0 else 1.0)
+    h = brief
     if d0 >= 1e-5 and d1 >= 1e-5:
         h = 0.01 * d0 / d1
-    h = min(h, min(reals[T_STOP] - reals[T], reals[MAX_STEP]))
+    h = min(h, min(remaining, reals[MAX_STEP]))
     if h == 0.0:
-        h = 1e-6
+        h = brief
     x[0] = reals[T] + h
     for i in range(v.shape[1]):
         x[1 + i] = v[Y, i] + h * v[F, i]
@@ -91,7 +97,7 @@ def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats)
     if not math.isfinite(d2):
         return 1e-3 * h
     steepest = max(d1, d2)
-    longer = max(1e-6, 1e-3 * h)
+    longer = max(brief, 1e-3 * h)
     if steepest > 1e-15:
         longer = (0.01 / steepest) ** (1.0 / (ints[ORDER] + 1.0))
     return min(100.0 * h, longer)

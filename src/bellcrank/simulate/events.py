@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.crossings import NOTHING, deepest, dip, event_values, leaving_sign, locate
 from bellcrank.simulate.layout import (
-    ATOL,
     DIRECTION,
     FIXED,
+    FROM_HERE,
     H_OLD,
     H_STEP,
     HIT,
@@ -35,9 +35,10 @@ from bellcrank.simulate.layout import (
     WORK,
     Y_EVENT,
     T,
+    Y,
 )
 from bellcrank.simulate.unpacking import unpacked
-from bellcrank.simulate.vectors import interpolate, rates
+from bellcrank.simulate.vectors import allowed, interpolate, rates
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -95,10 +96,13 @@ def sound(
     for i in range(v.shape[1]):
         slope = v[WORK, i]
         rate = reals[H_STEP] * v[Y_EVENT, i]
-        allowed = factor * (v[ATOL, i] + reals[RTOL] * abs(x[1 + i]))
+        v[WORK, i] = x[1 + i]
+        most = factor * allowed(reals, v, i, WORK, WORK)
         if ints[FIXED] != 0:
-            allowed = max(allowed, CRUDE * abs(x[1 + i])) + HALF * max(abs(slope), abs(rate))
-        if not abs(slope - rate) <= allowed:
+            most = max(most, CRUDE * abs(x[1 + i] - v[FROM_HERE, i] * v[Y, i])) + HALF * max(
+                abs(slope), abs(rate)
+            )
+        if not abs(slope - rate) <= most:
             return False
     return True
 

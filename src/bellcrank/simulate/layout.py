@@ -111,7 +111,8 @@ F_NEW: Final = 3
 ATOL: Final = 4
 Y_EVENT: Final = 5
 WORK: Final = 6
-DENSE: Final = 7  # up to 7 rows
+FROM_HERE: Final = 7  # 1 for lengths, which are measured from where the step begins, 0 for all else
+DENSE: Final = 8  # up to 7 rows
 DENSE_LIMIT: Final = 7
 OWN: Final = DENSE + DENSE_LIMIT  # the method's own rows from here on
 

@@ -214,7 +214,8 @@ class _Driver:
                     return int(wrong[0])
             return -1
         if status in (Status.STEP_UNDERFLOW, Status.TOO_MANY_STEPS):
-            error = np.abs(run.v[at.WORK]) / (run.v[at.ATOL] + run.reals[at.RTOL] * np.abs(run.y))
+            moved = np.abs(run.y - run.v[at.FROM_HERE] * run.y)
+            error = np.abs(run.v[at.WORK]) / (run.v[at.ATOL] + run.reals[at.RTOL] * moved)
             return int(np.argmax(error)) if np.any(error > 0.0) else -1
         return -1
 

@@ -19,7 +19,6 @@ from bellcrank.simulate.compiled import Unit, matrix, part, vector
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.jacobian import jacobian, spectral_radius
 from bellcrank.simulate.layout import (
-    ATOL,
     DENSE,
     DENSE_ROWS,
     ERROR_OLD,
@@ -66,7 +65,7 @@ from bellcrank.simulate.steps import (
     reject,
 )
 from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
-from bellcrank.simulate.vectors import rates, scaled_norm
+from bellcrank.simulate.vectors import allowed, rates, scaled_norm
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -163,7 +162,7 @@ def collocate(
         known = accelerate(reals, v, memory, D, 3, known)
         total = 0.0
         for i in range(n):
-            scale = v[ATOL, i] + rtol * abs(v[Y, i])
+            scale = allowed(reals, v, i, Y, Y)
             total += (v[D, i] / scale) ** 2 + (v[D + 1, i] / scale) ** 2 + (v[D + 2, i] / scale) ** 2
         norm = math.sqrt(total / (3 * n))
         if not norm < math.inf:

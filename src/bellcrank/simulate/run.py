@@ -66,6 +66,18 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
 _OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
 
 
+def hold(v: NDArray[np.float64], options: Options, scales: Floats | None, sizes: Floats | None) -> None:
+    """Write into the rows of v, shape (rows, n, ...), what the errors of each entry are held against."""
+    absolute = options.absolute(v.shape[1])
+    if scales is not None:
+        absolute = absolute * scales
+    lengths = np.zeros(v.shape[1], bool) if sizes is None else sizes >= 0.0
+    if sizes is not None:
+        absolute = absolute + options.rtol * np.where(lengths, sizes, 0.0)
+    v[at.ATOL].T[:] = absolute
+    v[at.FROM_HERE].T[:] = lengths
+
+
 class Run:
     """The whole state of an integration; `advance` moves it, nothing else does.
 
@@ -133,9 +145,7 @@ class Run:
         self._pointers = (*near[:7], *outputs, *near[7:])
 
     def _take_tolerances(self) -> None:
-        self.v[at.ATOL] = self.options.absolute(self.problem.n)
-        if self.problem.scales is not None:
-            self.v[at.ATOL] *= self.problem.scales
+        hold(self.v, self.options, self.problem.scales, self.problem.sizes)
 
     def _take_addresses(self) -> None:
         p = self.problem

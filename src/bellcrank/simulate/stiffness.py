@@ -25,13 +25,11 @@ from numpy.typing import NDArray
 
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.layout import (
-    ATOL,
     EIGENVALUE_AGE,
     H_STEP,
     H_WINDOW,
     LARGEST_EIGENVALUE,
     MAX_STEP,
-    RTOL,
     STIFF_COUNT,
     T_MIDDLE,
     T_WINDOW,
@@ -42,7 +40,7 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.vectors import rates
+from bellcrank.simulate.vectors import allowed, magnitude, rates
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,7 +75,7 @@ def estimate(
     total = 0.0
     size = 0.0
     for i in range(n):
-        total += v[Y, i] * v[Y, i]
+        total += magnitude(reals, v, i) ** 2
         size += v[direction, i] * v[direction, i]
     if not 0.0 < size < math.inf:
         size = 0.0
@@ -130,7 +128,7 @@ def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int, longer: float)
             d1 = h * v[first + 1, i] - difference
             d2 = difference - h * v[F, i] - d1
             cubic = v[first, i] + theta * (difference + (1.0 - theta) * (d1 + theta * d2))
-            missed = (v[first + 2, i] - cubic) / (v[ATOL, i] + reals[RTOL] * abs(v[Y, i]))
+            missed = (v[first + 2, i] - cubic) / allowed(reals, v, i, Y, Y)
             total += missed * missed
         c = math.sqrt(total / n) / (theta * (1.0 - theta)) ** 2
         settled = 0.5 * reals[H_WINDOW] < step < 2.0 * reals[H_WINDOW] and step < 0.99 * reals[MAX_STEP]

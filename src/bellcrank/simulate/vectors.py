@@ -14,6 +14,7 @@ from bellcrank.simulate.layout import (
     DENSE,
     DENSE_ROWS,
     EVALUATIONS,
+    FROM_HERE,
     MARGIN,
     POSITION_TOLERANCE,
     PROJECT,
@@ -30,6 +31,11 @@ from bellcrank.simulate.vocabulary import call, call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+ROUNDED = 2e-15
+"""Part of a length that is lost to rounding in a step."""
+SEEN = 1e-6
+"""Part of a length below which its roundings show in differences of rates."""
 
 
 @part
@@ -55,13 +61,34 @@ def rates(addresses: Ints, ints: Ints, x: Floats, v: Floats, row: int) -> None:
 
 
 @part
+def allowed(reals: Floats, v: Floats, i: int, a: int, b: int) -> float:
+    """The error allowed in an entry: atol + rtol * max(|v[a]|, |v[b]|).
+
+    Lengths count from where the step begins, so that it does not matter where the origin is but for rounding.
+    """
+    here = v[FROM_HERE, i] * v[Y, i]
+    farther = max(abs(v[a, i] - here), abs(v[b, i] - here))
+    error: float = v[ATOL, i] + reals[RTOL] * farther + ROUNDED * abs(here)
+    return error
+
+
+@part
+def magnitude(reals: Floats, v: Floats, i: int) -> float:
+    """How large an entry is: a length as large as its body, of which its absolute tolerance tells; or as its rounding
+    lets it be seen."""
+    y: float = abs(v[Y, i])
+    if v[FROM_HERE, i] != 0.0:
+        y = max(v[ATOL, i] / reals[RTOL], SEEN * y)
+    return y
+
+
+@part
 def scaled_norm(reals: Floats, v: Floats, row: int, a: int, b: int) -> float:
-    """Root mean square of v[row] / (atol + rtol * max(|v[a]|, |v[b]|))."""
-    rtol = reals[RTOL]
+    """Root mean square of v[row] over the error allowed by two states."""
     n = v.shape[1]
     total = 0.0
     for i in range(n):
-        ratio = v[row, i] / (v[ATOL, i] + rtol * max(abs(v[a, i]), abs(v[b, i])))
+        ratio = v[row, i] / allowed(reals, v, i, a, b)
         total += ratio * ratio
     return math.sqrt(total / n)
 

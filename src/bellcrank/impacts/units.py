@@ -1,0 +1,57 @@
+"""What contacts measure against: a length and a speed of the bodies that touch.
+
+What is small for a mechanism of a metre is large for one of a micrometre. Gaps, slips and moments that are small are
+told as parts of these units, so that a mechanism of another size, with its times scaled likewise, does the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bellcrank.analysis.sizes import body_sizes, extent, reach
+from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.mechanics.links import LinkKind
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+
+ROUNDED = 2e-5
+"""Part of the coordinates [m] below which nothing is resolved by what is small against a length."""
+
+
+def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
+    """The contacts of a mechanism on its links, in their units."""
+    system = mechanism.system
+    sizes, least = body_sizes(system), ROUNDED * reach(system)
+    gravity, moving = float(np.linalg.norm(mechanism.linkage.gravity)), _moving(mechanism)
+    found = []
+    for contact in system.contacts.values():
+        bodies = (contact.a.frame.body.name, contact.b.frame.body.name)
+        smaller = min((sizes[name] for name in bodies if sizes.get(name)), default=0.0)
+        length = max(smaller or extent(system) or 1.0, least)
+        speed = math.sqrt(gravity * length) or moving or length
+        found.append(replace(ContactPair.of(contact, mechanism.linkage), length=length, speed=speed))
+    return tuple(found)
+
+
+def _moving(mechanism: Mechanism) -> float:
+    """The greatest speed at the start [m/s], up to the next power of ten, so that programs serve many starts."""
+    sizes, u = body_sizes(mechanism.system), np.abs(mechanism.start.u)
+    arm = max(sizes.values(), default=0.0)
+    greatest = 0.0
+    for link in mechanism.linkage.links:
+        own = u[link.u : link.u + link.kind.speeds]
+        if link.kind is LinkKind.PRISMATIC:
+            greatest = max(greatest, float(own.max()))
+        elif link.kind is LinkKind.FREE:
+            greatest = max(greatest, arm * float(own[:3].max()), float(own[3:].max()))
+        elif link.kind is not LinkKind.NODE:
+            greatest = max(greatest, arm * float(own.max()))
+    return float(10.0 ** math.ceil(math.log10(greatest))) if greatest > 0.0 else 0.0
+
+
+__all__ = ["placed_pairs"]
