@@ -126,7 +126,7 @@ def contact_force(
                 {**material, "approach_speed": speed},
             )
         )
-    if not touching:
+    if not places:
         remember_search(parameters, name, a, b)
     return found
 
