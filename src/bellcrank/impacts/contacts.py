@@ -179,7 +179,7 @@ class Contacts:
         Then none shares with another, and their forces need no program of their own.
         """
         wanted = [k for k, name in enumerate(self.names) if name in modes]
-        if not wanted or not all(self.pairs[k].yields for k in wanted):
+        if not wanted or not all(self.pairs[k].yields and self.pairs[k].lasting for k in wanted):
             return False
         M, states, _, _ = self._at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]

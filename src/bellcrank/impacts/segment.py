@@ -14,7 +14,7 @@ from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.contacts import Contacts, shared_key
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap, Missed, watching
-from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
+from bellcrank.impacts.modes import GONE, Mode, Modes, traced_equations, watched
 from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.surfaces import Elsewhere, searches
 from bellcrank.mechanics.contacts import ContactPair
@@ -323,7 +323,8 @@ class Segment(Run):
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
             after, modes = self.contacts.settle(staying, after, p)
-        elif passed:
+        elif passed or any(what == GONE for _, what in ended):
+            # Others may touch at the same place from here on.
             after, modes = self.contacts.settle(self.contacts.resting(state, p), state, p)
         elif told and new_p is not None:
             after, modes = self.contacts.settle(list(self.modes), state, p)
