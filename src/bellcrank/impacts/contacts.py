@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +19,7 @@ from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, ch
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import (
+    BACKWARDS,
     SETTING_OFF,
     ContactForces,
     FreeAccelerations,
@@ -40,7 +42,10 @@ Made = TypeVar("Made")
 AT_REST = 2e-6
 """A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
 HIDDEN = 1e-4
-"""The same where the last impact was not seen at zero gap but below: the bounce before was as low as that."""
+"""The same where the last impact was not seen at zero gap but below, and where several contacts touch: the bounce is as
+low as that. Its height over that of the first, the square, is what counts as touching."""
+LOW = 1e-2
+"""Bounces slower than this part of the unit of speed may be so low that they do not leave what counts as touching."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this part of the unit of speed when rest is judged by them."""
 HOLDING = 1e-9
@@ -49,6 +54,8 @@ STILL = 2e-9
 """Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
+TURNS = 4
+"""Times that contacts may be found to slide the other way before they are given up."""
 ROUNDING = 1e-9
 """Forces below this share of what moves the contacts are rounding."""
 
@@ -239,13 +246,14 @@ class Contacts:
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
-            return state, self._staying(near, states, u_i)
+            return state, self._staying(near, state, p)
         self.records.append(record)
         for k in near:
             approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
             self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)
-        _, states, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
-        return State(state.t, state.q, u.copy()), self._staying(near, states, after)
+        _, _, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
+        struck_off = State(state.t, state.q, u.copy())
+        return struck_off, self._staying(near, struck_off, p)
 
     def _touches(self, k: int, states: Sequence[ContactState]) -> bool:
         return states[k].gap <= TOUCHING * self.pairs[k].length
@@ -254,22 +262,32 @@ class Contacts:
         """The fastest approach of a contact so far [m/s], or so slow a one that it does not matter."""
         return max(self.fastest.get(self.names[k], 0.0), SLOWEST * self.pairs[k].speed)
 
-    def _staying(self, near: Sequence[int], states: Sequence[ContactState], u_i: Array) -> list[str]:
+    def _staying(self, near: Sequence[int], state: State, p: Array) -> list[str]:
         """Contacts that touch and part so slowly that their bouncing has converged."""
         found = []
+        _, states, u_i, partition = self._at(state, p)
         for k in near:
             speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
-            # A bounce that hides its own end between rounding and what is missed is as good as none.
-            share = HIDDEN if states[k].gap < -0.5 * MISSED[0] * self.pairs[k].length else AT_REST
-            if abs(speed) <= share * self._fastest(k):
+            # A bounce that hides its own end between rounding and what is missed is as good as none. So is one that
+            # stays within the gap in which contacts strike together: which of them comes first is lost there.
+            pair = self.pairs[k]
+            sunk = states[k].gap < -0.5 * MISSED[0] * pair.length
+            hides = sunk or len(near) > 1
+            slow = (HIDDEN if hides else AT_REST) * self._fastest(k)
+            if hides and slow < abs(speed) < LOW * pair.speed:
+                # And one that does not even lead out of the overlap would never be seen to end.
+                height = max(-states[k].gap, TOUCHING * pair.length if len(near) > 1 else 0.0)
+                falls = -float(self._free(state, p, partition, u_i, [k])[0])
+                slow = max(slow, math.sqrt(max(2.0 * height * falls, 0.0)))
+            if abs(speed) <= slow:
                 found.append(self.names[k])
         return found
 
     def resting(self, state: State, p: Array) -> list[str]:
         """Contacts that touch, and do not bounce any more."""
-        _, states, u_i, _ = self._at(state, p)
+        states = self._at(state, p)[1]
         near = [k for k in range(len(states)) if self._touches(k, states)]
-        return self._staying(near, states, u_i)
+        return self._staying(near, state, p)
 
     def settle(
         self, names: Collection[str], state: State, p: Array, stopped: Collection[str] = ()
@@ -336,6 +354,33 @@ class Contacts:
 
         ahead: Just after it, where it shows better which of them bear.
         """
+        for _ in range(TURNS):
+            begun, found = self._ready(modes, state, p, ahead)
+            backwards = self._backwards(found, begun, p)
+            if not backwards:
+                return begun, found
+            # The slip was that of a bounce which is over now: without it they slide the other way, or stick.
+            state, modes = self.settle(list(modes), begun, p)
+        why = "the direction in which it slides cannot be told."
+        raise ContactError(state.t, tuple(backwards), why)
+
+    def _backwards(self, modes: Modes, state: State, p: Array) -> list[str]:
+        """Contacts in the plane that slide against the sign they are said to slide with."""
+        if self.tangents == 2 or all(mode.sticking for mode in modes.values()):
+            return []
+        _, states, u_i, _ = self._at(state, p)
+        found = []
+        for pair, s in zip(self.pairs, states, strict=True):
+            mode = modes.get(pair.contact.name)
+            if mode is not None and not mode.sticking and pair.contact.friction > 0.0:
+                slip = float(s.rows[1] @ u_i + s.drift[1])
+                if mode.slip * slip < -0.5 * BACKWARDS * pair.speed:
+                    found.append(pair.contact.name)
+        return found
+
+    def _ready(
+        self, modes: Modes, state: State, p: Array, ahead: State | None
+    ) -> tuple[State, dict[str, Mode]]:
         state = self.set_off(modes, state, p)
         seen = state if ahead is None else self.set_off(modes, ahead, p)
         under_way = {name: replace(mode, toward=()) for name, mode in modes.items()}
