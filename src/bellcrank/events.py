@@ -22,6 +22,7 @@ from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.quantities import Quantities
 from bellcrank.result.snapshot import Snapshot
 from bellcrank.simulate.events import RATE
+from bellcrank.simulate.failures import function_of
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
@@ -203,7 +204,8 @@ def react(
             event.revise(state, new_p, watched)
         if event.update is not None:
             new_p = p.copy() if new_p is None else new_p
-            changes |= event.update(state, dict(zip(names, new_p.tolist(), strict=True)))
+            with function_of(f"event {event.name!r}"):
+                changes |= event.update(state, dict(zip(names, new_p.tolist(), strict=True)))
         for name, value in changes.items():
             if name not in names:
                 raise unknown_name(f"parameter for event {event.name!r}", name, names)
@@ -211,6 +213,7 @@ def react(
             new_p[names.index(name)] = float(value)
         if event.jump is not None:
             values = dict(zip(names, (p if new_p is None else new_p).tolist(), strict=True))
-            new_state = event.jump(new_state or state, values) or new_state
+            with function_of(f"event {event.name!r}"):
+                new_state = event.jump(new_state or state, values) or new_state
     stop = any(e.stops for e in met)
     return (new_state, new_p, stop) if new_p is not None or new_state is not None or stop else None

@@ -29,6 +29,7 @@ from bellcrank.simulate import (
     Trajectory,
     integrate,
 )
+from bellcrank.simulate.failures import function_of
 from bellcrank.simulate.loop import Change, Progress
 
 if TYPE_CHECKING:
@@ -293,7 +294,9 @@ class Run:
         places = {name: i for i, name in enumerate(self.mechanism.mechanics.parameters)}
 
         def function(t: float, y: Array, p: Array) -> Mapping[int, float]:
-            answer = controller.function(t, measure(self.full_state(self.machine, t, y, p), p)) or {}
+            measured = measure(self.full_state(self.machine, t, y, p), p)
+            with function_of(f"controller {controller.name!r}"):
+                answer = controller.function(t, measured) or {}
             unknown = [name for name in answer if name not in places]
             if unknown:
                 raise unknown_name(f"input of controller {controller.name!r}", unknown[0], places)

@@ -10,9 +10,9 @@ from tests.contact.test_several import box
 
 from bellcrank.contact import Capsule, Sampled
 from bellcrank.contact.search import SampledPair
-from bellcrank.errors import ModelError
 from bellcrank.model import System
 from bellcrank.result.result import Result
+from bellcrank.simulate import SimulationError
 
 G = 9.81
 LAIN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
@@ -159,7 +159,7 @@ def test_capsule_rests_on_both_ends_of_its_line_on_a_flat_mesh() -> None:
 def test_one_point_is_refused_where_a_capsule_lies_on_a_flat_mesh() -> None:
     """It would jump from one end of the line to the other."""
     with pytest.raises(
-        ModelError, match=r"contact 'top': the surfaces touch at more than one point.*points=2"
+        SimulationError, match=r"contact 'top': the surfaces touch at more than one point.*points=2"
     ):
         capsule_on_a_box(1)
 

@@ -390,4 +390,4 @@ def test_samples_that_stand_twice_in_the_tree_are_no_places_of_their_own() -> No
         meeting.pose(R, -0.999 * R[:, 2])
         meeting.empty(0)
         assert meeting.search(1) == FOUND
-        assert meeting.clearance == pytest.approx(allowed, rel=1e-12)
+        assert meeting.clearance >= (1.0 - 1e-12) * allowed

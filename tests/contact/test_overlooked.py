@@ -10,9 +10,9 @@ from tests.contact.test_several import box, put_down
 
 from bellcrank.contact import Sampled, Sphere
 from bellcrank.contact.search import SampledPair
-from bellcrank.errors import ModelError
 from bellcrank.model import System
 from bellcrank.result.result import Result
+from bellcrank.simulate import SimulationError
 
 G = 9.81
 
@@ -90,7 +90,7 @@ def test_cylinder_of_samples_rests_on_both_ends_of_its_line() -> None:
 
 def test_one_point_is_not_enough_for_a_line() -> None:
     with pytest.raises(
-        ModelError, match=r"contact 'floor': the surfaces touch at more than one point.*points=2"
+        SimulationError, match=r"contact 'floor': the surfaces touch at more than one point.*points=2"
     ):
         lying(1)
 
@@ -98,10 +98,12 @@ def test_one_point_is_not_enough_for_a_line() -> None:
 def test_two_points_are_not_enough_for_a_box() -> None:
     """It falls over the two: a corner without a point sinks, which is said with its place."""
     system = put_down(box((0.2, 0.1, 0.06), 5), 2, 0.0301, (1e-3, 4e-3, 4e-3))
-    with pytest.raises(ModelError, match=r"contact 'floor': at \(.*\) .* more points"):
+    with pytest.raises(SimulationError, match=r"contact 'floor': at \(.*\) .* more points") as caught:
         system.simulate(
-            1.0, tolerance=1e-6, output=20, initial={"flight": {"angular_velocity": (0.1, -0.05, 0.0)}}
+            1.0, tolerance=1e-6, output=400, initial={"flight": {"angular_velocity": (0.1, -0.05, 0.0)}}
         )
+    until = caught.value.result.time[-1]
+    assert 0.0 <= caught.value.time - until <= 1.0 / 399
 
 
 def groove(points: int) -> Result:
@@ -131,7 +133,7 @@ def test_ball_rests_on_both_sides_of_a_groove() -> None:
     """Each side carries weight / sqrt 2."""
     sunk = (0.1 * G / math.sqrt(2.0) / 1e6) ** (2.0 / 3.0)
     assert float(groove(2)["ball.position.z"][-1]) == pytest.approx(math.sqrt(2.0) * (0.02 - sunk), abs=1e-9)
-    with pytest.raises(ModelError, match=r"more than one point.*points=2"):
+    with pytest.raises(SimulationError, match=r"more than one point.*points=2"):
         groove(1)
 
 

@@ -16,6 +16,38 @@ def pendulum() -> bc.System:
     return system
 
 
+def fails_later(t, measured):
+    if t > 0.35:
+        raise KeyError("gain")
+    return {}
+
+
+@pytest.mark.parametrize("impulsive", [False, True])
+def test_an_error_in_a_controller_costs_nothing_that_was_computed(tmp_path, impulsive):
+    system = pendulum()
+    if impulsive:
+        system.contact("stop", system.ground.plane(at=(0.0, 0.0, -1.0)), system.bodies["arm"].sphere(0.01))
+    control = bc.Controller("pid", 0.1, ["pivot.angle"], fails_later)
+    kept = tmp_path / "run.h5"
+    with pytest.raises(SimulationError, match=r"t = 0\.4 s: KeyError: 'gain' .*controller 'pid'") as caught:
+        system.simulate(1.0, controllers=[control], output=101, save=kept, progress=False)
+    assert isinstance(caught.value.__cause__, KeyError)
+    free = system.simulate(1.0, output=101, progress=False)
+    for partial in (caught.value.result, bc.load_result(kept)):
+        assert len(partial.time) == 41
+        assert partial["pivot.angle"] == pytest.approx(free["pivot.angle"][:41], abs=1e-6)
+
+
+def test_an_error_in_the_function_of_an_event_names_it():
+    def update(state, parameters):
+        return {"gone": 1.0 / 0.0}
+
+    down = bc.Event("down", lambda m: m["pivot.angle"] + 0.5, update=update)
+    with pytest.raises(SimulationError, match=r"ZeroDivisionError.*event 'down'") as caught:
+        pendulum().simulate(1.0, events=[down], output=101, progress=False)
+    assert len(caught.value.result.time) > 10
+
+
 @pytest.mark.parametrize("integrator", ["dop853", "radau", "milne_hamming", "runge_kutta4"])
 def test_the_force_that_is_not_a_number_is_named(integrator):
     system = pendulum()

@@ -334,7 +334,7 @@ class _Batch:
                 self._fail(row, float(result.time[-1]) if len(result) else t, result.run.status)
         except SimulationError as error:
             found: Result | None = getattr(error, "result", None)
-            self._fail(row, error.time, error.status.advice)
+            self._fail(row, error.time, error.why)
             if found is None:
                 return
             result = found

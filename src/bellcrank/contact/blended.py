@@ -21,6 +21,23 @@ FAR = 1e-12
 """Weight of the nearest quadric where no other weight reaches."""
 
 
+def quadric(row: tuple[Scalar, ...], x: Vec) -> tuple[Vec, Vec, Vec, Scalar, Scalar, Scalar, Scalar]:
+    """Of a sample and its quadric at a point: way to it d, normal n, H d, height q, R^-2, and of its weight, with
+    s = |d|^2 / R^2, 1 - s or 0 and 1 / s."""
+    d = sub(x, (row[0], row[1], row[2]))
+    n: Vec = (row[3], row[4], row[5])
+    xx, yy, zz, xy, xz, yz = row[6:12]
+    Hd: Vec = (
+        xx * d[0] + xy * d[1] + xz * d[2],
+        xy * d[0] + yy * d[1] + yz * d[2],
+        xz * d[0] + yz * d[1] + zz * d[2],
+    )
+    q = dot(n, d) - 0.5 * dot(d, Hd)
+    narrow = 1.0 / (row[12] * row[12])
+    s = dot(d, d) * narrow
+    return d, n, Hd, q, narrow, maximum(1.0 - s, 0.0), 1.0 / (s + NEAR)
+
+
 def blended_curvature(
     rows: Sequence[tuple[Scalar, ...]], x: Vec, f: Scalar, slope: Vec, e1: Vec, e2: Vec
 ) -> Symmetric:
@@ -36,19 +53,8 @@ def blended_curvature(
     s12: Scalar = 0.0
     s22: Scalar = 0.0
     for k, row in enumerate(rows):
-        d = sub(x, (row[0], row[1], row[2]))
-        n: Vec = (row[3], row[4], row[5])
+        d, n, Hd, q, narrow, left, inverse = quadric(row, x)
         xx, yy, zz, xy, xz, yz = row[6:12]
-        Hd: Vec = (
-            xx * d[0] + xy * d[1] + xz * d[2],
-            xy * d[0] + yy * d[1] + yz * d[2],
-            xz * d[0] + yz * d[1] + zz * d[2],
-        )
-        q = dot(n, d) - 0.5 * dot(d, Hd)
-        narrow = 1.0 / (row[12] * row[12])
-        s = dot(d, d) * narrow
-        left = maximum(1.0 - s, 0.0)
-        inverse = 1.0 / (s + NEAR)
         shrunk = left * inverse
         w = left * left * shrunk
         # w' = steep d, w'' = steep I + curl d d'.
@@ -74,4 +80,4 @@ def blended_curvature(
     return scale * s11, scale * s12, scale * s22
 
 
-__all__ = ["FAR", "NEAR", "blended_curvature"]
+__all__ = ["FAR", "NEAR", "blended_curvature", "quadric"]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.covering import settles
-from bellcrank.contact.facing import COLUMNS as TURNS
+from bellcrank.contact.meeting_layout import TURNS
 from bellcrank.contact.pieces import (
     ANSWER,
     BAND,
@@ -89,7 +89,7 @@ def descended(
                 given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
                 table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B],
                 0, 0, header[PATCHES_A], header[PATCHES_B], 0, 2.0, 0.0, 0.0, 0.0,
-                pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k,
+                pad, stack, rows[1], rows[2], rows[3], answer, ANSWER * k, 0,
             )  # fmt: skip
             # The place must be that of the samples.
             away = min(given[SPACING_A], given[SPACING_B]) + 4.0 * given[SLACK]

@@ -15,19 +15,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.alone import alone, sample_alone
 from bellcrank.contact.heights import above_quadric, nearest_below, seen
+from bellcrank.contact.holding import NOISE
 from bellcrank.contact.meeting_layout import (
     BAND,
     FACING,
     HEIGHT,
+    INNER,
+    LEAST,
     MARKS,
     NEIGHBOURS,
+    OUTWARDS,
     PARTNER,
     PLACE,
     SHARP,
     SPACING_B,
     SPOT,
+    SURE,
     THROUGH,
+    TURN,
+    TURNS,
+    WIDE,
     WITHIN,
 )
 from bellcrank.contact.pieces import COVER, REACH, RIM
@@ -42,9 +51,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-COLUMNS = 2
-"""Of what is told of nodes: how far normals turn, and the least curvature [1/m]."""
 LARGE = 1e300
+LEVEL = 1e-7
+"""Samples are in one plane but for so much of their distance, and of the length of normals."""
 ANY = 4.0
 """More than normals can differ by."""
 
@@ -53,7 +62,7 @@ ANY = 4.0
 class Facing:
     """What a search of contact points takes of a sampled surface besides its pieces, made once.
 
-    turns: Of nodes (nodes, COLUMNS). marks: Of places, normals and whether they are sharp (places, MARKS). places: Of
+    turns: Of nodes (nodes, TURNS). marks: Of places, normals and whether they are sharp (places, MARKS). places: Of
     each sample. neighbours: Places around each place.
     """
 
@@ -75,7 +84,7 @@ class Facing:
 
 
 def turns(surface: Sampled) -> Floats:
-    """How far normals within each node, also between its samples, differ from its axis, and the least curvature."""
+    """What is told of normals and curvatures in each node, also between its samples (nodes, TURNS)."""
     tree, order = surface.tree, surface.tree.order
     far, n, H = surface._fitted
     bent = COVER * far * np.abs(H).sum(axis=2).max(axis=1)
@@ -84,15 +93,31 @@ def turns(surface: Sampled) -> Floats:
     own = np.where(edges, ANY, bent)[order]
     # H is that of the tangent plane: its third value, along the normal, is moved away.
     large = 2.0 * np.abs(H).max()
-    least = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, 0]
-    found = np.zeros((2 * tree.leaves - 1, COLUMNS))
+    bends = np.linalg.eigvalsh(-H + large * np.einsum("ij,ik->ijk", n, n))[order, :2]
+    least = bends[:, 0]
+    sure = least - NOISE * np.abs(bends).sum(axis=1)
+    inner = within_sides(surface, edges)[order]
+    found = np.zeros((2 * tree.leaves - 1, TURNS))
     level = tree.leaves
     while level:
         here = slice(level - 1, 2 * level - 1)
         off = n[order].reshape(level, -1, 3) - tree.nodes[here, None, AXIS : AXIS + 3]
-        found[here, 0] = (np.linalg.norm(off, axis=2) + own.reshape(level, -1)).max(axis=1)
-        found[here, 1] = least.reshape(level, -1).min(axis=1)
+        found[here, TURN] = (np.linalg.norm(off, axis=2) + own.reshape(level, -1)).max(axis=1)
+        found[here, LEAST] = least.reshape(level, -1).min(axis=1)
+        found[here, SURE] = sure.reshape(level, -1).min(axis=1)
+        found[here, WIDE] = far[order].reshape(level, -1).max(axis=1)
+        found[here, INNER] = inner.reshape(level, -1).all(axis=1)
         level //= 2
+    return found
+
+
+def within_sides(surface: Sampled, edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which samples lie within flat sides, all around them being in one plane and none on an edge."""
+    far, n, _ = surface._fitted
+    found = ~edges
+    for near in surface.neighbours.T:
+        off = np.einsum("ij,ij->i", surface.points[near] - surface.points, n)
+        found &= (np.abs(off) < LEVEL * far) & (np.abs(n[near] - n).max(axis=1) < LEVEL) & ~edges[near]
     return found
 
 
@@ -182,8 +207,13 @@ def low_facing(
     measures: Floats,
     pad: Floats,
     stack: Ints,
+    slots: Floats,
+    known: int,
 ) -> int:
-    """Samples less than the bound above a sampled surface that may face it, with the sample below each; how many."""
+    """Samples less than the bound above a sampled surface that may face it, with the sample below each; how many.
+
+    known: Contact points of before, beside which those are left out that are none (:mod:`alone`).
+    """
     leaves, width = header[LEAVES_A], header[WIDTH_A]
     reached = bound + given[SPACING_B]
     count = 0
@@ -193,6 +223,8 @@ def low_facing(
     while top > 0:
         top -= 1
         k = stack[top]
+        if header[OUTWARDS] == 2 and alone(nodes_a, turns_a, k, slots, 0, known, pad):
+            continue
         if not faces(
             header, given, nodes_a, turns_a, k, nodes_b, turns_b, reached, flat, pad, stack, top + 2
         ):
@@ -200,7 +232,9 @@ def low_facing(
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
-                if table_a[i, REACH] > 0.0:
+                if table_a[i, REACH] > 0.0 and not (
+                    header[OUTWARDS] == 2 and sample_alone(table_a, turns_a, k, i, slots, 0, known, pad)
+                ):
                     seen(given, table_a, i, pad, SPOT)
                     pad[WITHIN] = reached
                     near = nearest_below(header, given, table_b, nodes_b, last, pad, stack, top + 2)

@@ -14,12 +14,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT, VALUES, smooth_bending
 from bellcrank.contact.meeting_layout import AWAY, BEND, FOOT, RADIUS, SLOPE
 from bellcrank.contact.pieces import BEND as DOME
 from bellcrank.contact.pieces import RADIUS as DOME_RADIUS
 from bellcrank.contact.pieces import TOP
-from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
-from bellcrank.contact.settling import tangents
+from bellcrank.contact.settling import tangents, turned
 from bellcrank.contact.smooth import DISTANCE, GAUGE, SURFACE
 from bellcrank.contact.tree_bounds import SQUARE, reaches
 from bellcrank.contact.tree_heights import reach
@@ -51,9 +51,7 @@ def reach_towards(nodes: Floats, k: int, x: float, y: float, z: float) -> float:
 @part
 def reach_to(given: Floats, nodes: Floats, k: int, x: float, y: float, z: float) -> float:
     """How far the samples of a node reach against the other shape's outward unit normal (x, y, z), at most."""
-    ax = given[0] * x + given[1] * y + given[2] * z
-    ay = given[3] * x + given[4] * y + given[5] * z
-    az = given[6] * x + given[7] * y + given[8] * z
+    ax, ay, az = turned(given, x, y, z)
     return reach_towards(nodes, k, -ax, -ay, -az)  # type: ignore[no-any-return]
 
 

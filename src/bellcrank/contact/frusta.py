@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT
 from bellcrank.contact.feet import reach_to
 from bellcrank.contact.meeting_layout import FOOT
-from bellcrank.contact.refinement import POINT
 from bellcrank.contact.tree_layout import BALL
 from bellcrank.program.evaluate import evaluate
 from bellcrank.simulate.compiled import part

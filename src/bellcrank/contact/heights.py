@@ -12,20 +12,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT, VALUES
 from bellcrank.contact.feet import begin_feet, distance, footed, reach_to
 from bellcrank.contact.frusta import from_frusta
 from bellcrank.contact.meeting_layout import (
     AWAY,
-    HEIGHT,
-    PARTNER,
-    PLACE,
     RADIUS,
     SLOPE,
     SPOT,
     WITHIN,
 )
-from bellcrank.contact.pieces import BENT, NORMAL, REACH
-from bellcrank.contact.refinement import POINT, VALUES
+from bellcrank.contact.pieces import BENT, NORMAL
 from bellcrank.contact.smooth import DISTANCE, FLAT, GAUGE, ROUND
 from bellcrank.contact.tree import BALL
 from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, WIDTH_A
@@ -178,54 +175,6 @@ def lowest_above(
 
 
 @part
-def low_above(
-    header: Ints,
-    given: Floats,
-    table: Floats,
-    nodes: Floats,
-    frusta: Floats,
-    bound: float,
-    far: bool,
-    low: Ints,
-    measures: Floats,
-    pad: Floats,
-    stack: Ints,
-) -> int:
-    """All samples less than the bound above a smooth shape, or, where that is far away, away from it; how many."""
-    leaves, width = header[LEAVES_A], header[WIDTH_A]
-    count = 0
-    top = 1
-    stack[0] = 0
-    begin_feet(pad)
-    while top > 0:
-        top -= 1
-        k = stack[top]
-        header[LOOKED] += 1
-        if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
-            continue
-        if k >= leaves - 1:
-            j = k - (leaves - 1)
-            for i in range(j * width, (j + 1) * width):
-                if table[i, REACH] > 0.0:
-                    h = bound
-                    # Beside the ends of a solid of revolution its slope tells nothing.
-                    if far or header[KIND] == ROUND:
-                        h = sample_above(header, given, table, frusta, i, bound, pad)
-                    if not far and (h < bound or header[KIND] != ROUND):
-                        h = above_smooth(header, given, table, i, pad)
-                    if h < bound:
-                        low[count, PLACE] = i
-                        low[count, PARTNER] = -1
-                        measures[count, HEIGHT] = h
-                        count += 1
-            continue
-        stack[top] = 2 * k + 2
-        stack[top + 1] = 2 * k + 1
-        top += 2
-    return count
-
-
-@part
 def above_quadric(table: Floats, j: int, pad: Floats, at: int) -> float:
     """The height of a point above the quadric of a sample."""
     dx = pad[at] - table[j, 0]
@@ -259,4 +208,12 @@ def nearest_below(
     return nearer if nearer >= 0 else best
 
 
-__all__ = ["above_smooth", "low_above", "lowest_above", "sample_above", "seen"]
+__all__ = [
+    "above_quadric",
+    "above_smooth",
+    "lowest_above",
+    "nearest_below",
+    "node_above",
+    "sample_above",
+    "seen",
+]

@@ -11,33 +11,26 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import POINT, VALUES, smooth_bending
 from bellcrank.contact.heights import above_quadric, above_smooth, seen
 from bellcrank.contact.meeting_layout import (
     BEND,
     COSINE,
-    DOWN,
     GAP_BEND,
-    HEIGHT,
     LEVEL,
-    NEIGHBOURS,
-    ORDER,
-    OUT,
     OUTWARD,
-    PLACE,
     SHARP,
     SLOPE,
     SPACING_A,
     SPOT,
-    STEPPED,
     TANGENTS,
     WAY,
 )
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.refinement import POINT, VALUES, smooth_bending
 from bellcrank.contact.rims import ALONG, FOLLOWED
 from bellcrank.contact.rims import BEND as RIM_BEND
 from bellcrank.contact.rims import OUT as OUT_OF_RIM
-from bellcrank.contact.settling import bending, tangents, turned_back
+from bellcrank.contact.settling import bending, tangents, turned, turned_back
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
 from bellcrank.simulate.compiled import part
@@ -56,12 +49,6 @@ BEYOND_RIM = 1e-3
 """Sine of the angle by which a normal leans outwards over a rim for the rim to count as what touches."""
 OPPOSED = -0.9
 """Cosine between the normals of two flat sides that lie on each other."""
-STEP = 1e-6
-"""Heights that differ by less, over the distance of samples, are the same."""
-EVEN = 1e-3
-"""Heights that differ by less, over the distance of samples, are as good as the same."""
-WHOLE = 6755399441055744.0
-"""1.5 * 2^52: added and taken away again, it leaves whole numbers."""
 LARGE = 1e300
 
 
@@ -87,9 +74,10 @@ def facing(
         mx *= size
         my *= size
         mz *= size
-    pad[OUTWARD] = given[0] * mx + given[1] * my + given[2] * mz
-    pad[OUTWARD + 1] = given[3] * mx + given[4] * my + given[5] * mz
-    pad[OUTWARD + 2] = given[6] * mx + given[7] * my + given[8] * mz
+    x, y, z = turned(given, mx, my, mz)
+    pad[OUTWARD] = x
+    pad[OUTWARD + 1] = y
+    pad[OUTWARD + 2] = z
 
 
 @part
@@ -287,127 +275,4 @@ def lies(
     return least <= pad[LEVEL] and pad[COSINE] < OPPOSED  # type: ignore[no-any-return]
 
 
-@part
-def comes_first(measures: Floats, i: int, j: int) -> bool:
-    """The lower first; of those equally low, as on a flat side, the outer, then the earlier one."""
-    if measures[i, STEPPED] != measures[j, STEPPED]:
-        return measures[i, STEPPED] < measures[j, STEPPED]  # type: ignore[no-any-return]
-    if measures[i, OUT] != measures[j, OUT]:
-        return measures[i, OUT] > measures[j, OUT]  # type: ignore[no-any-return]
-    return i < j
-
-
-@part
-def sift(low: Ints, measures: Floats, first: int, count: int) -> None:
-    """Let one entry of the heap sink, the last in order on top."""
-    k = first
-    while 2 * k + 1 < count:
-        m = 2 * k + 1
-        if m + 1 < count and comes_first(measures, low[m, ORDER], low[m + 1, ORDER]):
-            m += 1
-        if not comes_first(measures, low[k, ORDER], low[m, ORDER]):
-            return
-        other = low[k, ORDER]
-        low[k, ORDER] = low[m, ORDER]
-        low[m, ORDER] = other
-        k = m
-
-
-@part
-def minima(
-    given: Floats,
-    table: Floats,
-    neighbours: Ints,
-    blank: Floats,
-    low: Ints,
-    measures: Floats,
-    count: int,
-) -> int:
-    """The low samples that are no higher than their neighbours, in order (a heapsort); how many. Slopes of all of them.
-
-    blank: LARGE for every sample, and again afterwards.
-    """
-    for k in range(count):
-        blank[low[k, PLACE]] = measures[k, HEIGHT]
-    kept = 0
-    mx = 0.0
-    my = 0.0
-    mz = 0.0
-    for k in range(count):
-        p = low[k, PLACE]
-        mx += table[p, 0]
-        my += table[p, 1]
-        mz += table[p, 2]
-        least = LARGE
-        steepest = 0.0
-        for m in range(NEIGHBOURS):
-            q = neighbours[p, m]
-            least = min(least, blank[q])
-            fall = measures[k, HEIGHT] - blank[q]
-            if fall > 0.0:
-                dx = table[q, 0] - table[p, 0]
-                dy = table[q, 1] - table[p, 1]
-                dz = table[q, 2] - table[p, 2]
-                steepest = max(steepest, fall / math.sqrt(max(1e-300, dx * dx + dy * dy + dz * dz)))
-        measures[k, DOWN] = steepest
-        if measures[k, HEIGHT] <= least + 1e-12 * given[SPACING_A]:
-            low[kept, ORDER] = k
-            kept += 1
-    for k in range(count):
-        blank[low[k, PLACE]] = LARGE
-    number = 1.0 / max(count, 1)
-    for m in range(kept):
-        k = low[m, ORDER]
-        p = low[k, PLACE]
-        dx = table[p, 0] - number * mx
-        dy = table[p, 1] - number * my
-        dz = table[p, 2] - number * mz
-        measures[k, OUT] = math.sqrt(dx * dx + dy * dy + dz * dz)
-        measures[k, STEPPED] = (measures[k, HEIGHT] / (STEP * given[SPACING_A]) + WHOLE) - WHOLE
-    first = kept
-    while first > 0:
-        first -= 1
-        sift(low, measures, first, kept)
-    last = kept - 1
-    while last > 0:
-        other = low[0, ORDER]
-        low[0, ORDER] = low[last, ORDER]
-        low[last, ORDER] = other
-        sift(low, measures, 0, last)
-        last -= 1
-    return kept
-
-
-@part
-def spread(given: Floats, table: Floats, low: Ints, measures: Floats, lowest: int, points: int) -> None:
-    """Put as many of the lowest first as there are points, of those equally low the one farthest from the ones before.
-
-    Where a whole ring lies on a plane the points stand around it, by the largest product of distances (Leja).
-    """
-    for m in range(1, min(lowest, points)):
-        best = m
-        widest = -1.0
-        limit = measures[low[m, ORDER], HEIGHT] + EVEN * given[SPACING_A]
-        n = m
-        while n < lowest and measures[low[n, ORDER], HEIGHT] <= limit:
-            p = low[low[n, ORDER], PLACE]
-            total = 1.0
-            for b in range(m):
-                q = low[low[b, ORDER], PLACE]
-                dx = table[q, 0] - table[p, 0]
-                dy = table[q, 1] - table[p, 1]
-                dz = table[q, 2] - table[p, 2]
-                total *= math.sqrt(dx * dx + dy * dy + dz * dz) / given[SPACING_A]
-            if total > widest:
-                widest = total
-                best = n
-            n += 1
-        # The others keep their order.
-        chosen = low[best, ORDER]
-        while best > m:
-            low[best, ORDER] = low[best - 1, ORDER]
-            best -= 1
-        low[m, ORDER] = chosen
-
-
-__all__ = ["LARGE", "facing", "hold_at", "lies", "minima", "spread"]
+__all__ = ["LARGE", "facing", "hold_at", "lies"]

@@ -14,11 +14,11 @@ quadrics, so it converges by a factor of the order of the spacing over the radiu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bellcrank.contact.blended import FAR, NEAR, blended_curvature
+from bellcrank.contact.blended import FAR, NEAR, blended_curvature, quadric
+from bellcrank.contact.learning import Step
 from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
 from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
 from bellcrank.contact.sampled import ENTRIES, Sampled
@@ -52,12 +52,8 @@ AWAY = 10.0
 """Gap of a contact that is none, over the spacing."""
 LEVEL = 1e-6
 """Share of the spread of samples that is added to it: curvatures are not continued beyond samples on a line."""
-MOST_LESS = 0.75
-"""Share of the curvature of the gap that a step may take away."""
 FLAT = 1e-14
 """Determinant of the curvatures of a gap, over the square of their sum, that is rounding."""
-LEARNS = 1e-7
-"""Newton step over the spacing below which rounding tells nothing of curvatures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,19 +74,7 @@ class Local(Around):
         total_slope: Vec = (0.0, 0.0, 0.0)
         value_slope: Vec = (0.0, 0.0, 0.0)
         for k, row in enumerate(self.rows):
-            d = sub(x, (row[0], row[1], row[2]))
-            n: Vec = (row[3], row[4], row[5])
-            xx, yy, zz, xy, xz, yz = row[6:12]
-            Hd: Vec = (
-                xx * d[0] + xy * d[1] + xz * d[2],
-                xy * d[0] + yy * d[1] + yz * d[2],
-                xz * d[0] + yz * d[1] + zz * d[2],
-            )
-            q = dot(n, d) - 0.5 * dot(d, Hd)
-            narrow = 1.0 / (row[12] * row[12])
-            s = dot(d, d) * narrow
-            left = maximum(1.0 - s, 0.0)
-            inverse = 1.0 / (s + NEAR)
+            d, n, Hd, q, narrow, left, inverse = quadric(row, x)
             square = left * left * inverse
             w = square * left
             # dw/ds = -(3 left^2 + w) / (s + NEAR), and ds = 2 d / R^2.
@@ -192,31 +176,6 @@ def _start(shape: Shape, a: Around, R: Mat, c: Vec) -> Vec:
     return transposed_times(R, sub(a.start, c))
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A Newton step: its vector, the residual that it should leave, and which step an amount of residual calls for."""
-
-    vector: Vec
-    leaves: Vec
-    answers: Callable[[Vec], Vec]
-
-    def learnt(self, C: Mat, residual: Vec, longest: Scalar) -> Mat:
-        """C, which is added to the curvatures of the gap, after the residual that came out.
-
-        Those of the nearest samples may be off by a large share of what the gap of two surfaces that nearly fit is
-        curved. Where that would leave less than a quarter of the curvature less is learnt.
-        Source: Broyden (1965); Dennis and Schnabel (1983).
-        """
-        off = sub(self.leaves, residual)
-        square = dot(self.vector, self.vector)
-        some = compare("lt", (LEARNS * longest) * (LEARNS * longest), square)
-        inverse = where(some, 1.0, 0.0) / maximum(square, TINY)
-        less = -inverse * dot(self.vector, self.answers(off))
-        inverse = inverse * where(compare("lt", MOST_LESS, less), MOST_LESS / maximum(less, MOST_LESS), 1.0)
-        x, y, z = (add(row, scale(inverse * value, self.vector)) for row, value in zip(C, off, strict=True))
-        return x, y, z
-
-
 def _answer(
     free: Scalar,
     A: tuple[Scalar, Scalar, Scalar, Scalar],
@@ -289,7 +248,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     plane: Vec = (a.hold[1], a.hold[2], a.hold[3])
     x, y = a.start, _start(b, a, R, c)
     learnt: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    last: _Step | None = None
+    last: Step | None = None
     rims: Bounded | None = None
     rough, fine = (ROUGH, FINE) if a.exact else (STEPS, 0)
     if any(isinstance(s, Around) and getattr(s.source, "rims", ()) for s in (a, b)):
@@ -345,7 +304,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         part = minimum(1.0, longest / sqrt(maximum(t1 * t1 + t2 * t2, TINY)))
         t1, t2 = part * t1, part * t2
         step = add(scale(t1, e1), scale(t2, e2))
-        last = _Step(
+        last = Step(
             step,
             scale(1.0 - part, residual),
             partial(_answer, free, (A11, A12, A21, A22), stiff, (e1, e2, way)),

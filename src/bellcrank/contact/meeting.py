@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
-from bellcrank.contact.facing import COLUMNS as TURNS
+from bellcrank.contact.curving import settle_on_patch
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
 from bellcrank.contact.meeting_layout import (
     BAND,
     BEND,
+    BENDS_B,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
@@ -38,6 +39,7 @@ from bellcrank.contact.meeting_layout import (
     NEIGHBOURS,
     NODES_A,
     NODES_B,
+    OUTWARDS,
     PAD,
     PADS,
     PARTS,
@@ -64,19 +66,21 @@ from bellcrank.contact.meeting_layout import (
     STACK,
     TABLE_A,
     TABLE_B,
+    TURNS,
     WHICH,
     WIDTH,
 )
 from bellcrank.contact.overlooked import LEAST
 from bellcrank.contact.pieces import COLUMNS, SAMPLE, SLOPES
-from bellcrank.contact.refinement import BEYOND, CROSSING, settle_on_patch
+from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import CROSSED_AT, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
-from bellcrank.contact.smooth import SURFACE, Smooth
+from bellcrank.contact.smooth import DISTANCE, ROUND, SURFACE, Smooth
 from bellcrank.contact.source import Source
+from bellcrank.contact.staying import rounded
 from bellcrank.contact.tree_layout import (
     KIND,
     LEAVES_A,
@@ -268,6 +272,13 @@ class Meeting:
             given[RADIUS] = smooth.radius
             header[PARTS] = len(smooth.frusta)
             given[BULGE_B] = self._between
+        # Of patches little is known between the points that they are searched by.
+        convex = rounded(partner) if smooth is None else smooth.kind != ROUND
+        if convex and not self.patched:
+            header[OUTWARDS] = 1 if surface.rims else 2
+        given[BENDS_B] = -1.0
+        if smooth is not None and smooth.kind <= DISTANCE and not self.patched:
+            given[BENDS_B] = 1.0 / narrowest(self.other)
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
 

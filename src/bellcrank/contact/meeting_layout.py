@@ -28,7 +28,9 @@ RIMS_A = TREE_HEADER + 11  # samples of its rim that a program takes in
 RIMS_B = TREE_HEADER + 12
 ROWS_A = TREE_HEADER + 13  # all samples of rims
 ROWS_B = TREE_HEADER + 14
-HEADER = TREE_HEADER + 15
+# whether the other shape is convex, and this one made of samples: 2 where it is closed, 1 where it is open
+OUTWARDS = TREE_HEADER + 15
+HEADER = TREE_HEADER + 16
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -41,7 +43,9 @@ MARGIN_A = TREE_GIVEN + 7
 MARGIN_B = TREE_GIVEN + 8
 FACING = TREE_GIVEN + 9  # how far normals may turn before the next search
 RIM = TREE_GIVEN + 10  # how far points beyond rims of patches must come back, at least
-GIVEN = TREE_GIVEN + 11
+# how far normals of the other shape turn at most [1/m]; less than 0 where that is not known
+BENDS_B = TREE_GIVEN + 11
+GIVEN = TREE_GIVEN + 12
 # pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
 SPOT = WIDE_PAD
 GAP_BEND = WIDE_PAD + 3
@@ -52,7 +56,8 @@ OUTWARD = WIDE_PAD + 16
 LEVEL = WIDE_PAD + 19
 FOOT = WIDE_PAD + 20  # of the last point on a convex shape (3), and whether there is one
 AWAY = WIDE_PAD + 24  # normal of the shape there (3)
-PADS = WIDE_PAD + 28
+LEVELS = WIDE_PAD + 28  # of each point of before, the curvature that is not flat against it
+PADS = LEVELS + MOST_POINTS
 THROUGH = 0.5
 """Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
@@ -64,6 +69,14 @@ WIDTH = 2 * ENTRIES_OF_STACK
 SHARP = 3
 MARKS = 4
 NEIGHBOURS = 8
+# columns of what is told of normals and curvatures in nodes: how far normals turn; the least curvature, and that less
+# what may be noise; how far samples are from their sixth neighbours, at most; whether all lie within a flat side
+TURN = 0
+LEAST = 1
+SURE = 2
+WIDE = 3
+INNER = 4
+TURNS = 5
 # columns of samples that are low: place, that of the other's nearest sample, order, whether it lies flat
 PLACE = 0
 PARTNER = 1

@@ -12,14 +12,22 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.patch_points import BENDS, BEYOND_BY, OVER, PADDED, PATCHED, STATE, WAY
-from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
-from bellcrank.contact.pieces import MIDDLES, PAD, RIM, SLOPES
+from bellcrank.contact.curving import (
+    bending_across,
+    bent,
+    off_a_patch,
+    own_bending,
+    pulled_smooth,
+    settle_on_patch,
+    smooth_bending,
+)
+from bellcrank.contact.learning import LEARNING, STEPPED, forget, learn, learnt, stepped
+from bellcrank.contact.patch_points import PADDED
+from bellcrank.contact.pieces import MIDDLES, RIM, SLOPES
 from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
 from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim
-from bellcrank.contact.settling import bending, settle, tangents, turned_back
-from bellcrank.simulate.compiled import call_unit, part
-from bellcrank.simulate.vocabulary import call_at
+from bellcrank.contact.settling import between_points, settle, tangents, turned, turned_back
+from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,123 +43,12 @@ DOWNHILL = 10
 LEANS = 1e-2
 """Square of the sine between a plane and the surface it cuts, at least."""
 
-# pad, behind what descents keep there: what kernels of a smooth shape take and give
-POINT = PAD
-FRAME = PAD + 3
-VALUES = PAD + 9
+# pad, behind that of patches
 RIMS = PADDED
 CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
 BEHIND = CROSSING + 1  # the least height of a body that is behind an open surface
-WIDE_PAD = CROSSING + 2
-
-
-@part
-def pulled_smooth(slope: int, pad: Floats, at: int) -> None:
-    """Pull the point at pad[at + 4] onto a smooth shape; its unit normal goes to pad[at + 1]."""
-    for k in range(3):
-        pad[POINT + k] = pad[at + 4 + k]
-    call_at(slope, pad, POINT, pad, VALUES)
-    gx = pad[VALUES + 1]
-    gy = pad[VALUES + 2]
-    gz = pad[VALUES + 3]
-    inverse = 1.0 / math.sqrt(max(1e-300, gx * gx + gy * gy + gz * gz))
-    way = pad[VALUES] * inverse
-    pad[at] = way
-    pad[at + 1] = gx * inverse
-    pad[at + 2] = gy * inverse
-    pad[at + 3] = gz * inverse
-    for k in range(3):
-        pad[at + 4 + k] -= way * pad[at + 1 + k]
-
-
-@part
-def smooth_bending(
-    bend: int, pad: Floats, at: int, ux: float, uy: float, uz: float, vx: float, vy: float, vz: float
-) -> tuple[float, float, float]:
-    """Curvature of a smooth shape along two tangents at the point pad[at]: 11, 12, 22."""
-    for k in range(3):
-        pad[POINT + k] = pad[at + k]
-    pad[FRAME] = ux
-    pad[FRAME + 1] = uy
-    pad[FRAME + 2] = uz
-    pad[FRAME + 3] = vx
-    pad[FRAME + 4] = vy
-    pad[FRAME + 5] = vz
-    call_at(bend, pad, POINT, pad, VALUES)
-    return pad[VALUES], pad[VALUES + 1], pad[VALUES + 2]
-
-
-@part
-def settle_on_patch(
-    patches: int, table: Floats, nodes: Floats, leaves: int, width: int, side: int, pad: Floats, counts: Ints,
-    stack: Ints, near: Ints, piece: Floats, writes: int,
-) -> None:  # fmt: skip
-    """Like :func:`settle`, on a surface of patches; or write its piece around the point."""
-    counts[LEAVES] = leaves
-    counts[WIDTH] = width
-    counts[SIDE] = side
-    counts[WRITES] = writes
-    call_unit(patches, (near, counts, table, nodes, pad, piece, pad, pad, pad, stack, pad))
-
-
-@part
-def bent(
-    patches: int, table: Floats, i: int, pad: Floats, side: int, ux: float, uy: float, uz: float, vx: float,
-    vy: float, vz: float,
-) -> float:  # fmt: skip
-    """u . K v of a surface at the point that was settled; i: The nearest sample, whose quadric tells it."""
-    if patches == 0:
-        return bending(table, i, ux, uy, uz, vx, vy, vz)
-    at = PATCHED + STATE * side + BENDS
-    hx = pad[at] * vx + pad[at + 3] * vy + pad[at + 4] * vz
-    hy = pad[at + 3] * vx + pad[at + 1] * vy + pad[at + 5] * vz
-    hz = pad[at + 4] * vx + pad[at + 5] * vy + pad[at + 2] * vz
-    return -(ux * hx + uy * hy + uz * hz)  # type: ignore[no-any-return]
-
-
-@part
-def off_a_patch(patches: int, side: int, gap: float, pad: Floats) -> bool:
-    """Whether the point lies beyond a rim of patches; how far it or the gap must come back goes to the pad."""
-    at = PATCHED + STATE * side
-    if patches == 0 or pad[at + OVER] <= SAME:
-        return False
-    pad[BEYOND_BY] = max(pad[at + WAY], gap)
-    return True
-
-
-@part
-def bending_across(
-    given: Floats, patches: int, table_b: Floats, j: int, bend: int, pad: Floats, at: int
-) -> tuple[float, float, float]:
-    """Curvature of the other shape along the tangents of its normal seen from the surface: 11, 12, 22.
-
-    bend: That of a smooth shape, or 0. at: Where its normal and its point stand in pad.
-    """
-    x = pad[at + 1]
-    y = pad[at + 2]
-    z = pad[at + 3]
-    bx = given[0] * x + given[1] * y + given[2] * z
-    by = given[3] * x + given[4] * y + given[5] * z
-    bz = given[6] * x + given[7] * y + given[8] * z
-    ux, uy, uz, vx, vy, vz = tangents(bx, by, bz)
-    fx, fy, fz = turned_back(given, ux, uy, uz)
-    gx, gy, gz = turned_back(given, vx, vy, vz)
-    if bend != 0:
-        return smooth_bending(bend, pad, at + 4, fx, fy, fz, gx, gy, gz)
-    b11 = bent(patches, table_b, j, pad, 1, fx, fy, fz, fx, fy, fz)
-    b12 = bent(patches, table_b, j, pad, 1, fx, fy, fz, gx, gy, gz)
-    b22 = bent(patches, table_b, j, pad, 1, gx, gy, gz, gx, gy, gz)
-    return b11, b12, b22
-
-
-@part
-def own_bending(patches: int, table_a: Floats, i: int, pad: Floats, at: int) -> tuple[float, float, float]:
-    """Curvature of the surface along the tangents of its normal, at pad[at + 1]: 11, 12, 22."""
-    ux, uy, uz, vx, vy, vz = tangents(pad[at + 1], pad[at + 2], pad[at + 3])
-    a11 = bent(patches, table_a, i, pad, 0, ux, uy, uz, ux, uy, uz)
-    a12 = bent(patches, table_a, i, pad, 0, ux, uy, uz, vx, vy, vz)
-    a22 = bent(patches, table_a, i, pad, 0, vx, vy, vz, vx, vy, vz)
-    return a11, a12, a22
+LEARNT = CROSSING + 2
+WIDE_PAD = LEARNT + LEARNING
 
 
 @part
@@ -183,13 +80,15 @@ def refined(
     counts: Ints,
     answer: Floats,
     at: int,
+    learns: int,
 ) -> int:
     """Newton's method from the points in pad; FOUND with the points in the answer, LOST, or BEYOND the rim.
 
     slope, bend: Kernels of a smooth other shape; 0 where it is sampled. patches_a, patches_b: What settles on surfaces
     of patches; 0 for samples. rims: 0 where both surfaces are known to be closed. hold: As in
     :class:`~bellcrank.contact.source.Around`; where it is less than 2 the other's point is the foot of the held one,
-    and the normal is the other's. answer: Gap, normal (3), x (3), y (3).
+    and the normal is the other's. answer: Gap, normal (3), x (3), y (3). learns: 1 where it starts from a
+    known point, for which it learns the curvatures; of one that is looked for they may be those of an edge.
     """
     margin_a = 0.25 * spacing_a
     margin_b = 0.25 * spacing_b
@@ -213,6 +112,7 @@ def refined(
     last = 1e300
     i = -1
     j = -1
+    forget(pad, LEARNT)
     for k in range(ITERATIONS):
         if not held and patches_a != 0:
             settle_on_patch(
@@ -250,21 +150,13 @@ def refined(
             )  # fmt: skip
             if rim == MOVED:
                 rest = 2
+                # A step along a rim tells nothing of the curvatures inside.
+                pad[LEARNT + STEPPED] = 0.0
                 continue
             if rim != INSIDE:
                 return rim
-        x = pad[b + 1]
-        y = pad[b + 2]
-        z = pad[b + 3]
-        bx = given[0] * x + given[1] * y + given[2] * z
-        by = given[3] * x + given[4] * y + given[5] * z
-        bz = given[6] * x + given[7] * y + given[8] * z
-        x = pad[b + 4]
-        y = pad[b + 5]
-        z = pad[b + 6]
-        rx = given[0] * x + given[1] * y + given[2] * z + given[9] - pad[a + 4]
-        ry = given[3] * x + given[4] * y + given[5] * z + given[10] - pad[a + 5]
-        rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
+        bx, by, bz = turned(given, pad[b + 1], pad[b + 2], pad[b + 3])
+        rx, ry, rz = between_points(given, pad, a, b)
         if not math.isfinite(rx + ry + rz):
             return LOST
         nx = -bx
@@ -322,6 +214,9 @@ def refined(
             a11 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, ux, uy, uz)
             a12 = bent(patches_a, table_a, i, pad, 0, ux, uy, uz, vx, vy, vz)
             a22 = bent(patches_a, table_a, i, pad, 0, vx, vy, vz, vx, vy, vz)
+            w1 = 0.0
+            w2 = 0.0
+            regular = False
             A11 = a11 + b11 + d * (b11 * a11 + b12 * a12)
             A12 = a12 + b12 + d * (b11 * a12 + b12 * a22)
             A21 = a12 + b12 + d * (b12 * a11 + b22 * a12)
@@ -329,8 +224,19 @@ def refined(
             if free:
                 w1 = b11 * r1 + b12 * r2 - s1
                 w2 = b12 * r1 + b22 * r2 - s2
+                learn(pad, LEARNT, w1 * ux + w2 * vx, w1 * uy + w2 * vy, w1 * uz + w2 * vz, longest)
+                L11 = A11 + learnt(pad, LEARNT, ux, uy, uz, ux, uy, uz)
+                L12 = A12 + learnt(pad, LEARNT, ux, uy, uz, vx, vy, vz)
+                L21 = A21 + learnt(pad, LEARNT, vx, vy, vz, ux, uy, uz)
+                L22 = A22 + learnt(pad, LEARNT, vx, vy, vz, vx, vy, vz)
+                if L11 * L22 - L12 * L21 > 0.0 and L11 + L22 > 0.0:
+                    A11 = L11
+                    A12 = L12
+                    A21 = L21
+                    A22 = L22
                 determinant = A11 * A22 - A12 * A21
-                if determinant > 0.0 and A11 + A22 > 0.0:
+                regular = determinant > 0.0 and A11 + A22 > 0.0
+                if regular:
                     t1 = (A22 * w1 - A12 * w2) / determinant
                     t2 = (A11 * w2 - A21 * w1) / determinant
                 else:
@@ -365,9 +271,15 @@ def refined(
                 t1 = single * f1 + off * h1 / wide
                 t2 = single * f2 + off * h2 / wide
             size = math.sqrt(t1 * t1 + t2 * t2)
+            share = 1.0
             if size > longest:
-                t1 *= longest / size
-                t2 *= longest / size
+                share = longest / size
+                t1 *= share
+                t2 *= share
+            if regular and learns != 0:
+                stepped(
+                    pad, LEARNT, t1, t2, ux, uy, uz, vx, vy, vz, A11, A12, A21, A22, w1, w2, 1.0 - share
+                )  # fmt: skip
             mx += t1 * ux + t2 * vx
             my += t1 * uy + t2 * vy
             mz += t1 * uz + t2 * vz
@@ -400,9 +312,10 @@ def refined(
             mx = m1 * ux + m2 * vx
             my = m1 * uy + m2 * vy
             mz = m1 * uz + m2 * vz
-        pad[b + 4] += given[0] * mx + given[3] * my + given[6] * mz
-        pad[b + 5] += given[1] * mx + given[4] * my + given[7] * mz
-        pad[b + 6] += given[2] * mx + given[5] * my + given[8] * mz
+        yx, yy, yz = turned_back(given, mx, my, mz)
+        pad[b + 4] += yx
+        pad[b + 5] += yy
+        pad[b + 6] += yz
         follow = math.sqrt(mx * mx + my * my + mz * mz)
         last = size + follow
         if size < SETTLED * longest and follow < 4.0 * SETTLED * longest:
@@ -413,4 +326,4 @@ def refined(
     return LOST
 
 
-__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "off_a_patch", "refined", "settle_on_patch"]
+__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "refined"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import NORMAL, RIM
 from bellcrank.contact.rims import ALONG, BEND, FOLLOWED, NOTCH, OUT, SIDE, WEIGHT
-from bellcrank.contact.settling import NEAR_SAMPLE, SPARE
+from bellcrank.contact.settling import NEAR_SAMPLE, SPARE, turned
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -71,14 +71,8 @@ def same_way(given: Floats, table_a: Floats, i: int, table_b: Floats, j: int) ->
 
 
 @part
-def rim_numbers(
-    table: Floats, near: Ints, count: int, x: float, y: float, z: float, nx: float, ny: float, nz: float,
-    pad: Floats, at: int,
-) -> bool:  # fmt: skip
-    """e, its slope in the surface and the curvature of the rim around a point, into pad; whether any weight reaches.
-
-    The side of the nearest row is the first; all others are the second.
-    """
+def nearest_row(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
+    """The row of the rim whose sample is nearest to a point, of those gathered around it; -1 where there is none."""
     first = -1
     least = 1e300
     for k in range(count):
@@ -91,6 +85,28 @@ def rim_numbers(
             if square < least:
                 least = square
                 first = int(table[i, RIM])
+    return first
+
+
+@part
+def other_side(table: Floats, row: int, first: int) -> bool:
+    """Whether a row of a rim belongs to another side of it than the first."""
+    facing = 0.0
+    for m in range(3):
+        facing += table[row, OUT + m] * table[first, OUT + m]
+    return table[row, SIDE] != table[first, SIDE] or facing <= 0.0  # type: ignore[no-any-return]
+
+
+@part
+def rim_numbers(
+    table: Floats, near: Ints, count: int, x: float, y: float, z: float, nx: float, ny: float, nz: float,
+    pad: Floats, at: int,
+) -> bool:  # fmt: skip
+    """e, its slope in the surface and the curvature of the rim around a point, into pad; whether any weight reaches.
+
+    The side of the nearest row is the first; all others are the second.
+    """
+    first = nearest_row(table, near, count, x, y, z)
     for k in range(RIM_PAD):
         pad[at + k] = 0.0
     if first < 0:
@@ -106,11 +122,8 @@ def rim_numbers(
             dx = x - table[row, 0]
             dy = y - table[row, 1]
             dz = z - table[row, 2]
-            facing = 0.0
-            for m in range(3):
-                facing += table[row, OUT + m] * table[first, OUT + m]
             o = at + SUMS
-            if table[row, SIDE] != table[first, SIDE] or facing <= 0.0:
+            if other_side(table, row, first):
                 o = at + SUMS + 9
                 ahead += over_row(table, first, table[row, 0], table[row, 1], table[row, 2])
             narrow = 1.0 / (table[row, WEIGHT] * table[row, WEIGHT])
@@ -182,25 +195,25 @@ def outside(pad: Floats, at: int, x: float, y: float, z: float, slack: float) ->
 
 
 @part
-def turned(given: Floats, pad: Floats, at: int) -> None:
+def seen_from_first(given: Floats, pad: Floats, at: int) -> None:
     """The slopes of a rim of the other surface, seen from the first."""
     for k in range(2):
         o = at + OF_SIDE * k + OUTWARDS
-        x = pad[o]
-        y = pad[o + 1]
-        z = pad[o + 2]
-        pad[o] = given[0] * x + given[1] * y + given[2] * z
-        pad[o + 1] = given[3] * x + given[4] * y + given[5] * z
-        pad[o + 2] = given[6] * x + given[7] * y + given[8] * z
+        x, y, z = turned(given, pad[o], pad[o + 1], pad[o + 2])
+        pad[o] = x
+        pad[o + 1] = y
+        pad[o + 2] = z
 
 
 __all__ = [
     "CLOSED",
     "RIM_PAD",
     "beyond_sample",
+    "nearest_row",
+    "other_side",
     "outside",
     "over_row",
     "rim_numbers",
     "same_way",
-    "turned",
+    "seen_from_first",
 ]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.rim_numbers import over_row
-from bellcrank.contact.rims import FOLLOWED, NOWHERE, OUT, ROW, SIDE, WEIGHT
+from bellcrank.contact.rim_numbers import nearest_row, other_side, over_row
+from bellcrank.contact.rims import FOLLOWED, NOWHERE, ROW, SIDE, WEIGHT
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -26,20 +26,9 @@ def rim_piece(
     piece: Floats, at: int,
 ) -> None:  # fmt: skip
     """What :meth:`bellcrank.contact.rims.Rim.piece` tells, of the samples around a point; to `piece` from `at` on."""
-    first = -1
-    least = 1e300
+    first = nearest_row(table, near, count, x, y, z)
     taken = 0
     ahead = 0.0
-    for k in range(count):
-        i = near[k]
-        if table[i, RIM] >= 0.0:
-            dx = x - table[i, 0]
-            dy = y - table[i, 1]
-            dz = z - table[i, 2]
-            square = dx * dx + dy * dy + dz * dz
-            if square < least:
-                least = square
-                first = int(table[i, RIM])
     for k in range(count):
         i = near[k]
         if table[i, RIM] < 0.0:
@@ -56,11 +45,8 @@ def rim_piece(
             here = at + ROW * taken
             for m in range(ROW):
                 piece[here + m] = table[row, m]
-            facing = 0.0
-            for m in range(3):
-                facing += table[row, OUT + m] * table[first, OUT + m]
             piece[here + SIDE] = 1.0
-            if table[row, SIDE] != table[first, SIDE] or facing <= 0.0:
+            if other_side(table, row, first):
                 piece[here + SIDE] = 0.0
                 ahead += over_row(table, first, table[row, 0], table[row, 1], table[row, 2])
             taken += 1

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import RIM
+from bellcrank.contact.rim_crossing import between_rims
 from bellcrank.contact.rim_numbers import (
     CLOSED,
     CURVES,
@@ -30,9 +31,9 @@ from bellcrank.contact.rim_numbers import (
     VALUE,
     outside,
     rim_numbers,
-    turned,
+    seen_from_first,
 )
-from bellcrank.contact.settling import tangents
+from bellcrank.contact.settling import between_points, tangents, turned, turned_back
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -47,8 +48,6 @@ CREEPS = 0.02
 """Last Newton step over the spacing that will do where all steps are made."""
 ROUNDING = 1e-9
 """How far beyond a rim a point may lie, over the spacing."""
-PARALLEL = 1e-2
-"""Square of the sine of the angle below which two rims lie along each other."""
 SETTLED = 4e-12
 """Last Newton step over the spacing."""
 
@@ -228,7 +227,7 @@ def bounded(
             table_b, near_b, count_b, pad[b + 4], pad[b + 5], pad[b + 6], pad[b + 1], pad[b + 2], pad[b + 3], pad, other
         )  # fmt: skip
         if on_b:
-            turned(given, pad, other)
+            seen_from_first(given, pad, other)
     if hold < 0.5:
         # The foot of a point that is held must lie on the surface.
         if on_b and outside(pad, other, 0.0, 0.0, 0.0, slack):
@@ -273,70 +272,6 @@ def bounded(
 
 
 @part
-def outer_side(pad: Floats, at: int) -> int:
-    """Where the numbers of the side of a rim stand that a point is farther out of."""
-    other = at + OF_SIDE
-    if pad[at + REACHED] < 0.5:
-        return other
-    return other if pad[other + REACHED] > 0.5 and pad[other + VALUE] > pad[at + VALUE] else at
-
-
-@part
-def between_rims(
-    pad: Floats, nx: float, ny: float, nz: float, mx: float, my: float, mz: float, rx: float, ry: float, rz: float,
-    at: int, longest: float,
-) -> float:  # fmt: skip
-    """How far apart two rims are that both hold, negative where they have crossed; their points' steps go to the pad.
-
-    n, m: Normals of both surfaces. r: From point to point.
-    """
-    o = outer_side(pad, at)
-    p = outer_side(pad, at + RIM_PAD)
-    e = pad[o + VALUE]
-    f = pad[p + VALUE]
-    ax = pad[o + OUTWARDS]
-    ay = pad[o + OUTWARDS + 1]
-    az = pad[o + OUTWARDS + 2]
-    bx = pad[p + OUTWARDS]
-    by = pad[p + OUTWARDS + 1]
-    bz = pad[p + OUTWARDS + 2]
-    ux = ny * az - nz * ay
-    uy = nz * ax - nx * az
-    uz = nx * ay - ny * ax
-    vx = my * bz - mz * by
-    vy = mz * bx - mx * bz
-    vz = mx * by - my * bx
-    dx = rx + e * ax - f * bx
-    dy = ry + e * ay - f * by
-    dz = rz + e * az - f * bz
-    cosine = ux * vx + uy * vy + uz * vz
-    sine = 1.0 - cosine * cosine
-    along_u = ux * dx + uy * dy + uz * dz
-    along_v = vx * dx + vy * dy + vz * dz
-    on_u = along_u
-    on_v = 0.0
-    apart = math.sqrt(max(0.0, dx * dx + dy * dy + dz * dz - along_u * along_u))
-    if sine > PARALLEL:
-        on_u = (along_u - cosine * along_v) / sine
-        on_v = (cosine * along_u - along_v) / sine
-        cx = uy * vz - uz * vy
-        cy = uz * vx - ux * vz
-        cz = ux * vy - uy * vx
-        apart = (cx * dx + cy * dy + cz * dz) / math.sqrt(sine)
-        if cx * (ax - bx) + cy * (ay - by) + cz * (az - bz) < 0.0:
-            apart = -apart
-    on_u = max(-longest, min(on_u, longest))
-    on_v = max(-longest, min(on_v, longest))
-    pad[at + STEP_ON] = on_u * ux - e * ax
-    pad[at + STEP_ON + 1] = on_u * uy - e * ay
-    pad[at + STEP_ON + 2] = on_u * uz - e * az
-    pad[at + STEP_OFF] = on_v * vx - f * bx
-    pad[at + STEP_OFF + 1] = on_v * vy - f * by
-    pad[at + STEP_OFF + 2] = on_v * vz - f * bz
-    return apart
-
-
-@part
 def at_rim(
     given: Floats, table_a: Floats, near_a: Ints, count_a: int, i: int, table_b: Floats, near_b: Ints, count_b: int,
     j: int, b11: float, b12: float, b22: float, a11: float, a12: float, a22: float, hold: float, hx: float, hy: float,
@@ -344,18 +279,8 @@ def at_rim(
     b: int, at: int, answer: Floats, to: int,
 ) -> int:  # fmt: skip
     """A step of Newton's method where a rim holds a point: MOVED, FOUND with an answer, BEYOND, LOST; else INSIDE."""
-    x = pad[b + 1]
-    y = pad[b + 2]
-    z = pad[b + 3]
-    bx = given[0] * x + given[1] * y + given[2] * z
-    by = given[3] * x + given[4] * y + given[5] * z
-    bz = given[6] * x + given[7] * y + given[8] * z
-    x = pad[b + 4]
-    y = pad[b + 5]
-    z = pad[b + 6]
-    rx = given[0] * x + given[1] * y + given[2] * z + given[9] - pad[a + 4]
-    ry = given[3] * x + given[4] * y + given[5] * z + given[10] - pad[a + 5]
-    rz = given[6] * x + given[7] * y + given[8] * z + given[11] - pad[a + 6]
+    bx, by, bz = turned(given, pad[b + 1], pad[b + 2], pad[b + 3])
+    rx, ry, rz = between_points(given, pad, a, b)
     rim = bounded(
         given, table_a, near_a, count_a, i, table_b, near_b, count_b, j, bx, by, bz, rx, ry, rz, b11, b12, b22,
         a11, a12, a22, hold, hx, hy, hz, off, longest, pad, a, b, at,
@@ -395,14 +320,12 @@ def at_rim(
             answer[to + 4 + m] = pad[a + 4 + m]
             answer[to + 7 + m] = pad[b + 4 + m]
         return FOUND
-    x = pad[at + STEP_OFF]
-    y = pad[at + STEP_OFF + 1]
-    z = pad[at + STEP_OFF + 2]
+    x, y, z = turned_back(given, pad[at + STEP_OFF], pad[at + STEP_OFF + 1], pad[at + STEP_OFF + 2])
     for m in range(3):
         pad[a + 4 + m] += pad[at + STEP_ON + m]
-    pad[b + 4] += given[0] * x + given[3] * y + given[6] * z
-    pad[b + 5] += given[1] * x + given[4] * y + given[7] * z
-    pad[b + 6] += given[2] * x + given[5] * y + given[8] * z
+    pad[b + 4] += x
+    pad[b + 5] += y
+    pad[b + 6] += z
     return MOVED
 
 

@@ -23,8 +23,8 @@ SPARE = 1e-12
 
 
 @part
-def on_one_side(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
-    """Leave out samples that face away from the nearest one: those of the other side of a thin body; how many stay."""
+def nearest_of(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
+    """The sample nearest to a point, of those gathered around it; -1 where there is none."""
     first = -1
     least = 1e300
     for k in range(count):
@@ -36,6 +36,13 @@ def on_one_side(table: Floats, near: Ints, count: int, x: float, y: float, z: fl
         if square < least:
             least = square
             first = i
+    return first
+
+
+@part
+def on_one_side(table: Floats, near: Ints, count: int, x: float, y: float, z: float) -> int:
+    """Leave out samples that face away from the nearest one: those of the other side of a thin body; how many stay."""
+    first = nearest_of(table, near, count, x, y, z)
     kept = 0
     for k in range(count):
         i = near[k]
@@ -248,4 +255,31 @@ def turned_back(given: Floats, x: float, y: float, z: float) -> tuple[float, flo
     )
 
 
-__all__ = ["CROWD", "bending", "gathered", "settle", "tangents", "turned_back"]
+@part
+def turned(given: Floats, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """A direction of the other's frame in the surface's."""
+    return (
+        given[0] * x + given[1] * y + given[2] * z,
+        given[3] * x + given[4] * y + given[5] * z,
+        given[6] * x + given[7] * y + given[8] * z,
+    )
+
+
+@part
+def between_points(given: Floats, pad: Floats, a: int, b: int) -> tuple[float, float, float]:
+    """The way from the surface's point at pad[a + 4] to the other's at pad[b + 4], in the surface's frame."""
+    x, y, z = turned(given, pad[b + 4], pad[b + 5], pad[b + 6])
+    return x + given[9] - pad[a + 4], y + given[10] - pad[a + 5], z + given[11] - pad[a + 6]
+
+
+__all__ = [
+    "CROWD",
+    "bending",
+    "between_points",
+    "gathered",
+    "nearest_of",
+    "settle",
+    "tangents",
+    "turned",
+    "turned_back",
+]

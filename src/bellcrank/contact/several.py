@@ -8,19 +8,18 @@ points are held, at samples spread as widely as the contact reaches, so that a b
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.above import low_above, next_above, only_known
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
-from bellcrank.contact.heights import low_above, lowest_above, seen
-from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies, minima, spread
+from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
+from bellcrank.contact.lowest import minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
-    BOUNDS,
     BULGE_A,
     BULGE_B,
     CLEARANCE,
@@ -29,28 +28,23 @@ from bellcrank.contact.meeting_layout import (
     DOWN,
     FOUND,
     FRUSTA,
-    HEIGHT,
     HOLD,
     IS_BEHIND,
     LIES,
     LOST,
     MARKS_A,
     MARKS_B,
-    NEAR_A,
     NODES_A,
     NODES_B,
     ORDER,
     OUTWARD,
+    OUTWARDS,
     PAD,
     PARTNER,
     PLACE,
     POINTS,
-    QUEUE,
     SEVERAL,
-    SHARP,
     SPACING_A,
-    SPACING_B,
-    SPOT,
     STACK,
     TABLE_A,
     TABLE_B,
@@ -60,14 +54,13 @@ from bellcrank.contact.meeting_layout import (
     WHICH,
 )
 from bellcrank.contact.overlooked import come_back_in_time, overlooked, sudden
-from bellcrank.contact.patch_creases import beside_creases, nearer_beside, on_crease
-from bellcrank.contact.pieces import RIM
+from bellcrank.contact.patch_creases import beside_creases
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.refinement import LOST as FAILED
-from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.single import NEAR, apart_from_all, single
 from bellcrank.contact.slots import (
-    away,
+    alone_levels,
     farthest,
     free_slot,
     from_sample,
@@ -77,182 +70,16 @@ from bellcrank.contact.slots import (
     tried,
 )
 from bellcrank.contact.smooth import SURFACE
-from bellcrank.contact.tree_layout import BOUND, KIND
-from bellcrank.contact.tree_nearest import nearest_pair
+from bellcrank.contact.tree_layout import KIND
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NEAR = 4.0
-"""Contact points closer than so many distances of samples are one."""
 WALL = 0.3
 """Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
 CROSSED_AT = 0.1
 """Distance of the rims of two open surfaces, over that of samples, at which they cross."""
-TRIES = 8
-"""Lowest samples that the closest point is looked for from, at most."""
-
-
-@part
-def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
-    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
-    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
-    if marks_a[i, SHARP] > 0.5:
-        return False
-    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
-
-
-@part
-def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
-    """The one contact point that a sample leads to, free where the gap is not flat."""
-    if lies_along(header, given, tables, scratch, i, j):
-        return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
-    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
-
-
-@part
-def along_a_line(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
-) -> int:  # fmt: skip
-    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
-
-    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
-    """
-    table_a = tables[TABLE_A]
-    points = header[POINTS]
-    found = -1
-    widest = -1.0
-    for k in range(count):
-        i = low[k, PLACE]
-        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
-        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
-        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
-            widest = far
-            found = i
-    return found
-
-
-@part
-def apart_from_all(
-    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
-    measures: Floats, slots: Floats, kept: Ints, start: int, partner: int,
-) -> None:  # fmt: skip
-    """The closest points where nothing is near; all other slots stay empty."""
-    table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
-    pad, stack, near_a = scratch[PAD], scratch[STACK], scratch[NEAR_A]
-    points = header[POINTS]
-    i = max(start, 0)
-    j = -1
-    least = 0.0
-    miss = 0.0
-    if header[KIND] == SURFACE:
-        j = max(partner, 0)
-        seen(given, table_a, i, pad, SPOT)
-        dx = pad[SPOT] - table_b[j, 0]
-        dy = pad[SPOT + 1] - table_b[j, 1]
-        dz = pad[SPOT + 2] - table_b[j, 2]
-        given[BOUND] = math.sqrt(dx * dx + dy * dy + dz * dz)
-        miss = given[SPACING_B]
-        if nearest_pair(header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad) > 0:
-            i = near_a[0]
-            j = near_a[1]
-    else:
-        i = lowest_above(
-            header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]
-        )
-    least = given[BOUND]
-    given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
-    if not least > given[BAND] + miss:
-        given[CLEARANCE] = 0.5 * given[BAND]
-    how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
-    if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
-        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
-    if how != SETTLED:
-        return
-    if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
-        # Behind an open surface.
-        return
-    take(slots, kept, points, 0, i, j)
-    nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
-    best = slots[points, 0]
-    if header[KIND] != SURFACE:
-        # Between samples the surface may come closer elsewhere: all that may lead there are tried.
-        bound = best + given[BULGE_A] + given[BULGE_B]
-        count = low_above(
-            header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack
-        )
-        lowest = minima(given, table_a, neighbours, blank, low, measures, count)
-        closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
-
-
-@part
-def closest(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
-    kept: Ints, best: float,
-) -> bool:  # fmt: skip
-    """The closest of what the lowest samples lead to, where it is closer than the best; False where that is a rim."""
-    points = header[POINTS]
-    slack = given[BULGE_A] + given[BULGE_B]
-    within = True
-    for m in range(min(lowest, TRIES)):
-        k = low[m, ORDER]
-        if measures[k, HEIGHT] > best + slack:
-            break
-        i = low[k, PLACE]
-        j = low[k, PARTNER]
-        if i == kept[points, PLACE]:
-            continue
-        how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
-        if how != SETTLED and on_crease(header, tables[MARKS_A], i):
-            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
-        if m == 0 and how == BEYOND:
-            within = False
-        if how == SETTLED and slots[2 * points, 0] < best:
-            best = slots[2 * points, 0]
-            take(slots, kept, points, 0, i, j)
-    return within
-
-
-@part
-def single(
-    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
-    slots: Floats, kept: Ints,
-) -> int:  # fmt: skip
-    """The one contact point: the closest of those that the lowest samples lead to."""
-    table_a = tables[TABLE_A]
-    points = header[POINTS]
-    within = closest(header, given, tables, scratch, low, measures, lowest, slots, kept, LARGE)
-    if kept[points, PLACE] < 0:
-        # Along a line, on a flat side or at a corner there is no free point.
-        k = low[0, ORDER]
-        how = tried(header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[2 * points])
-        if how != SETTLED or slots[2 * points, HOLD] < 0.5:
-            return LOST if within or how == SETTLED else FOUND
-        take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
-    if slots[points, 0] < 0.0:
-        slack = given[BULGE_A] + given[BULGE_B]
-        end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
-        if end >= 0:
-            header[WHICH] = end
-            return SEVERAL
-        far = NEAR * given[SPACING_A]
-        looked = 0
-        for m in range(lowest):
-            k = low[m, ORDER]
-            i = low[k, PLACE]
-            if measures[k, HEIGHT] > slack or looked == TRIES:
-                break
-            if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
-                continue
-            looked += 1
-            how = tried(header, given, tables, scratch, i, low[k, PARTNER], slots[2 * points])
-            other = slots[2 * points]
-            elsewhere = away(slots[points], other[4], other[5], other[6]) > far
-            if how == SETTLED and elsewhere and other[0] < -1e-9 * given[SPACING_A]:
-                header[WHICH] = i
-                return SEVERAL
-    return FOUND
 
 
 @part
@@ -381,25 +208,30 @@ def searched(
                 slots[k, 0] = LARGE
             else:
                 kept[k, PLACE] = -1
+    alone_levels(header, given, tables, scratch, slots, kept, 0)
     count = 0
     if header[KIND] == SURFACE:
         # Of several points some may lie flat, where normals of samples tell nothing of what touches.
         flat = -LARGE if points == 1 else FLAT / given[SPACING_A]
         count = low_facing(
             header, given, table_a, nodes_a, tables[TURNS_A], table_b, nodes_b, tables[TURNS_B], given[BAND], flat, low,
-            measures, pad, stack,
+            measures, pad, stack, slots, points,
         )  # fmt: skip
     else:
         count = low_above(
-            header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack
-        )
+            header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack,
+            tables[TURNS_A], slots, points,
+        )  # fmt: skip
     if count == 0:
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
         )
         return FOUND
-    given[CLEARANCE] = given[BAND] - given[BULGE_A] - given[BULGE_B]
-    lowest = minima(given, table_a, neighbours, blank, low, measures, count)
+    clear = given[BAND] - given[BULGE_A] - given[BULGE_B]
+    given[CLEARANCE] = clear
+    lowest = minima(
+        header, given, table_a, table_b, neighbours, blank, low, measures, count, header[OUTWARDS] != 0, pad
+    )
     if points == 1:
         came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
         if came != FOUND:
@@ -421,6 +253,12 @@ def searched(
         header[WHICH] = missed
         return DEEPER if points > 1 else SEVERAL
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+    if header[OUTWARDS] == 2 and header[KIND] != SURFACE and given[CLEARANCE] == clear:
+        alone_levels(header, given, tables, scratch, slots, kept, points)
+        if only_known(header, tables, low, count, slots, points, points, pad):
+            # Then how low is the next? What waits in that search lies where low samples were.
+            higher = next_above(header, given, tables, scratch, slots, points, points)
+            given[CLEARANCE] = max(clear, higher - given[BULGE_A] - given[BULGE_B])
     return FOUND
 
 

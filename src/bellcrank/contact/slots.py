@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.curving import off_a_patch, smooth_bending
 from bellcrank.contact.feet import footed
 from bellcrank.contact.heights import above_smooth, sample_above, seen
-from bellcrank.contact.holding import LARGE, hold_at
+from bellcrank.contact.holding import FLAT, LARGE, NOISE, hold_at
 from bellcrank.contact.meeting_layout import (
     BAND,
     BEND,
@@ -22,22 +23,26 @@ from bellcrank.contact.meeting_layout import (
     FOOT,
     FRUSTA,
     HOLD,
+    LEVELS,
     MARKS_A,
     MARKS_B,
     NEAR_A,
     NEAR_B,
     NODES_A,
     NODES_B,
+    OUTWARDS,
     PAD,
     PARTNER,
     PATCHES_A,
     PATCHES_B,
     PLACE,
+    POINTS,
     RIM,
     SLOPE,
     SLOT,
     SPACING_A,
     SPACING_B,
+    SPOT,
     STACK,
     TABLE_A,
     TABLE_B,
@@ -48,9 +53,10 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
 from bellcrank.contact.pieces import RIM as ON_RIM
-from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, off_a_patch, refined
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.simulate.compiled import part
@@ -77,8 +83,9 @@ def refine_from(
     hy: float,
     hz: float,
     slot: Floats,
+    learns: int,
 ) -> int:
-    """Newton's method from the points in pad; the slot is written where it finds a point."""
+    """Newton's method from the points in pad; the slot is written where it finds a point. learns: As of `refined`."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack, near_a, near_b, counts = (
         scratch[PAD],
@@ -91,6 +98,7 @@ def refine_from(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B], header[SLOPE], header[BEND],
         header[PATCHES_A], header[PATCHES_B], 1, hold, hx, hy, hz, pad, stack, near_a, near_b, counts, slot, 0,
+        learns,
     )  # fmt: skip
     if how == SETTLED and header[KIND] == ROUND:
         # Its ends are no part of the smooth side, which would go on for ever.
@@ -132,7 +140,7 @@ def from_sample(
             sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
             for k in range(3):
                 pad[SLOPES + 12 + k] = pad[FOOT + k]
-    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot)
+    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot, 0)
     if header[KIND] == SURFACE and how == SETTLED and table_b[0, ON_RIM] > CLOSED:
         # Through a body that is behind an open surface: the far side of that.
         far = -slot[0] > THROUGH * given[BAND] / given[FACING]
@@ -250,6 +258,36 @@ def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
 
 
 @part
+def alone_levels(
+    header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, first: int
+) -> None:
+    """Curvatures of the surface that are not flat against the other shape at each known point, into the pad.
+
+    Points that are held, and those on shapes that are not convex, tell nothing. first: Slot of the first of them.
+    """
+    pad, table_b = scratch[PAD], tables[TABLE_B]
+    for s in range(header[POINTS]):
+        pad[LEVELS + s] = LARGE
+        row = slots[first + s]
+        if header[OUTWARDS] == 0 or kept[first + s, PLACE] < 0 or row[HOLD] < 1.5 or not row[0] < LARGE:
+            continue
+        ux, uy, uz, vx, vy, vz = tangents(row[1], row[2], row[3])
+        fx, fy, fz = turned_back(given, ux, uy, uz)
+        gx, gy, gz = turned_back(given, vx, vy, vz)
+        b11 = 0.0
+        b22 = 0.0
+        if header[KIND] == SURFACE:
+            j = kept[first + s, PARTNER]
+            b11 = bending(table_b, j, fx, fy, fz, fx, fy, fz)
+            b22 = bending(table_b, j, gx, gy, gz, gx, gy, gz)
+        else:
+            for k in range(3):
+                pad[SPOT + k] = row[7 + k]
+            b11, _mixed, b22 = smooth_bending(header[BEND], pad, SPOT, fx, fy, fz, gx, gy, gz)
+        pad[LEVELS + s] = FLAT / given[SPACING_A] + 2.0 * NOISE * (abs(b11) + abs(b22))
+
+
+@part
 def remember(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, k: int
 ) -> int:
@@ -260,8 +298,19 @@ def remember(
         pad[SLOPES + 12 + m] = slots[k, 7 + m]
     return refine_from(
         header, given, tables, scratch, slots[k, HOLD], slots[k, HOLD + 1], slots[k, HOLD + 2], slots[k, HOLD + 3],
-        slots[k],
+        slots[k], 1,
     )  # fmt: skip
 
 
-__all__ = ["away", "between", "farthest", "free_slot", "from_sample", "remember", "stay", "take", "tried"]
+__all__ = [
+    "alone_levels",
+    "away",
+    "between",
+    "farthest",
+    "free_slot",
+    "from_sample",
+    "remember",
+    "stay",
+    "take",
+    "tried",
+]

@@ -28,7 +28,7 @@ from bellcrank.contact.pieces import (
     WIDTH_B,
 )
 from bellcrank.contact.refinement import FOUND, refined
-from bellcrank.contact.settling import turned_back
+from bellcrank.contact.settling import nearest_of, turned_back
 from bellcrank.contact.tree_bounds import least
 from bellcrank.contact.tree_layout import AXIS, BALL
 from bellcrank.contact.tree_pairs import measured, queued, seen_from_b, unqueued
@@ -284,22 +284,6 @@ def cleared(
 
 
 @part
-def nearest_of(table: Floats, near: Ints, count: int, answer: Floats, at: int) -> int:
-    """The sample nearest to a point, of those gathered around it."""
-    first = near[0]
-    best = 1e300
-    for k in range(count):
-        dx = table[near[k], 0] - answer[at]
-        dy = table[near[k], 1] - answer[at + 1]
-        dz = table[near[k], 2] - answer[at + 2]
-        square = dx * dx + dy * dy + dz * dz
-        if square < best:
-            best = square
-            first = near[k]
-    return first  # type: ignore[no-any-return]
-
-
-@part
 def room_left(given: Floats, known: Floats) -> float:
     """How close places outside the patches may have come, at least; nothing where the bodies turned too far."""
     turned = 0.0
@@ -347,7 +331,7 @@ def stayed(
     how = refined(
         given, table_a, nodes_a, header[LEAVES_A], header[WIDTH_A], given[SPACING_A],
         table_b, nodes_b, header[LEAVES_B], header[WIDTH_B], given[SPACING_B],
-        0, 0, 0, 0, 0, 2.0, 0.0, 0.0, 0.0, pad, rows[0], rows[1], rows[2], rows[3], answer, 0,
+        0, 0, 0, 0, 0, 2.0, 0.0, 0.0, 0.0, pad, rows[0], rows[1], rows[2], rows[3], answer, 0, 1,
     )  # fmt: skip
     # Of convex bodies that overlap, another place may be deeper.
     if how != FOUND or not max(0.0, answer[0]) < room or not answer[0] > -given[SLACK]:
@@ -362,8 +346,8 @@ def stayed(
     ):
         return False
     counts = rows[3]
-    found[0] = nearest_of(table_a, rows[1], counts[0], answer, 4)
-    found[1] = nearest_of(table_b, rows[2], counts[1], answer, 7)
+    found[0] = nearest_of(table_a, rows[1], counts[0], answer[4], answer[5], answer[6])
+    found[1] = nearest_of(table_b, rows[2], counts[1], answer[7], answer[8], answer[9])
     seen_from_b(given, table_a, found[0], pad)
     answer[10] = 1.0
     answer[11] = measured(table_a, found[0], table_b, found[1], given, pad)

@@ -164,7 +164,7 @@ class Evaluator:
                 self._read(run, columns, k)
                 done[k] = True
             except SimulationError as error:
-                reached[k], reasons[k] = error.time, error.status.advice
+                reached[k], reasons[k] = error.time, error.why
             except (BellcrankError, ArithmeticError) as error:
                 reasons[k] = str(error) or type(error).__name__
         return Rows(np.arange(count), columns, done, reached, reasons)

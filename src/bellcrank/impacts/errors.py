@@ -27,6 +27,7 @@ class ContactError(SimulationError):
         self.status, self.time, self.index, self.quantity = Status.STEP_UNDERFLOW, time, -1, None
         self.contacts = contacts
         names = ", ".join(repr(c) for c in contacts)
+        self.why = f"contact {names}: {why}"
         BellcrankError.__init__(
             self,
             f"simulation stopped at t = {time:.9g} s at contact {names}: {why} (Earlier outputs: error.result.)",

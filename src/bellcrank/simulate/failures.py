@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from bellcrank.errors import BellcrankError
 from bellcrank.simulate.status import Status
 from bellcrank.simulate.trajectory import Trajectory
@@ -11,7 +14,8 @@ class SimulationError(BellcrankError, ArithmeticError):
     """A run stopped before its end time.
 
     Attributes:
-        status: Why the run stopped.
+        status: Why the run stopped, as a code.
+        why: The same in words, with what to do about it.
         time: Where it stopped [s].
         index: Position in the state of the quantity that gave the trouble, or -1 where none stands out.
         quantity: Its name, or None.
@@ -21,6 +25,7 @@ class SimulationError(BellcrankError, ArithmeticError):
 
     def __init__(self, status: Status, time: float, index: int, quantity: str | None, trajectory: Trajectory):
         self.status = status
+        self.why = status.advice
         self.time = time
         self.index = index
         self.quantity = quantity
@@ -31,3 +36,35 @@ class SimulationError(BellcrankError, ArithmeticError):
             f"simulation stopped at t = {time:.9g} s{where}: {status.advice} "
             f"(The error carries the {kept} outputs before.)"
         )
+
+
+class CallError(SimulationError):
+    """A run stopped because what it called raised an error, which is the cause of this one.
+
+    That is a search for contact points, or a function of a controller or an event.
+    """
+
+    def __init__(self, time: float, problem: Exception, trajectory: Trajectory) -> None:
+        self.status, self.time, self.index, self.quantity = Status.CALLED, time, -1, None
+        self.trajectory = trajectory
+        if isinstance(problem, BellcrankError):
+            self.why = str(problem)
+        else:
+            self.why = " ".join([f"{type(problem).__name__}: {problem}", *getattr(problem, "__notes__", ())])
+        BellcrankError.__init__(
+            self,
+            f"simulation stopped at t = {time:.9g} s: {self.why} "
+            f"(The error carries the {len(trajectory.t)} outputs before.)",
+        )
+
+
+@contextmanager
+def function_of(whom: str) -> Iterator[None]:
+    """Say of an error in a function of the user which one it was."""
+    try:
+        yield
+    except BellcrankError:
+        raise
+    except Exception as problem:
+        problem.add_note(f"(raised by the function of {whom})")
+        raise

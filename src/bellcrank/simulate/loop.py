@@ -14,7 +14,7 @@ from bellcrank.errors import SingularMechanism
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.auto import successor
 from bellcrank.simulate.checkpoint import Checkpoint
-from bellcrank.simulate.failures import SimulationError
+from bellcrank.simulate.failures import CallError, SimulationError
 from bellcrank.simulate.problem import Options, Problem, Sample
 from bellcrank.simulate.run import Run
 from bellcrank.simulate.status import Status
@@ -137,6 +137,7 @@ class _Driver:
         self.on_sampled = on_sampled
         self.begin = run.problem.t0
         self.calls = [0] * len(samples)
+        self.called_at = run.t
         self.events: list[EventRecord] = []
         self.simultaneous = 0
         self.repartitions: list[float] = []
@@ -170,6 +171,10 @@ class _Driver:
             status = self._loop()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
+        except SimulationError:
+            raise
+        except Exception as problem:
+            raise CallError(self.called_at, problem, self._trajectory(Status.CALLED)) from problem
         trajectory = self._trajectory(status)
         if status is Status.EVENT_NOT_FINITE:
             raise SimulationError(status, self.run.t, -1, self._lost_event(), trajectory)
@@ -262,6 +267,7 @@ class _Driver:
         run = self.run
         stop = run.end
         changed = False
+        self.called_at = run.t
         due = not run.ints[at.SCANNING] and run.t < run.end
         for k, sample in enumerate(self.samples):
             if due and run.t >= self._instant(k):
@@ -287,6 +293,7 @@ class _Driver:
         t = float(run.reals[at.T_EVENT])
         y = run.v[at.Y_EVENT].copy()
         hits = run.hits
+        self.called_at = t
         change = self.on_event(t, y.copy(), hits, run.p.copy()) if self.on_event else None
         y_after = y if change is None or change.y is None else np.array(change.y, dtype=np.float64)
         self.simultaneous = self.simultaneous + 1 if self.events and self.events[-1].t == t else 0

@@ -23,6 +23,7 @@ class Status(IntEnum):
     CHANGE_POINT = 12
     EVENT_NOT_FINITE = 13
     PASSED_OVER = 14
+    CALLED = 15
 
     @property
     def failed(self) -> bool:
@@ -45,6 +46,7 @@ _FAILURES = frozenset(
         Status.CHANGE_POINT,
         Status.EVENT_NOT_FINITE,
         Status.PASSED_OVER,
+        Status.CALLED,
     }
 )
 
@@ -93,6 +95,9 @@ _ADVICE = {
     Status.PASSED_OVER: (
         "The fixed step is longer than a contact lasts, and would pass over it. Give a shorter step, or none with an "
         "integrator that chooses its steps."
+    ),
+    Status.CALLED: (
+        "What the run called raised an error: a search for contact points, or a function of a controller or an event."
     ),
     Status.INTERRUPTED: "The run was interrupted; the result up to here is kept.",
 }

@@ -1,0 +1,238 @@
+"""The one contact point of a sampled surface and another shape: the closest of those that the lowest samples lead to.
+
+Where they touch at more places than one, or along a line, one point does not do, which is told.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.above import low_above
+from bellcrank.contact.heights import lowest_above, seen
+from bellcrank.contact.holding import LARGE, lies
+from bellcrank.contact.lowest import minima
+from bellcrank.contact.meeting_layout import (
+    BAND,
+    BOUNDS,
+    BULGE_A,
+    BULGE_B,
+    CLEARANCE,
+    FOUND,
+    FRUSTA,
+    HEIGHT,
+    HOLD,
+    LOST,
+    MARKS_A,
+    MARKS_B,
+    NEAR_A,
+    NODES_A,
+    NODES_B,
+    ORDER,
+    PAD,
+    PARTNER,
+    PLACE,
+    POINTS,
+    QUEUE,
+    SEVERAL,
+    SHARP,
+    SPACING_A,
+    SPACING_B,
+    SPOT,
+    STACK,
+    TABLE_A,
+    TABLE_B,
+    TURNS_A,
+    WHICH,
+)
+from bellcrank.contact.patch_creases import nearer_beside, on_crease
+from bellcrank.contact.pieces import RIM
+from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.slots import (
+    away,
+    from_sample,
+    take,
+    tried,
+)
+from bellcrank.contact.smooth import SURFACE
+from bellcrank.contact.tree_layout import BOUND, KIND
+from bellcrank.contact.tree_nearest import nearest_pair
+from bellcrank.simulate.compiled import part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NEAR = 4.0
+"""Contact points closer than so many distances of samples are one."""
+TRIES = 8
+"""Lowest samples that the closest point is looked for from, at most."""
+
+
+@part
+def lies_along(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> bool:
+    """Whether a sample that is none of an edge lies on the other shape, the gap being flat one way at least."""
+    table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
+    if marks_a[i, SHARP] > 0.5:
+        return False
+    return lies(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])  # type: ignore[no-any-return]
+
+
+@part
+def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats) -> int:
+    """The one contact point that a sample leads to, free where the gap is not flat."""
+    if lies_along(header, given, tables, scratch, i, j):
+        return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+
+
+@part
+def along_a_line(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, slots: Floats
+) -> int:  # fmt: skip
+    """Of the samples that lie along a line or on a side, half as deep as the contact point at least, the farthest.
+
+    -1 where there is none. One point does not tell where the force of a line is: it would jump from end to end.
+    """
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    found = -1
+    widest = -1.0
+    for k in range(count):
+        i = low[k, PLACE]
+        far = away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+        deep = measures[k, HEIGHT] < 0.5 * slots[points, 0]
+        if deep and far > widest and lies_along(header, given, tables, scratch, i, low[k, PARTNER]):
+            widest = far
+            found = i
+    return found
+
+
+@part
+def apart_from_all(
+    header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
+    measures: Floats, slots: Floats, kept: Ints, start: int, partner: int,
+) -> None:  # fmt: skip
+    """The closest points where nothing is near; all other slots stay empty."""
+    table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
+    pad, stack, near_a = scratch[PAD], scratch[STACK], scratch[NEAR_A]
+    points = header[POINTS]
+    i = max(start, 0)
+    j = -1
+    least = 0.0
+    miss = 0.0
+    if header[KIND] == SURFACE:
+        j = max(partner, 0)
+        seen(given, table_a, i, pad, SPOT)
+        dx = pad[SPOT] - table_b[j, 0]
+        dy = pad[SPOT + 1] - table_b[j, 1]
+        dz = pad[SPOT + 2] - table_b[j, 2]
+        given[BOUND] = math.sqrt(dx * dx + dy * dy + dz * dz)
+        miss = given[SPACING_B]
+        if nearest_pair(header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad) > 0:
+            i = near_a[0]
+            j = near_a[1]
+    else:
+        i = lowest_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]
+        )
+    least = given[BOUND]
+    given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
+    if not least > given[BAND] + miss:
+        given[CLEARANCE] = 0.5 * given[BAND]
+    how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
+    if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
+        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+    if how != SETTLED:
+        return
+    if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
+        # Behind an open surface.
+        return
+    take(slots, kept, points, 0, i, j)
+    nearer_beside(header, given, tables, scratch, neighbours, i, j, slots, kept)
+    best = slots[points, 0]
+    if header[KIND] != SURFACE:
+        # Between samples the surface may come closer elsewhere: all that may lead there are tried.
+        bound = best + given[BULGE_A] + given[BULGE_B]
+        count = low_above(
+            header, given, table_a, nodes_a, tables[FRUSTA], bound, True, low, measures, pad, stack,
+            tables[TURNS_A], slots, 0,
+        )  # fmt: skip
+        lowest = minima(header, given, table_a, table_b, neighbours, blank, low, measures, count, False, pad)
+        closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
+
+
+@part
+def closest(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, lowest: int, slots: Floats,
+    kept: Ints, best: float,
+) -> bool:  # fmt: skip
+    """The closest of what the lowest samples lead to, where it is closer than the best; False where that is a rim."""
+    points = header[POINTS]
+    slack = given[BULGE_A] + given[BULGE_B]
+    within = True
+    for m in range(min(lowest, TRIES)):
+        k = low[m, ORDER]
+        if measures[k, HEIGHT] > best + slack:
+            break
+        i = low[k, PLACE]
+        j = low[k, PARTNER]
+        if i == kept[points, PLACE]:
+            continue
+        how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
+        if how != SETTLED and on_crease(header, tables[MARKS_A], i):
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+        if m == 0 and how == BEYOND:
+            within = False
+        if how == SETTLED and slots[2 * points, 0] < best:
+            best = slots[2 * points, 0]
+            take(slots, kept, points, 0, i, j)
+    return within
+
+
+@part
+def single(
+    header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
+    slots: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """The one contact point: the closest of those that the lowest samples lead to."""
+    table_a = tables[TABLE_A]
+    points = header[POINTS]
+    within = closest(header, given, tables, scratch, low, measures, lowest, slots, kept, LARGE)
+    if kept[points, PLACE] < 0:
+        # Along a line, on a flat side or at a corner there is no free point.
+        k = low[0, ORDER]
+        how = tried(header, given, tables, scratch, low[k, PLACE], low[k, PARTNER], slots[2 * points])
+        if how != SETTLED or slots[2 * points, HOLD] < 0.5:
+            return LOST if within or how == SETTLED else FOUND
+        take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
+    if slots[points, 0] < 0.0:
+        slack = given[BULGE_A] + given[BULGE_B]
+        end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
+        if end >= 0:
+            header[WHICH] = end
+            return SEVERAL
+        far = NEAR * given[SPACING_A]
+        looked = 0
+        for m in range(lowest):
+            k = low[m, ORDER]
+            i = low[k, PLACE]
+            if measures[k, HEIGHT] > slack or looked == TRIES:
+                break
+            if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
+                continue
+            looked += 1
+            how = tried(header, given, tables, scratch, i, low[k, PARTNER], slots[2 * points])
+            other = slots[2 * points]
+            elsewhere = away(slots[points], other[4], other[5], other[6]) > far
+            if how == SETTLED and elsewhere and other[0] < -1e-9 * given[SPACING_A]:
+                header[WHICH] = i
+                return SEVERAL
+    return FOUND
+
+
+__all__ = ["NEAR", "apart_from_all", "single"]
