@@ -19,8 +19,6 @@ from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, ch
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import (
-    BACKWARDS,
-    SETTING_OFF,
     ContactForces,
     FreeAccelerations,
     Gaps,
@@ -54,8 +52,6 @@ STILL = 2e-9
 """Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
-TURNS = 4
-"""Times that contacts may be found to slide the other way before they are given up."""
 ROUNDING = 1e-9
 """Forces below this share of what moves the contacts are rounding."""
 
@@ -188,7 +184,7 @@ class Contacts:
         wanted = [k for k, name in enumerate(self.names) if name in modes]
         if not wanted or not all(self.pairs[k].yields for k in wanted):
             return False
-        M, states, _, _ = self._at(state, p)
+        M, states, _, _ = self.at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
         W = delassus(M, rows)
         scale = 1.0 / np.sqrt(np.diag(W))
@@ -196,8 +192,8 @@ class Contacts:
 
     def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
         """Forces so small beside those that accelerate the contacts here that they are none [N]."""
-        M, states, u_i, partition = self._at(state, p)
-        free = self._free(state, p, partition, u_i, range(len(self.names)))
+        M, states, u_i, partition = self.at(state, p)
+        free = self.free(state, p, partition, u_i, range(len(self.names)))
         size = ROUNDING * (max(p.speed / p.time for p in self.pairs) + float(np.abs(free).max()))
         return {
             name: size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
@@ -220,7 +216,7 @@ class Contacts:
         gaps = self.once("gaps", lambda: Gaps(self.base.mechanics, self.pairs))
         return gaps.at(np.concatenate([[state.t], state.q, state.u, p]))
 
-    def _at(self, state: State, p: Array) -> tuple[Array, list[ContactState], Array, Partition]:
+    def at(self, state: State, p: Array) -> tuple[Array, list[ContactState], Array, Partition]:
         """Reduced mass matrix, contact states, independent speeds and their partition."""
         partition = self.base.choose_partition(state, p.tolist())
         u_i = state.u[list(partition.independent)]
@@ -236,7 +232,7 @@ class Contacts:
         struck: Contacts that touch, whatever their gap says: it was located with an error.
         jammed: Contacts that slide and strike without approaching.
         """
-        _, states, u_i, partition = self._at(state, p)
+        _, states, u_i, partition = self.at(state, p)
         names = self.names
         near = [k for k in range(len(names)) if self._touches(k, states) or names[k] in {*struck, *jammed}]
         digging = [k for k in near if names[k] in jammed]
@@ -265,7 +261,7 @@ class Contacts:
     def _staying(self, near: Sequence[int], state: State, p: Array) -> list[str]:
         """Contacts that touch and part so slowly that their bouncing has converged."""
         found = []
-        _, states, u_i, partition = self._at(state, p)
+        _, states, u_i, partition = self.at(state, p)
         for k in near:
             speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
             # A bounce that hides its own end between rounding and what is missed is as good as none. So is one that
@@ -277,7 +273,7 @@ class Contacts:
             if hides and slow < abs(speed) < LOW * pair.speed:
                 # And one that does not even lead out of the overlap would never be seen to end.
                 height = max(-states[k].gap, TOUCHING * pair.length if len(near) > 1 else 0.0)
-                falls = -float(self._free(state, p, partition, u_i, [k])[0])
+                falls = -float(self.free(state, p, partition, u_i, [k])[0])
                 slow = max(slow, math.sqrt(max(2.0 * height * falls, 0.0)))
             if abs(speed) <= slow:
                 found.append(self.names[k])
@@ -285,7 +281,7 @@ class Contacts:
 
     def resting(self, state: State, p: Array) -> list[str]:
         """Contacts that touch, and do not bounce any more."""
-        states = self._at(state, p)[1]
+        states = self.at(state, p)[1]
         near = [k for k in range(len(states)) if self._touches(k, states)]
         return self._staying(near, state, p)
 
@@ -326,8 +322,8 @@ class Contacts:
         wanted = [k for k, name in enumerate(self.names) if name in names]
         if not wanted:
             return {}
-        M, states, u_i, partition = self._at(state, p)
-        free = self._free(state, p, partition, u_i, wanted)
+        M, states, u_i, partition = self.at(state, p)
+        free = self.free(state, p, partition, u_i, wanted)
         W = delassus(M, [states[k].rows for k in wanted])
         slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
         for i, k in enumerate(wanted):
@@ -347,73 +343,8 @@ class Contacts:
             modes[self.names[k]] = Mode(sticking, sign, toward=toward)
         return modes
 
-    def ready(
-        self, modes: Modes, state: State, p: Array, ahead: State | None = None
-    ) -> tuple[State, dict[str, Mode]]:
-        """State and modes with which a segment begins: at rest or set off, and shared what is borne.
-
-        ahead: Just after it, where it shows better which of them bear.
-        """
-        for _ in range(TURNS):
-            begun, found = self._ready(modes, state, p, ahead)
-            backwards = self._backwards(found, begun, p)
-            if not backwards:
-                return begun, found
-            # The slip was that of a bounce which is over now: without it they slide the other way, or stick.
-            state, modes = self.settle(list(modes), begun, p)
-        why = "the direction in which it slides cannot be told."
-        raise ContactError(state.t, tuple(backwards), why)
-
-    def _backwards(self, modes: Modes, state: State, p: Array) -> list[str]:
-        """Contacts in the plane that slide against the sign they are said to slide with."""
-        if self.tangents == 2 or all(mode.sticking for mode in modes.values()):
-            return []
-        _, states, u_i, _ = self._at(state, p)
-        found = []
-        for pair, s in zip(self.pairs, states, strict=True):
-            mode = modes.get(pair.contact.name)
-            if mode is not None and not mode.sticking and pair.contact.friction > 0.0:
-                slip = float(s.rows[1] @ u_i + s.drift[1])
-                if mode.slip * slip < -0.5 * BACKWARDS * pair.speed:
-                    found.append(pair.contact.name)
-        return found
-
-    def _ready(
-        self, modes: Modes, state: State, p: Array, ahead: State | None
-    ) -> tuple[State, dict[str, Mode]]:
-        state = self.set_off(modes, state, p)
-        seen = state if ahead is None else self.set_off(modes, ahead, p)
-        under_way = {name: replace(mode, toward=()) for name, mode in modes.items()}
-        shared = self.shared(under_way, seen, p)
-        state = self.set_off(shared, state, p)
-        return state, {name: replace(mode, toward=()) for name, mode in shared.items()}
-
-    def set_off(self, modes: Modes, state: State, p: Array) -> State:
-        """The state in which contacts rest against each other, and those that begin to slide in space have a slip.
-
-        What bounces and slips are left, too small to matter, impulses take away: the masses tell how.
-        """
-        if not modes:
-            return state
-        M, states, u_i, partition = self._at(state, p)
-        rows, change = [], list[float]()
-        for k, name in enumerate(self.names):
-            if name in modes:
-                mode = modes[name]
-                held = states[k].rows if mode.sticking or mode.toward else states[k].rows[:1]
-                rows.append(held)
-                slow = SETTING_OFF * self.pairs[k].speed
-                wanted = [0.0, *(slow * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
-                change += (np.array(wanted) - held @ u_i - states[k].drift[: len(held)]).tolist()
-        if not any(change):
-            return state
-        J = np.vstack(rows)
-        inverse = np.linalg.solve(M, J.T)
-        u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(change), rcond=1e-12)[0]
-        x = np.concatenate([[state.t], state.q, u_i, p])
-        return State(state.t, state.q, self.impact_program(partition).evaluate(x)[2].copy())
-
-    def _free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
+    def free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
+        """Relative accelerations of some contacts without contact forces [m/s^2]; raises where they are not numbers."""
         free = self.free_accelerations(partition).at(np.concatenate([[state.t], state.q, u_i, p]))
         lost = [self.names[k] for k in wanted if not np.isfinite(free[k]).all()]
         if lost:
@@ -423,36 +354,6 @@ class Contacts:
             )
             raise ContactError(state.t, tuple(lost), why)
         return np.concatenate([free[k] for k in wanted])
-
-    def bouncing_left(self, name: str, lasting: Collection[str], state: State, p: Array) -> float:
-        """How long the bounces go on that follow one too low to be followed [s].
-
-        The flights last 2 v / a, 2 e v / a, ...: together 2 v / (a (1 - e)), a being the approach of the open contact
-        while the others last.
-        """
-        k = self.names.index(name)
-        e = self.pairs[k].contact.restitution
-        M, states, u_i, partition = self._at(state, p)
-        v = float(states[k].rows[0] @ u_i + states[k].drift[0])
-        if v <= 0.0 or e >= 1.0:
-            return 0.0
-        others = [i for i, n in enumerate(self.names) if n in lasting and n != name]
-        rows = [k, *others]
-        free = self._free(state, p, partition, u_i, rows)
-        size = 1 + self.tangents
-        a = float(free[0])
-        if others:
-            W = delassus(M, [states[i].rows for i in rows])
-            mu = [self.pairs[i].contact.friction for i in others]
-            slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
-            none = STILL * np.array([self.pairs[i].speed for i in others])
-            slip[np.linalg.norm(slip, axis=1) <= none] = 0.0
-            try:
-                held = contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1)
-            except JammedContact:
-                return 0.0
-            a += float(W[0, size:] @ held.forces)
-        return 2.0 * v / (-a * (1.0 - e)) if a < -1e-9 * abs(float(free[0])) else 0.0
 
 
 def modes_key(modes: Modes) -> Hashable:
