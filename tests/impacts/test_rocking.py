@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import pytest
 
+from bellcrank.impacts.checks import TOUCHING
 from bellcrank.model import System
 
 G = 9.81
@@ -41,7 +42,10 @@ def test_rocking_without_friction_ends_when_it_should(e: float) -> None:
     r = e - c * c * (1.0 + e)
     end = (fall + 2.0 * r * fall / (1.0 - r)) / ((1.0 + c) * G)
     assert run.contact_changes[-1].what == "rest"
-    assert run.contact_changes[-1].time == pytest.approx(end, rel=1e-3)
+    # Bounces no higher than what counts as touching are left out; and the feet stand a little aslant at first.
+    lowest = math.sqrt(2.0 * G * TOUCHING * math.sqrt(2.0) * HALF)
+    unseen = 2.0 * lowest / ((1.0 + c) * G * (1.0 - r))
+    assert run.contact_changes[-1].time == pytest.approx(end, abs=unseen + 0.5 * angle * end)
     assert run["energy.kinetic"][-1] < 1e-20
     assert run["box.position.y"][-1] == pytest.approx(HALF, abs=2e-9)
     assert len(run.impacts) < 400

@@ -40,8 +40,8 @@ Made = TypeVar("Made")
 AT_REST = 2e-6
 """A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
 HIDDEN = 1e-4
-"""The same where the last impact was not seen at zero gap but below, and where several contacts touch: the bounce is as
-low as that. Its height over that of the first, the square, is what counts as touching."""
+"""The same where the last impact was not seen at zero gap but below, and where contacts strike together though one of
+them is not quite closed: the bounce is as low as that. Its height, the square of this, is what counts as touching."""
 LOW = 1e-2
 """Bounces slower than this part of the unit of speed may be so low that they do not leave what counts as touching."""
 SLOWEST = 1e-3
@@ -262,17 +262,19 @@ class Contacts:
         """Contacts that touch and part so slowly that their bouncing has converged."""
         found = []
         _, states, u_i, partition = self.at(state, p)
+        highest = max((states[k].gap for k in near), default=0.0)
         for k in near:
+            pair, gap = self.pairs[k], states[k].gap
             speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
             # A bounce that hides its own end between rounding and what is missed is as good as none. So is one that
             # stays within the gap in which contacts strike together: which of them comes first is lost there.
-            pair = self.pairs[k]
-            sunk = states[k].gap < -0.5 * MISSED[0] * pair.length
-            hides = sunk or len(near) > 1
+            seen = 0.5 * MISSED[0] * pair.length
+            together = highest > seen
+            hides = gap < -seen or together
             slow = (HIDDEN if hides else AT_REST) * self._fastest(k)
             if hides and slow < abs(speed) < LOW * pair.speed:
                 # And one that does not even lead out of the overlap would never be seen to end.
-                height = max(-states[k].gap, TOUCHING * pair.length if len(near) > 1 else 0.0)
+                height = max(-gap, TOUCHING * pair.length if together else 0.0)
                 falls = -float(self.free(state, p, partition, u_i, [k])[0])
                 slow = max(slow, math.sqrt(max(2.0 * height * falls, 0.0)))
             if abs(speed) <= slow:
