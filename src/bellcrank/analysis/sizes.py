@@ -110,7 +110,7 @@ def body_sizes(system: System) -> dict[str, float]:
 
 def size(system: System) -> float:
     """How large the largest body is, or the mechanism where nothing is told of its bodies [m]; wherever it is."""
-    return max(body_sizes(system).values(), default=0.0) or extent(system)
+    return max(body_sizes(system).values(), default=0.0) or extent(system, moving=True)
 
 
 def touching(system: System) -> list[Contact]:
@@ -133,7 +133,7 @@ def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array 
     None where all multipliers are one, where there are no lengths.
     """
     linkage, system = mechanism.linkage, mechanism.system
-    of_body, whole = body_sizes(system), extent(system)
+    of_body, whole = body_sizes(system), extent(system, moving=True)
     scale = max(small(size(system)), size(system) / COUNTED)
     q, u = np.ones(linkage.positions), np.ones(linkage.speeds)
     sizes = np.full(len(q) + len(partition.independent), -1.0)
