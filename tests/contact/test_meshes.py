@@ -121,7 +121,7 @@ def test_creases_stay_and_so_do_the_curves_they_follow() -> None:
 
 @pytest.mark.parametrize(("per", "limit"), [(4, 5e-5), (8, 6e-6)])
 def test_flat_sides_stay_flat_where_they_run_into_fillets(per: int, limit: float) -> None:
-    found = resampled(*rounded_plate(per), 0.005, MOST, CROWDED)
+    found = resampled(Creases(*rounded_plate(per)), 0.005, MOST, CROWDED)
     assert found is not None
     p = found[0]
     q = np.abs(p[:, :2]) - (0.08, 0.03)
@@ -138,7 +138,7 @@ def test_two_flat_sides_that_meet_at_a_shallow_edge_stay_flat() -> None:
     x, z = 0.1, 0.1 * np.tan(0.1)
     v = np.array([[-x, 0, 0], [0, 0, z], [x, 0, 0], [-x, 0.3, 0], [0, 0.3, z], [x, 0.3, 0]])
     f = np.array([[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4]])
-    found = resampled(v, f, 0.02, MOST, CROWDED)
+    found = resampled(Creases(v, f), 0.02, MOST, CROWDED)
     assert found is not None
     p = found[0]
     assert p[:, 2] == pytest.approx(z * (1.0 - np.abs(p[:, 0]) / x), abs=1e-16)
@@ -179,14 +179,14 @@ def test_spacing_is_what_was_asked_for_or_refused_with_one_that_does() -> None:
     assert near.max() < 1.42 * 0.03
     v, f = np.asarray(box.vertices), np.asarray(box.faces)
     with pytest.raises(ModelError, match=r"more than 5000 on this mesh.*spacing=0.011 would do"):
-        resampled(v, f, 0.002, 5000, CROWDED)
-    allowed = resampled(v, f, 0.011, 5000, CROWDED)
+        resampled(Creases(v, f), 0.002, 5000, CROWDED)
+    allowed = resampled(Creases(v, f), 0.011, 5000, CROWDED)
     assert allowed is not None
     assert len(allowed[0]) <= 5000
     # Slivers are as many as they are long.
     long = make.cylinder(0.1, 0.2, sections=500)
     with pytest.raises(ModelError, match="so narrow"):
-        resampled(np.asarray(long.vertices), np.asarray(long.faces), 0.01, 3000, CROWDED)
+        resampled(Creases(np.asarray(long.vertices), np.asarray(long.faces)), 0.01, 3000, CROWDED)
     with pytest.raises(ModelError, match=r"spacing=\S+ would do"):
         Sampled.from_mesh(v, f, spacing=1e-7)
     for wrong in (0.0, -1.0, np.nan, np.inf):
@@ -215,7 +215,7 @@ def test_the_same_mesh_gives_the_same_bits() -> None:
 def test_hundreds_of_thousands_of_triangles_are_thinned_out_in_bounded_time() -> None:
     mesh = make.icosphere(7, 0.1)
     began = time.perf_counter()
-    found = resampled(np.asarray(mesh.vertices), np.asarray(mesh.faces), 0.004, MOST, CROWDED)
+    found = resampled(Creases(np.asarray(mesh.vertices), np.asarray(mesh.faces)), 0.004, MOST, CROWDED)
     assert time.perf_counter() - began < 120.0
     assert found is not None
     assert cKDTree(found[0]).query(found[0], 2)[0][:, 1].min() >= 0.6 * 0.004

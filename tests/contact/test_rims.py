@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -125,6 +127,28 @@ def test_sampled_ball_over_a_plate_is_as_far_as_from_a_rectangle(first: bool) ->
         assert (found.x if first else found.y) == pytest.approx(q, abs=3e-4)
         again = slow.refined(EYE, origin, found.x, found.y)
         assert again.gap == pytest.approx(found.gap, abs=1e-12)
+
+
+def test_ball_over_a_turned_hexagon_is_as_far_as_from_the_polygon() -> None:
+    """Beside its corners only the corner itself may be told of the next side; rounding must not make that a notch."""
+    angle = 0.3 + np.pi / 3.0 * np.arange(7)
+    corners = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+    part = np.linspace(0.0, 1.0, 9)[:-1]
+    ring = np.concatenate([a + part[:, None] * (b - a) for a, b in pairwise(corners)])
+    points = np.concatenate([*(ring * k / 8.0 for k in range(3, 9)), [[0.0, 0.0, 0.0]], corners[:6] / 6.0])
+    rim = np.arange(len(points) - 7 - len(ring), len(points) - 7)
+    surface = Sampled(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), rims=(rim,))
+    ball, random = Sphere(0.2), np.random.default_rng(6)
+    pair = SampledPair(surface, ball)
+    for _ in range(150):
+        turn, out = random.uniform(0.0, 2.0 * np.pi), random.uniform(0.8, 1.15)
+        c = np.array([out * np.cos(turn), out * np.sin(turn), random.uniform(0.1, 0.19)])
+        sides = [(a, (b - a)) for a, b in pairwise(corners)]
+        edges = [a + np.clip((c - a) @ w / (w @ w), 0.0, 1.0) * w for a, w in sides]
+        inside = all(np.cross(w, c - a)[2] >= 0.0 for a, w in sides)
+        far = c[2] if inside else min(float(np.linalg.norm(c - x)) for x in edges)
+        found = pair.contacts(EYE, c, 2)[0]
+        assert min(f.gap for f in found) == pytest.approx(far - 0.2, abs=1e-9)
 
 
 def test_rim_of_a_disc_is_a_circle_of_fourth_order() -> None:

@@ -294,4 +294,4 @@ def _sums(place: Ints, rows: Floats, number: int) -> Floats:
     return np.stack([np.bincount(place, rows[:, c], number) for c in range(3)], axis=1)
 
 
-__all__ = ["CORNER", "EDGE", "FLAT", "SMOOTH", "Creases"]
+__all__ = ["CORNER", "EDGE", "FLAT", "LEVEL", "SMOOTH", "Creases"]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.rim_loops import covered, of_triangles
 from bellcrank.errors import ModelError
+
+if TYPE_CHECKING:
+    from bellcrank.contact.outline import Outline
+    from bellcrank.contact.sheets import Cut
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -23,20 +28,31 @@ LARGEST = 6_000_000
 
 def sampled(
     vertices: ArrayLike, faces: ArrayLike, spacing: float | None, scale: float, most: int, crowded: int
-) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...]]:
-    """Points, outward normals, notes and rims of a mesh, repaired and made even where it is not."""
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
+    """Points, outward normals, notes, rims, outline and cut of a mesh, repaired and made even where it is not."""
     points, f, closed, notes = repaired(vertices, faces, scale)
+    from bellcrank.contact.creases import Creases
+    from bellcrank.contact.outline import Outline
     from bellcrank.contact.resampling import resampled
+    from bellcrank.contact.sheets import Cut
 
-    even = resampled(points, f, spacing, most, crowded)
+    mesh = Creases(points, f)
+    even, outline = resampled(mesh, spacing, most, crowded), Outline.of(mesh)
     if even is not None:
-        return even[0], even[1], (*notes, *even[2]), even[3]
+        return even[0], even[1], (*notes, *even[2]), even[3], outline, Cut.of(mesh, even[4])
     rims, small = of_triangles(f) if not closed else ((), 0)
     if small:
         notes = (*notes, covered(small))
     kept_points, normals, kept = _with_normals(points, f)
     place = np.cumsum(kept) - 1
-    return kept_points, normals, notes, tuple(place[rim[kept[rim]]] for rim in rims)
+    return (
+        kept_points,
+        normals,
+        notes,
+        tuple(place[rim[kept[rim]]] for rim in rims),
+        outline,
+        Cut.of(mesh, None),
+    )
 
 
 def cleaned(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Array, tuple[str, ...]]:

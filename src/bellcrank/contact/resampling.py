@@ -40,14 +40,13 @@ DENSE = 2.3
 
 
 def resampled(
-    points: Floats, faces: Ints, spacing: float | None, most: int, crowded: int
-) -> tuple[Floats, Floats, list[str], tuple[Ints, ...]] | None:
-    """Points, normals, notes and rims of a clean mesh made even, or None where it is so already.
+    mesh: Creases, spacing: float | None, most: int, crowded: int
+) -> tuple[Floats, Floats, list[str], tuple[Ints, ...], float] | None:
+    """Points, normals, notes, rims and spacing of a clean mesh made even, or None where it is so already.
 
     spacing: Of the samples [m]; without it one that the mesh itself tells. most: Samples at most. crowded: What may
     lie around one point.
     """
-    mesh = Creases(points, faces)
     if spacing is None:
         if _even(mesh, crowded):
             return None
@@ -88,7 +87,7 @@ def resampled(
     if small:
         notes.append(covered(small))
     place = np.cumsum(stays) - 1
-    return samples.points[stays], samples.normals[stays], notes, tuple(place[loop] for loop in loops)
+    return samples.points[stays], samples.normals[stays], notes, tuple(place[loop] for loop in loops), h
 
 
 def _checked(mesh: Creases, spacing: float) -> float:

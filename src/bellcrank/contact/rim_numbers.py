@@ -61,6 +61,17 @@ def beyond_sample(table: Floats, i: int, x: float, y: float, z: float) -> float:
 
 
 @part
+def ahead_of(table: Floats, first: int, start: int, last: int, row: int) -> float:
+    """How far a row of another side lies beyond that of the first; positive where the surface goes on there.
+
+    At the corner between both that is rounding: whether the corner is hollow tells. start, last: Rows of its sample.
+    """
+    if last > start and (table[start, SIDE] == table[first, SIDE] or table[last, SIDE] == table[first, SIDE]):
+        return table[row, WEIGHT] if table[row, NOTCH] > 0.5 else -table[row, WEIGHT]  # type: ignore[no-any-return]
+    return over_row(table, first, table[row, 0], table[row, 1], table[row, 2])  # type: ignore[no-any-return]
+
+
+@part
 def same_way(given: Floats, table_a: Floats, i: int, table_b: Floats, j: int) -> bool:
     """Whether two samples face the same way, as a body behind an open surface does."""
     facing = 0.0
@@ -125,7 +136,7 @@ def rim_numbers(
             o = at + SUMS
             if other_side(table, row, first):
                 o = at + SUMS + 9
-                ahead += over_row(table, first, table[row, 0], table[row, 1], table[row, 2])
+                ahead += ahead_of(table, first, start, last, row)
             narrow = 1.0 / (table[row, WEIGHT] * table[row, WEIGHT])
             s = (dx * dx + dy * dy + dz * dz) * narrow
             along = table[row, ALONG] * dx + table[row, ALONG + 1] * dy + table[row, ALONG + 2] * dz
@@ -208,6 +219,7 @@ def seen_from_first(given: Floats, pad: Floats, at: int) -> None:
 __all__ = [
     "CLOSED",
     "RIM_PAD",
+    "ahead_of",
     "beyond_sample",
     "nearest_row",
     "other_side",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.rim_numbers import nearest_row, other_side, over_row
+from bellcrank.contact.rim_numbers import ahead_of, nearest_row, other_side
 from bellcrank.contact.rims import FOLLOWED, NOWHERE, ROW, SIDE, WEIGHT
 from bellcrank.simulate.compiled import part
 
@@ -48,7 +48,7 @@ def rim_piece(
             piece[here + SIDE] = 1.0
             if other_side(table, row, first):
                 piece[here + SIDE] = 0.0
-                ahead += over_row(table, first, table[row, 0], table[row, 1], table[row, 2])
+                ahead += ahead_of(table, first, start, last, row)
             taken += 1
     for k in range(taken, room):
         here = at + ROW * k

@@ -113,6 +113,11 @@ class Rim:
             same = (rows[:, SIDE] == rows[0, SIDE]) & (rows[:, OUT:ALONG] @ rows[0, OUT:ALONG] > 0.0)
             d = rows[~same, :3] - rows[0, :3]
             ahead = d @ rows[0, OUT:ALONG] - 0.5 * rows[0, BEND] * (d @ rows[0, ALONG:BEND]) ** 2
+            # At the corner between two sides that is rounding.
+            own = self.samples[self.rows[:, SIDE] == self.rows[near[0], SIDE]]
+            shared = np.isin(self.samples[near[~same]], own)
+            weight = rows[~same, WEIGHT]
+            ahead = np.where(shared, np.where(self.notches[near[~same]], weight, -weight), ahead)
             either = float(ahead.sum() > 0.0)
             rows[:, SIDE] = same
             table[: len(near)] = rows

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from bellcrank.contact.bezier import BezierGrid
     from bellcrank.contact.facing import Facing
     from bellcrank.contact.local import Local
+    from bellcrank.contact.outline import Outline
     from bellcrank.contact.pieces import Pieces
+    from bellcrank.contact.sheets import Cut
 
 Array = NDArray[np.float64]
 
@@ -68,13 +70,17 @@ class Sampled(Source):
     points: [m], (number, 3). normals: Outward, (number, 3). notes: What was repaired. rims: Of an open surface, the
     samples along each of its rims, in order around it; () for a closed one. Where they are not given they are found
     from the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do;
-    sharp edges within it are rounded over about the distance of the samples.
+    sharp edges within it are rounded over about the distance of the samples, but where it is cut. outline: The corners
+    and round rims with which it touches a plane, where there is nothing else that could; None where there may be. cut:
+    The mesh it came from, where that has creases: along them it is cut where it meets a round shape.
     """
 
     points: Array
     normals: Array
     notes: tuple[str, ...] = field(default=())
     rims: tuple[NDArray[np.int64], ...] | None = field(default=None)
+    outline: Outline | None = field(default=None)
+    cut: Cut | None = field(default=None)
 
     def __post_init__(self) -> None:
         points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
@@ -157,8 +163,8 @@ class Sampled(Source):
         """
         from bellcrank.contact.meshes import sampled
 
-        points, normals, notes, rims = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
-        made = Sampled(points, normals, notes, rims)
+        points, normals, notes, rims, outline, cut = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
+        made = Sampled(points, normals, notes, rims, outline, cut)
         if rims is None and not made.rims:
             object.__setattr__(
                 made, "notes", (*made.notes, "no rim was found among its samples: taken as closed")

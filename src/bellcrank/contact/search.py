@@ -31,6 +31,8 @@ from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import NEAR
 from bellcrank.contact.shapes import Shape
+from bellcrank.contact.sheet_meeting import SheetMeeting
+from bellcrank.contact.sheets import Sheets
 from bellcrank.contact.source import Around, Source, leader
 from bellcrank.errors import ModelError
 from bellcrank.program.trace import Scalar
@@ -63,7 +65,9 @@ class SampledPair:
         self.first = leader(a, b) == 0
         source, other = (a, b) if self.first else (b, a)
         assert isinstance(source, Source)
-        self.meeting = Meeting(source, other)
+        self.meeting: Meeting | SheetMeeting = (
+            SheetMeeting(source, other) if isinstance(source, Sheets) else Meeting(source, other)
+        )
         # As they are searched: surfaces of patches by points on them.
         self.source, self.other = self.meeting.surface, self.meeting.other
         self._descent: Descent | None = None

@@ -145,7 +145,7 @@ class Around(Shape):
 
     @property
     def whole(self) -> Shape:
-        return self.source
+        return self.source.whole
 
     @property
     def points(self) -> Array:

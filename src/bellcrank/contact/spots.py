@@ -1,24 +1,32 @@
 """Spots of a shape that lies on a plane along a line or with a whole side: each touches for itself.
 
 One contact point would jump from end to end of a line as the body rocks, and no motion goes on from there. A capsule
-touches a plane with its round ends, a box with its corners, a cylinder with its rims. On a rim the spots are counted
-from the lowest place on, evenly around: as the axis comes upright, where the lowest place is anywhere, all lie equally
-deep, and force and torque of all of them together stay smooth.
+touches a plane with its round ends, a box with its corners, a cylinder with its rims, a mesh with the corners and round
+rims of its outline. On a rim the spots are counted from the lowest place on, evenly around: as the axis comes upright,
+where the lowest place is anywhere, all lie equally deep, and force and torque of all of them together stay smooth.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
-from bellcrank.mechanics.vectors import Vec, scale
+from bellcrank.mechanics.vectors import Vec, add, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
 
+if TYPE_CHECKING:
+    from bellcrank.contact.outline import Outline
+
 AROUND = 4
 """Spots on a rim that presses: an even number, so that their energy has no kink where the axis is upright."""
+MOST = 48
+"""Spots of a mesh."""
 UPRIGHT = 1e-12
 """Tilt of an axis [rad] below which the lowest place of its rim is taken to lie along x."""
 
@@ -33,6 +41,11 @@ class Spot(Shape):
     @property
     def whole(self) -> Shape:
         return self.of
+
+    @property
+    def asked(self) -> int | None:
+        """What points= is to be for these spots, where that is not the number of them."""
+        return None
 
     def implicit(self, s: Vec) -> Scalar:
         return self.of.implicit(s)
@@ -53,6 +66,15 @@ class End(Spot):
         return Support((x, y, z + self.side * self.of.half_length), lambda e, f: 0.0)
 
 
+def around(n: tuple[Scalar, Scalar], radius: Scalar, angle: float) -> tuple[Scalar, Scalar]:
+    """The place of a circle so far around from the one with the normal asked for [rad]."""
+    x, y = n[0] + UPRIGHT, n[1]
+    size = radius / sqrt(x * x + y * y)
+    # Quarter turns are meant exactly.
+    c, s = (0.0 if abs(v) < 1e-15 else v for v in (math.cos(angle), math.sin(angle)))
+    return size * (c * x - s * y), size * (c * y + s * x)
+
+
 @dataclass(frozen=True, eq=False)
 class RimSpot(Spot):
     """A place on a rim of a cylinder, so far around from the one with the normal asked for [rad]."""
@@ -62,11 +84,7 @@ class RimSpot(Spot):
     angle: float
 
     def support(self, n: Vec) -> Support:
-        x, y = n[0] + UPRIGHT, n[1]
-        size = self.of.radius / sqrt(x * x + y * y)
-        # Quarter turns are meant exactly.
-        c, s = (0.0 if abs(v) < 1e-15 else v for v in (math.cos(self.angle), math.sin(self.angle)))
-        across = (size * (c * x - s * y), size * (c * y + s * x))
+        across = around((n[0], n[1]), self.of.radius, self.angle)
         return Support((*across, self.side * self.of.half_length), lambda e, f: 0.0)
 
 
@@ -94,12 +112,84 @@ class Corner(Spot):
         return Support((x, y, z), lambda e, f: 0.0)
 
 
-def spots(shape: Shape, other: Shape, rigid: bool = False) -> tuple[Spot, ...]:
-    """The spots with which a shape touches the other; none where one contact point is enough.
+@dataclass(frozen=True, eq=False)
+class OutlineSpot(Spot):
+    """One of the outline of a mesh. count: Spots around each of its round rims."""
 
-    rigid: Whether they strike and hold, each at one place, instead of pressing.
+    of: Sampled
+    count: int
+
+    @property
+    def asked(self) -> int | None:
+        return self.count
+
+
+@dataclass(frozen=True, eq=False)
+class RingSpot(OutlineSpot):
+    """A place on a round rim of a mesh, so far around from the one with the normal asked for [rad].
+
+    u, v: Unit vectors in its plane.
     """
-    if not isinstance(other, Plane) or isinstance(other, HalfPlane):
+
+    centre: Vec
+    u: Vec
+    v: Vec
+    radius: float
+    angle: float
+
+    def support(self, n: Vec) -> Support:
+        x, y = around((dot(self.u, n), dot(self.v, n)), self.radius, self.angle)
+        return Support(add(self.centre, add(scale(x, self.u), scale(y, self.v))), lambda e, f: 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Vertex(OutlineSpot):
+    """A corner of a mesh [m]."""
+
+    place: Vec
+
+    def support(self, n: Vec) -> Support:
+        return Support(self.place, lambda e, f: 0.0)
+
+
+def of_outline(shape: Sampled, outline: Outline, points: int) -> tuple[Spot, ...]:
+    """The corners of a mesh, and so many places around each of its round rims; none where that is too many."""
+    if len(outline.corners) + points * len(outline.rings) > MOST:
+        return ()
+    found: list[Spot] = [Vertex(shape, points, vec(corner)) for corner in outline.corners.tolist()]
+    for ring in outline.rings:
+        axis = ring[3:6]
+        u = np.cross(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
+        u /= np.linalg.norm(u)
+        ways = vec(ring[:3].tolist()), vec(u.tolist()), vec(np.cross(axis, u).tolist())
+        found += [
+            RingSpot(shape, points, *ways, float(ring[6]), 2.0 * math.pi * k / points) for k in range(points)
+        ]
+    return tuple(found)
+
+
+def spots(shape: Shape, other: Shape, rigid: bool = False, points: int | None = None) -> tuple[Spot, ...]:
+    """The spots with which a shape touches the other; none where one contact point is enough, or is asked for.
+
+    rigid: Whether they strike and hold, each at one place, instead of pressing. points: How many the user asks for;
+    around each round rim of a mesh.
+    """
+    if isinstance(shape, Sampled):
+        outline, number = shape.outline, AROUND if points is None else points
+        if outline is None or not _flat(other) or number < 2 or (rigid and len(outline.rings)):
+            # One place of a rim that holds runs around it ever faster as the rim comes to lie: samples hold instead.
+            return ()
+        return of_outline(shape, outline, number)
+    found = _of_shape(shape, other, rigid)
+    return found if points in (None, len(found)) else ()
+
+
+def _flat(other: Shape) -> bool:
+    return isinstance(other, Plane) and not isinstance(other, HalfPlane)
+
+
+def _of_shape(shape: Shape, other: Shape, rigid: bool) -> tuple[Spot, ...]:
+    if not _flat(other):
         return ()
     if isinstance(shape, Capsule):
         return tuple(End(shape, side) for side in (1.0, -1.0))

@@ -55,6 +55,7 @@ FRICTION = (
     *("stiffness", "damping", "viscous", "recovery"),
 )
 _ON_BODY = ("kind", "body", "position", "rotation", "node")
+_CUT = ("vertices", "triangles", "spacing")
 SHAPES: Mapping[str, tuple[str, ...]] = {
     "sphere": (*_ON_BODY, "radius"),
     "ellipsoid": (*_ON_BODY, "semi_axes"),
@@ -68,7 +69,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "line": _ON_BODY,
     "implicit": (*_ON_BODY, "function", "size", "name"),
     "revolution": (*_ON_BODY, "function", "length"),
-    "sampled": (*_ON_BODY, "points", "normals", "rims"),
+    "sampled": (*_ON_BODY, "points", "normals", "rims", "corners", "rings", *_CUT),
     "mesh": (*_ON_BODY, "file", "spacing", "scale"),
     "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
     "parametric": (*_ON_BODY, "points", "sign"),

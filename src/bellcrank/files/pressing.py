@@ -9,7 +9,7 @@ from typing import Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.spots import spots
+from bellcrank.contact.spots import Spot, spots
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
@@ -94,8 +94,9 @@ def pressing_entries(
         if key in force.given:
             result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
     result["approach_speed"] = force.given["approach_speed"]
-    if chosen(force.contact, force.points):
-        result["points"] = force.points
+    points = asked(force.contact, force.points)
+    if points is not None:
+        result["points"] = points
     law = force.friction
     if law is not None:
         kind = next(name for name, made in FRICTIONS.items() if type(law) is made)
@@ -104,10 +105,14 @@ def pressing_entries(
     return result
 
 
-def chosen(contact: Contact, points: int) -> bool:
-    """Whether the number of points is another than what a reader would take."""
+def asked(contact: Contact, points: int) -> int | None:
+    """The number of points that a reader is to be told, or None where it would take the same."""
     a, b = contact.a.shape, contact.b.shape
-    return points > 1 or bool(spots(a, b) or spots(b, a))
+    for side in (a, b):
+        if isinstance(side, Spot) and side.asked is not None:
+            return side.asked
+    # Of a surface of data what is around a contact point is told: whether it could touch at spots the whole tells.
+    return points if points > 1 or spots(a.whole, b.whole) or spots(b.whole, a.whole) else None
 
 
-__all__ = ["chosen", "pressing_entries", "read_pressing"]
+__all__ = ["asked", "pressing_entries", "read_pressing"]

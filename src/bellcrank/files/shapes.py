@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,10 @@ from bellcrank.files.beside import file_beside
 from bellcrank.files.fields import Fields
 from bellcrank.files.packed import packed, unpacked
 from bellcrank.program.trace import Expr, Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.contact.outline import Outline
+    from bellcrank.contact.sheets import Cut
 
 MESHES = (".stl", ".obj", ".ply")
 Write = Callable[[Any, tuple[str, ...]], Any]
@@ -63,7 +67,8 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return Revolution(lambda z: law(z=z), plain(fields, fields.number("length")))
         case "sampled":
             points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
-            return Sampled(points, normals, rims=_rims(fields) if "rims" in fields else None)
+            rims = _rims(fields) if "rims" in fields else None
+            return Sampled(points, normals, rims=rims, outline=_outline(fields), cut=_cut(fields))
         case "mesh":
             path = file_beside(folder, fields, "file", MESHES)
             given = {key: plain(fields, fields.number(key)) for key in ("spacing", "scale") if key in fields}
@@ -97,6 +102,42 @@ def _rims(fields: Fields) -> tuple[NDArray[np.int64], ...]:
     return tuple(loop[:-1] for loop in loops[:-1])
 
 
+def _outline(fields: Fields) -> Outline | None:
+    """The corners and rings with which a mesh touches a plane, where they are told."""
+    given = {key: _array(fields, key, 2) for key in ("corners", "rings") if key in fields}
+    if not given:
+        return None
+    from bellcrank.contact.outline import RING, Outline
+
+    for key, width in (("corners", 3), ("rings", RING)):
+        if key in given and given[key].shape[1] != width:
+            raise fields.get(key).error(f"{key} of {fields.who} are rows of {width} numbers")
+    try:
+        return Outline(given.get("corners", np.zeros((0, 3))), given.get("rings", np.zeros((0, RING))))
+    except ModelError as error:
+        raise fields.node.error(f"{fields.who}: {error}") from None
+
+
+def _cut(fields: Fields) -> Cut | None:
+    """The mesh that a surface is cut from along its creases, where it is told."""
+    if "vertices" not in fields and "triangles" not in fields:
+        return None
+    from bellcrank.contact.meshes import repaired
+    from bellcrank.contact.sheets import Cut
+
+    vertices, triangles = _array(fields, "vertices", 2), _array(fields, "triangles", 2)
+    spacing = plain(fields, fields.number("spacing")) if "spacing" in fields else None
+    try:
+        points, faces, closed, _ = repaired(vertices, triangles)
+    except ModelError as error:
+        raise fields.get("triangles").error(f"{fields.who}: {error}") from None
+    if not closed or len(points) != len(vertices) or len(faces) != len(triangles):
+        raise fields.get("triangles").error(f"{fields.who}: its triangles are no closed mesh")
+    if spacing is not None and not spacing > 0.0:
+        raise fields.get("spacing").error(f"{fields.who}: the spacing must be positive")
+    return Cut(points, faces, spacing)
+
+
 def plain(fields: Fields, value: Scalar) -> float:
     """A number without parameters in it."""
     if isinstance(value, Expr):
@@ -113,6 +154,24 @@ def _implicit(fields: Fields) -> Implicit:
 
     size = plain(fields, fields.number("size"))
     return Implicit(surface, size, fields.optional_word("name") or Implicit.name)
+
+
+def _outline_entries(outline: Outline | None) -> dict[str, Any]:
+    if outline is None:
+        return {}
+    both = {"corners": outline.corners, "rings": outline.rings}
+    return {key: packed(rows) for key, rows in both.items() if len(rows)}
+
+
+def _cut_entries(cut: Cut | None) -> dict[str, Any]:
+    if cut is None:
+        return {}
+    spacing = {} if cut.spacing is None else {"spacing": cut.spacing}
+    return {
+        "vertices": packed(cut.points),
+        "triangles": packed(cut.faces.astype(np.float64)),
+        **spacing,
+    }
 
 
 def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
@@ -155,6 +214,8 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 "points": packed(shape.points),
                 "normals": packed(shape.normals),
                 **open_at,
+                **_outline_entries(shape.outline),
+                **_cut_entries(shape.cut),
             }
         case BezierGrid():
             inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}

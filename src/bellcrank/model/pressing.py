@@ -125,7 +125,8 @@ def contact_force(
                 {**material, "approach_speed": speed},
             )
         )
-    remember_search(parameters, name, a, b)
+    if not touching:
+        remember_search(parameters, name, a, b)
     return found
 
 
@@ -146,16 +147,16 @@ def at_spots(
     points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
 ) -> list[tuple[PlacedShape, PlacedShape]]:
     """Both sides for each spot with which one of them touches a plane; none where one point is asked for."""
-    of_a, of_b = spots(a.shape, b.shape, rigid), spots(b.shape, a.shape, rigid)
-    if points not in (None, len(of_a) + len(of_b)):
+    if points is not None and not _is_count(points):
         return []
+    of_a, of_b = (spots(one, two, rigid, points) for one, two in ((a.shape, b.shape), (b.shape, a.shape)))
     return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
 
 
 def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = False) -> int:
     """At how many points at most two shapes touch at a time, as the user says it."""
     points = 1 if points is None else points
-    if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= MOST_POINTS:
+    if not _is_count(points):
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
         most = len(spots(a, b, rigid)) + len(spots(b, a, rigid))
@@ -164,7 +165,11 @@ def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = Fal
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
             + (f"give points={most}, or points=1" if most else of)
         )
-    return points
+    return int(points)
+
+
+def _is_count(points: Any) -> bool:
+    return isinstance(points, int) and not isinstance(points, bool) and 1 <= points <= MOST_POINTS
 
 
 MOST_POINTS = 12
@@ -236,6 +241,10 @@ def sides_around(
     exact: Whether derivatives of the contact point are needed.
     """
     made = []
+    if not exact:
+        from bellcrank.contact.sheets import Sheets
+
+        a, b = (PlacedShape(one.frame, Sheets.against(one.shape, two.shape)) for one, two in ((a, b), (b, a)))
     leads = "ab"[leader(a.shape, b.shape)]
     for letter, side in (("a", a), ("b", b)):
         if not isinstance(side.shape, Source):

@@ -47,7 +47,8 @@ def striking_contacts(
         own = name if count == 1 else f"{name} {k + 1}"
         sides = touching[k] if touching else sides_around(parameters, own, a, b, exact=True)
         found.append(Contact(own, *sides, restitution, mu, law, name, count))
-    remember_search(parameters, name, a, b)
+    if not touching:
+        remember_search(parameters, name, a, b)
     return found
 
 

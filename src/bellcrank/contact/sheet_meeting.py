@@ -1,0 +1,334 @@
+"""The search of a mesh in sheets and a smooth shape: that of each sheet, and which of what they find touches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.meeting import Meeting
+from bellcrank.contact.meeting_layout import (
+    FOUND,
+    HOLD,
+    IS_BEHIND,
+    LOST,
+    MOST_POINTS,
+    SEVERAL,
+    SLOT,
+)
+from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
+from bellcrank.contact.shapes import Shape
+from bellcrank.contact.sheets import Sheets, least_radius
+
+Floats = NDArray[np.float64]
+
+CLEARLY = 1e-2
+"""Sine of the angle by which what touches leads into another sheet from which on that is sure."""
+SLIGHTLY = 1e-9
+"""That from which on the other sheet is asked."""
+ALIKE = 0.999
+"""Cosine between directions of what is the same point of a crease, found from both sheets."""
+SAME = 0.5
+"""Distance of such points over that of samples."""
+LEAST = 2e-3
+"""Motion to the next search over the distance of samples, at least."""
+BEFORE_CORNERS = 0.02
+"""The same along a crease towards a corner."""
+SPARE = 3
+"""Points of each sheet more than are asked for."""
+FARTHEST = 4.0
+"""Creases that are looked at, over the distance of samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A contact point that a sheet has found.
+
+    row: Its slot. pieces: Of the surfaces around it. sample: Of all sheets. index: The slot it stands in, of before or
+    of its sheet. known: Whether one of before led to it. leads: The sheet it leads into, -1 for none, and how much.
+    """
+
+    part: int
+    row: Floats
+    pieces: tuple[Floats, Floats]
+    sample: int
+    index: int
+    known: bool
+    leads: tuple[int, float]
+
+
+class SheetMeeting:
+    """A mesh in sheets and a smooth shape, with all that :class:`~bellcrank.contact.meeting.Meeting` has."""
+
+    patched = True
+    """Behind a crease another point may carry."""
+
+    def __init__(self, sheets: Sheets, other: Shape) -> None:
+        self.surface, self.other = sheets, other
+        self.meetings = [Meeting(part, other) for part in sheets.parts]
+        self.slots = np.zeros((2 * MOST_POINTS + 1, SLOT))
+        self.kept = np.full((2 * MOST_POINTS + 1, 2), -1, np.int64)
+        first = self.meetings[0].pieces
+        self.pieces = tuple(np.zeros_like(piece) for piece in first)
+        self.clearance = 0.0
+        self._middle = np.zeros(3)
+        self.elsewhere = sheets.points[0]
+        self.band = max(meeting.band for meeting in self.meetings)
+        self._narrow = min(least_radius(other) or 0.0, float(sheets.bounding_radius()))
+
+    @property
+    def looked(self) -> int:
+        return sum(meeting.looked for meeting in self.meetings)
+
+    def pose(self, R: Floats, c: Floats) -> None:
+        """Rotation and origin of the other shape seen from the surface."""
+        self._middle = c
+        for meeting in self.meetings:
+            meeting.pose(R, c)
+
+    def put(
+        self, k: int, x: Floats, y: Floats, samples: tuple[int, int], hold: Floats | tuple[float, ...]
+    ) -> None:
+        """A contact point of before, as in :meth:`Meeting.put`."""
+        self.slots[k, 4:7], self.slots[k, 7:10], self.slots[k, HOLD : HOLD + 4] = x, y, hold
+        self.kept[k] = samples[0], -1
+
+    def empty(self, k: int) -> None:
+        """No contact point of before in a slot."""
+        self.kept[k] = -1
+
+    def samples(self, k: int) -> tuple[int, int]:
+        """The samples of a slot and -1 where there is none."""
+        return int(self.kept[k, 0]), -1
+
+    def search(self, points: int) -> int:
+        """Search up to so many points, from those that were put."""
+        self.kept[points : 2 * points] = -1
+        self.clearance = math.inf
+        known = [self._parts(k) if self.kept[k, 0] >= 0 else () for k in range(points)]
+        places, doubts = list[_Place](), dict[int, int]()
+        least = self._least()
+        for part in np.argsort(least, kind="stable").tolist():
+            meeting = self.meetings[part]
+            if not any(part in parts for parts in known) and self._far(float(least[part]), places):
+                self.clearance = min(self.clearance, float(least[part]) - self.surface.bulge)
+                continue
+            came, found = self._on_sheet(part, points, max(points, 1 + SPARE), known)
+            if len(found) >= points and any(place.leads[1] > CLEARLY for place in found):
+                # Some of them lead into other sheets, and more may be there.
+                came, found = self._on_sheet(part, points, min(points + 2 * SPARE, MOST_POINTS), known)
+            if came not in (FOUND, IS_BEHIND):
+                doubts[part] = came
+            self.clearance = min(self.clearance, meeting.clearance)
+            places += found
+        chosen = self._chosen(places)
+        for part, came in doubts.items():
+            # Of a sheet all whose points lead into others nothing touches.
+            if any(place.part == part for place in chosen) or not any(place.part == part for place in places):
+                self.elsewhere = self.meetings[part].elsewhere
+                return came
+        chosen.sort(key=lambda place: (not (place.known and place.row[0] < 0.0), place.row[0]))
+        for place in chosen[points:]:
+            if place.row[0] < 0.0:
+                self.elsewhere = place.row[4:7]
+                return SEVERAL
+            self.clearance = min(self.clearance, max(float(place.row[0]), LEAST * self.surface.spacing))
+        for place in chosen[:points]:
+            self._take(place, points)
+            self._come_back(place)
+        filled = [k for k in range(points) if self.kept[points + k, 0] >= 0]
+        for k in range(points):
+            if filled and k not in filled:
+                for piece in self.pieces:
+                    piece[k] = piece[filled[0]]
+        return FOUND
+
+    def _on_sheet(
+        self, part: int, points: int, each: int, known: list[tuple[int, ...]]
+    ) -> tuple[int, list[_Place]]:
+        """What the search of one sheet gives, of so many points."""
+        meeting = self.meetings[part]
+        for k in range(each):
+            if k < points:
+                self._hand_on(k, part, part in known[k])
+            else:
+                meeting.empty(k)
+        came = meeting.search(each)
+        rows = [k for k in range(each) if meeting.kept[each + k, 0] >= 0]
+        return came, [self._place(part, each + k, k, k < points and part in known[k]) for k in rows]
+
+    def follow(self, k: int) -> int:
+        """Bring the point that was put into a slot up to date; FOUND, LOST, or BEYOND where another search is due."""
+        found, came = list[_Place](), BEYOND
+        for part in self._parts(k):
+            self._hand_on(k, part, True)
+            how = self.meetings[part].follow(k)
+            if how == FOUND:
+                found.append(self._place(part, k, k, True))
+            elif how != BEYOND:
+                came = LOST
+        chosen = self._chosen(found)
+        if not chosen:
+            return came
+        place = chosen[0]
+        self.slots[k], self.kept[k] = place.row, (place.sample, -1)
+        for piece, own in zip(self.pieces, place.pieces, strict=True):
+            piece[k] = own
+        return FOUND
+
+    def _least(self) -> Floats:
+        """How far the other shape is from each sheet at least [m]."""
+        reach = self.other.bounding_radius()
+        size = float(reach) if isinstance(reach, int | float) else math.inf
+        low, high = self.surface.boxes
+        away = np.maximum(np.maximum(low - self._middle, self._middle - high), 0.0)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away)) - size)
+
+    def _far(self, least: float, places: list[_Place]) -> bool:
+        """Whether a sheet that is so far away at least needs no search: another one is nearer."""
+        return least > self.band and any(place.row[0] < least for place in places)
+
+    def _parts(self, k: int) -> tuple[int, ...]:
+        """The sheets that a point of before may be on, its own first."""
+        edges, own = self.surface.edges, self.surface.part(int(self.kept[k, 0]))
+        near = edges.near(self.slots[k, 4:7], 1.0)
+        return (own, *sorted({int(p) for p in edges.part[near]} - {own}))
+
+    def _hand_on(self, k: int, part: int, known: bool) -> None:
+        """Put a point of before to the search of a sheet, where it may be on that."""
+        meeting = self.meetings[part]
+        if not known:
+            meeting.empty(k)
+            return
+        sheet, sample = self.surface.parts[part], int(self.kept[k, 0])
+        x = self.slots[k, 4:7]
+        if self.surface.part(sample) == part:
+            i = sample - int(self.surface.begins[part])
+        else:
+            i = int(sheet.nearest_points.query(x)[1])
+        meeting.put(k, x, self.slots[k, 7:10], (i, -1), self.slots[k, HOLD : HOLD + 4])
+
+    def _place(self, part: int, row: int, k: int, known: bool) -> _Place:
+        meeting = self.meetings[part]
+        sample = meeting.samples(row)[0] + int(self.surface.begins[part])
+        slot = meeting.slots[row].copy()
+        own, other = (piece[k].copy() for piece in meeting.pieces)
+        return _Place(part, slot, (own, other), sample, k, known, self._leads(part, slot))
+
+    def _leads(self, part: int, slot: Floats) -> tuple[int, float]:
+        """The sheet that a point at a crease leads into, -1 for none, and the sine of the angle by which.
+
+        Of a hollow crease nothing touches: there it is its own.
+        """
+        edges, x, g = self.surface.edges, slot[4:7], slot[1:4]
+        near = edges.near(x)
+        if len(near) == 0:
+            return -1, 0.0
+        own = near[edges.part[near] == part]
+        leans = edges.rows[own, OUT:ALONG] @ g
+        on = np.abs(edges.beyond(own, x)) < 1e-3 * edges.spacing
+        if np.any(on & (leans > CLEARLY) & (edges.turn[own] < 0.0)):
+            return part, 1.0
+        worst, into = 0.0, -1
+        for other in sorted({int(p) for p in edges.part[near]} - {part}):
+            rows = near[edges.part[near] == other]
+            lead = self._into(rows, x, g)
+            if lead is not None and lead > worst:
+                worst, into = lead, other
+        return into, worst
+
+    def _into(self, rows: NDArray[np.int64], x: Floats, g: Floats) -> float | None:
+        """How much a direction leads into a sheet whose rim a point is on, None where it is not; rows: Of that rim."""
+        edges = self.surface.edges
+        ways = list[tuple[Floats, Floats]]()
+        far = np.linalg.norm(edges.rows[rows, :3] - x, axis=1)
+        off = edges.beyond(rows, x)
+        for side in np.unique(edges.rows[rows, SIDE]):
+            own = np.flatnonzero(edges.rows[rows, SIDE] == side)
+            k = own[np.argmin(far[own])]
+            row = edges.rows[rows[k]]
+            s = row[ALONG:BEND]
+            # Of a thin body both rims lie above each other.
+            above = abs(float((x - row[:3]) @ np.cross(s, row[OUT:ALONG])))
+            if max(far[k], 4.0 * above) < edges.spacing and abs(off[k]) < 1e-3 * edges.spacing:
+                t = row[OUT:ALONG] - row[BEND] * float((x - row[:3]) @ s) * s
+                ways.append((t / np.linalg.norm(t), s))
+        if not ways:
+            return None
+        if len(ways) == 1:
+            return -float(ways[0][0] @ g)
+        # At a corner the ways into the sheet lie between those along its sides.
+        (t, s), (u, v) = ways[:2]
+        return max(
+            -math.copysign(1.0, float(u @ s)) * float(s @ g), -math.copysign(1.0, float(t @ v)) * float(v @ g)
+        )
+
+    def _chosen(self, places: list[_Place]) -> list[_Place]:
+        """What touches of what was found."""
+        near = 1.5 * self.surface.spacing
+        left = list[_Place]()
+        for place in places:
+            into, much = place.leads
+            if much > CLEARLY:
+                continue
+            if much > SLIGHTLY and any(
+                other.part == into and float(np.linalg.norm(other.row[4:7] - place.row[4:7])) < near
+                for other in places
+            ):
+                continue
+            left.append(place)
+        # Flat sheets tell best where their creases are.
+        left.sort(key=lambda place: (not place.known, self.surface.parts[place.part].bulge))
+        found = list[_Place]()
+        for place in left:
+            if not any(
+                float(np.linalg.norm(other.row[4:7] - place.row[4:7])) < SAME * self.surface.spacing
+                and float(other.row[1:4] @ place.row[1:4]) > ALIKE
+                for other in found
+            ):
+                found.append(place)
+        return found
+
+    def _take(self, place: _Place, points: int) -> None:
+        """Put a point into a slot: its own, or the free one whose last point was nearest."""
+        k = place.index
+        if self.kept[points + k, 0] >= 0 or not place.known:
+            free = [m for m in range(points) if self.kept[points + m, 0] < 0]
+            far = [
+                float(np.linalg.norm(self.slots[m, 4:7] - place.row[4:7])) if self.kept[m, 0] >= 0 else 1e300
+                for m in free
+            ]
+            k = free[int(np.argmin(far))]
+        self.slots[points + k], self.kept[points + k] = place.row, (place.sample, -1)
+        for piece, own in zip(self.pieces, place.pieces, strict=True):
+            piece[k] = own
+
+    def _come_back(self, place: _Place) -> None:
+        """Shorten the way to the next search to before the point may leave its sheet over a crease for another one."""
+        edges, x, g = self.surface.edges, place.row[4:7], place.row[1:4]
+        near = edges.near(x, 1.0 + min(self.clearance / edges.spacing, FARTHEST))
+        own = near[edges.part[near] == place.part]
+        if len(own) == 0:
+            return
+        inside = -float(edges.beyond(own, x).max())
+        least = LEAST * edges.spacing
+        if inside > 1e-3 * edges.spacing:
+            # It comes to the crease first, and then has to turn as far as both sheets do.
+            room = inside + self._narrow * float(np.abs(edges.turn[own]).min())
+        else:
+            room = math.inf
+            for other in sorted({int(p) for p in edges.part[near]} - {place.part}):
+                lead = self._into(near[edges.part[near] == other], x, g)
+                room = min(room, math.inf if lead is None else -self._narrow * lead)
+            corners = own[edges.corner[own]]
+            if len(corners):
+                far = float(np.linalg.norm(edges.rows[corners, :3] - x, axis=1).min())
+                if far > 1e-3 * edges.spacing:
+                    room = min(room, max(far, BEFORE_CORNERS * edges.spacing))
+        self.clearance = min(self.clearance, max(room, least))
+
+
+__all__ = ["SheetMeeting"]
