@@ -5,6 +5,13 @@
 A search that costs the logarithm of the number adds as many nodes for each ten times the samples; one that costs the
 root of it looks at three times as many. Gaps are in sizes of the sampled body, poses are drawn at random, and each
 number is the mean over the poses; nothing is known of a search before.
+
+Two things grow otherwise. Where bodies touch (gap 0) all samples within a band above the other shape are looked at. It
+is a share of the size for coarse surfaces, and as many samples lie in it as grow with their number; from some hundred
+thousand on it shrinks as their distance squared, and there are as many, whatever their number. And where sides or rims
+are exactly parallel, every place is as near as every other: on curved surfaces that is told by heights that are equal,
+of nearest samples by leaving out what would be nearer only for standing opposite each other; along parallel edges as
+many nodes are looked at as there are samples along them, a root of their number.
 """
 
 from __future__ import annotations

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Revise = Callable[["State", Array, Watched], None]
 
+TAKEN_OVER = 1e-9
+"""Overlap at a touch [m] from which on the gap has not fallen to zero but jumped."""
+
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
     """All contacts in the continuous treatment."""
@@ -135,15 +138,21 @@ def _nothing(state: State, p: Array, watched: Watched) -> None:
 
 
 def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
-    """Keeps the speed at which the bodies meet."""
+    """Keeps the speed at which the bodies meet.
+
+    Where a place takes over from another one, as two crossings from a corner, they have met before.
+    """
     names = names_in(force.approach_speed)
     if not names:
         return _nothing
     place = mechanism.mechanics.parameters.index(names[0])
 
     def revise(state: State, p: Array, watched: Watched) -> None:
+        now = watched()
+        if now[f"{force.name}: touch"] < -TAKEN_OVER:
+            return
         # The event function is the rate of the gap.
-        p[place] = max(-watched()[f"{force.name}: rate"], force.slowest)
+        p[place] = max(-now[f"{force.name}: rate"], force.slowest)
 
     return revise
 

@@ -127,3 +127,26 @@ def test_clearance_ends_where_the_next_place_touches(shape: Shape) -> None:
             assert clearance <= max(least, 0.05 * surface.spacing) + 1e-9
             wide += clearance > 2.0 * pair.meeting.band
     assert wide > 3
+
+
+def test_clearance_above_a_sampled_ball() -> None:
+    """One bulb of a dumbbell touches a ball of samples: no farther than to where the other one does, in closed form;
+    and another ball may roll as far as is asked for.
+    """
+    u = ways(6000)
+    ground = Sampled(2.0 * u, u)
+    surface = dumbbell(6000)
+    pair = SampledPair(surface, ground)
+    for tilt in (0.0, 0.01, 0.05, 0.2):
+        R = Rotation.from_rotvec((0.3, tilt, 0.1)).as_matrix()
+        low = float(height(Sphere(2.0), (surface.points + 2.5 * R[:, 2]) @ R).min())
+        c = -(2.5 - low + 1e-5) * R[:, 2]
+        found, _ = pair.contacts(R, c, 1)
+        found, clearance = pair.contacts(R, c, 1, list(found))
+        away = np.abs(surface.points[:, 0] - found[0].x[0]) > 0.1
+        assert clearance <= height(Sphere(2.0), (surface.points[away] - c) @ R).min() + 1e-9
+    ball = Sampled(u, u)
+    pair = SampledPair(ball, ground)
+    found, _ = pair.contacts(np.eye(3), np.array([0.0, 0.0, 2.99]), 1)
+    _, clearance = pair.contacts(np.eye(3), np.array([0.0, 0.0, 2.99]), 1, list(found))
+    assert clearance > 0.4

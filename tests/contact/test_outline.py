@@ -297,3 +297,33 @@ def test_box_of_a_mesh_strikes_and_comes_to_rest_on_its_corners() -> None:
     assert len(system.contacts) == 8
     system.contact("can", system.ground.plane(), body.shape(can), 0.3, points=4)
     assert len(system.contacts) == 12
+
+
+@pytest.mark.parametrize("mesh", [make.cylinder(0.1, 0.2, sections=64), make.box((0.2, 0.16, 0.1))])
+def test_tilted_mesh_bounces_by_the_impulse_of_the_closed_form(mesh: trimesh.Trimesh) -> None:
+    """Without friction, all energy kept: J = -2 v / (1 / m + (r x n) . I^-1 (r x n)), at the lowest place r."""
+    turn, speed = Rotation.from_rotvec([0.3, 0.1, 0.0]), 1.0
+    system, at = on_floor(mesh, turn, restitution=1.0, friction=0.0, law="hertz", stiffness=1e13)
+    surface = system.forces["floor 1"].contact.b.shape.whole
+    assert isinstance(surface, Sampled)
+    found = surface.outline
+    assert found is not None
+    if len(found.rings):
+        axis, c = turn.apply(found.rings[:, 3:6]), turn.apply(found.rings[:, :3])
+        down = axis * axis[:, 2:3] - [0.0, 0.0, 1.0]
+        low = c + found.rings[:, 6:7] * down / np.linalg.norm(down, axis=1)[:, None]
+    else:
+        low = turn.apply(found.corners)
+    r = low[np.argmin(low[:, 2])]
+    solid = Solid.from_mesh(mesh.vertices, mesh.faces, density=1.0 / mesh.volume)
+    tensor = turn.as_matrix() @ solid.inertia @ turn.as_matrix().T
+    arm = np.cross(r, [0.0, 0.0, 1.0])
+    impulse = 2.0 * speed / (1.0 + arm @ np.linalg.solve(tensor, arm))
+    start = {"flight": {"position": (0.0, 0.0, -r[2] + 1e-6), "velocity": (0.0, 0.0, -speed)}}
+    duration = 5e-5
+    run = system.simulate(duration, initial=start, output=2, tolerance=1e-9)
+    assert float(run["body.velocity.z"][-1]) == pytest.approx(impulse - speed - G * duration, abs=1e-3)
+    turned = [float(run[f"body.angular_velocity.{c}"][-1]) for c in "xyz"]
+    # It goes on turning meanwhile, by some w^2 t.
+    assert turned == pytest.approx(list(impulse * np.linalg.solve(tensor, arm)), abs=100.0 * duration)
+    assert at[2] > 0.0

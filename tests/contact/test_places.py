@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Sampled
 from bellcrank.contact.descent import Descent
-from bellcrank.contact.pieces import ACROSS, BEND, CONE, COVER, FACE, NORMAL, TOP, WIDE_TOP
-from bellcrank.contact.tree_layout import AXIS, DRUM
+from bellcrank.contact.pieces import ACROSS, CONE, COVER, FACE, NORMAL, WIDE_TOP
+from bellcrank.contact.tree_layout import AXIS, BEND, DRUM, TOP
 from bellcrank.contact.tree_pairs import BRIEF, LIMIT
 from bellcrank.contact.tree_search import Search
 from contact.test_descent import bumpy, ways

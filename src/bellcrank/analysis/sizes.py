@@ -34,22 +34,30 @@ ENDLESS = 1e100
 """Radius [m] around shapes without end, as planes."""
 
 
-def _points(system: System) -> Array:
-    """Joints, centers of mass and points of forces in the start pose [m], shape (points, 3)."""
+def _points(system: System, moving: bool = False) -> Array:
+    """Joints, centers of mass and points of forces in the start pose [m], shape (points, 3).
+
+    moving: Only those of bodies that are not the ground.
+    """
     points: list[Array] = []
     things = [*system.joints.values(), *system.forces.values()]
     for thing in things:
         frames = [getattr(thing, key, None) for key in ("a", "b", "frame")]
-        points += [f.start_position() for f in frames if isinstance(f, Frame)]
+        points += [
+            f.start_position() for f in frames if isinstance(f, Frame) and not (moving and f.body.is_ground)
+        ]
     for body in system.bodies.values():
         if not body.is_ground:
             points.append(Frame(body, body.center_of_mass).start_position())
     return np.array(points).reshape(-1, 3)
 
 
-def extent(system: System) -> float:
-    """The longest side of the box around joints, centers of mass and points of forces in the start pose [m]."""
-    points = _points(system)
+def extent(system: System, moving: bool = False) -> float:
+    """The longest side of the box around joints, centers of mass and points of forces in the start pose [m].
+
+    moving: Without the ground, from which a body may be far away.
+    """
+    points = _points(system, moving)
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0
 
 
@@ -77,7 +85,7 @@ def length_unit(system: System) -> float:
 
     One, but more in large mechanisms and less in small ones.
     """
-    return max(small(size(system)), extent(system) / COUNTED)
+    return max(small(size(system)), extent(system, moving=True) / COUNTED)
 
 
 def body_sizes(system: System) -> dict[str, float]:
@@ -102,7 +110,7 @@ def body_sizes(system: System) -> dict[str, float]:
 
 def size(system: System) -> float:
     """How large the largest body is, or the mechanism where nothing is told of its bodies [m]; wherever it is."""
-    return max(body_sizes(system).values(), default=0.0) or extent(system)
+    return max(body_sizes(system).values(), default=0.0) or extent(system, moving=True)
 
 
 def touching(system: System) -> list[Contact]:
@@ -125,7 +133,7 @@ def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array 
     None where all multipliers are one, where there are no lengths.
     """
     linkage, system = mechanism.linkage, mechanism.system
-    of_body, whole = body_sizes(system), extent(system)
+    of_body, whole = body_sizes(system), extent(system, moving=True)
     scale = max(small(size(system)), size(system) / COUNTED)
     q, u = np.ones(linkage.positions), np.ones(linkage.speeds)
     sizes = np.full(len(q) + len(partition.independent), -1.0)

@@ -1,4 +1,4 @@
-"""Low samples of a surface above a smooth shape, in compiled code."""
+"""Low samples of a surface above a smooth shape, and the next that may touch it, in compiled code."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from bellcrank.contact.meeting_layout import (
     FRUSTA,
     HEIGHT,
     INNER,
+    LIFT,
     NODES_A,
     OUTWARDS,
     PAD,
@@ -34,11 +35,11 @@ from bellcrank.contact.meeting_layout import (
     TURN,
     TURNS_A,
 )
-from bellcrank.contact.pieces import REACH
+from bellcrank.contact.pieces import REACH, RIM
 from bellcrank.contact.settling import turned
-from bellcrank.contact.smooth import FLAT, ROUND
-from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, WIDTH_A
-from bellcrank.contact.tree_pairs import queued, unqueued
+from bellcrank.contact.smooth import FLAT, ROUND, SURFACE
+from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, ON_RIM, WIDTH_A
+from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -98,7 +99,7 @@ def none_in(
             return False
         if alone(nodes, turns, k, slots, 0, known, pad):
             return True
-    return facing_away(header, given, nodes, turns, k, known, pad)  # type: ignore[no-any-return]
+    return facing_away(header, given, nodes, turns, k, known, pad)
 
 
 @part
@@ -120,7 +121,8 @@ def low_above(
 ) -> int:
     """All samples less than the bound above a smooth shape, or, where that is far away, away from it; how many.
 
-    known: Contact points of before, beside which those are left out that are none (:mod:`alone`).
+    The bound is that of rims; elsewhere less of the surface comes out of its samples. known: Contact points of before,
+    beside which those are left out that are none (:mod:`alone`).
     """
     leaves, width = header[LEAVES_A], header[WIDTH_A]
     count = 0
@@ -135,7 +137,10 @@ def low_above(
             continue
         # To ask a shape for its slope takes longer than to part a node.
         if not (header[OUTWARDS] == 2 and around(nodes, turns, k, slots, 0, known, pad)):
-            if node_above(header, given, nodes, frusta, k, bound, far, pad) >= bound:
+            within = bound
+            if not nodes[k, ON_RIM] > 0.0:
+                within -= given[LIFT]
+            if node_above(header, given, nodes, frusta, k, within, far, pad) >= within:
                 continue
             if known > 0 and none_in(header, given, nodes, turns, k, slots, known, pad):
                 continue
@@ -145,13 +150,16 @@ def low_above(
                 if table[i, REACH] > 0.0 and not (
                     header[OUTWARDS] == 2 and sample_alone(table, turns, k, i, slots, 0, known, pad)
                 ):
-                    h = bound
+                    within = bound
+                    if table[i, RIM] < 0.0:
+                        within -= given[LIFT]
+                    h = within
                     # Beside the ends of a solid of revolution its slope tells nothing.
                     if far or header[KIND] == ROUND:
-                        h = sample_above(header, given, table, frusta, i, bound, pad)
-                    if not far and (h < bound or header[KIND] != ROUND):
+                        h = sample_above(header, given, table, frusta, i, within, pad)
+                    if not far and (h < within or header[KIND] != ROUND):
                         h = above_smooth(header, given, table, i, pad)
-                    if h < bound:
+                    if h < within:
                         low[count, PLACE] = i
                         low[count, PARTNER] = -1
                         measures[count, HEIGHT] = h
@@ -183,13 +191,15 @@ def only_known(
 def next_above(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, first: int, points: int
 ) -> float:
-    """How high the lowest sample lies above a smooth shape that may be a contact point besides those in the slots.
+    """How high the lowest sample lies above another shape that may be a contact point besides those in the slots.
 
-    No more than FARTHEST is asked for. Nodes are opened in the order of their bounds.
+    No more than FARTHEST is asked for. Nodes are opened in the order of their bounds. Above a sampled body it is only
+    told whether there is such a sample: less than any height if so.
     """
     table, nodes, turns, frusta = tables[TABLE_A], tables[NODES_A], tables[TURNS_A], tables[FRUSTA]
     pad, queue, bounds = scratch[PAD], scratch[QUEUE], scratch[BOUNDS]
     leaves, width = header[LEAVES_A], header[WIDTH_A]
+    sampled = header[KIND] == SURFACE
     best = FARTHEST * nodes[0, BALL]
     begin_feet(pad)
     waiting = 0
@@ -203,12 +213,12 @@ def next_above(
                 if not sample_alone(table, turns, k, i, slots, first, points, pad) and not beside(
                     table, turns, k, i, slots, first, points, pad
                 ):
-                    best = min(best, above_smooth(header, given, table, i, pad))
+                    best = -LARGE if sampled else min(best, above_smooth(header, given, table, i, pad))
         else:
             for child in range(2 * k + 1, 2 * k + 3):
                 if not alone(nodes, turns, child, slots, first, points, pad):
                     bound = here
-                    if not around(nodes, turns, child, slots, first, points, pad):
+                    if not sampled and not around(nodes, turns, child, slots, first, points, pad):
                         bound = node_above(header, given, nodes, frusta, child, best, False, pad)
                     if bound < best:
                         queued(queue, bounds, waiting, child, 0, bound, True)

@@ -46,9 +46,9 @@ def rule(a: Shape, b: Shape) -> Rule | None:
         (Circle, Circle, _circles),
         (Sphere, Sphere, _spheres),
         (Capsule, Sphere, _capsule_sphere),
-        (Capsule, Capsule, _capsules),
+        (Capsule, Capsule, capsules),
         (Cylinder, Sphere, _cylinder_sphere),
-        (Box, Sphere, _box_sphere),
+        (Box, Sphere, box_sphere),
         (Revolution, Sphere, _revolution_sphere),
     )
     for kind_a, kind_b, form in pairs:
@@ -57,7 +57,7 @@ def rule(a: Shape, b: Shape) -> Rule | None:
     return None
 
 
-def _toward(r: Vec, spare: Vec) -> Vec:
+def toward(r: Vec, spare: Vec) -> Vec:
     """r / |r|, or `spare` where r vanishes."""
     square = dot(r, r)
     zero = compare("lt", square, 1e-280)
@@ -65,7 +65,7 @@ def _toward(r: Vec, spare: Vec) -> Vec:
 
 
 def _balls(r: Vec, at_a: Vec, radius_a: Scalar, at_b: Vec, radius_b: Scalar, spare: Vec) -> Points:
-    n = _toward(r, spare)
+    n = toward(r, spare)
     return n, add(at_a, scale(radius_a, n)), sub(at_b, scale(radius_b, n))
 
 
@@ -111,13 +111,13 @@ def facing(half_a: Scalar, half_b: Scalar, axis: Vec, c: Vec) -> tuple[Scalar, S
     return where(parallel, s, clip(along_a + cosine * t, -half_a, half_a)), t
 
 
-def _capsules(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+def capsules(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     a, b = cast("Capsule", a), cast("Capsule", b)
     axis = column(R, 2)
     s, t = facing(a.half_length, b.half_length, axis, c)
     core_a: Vec = (0.0, 0.0, s)
     core_b = add(c, scale(t, axis))
-    across = _toward((-axis[1], axis[0], 0.0), (1.0, 0.0, 0.0))
+    across = toward((-axis[1], axis[0], 0.0), (1.0, 0.0, 0.0))
     return _balls(sub(core_b, core_a), core_a, a.radius, core_b, b.radius, across)
 
 
@@ -126,7 +126,7 @@ def _cylinder_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     a, b = cast("Cylinder", a), cast("Sphere", b)
     length, radius = a.half_length, a.radius
     around = sqrt(maximum(c[0] * c[0] + c[1] * c[1], TINY))
-    side = _toward((c[0], c[1], 0.0), (1.0, 0.0, 0.0))
+    side = toward((c[0], c[1], 0.0), (1.0, 0.0, 0.0))
     inward = radius / maximum(around, radius)
     held: Vec = (c[0] * inward, c[1] * inward, clip(c[2], -length, length))
     out = sub(c, held)
@@ -136,11 +136,11 @@ def _cylinder_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     n_in = vec(chosen(by_side, side, (0.0, 0.0, up)))
     x_in = vec(chosen(by_side, (radius * side[0], radius * side[1], c[2]), (c[0], c[1], up * length)))
     inside = compare("lt", dot(out, out), 1e-28 * radius * radius)
-    n = vec(chosen(inside, n_in, _toward(out, n_in)))
+    n = vec(chosen(inside, n_in, toward(out, n_in)))
     return n, vec(chosen(inside, x_in, held)), sub(c, scale(b.radius, n))
 
 
-def _box_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+def box_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     """The point of the box nearest to the centre; from inside, out by the nearest side."""
     a, b = cast("Box", a), cast("Sphere", b)
     half = a.half_lengths
@@ -154,7 +154,7 @@ def _box_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     n_in = vec(chosen(by_x, ways[0], vec(chosen(by_y, ways[1], ways[2]))))
     size = half[0] * half[0] + half[1] * half[1] + half[2] * half[2]
     inside = compare("lt", dot(out, out), 1e-28 * size)
-    n = vec(chosen(inside, n_in, _toward(out, n_in)))
+    n = vec(chosen(inside, n_in, toward(out, n_in)))
     return n, vec(chosen(inside, add(c, scale(least, n_in)), held)), sub(c, scale(b.radius, n))
 
 

@@ -77,7 +77,7 @@ def descended(
 ) -> int:
     """The places where two sampled surfaces are closest, each refined; how many."""
     stack = rows[0]
-    count = lowest_places(header, given, table_a, nodes_a, table_b, nodes_b, found, pad, stack, bounds)
+    count = lowest_places(header, given, table_a, nodes_a, table_b, nodes_b, found, pad, stack, bounds, QUEUE)
     for k in range(count):
         answer[ANSWER * k + 11] = pad[HEIGHTS + k]
         answer[ANSWER * k + 10] = -1.0
@@ -172,6 +172,14 @@ class Place:
     settled: bool
 
 
+def fill(header: Ints, given: Floats, a: Sampled, b: Sampled, near: float, deep: float) -> None:
+    """What stays the same from search to search; near and deep as of a :class:`Descent`."""
+    header[:4] = a.tree.leaves, a.tree.width, b.tree.leaves, b.tree.width
+    header[[PATCHES_A, PATCHES_B]] = settles(a), settles(b)
+    size = float(b.bounding_radius())
+    given[SLACK:] = BETWEEN * (a.bulge + b.bulge), -1e300, deep, near, a.spacing, b.spacing, size
+
+
 class Descent:
     """Searches for the closest points of two sampled surfaces; keeps scratch, so one thread uses it at a time."""
 
@@ -179,10 +187,7 @@ class Descent:
         """near: Places closer than this are one [m]. deep: Overlaps that are looked for [m]."""
         self.a, self.b = a, b
         self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
-        self._header[:4] = a.tree.leaves, a.tree.width, b.tree.leaves, b.tree.width
-        self._header[[PATCHES_A, PATCHES_B]] = settles(a), settles(b)
-        size = float(b.bounding_radius())
-        self._given[SLACK:] = BETWEEN * (a.bulge + b.bulge), 0.0, deep, near, a.spacing, b.spacing, size
+        fill(self._header, self._given, a, b, near, deep)
         self._found, self._answer = np.zeros(2 * PLACES, np.int64), np.zeros((PLACES, ANSWER))
         self._scratch = np.zeros(WIDE_PAD + KNOWN), np.zeros(QUEUE), np.zeros((4, 2 * QUEUE), np.int64)
         self._pointers = self._addresses(self._scratch[0])
@@ -274,4 +279,4 @@ class Descent:
         return Place(row[11], self.a.normals[samples[0]], x, y, samples, row[11], False)
 
 
-__all__ = ["Descent", "Place"]
+__all__ = ["Descent", "Place", "fill"]

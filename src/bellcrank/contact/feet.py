@@ -16,14 +16,10 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.curving import POINT, VALUES, smooth_bending
 from bellcrank.contact.meeting_layout import AWAY, BEND, FOOT, RADIUS, SLOPE
-from bellcrank.contact.pieces import BEND as DOME
-from bellcrank.contact.pieces import RADIUS as DOME_RADIUS
-from bellcrank.contact.pieces import TOP
 from bellcrank.contact.settling import tangents, turned
 from bellcrank.contact.smooth import DISTANCE, GAUGE, SURFACE
-from bellcrank.contact.tree_bounds import SQUARE, reaches
-from bellcrank.contact.tree_heights import reach
-from bellcrank.contact.tree_layout import AXIS, DRUM, KIND
+from bellcrank.contact.tree_heights import reach_towards
+from bellcrank.contact.tree_layout import KIND
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
 
@@ -36,16 +32,6 @@ ON = 0.05
 """A point is on the surface, as far as the next step is concerned, within so much of the size of the shape."""
 SHORTER = 0.25
 """Of a step that did not lead upwards: so much of it is tried next."""
-
-
-@part
-def reach_towards(nodes: Floats, k: int, x: float, y: float, z: float) -> float:
-    """How far the samples of a node reach from its centre along a unit vector, at most: by its drum and its dome."""
-    most = reach(nodes, k, x, y, z)
-    c = x * nodes[k, AXIS] + y * nodes[k, AXIS + 1] + z * nodes[k, AXIS + 2]
-    if c > SQUARE:
-        most = min(most, reaches(nodes[k, TOP], nodes[k, DOME], nodes[k, DOME_RADIUS], nodes[k, DRUM], c))
-    return most  # type: ignore[no-any-return]
 
 
 @part

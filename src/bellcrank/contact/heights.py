@@ -27,7 +27,7 @@ from bellcrank.contact.smooth import DISTANCE, FLAT, GAUGE, ROUND
 from bellcrank.contact.tree import BALL
 from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, WIDTH_A
 from bellcrank.contact.tree_nearest import nearest_in_b
-from bellcrank.contact.tree_pairs import queued, unqueued
+from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
 from bellcrank.contact.curving import settle_on_patch
+from bellcrank.contact.descent import fill
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
@@ -21,12 +22,14 @@ from bellcrank.contact.meeting_layout import (
     CLEARANCE,
     COUNTS,
     CROSSED,
+    CURVED,
     FACING,
     FOLLOW,
     FOUND,
     GIVEN,
     HEADER,
     HOLD,
+    LIFT,
     LOST,
     LOW,
     MARGIN_A,
@@ -72,10 +75,12 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.overlooked import LEAST
 from bellcrank.contact.pieces import COLUMNS, SAMPLE, SLOPES
+from bellcrank.contact.pieces import GIVEN as DESCENT_GIVEN
+from bellcrank.contact.pieces import HEADER as DESCENT_HEADER
 from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import CROSSED_AT, search
+from bellcrank.contact.several import CROSSED_AT, NEAR, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import DISTANCE, ROUND, SURFACE, Smooth
@@ -180,7 +185,9 @@ def meet(
     # What waits in a search of one tree lies where low samples will.
     queue = matrix(numbers_at, ROWS * WIDTH + 2 * ALL, 1, LOW * n_a)
     bounds = matrix(floats_at, MARKS * (n_a + n_b) + n_a, 1, MEASURES * n_a)
-    scratch = (pad, rows[0], rows[1], rows[2], rows[3], queue[0], bounds[0])
+    descent = matrix(header_at, HEADER, 1, DESCENT_HEADER)
+    pose = matrix(given_at, GIVEN, 1, DESCENT_GIVEN)
+    scratch = (pad, rows[0], rows[1], rows[2], rows[3], queue[0], bounds[0], descent[0], pose[0])
     if header[WHAT] == FOLLOW:
         k = header[WHICH]
         pad[CROSSING] = LARGE
@@ -223,7 +230,8 @@ class Meeting:
         self.surface, self.other = surface, other
         partner = other if isinstance(other, Sampled) else surface
         self._smooth = None if isinstance(other, Sampled) else Smooth(other)
-        self._header, self._given = np.zeros(HEADER, np.int64), np.zeros(GIVEN)
+        self._header = np.zeros(HEADER + DESCENT_HEADER, np.int64)
+        self._given = np.zeros(GIVEN + DESCENT_GIVEN)
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
@@ -272,6 +280,7 @@ class Meeting:
             given[RADIUS] = smooth.radius
             header[PARTS] = len(smooth.frusta)
             given[BULGE_B] = self._between
+            given[LIFT] = self._lift
         # Of patches little is known between the points that they are searched by.
         convex = rounded(partner) if smooth is None else smooth.kind != ROUND
         if convex and not self.patched:
@@ -281,6 +290,9 @@ class Meeting:
             given[BENDS_B] = 1.0 / narrowest(self.other)
         given[BAND] = self.band
         given[FACING] = self.band / float(surface.bounding_radius())
+        sides = (surface, partner)
+        header[CURVED] = smooth is None and not (self.patched or any(s.rims or s.sharp.any() for s in sides))
+        fill(header[HEADER:], given[GIVEN:], *sides, NEAR * surface.spacing, self.band + partner.spacing)
 
     @property
     def _between(self) -> float:
@@ -293,16 +305,30 @@ class Meeting:
         )
 
     @property
+    def _lift(self) -> float:
+        """How much farther the surface comes out of its samples on a rim than elsewhere [m], above a smooth shape.
+
+        A rim through samples in no rows is jagged: it comes out by as much as they lie apart, where the surface does by
+        the square of that. Were as much looked for everywhere, it would be as many samples as grow with the root.
+        """
+        return 0.0 if isinstance(self.other, Sampled) else self.surface.bulge - self.surface.inner_bulge
+
+    @property
     def band(self) -> float:
-        """How far above the other shape contact points are looked for [m]."""
+        """How far above the other shape contact points are looked for [m], on rims; elsewhere less by the lift."""
         size, s = float(self.surface.bounding_radius()), self.surface.spacing
-        slack = self.surface.bulge + self._between
-        return max(2.0 * slack, min(0.05 * size, 600.0 * s * s / size), 1e-6 * size)
+        slack = self.surface.bulge + self._between - self._lift
+        return self._lift + max(2.0 * slack, min(0.05 * size, 600.0 * s * s / size), 1e-6 * size)
 
     @property
     def patched(self) -> bool:
         """Whether a side is made of patches."""
         return any(isinstance(side, Covering) for side in (self.surface, self.other))
+
+    @property
+    def curved(self) -> bool:
+        """Whether both are sampled, closed and without edges; far apart they are searched by their quadrics."""
+        return bool(self._header[CURVED])
 
     @property
     def clearance(self) -> float:

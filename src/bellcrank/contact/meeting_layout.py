@@ -30,7 +30,8 @@ ROWS_A = TREE_HEADER + 13  # all samples of rims
 ROWS_B = TREE_HEADER + 14
 # whether the other shape is convex, and this one made of samples: 2 where it is closed, 1 where it is open
 OUTWARDS = TREE_HEADER + 15
-HEADER = TREE_HEADER + 16
+CURVED = TREE_HEADER + 16  # whether both are sampled, closed and without edges
+HEADER = TREE_HEADER + 17
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -45,7 +46,9 @@ FACING = TREE_GIVEN + 9  # how far normals may turn before the next search
 RIM = TREE_GIVEN + 10  # how far points beyond rims of patches must come back, at least
 # how far normals of the other shape turn at most [1/m]; less than 0 where that is not known
 BENDS_B = TREE_GIVEN + 11
-GIVEN = TREE_GIVEN + 12
+# how much farther the surface comes out of its samples on a rim than elsewhere, above a smooth shape
+LIFT = TREE_GIVEN + 12
+GIVEN = TREE_GIVEN + 13
 # pad, behind that of Newton's method: a point, the curvature of a gap (3), tangents (6), cosine between normals
 SPOT = WIDE_PAD
 GAP_BEND = WIDE_PAD + 3
@@ -112,6 +115,8 @@ NEAR_B = 3
 COUNTS = 4
 QUEUE = 5
 BOUNDS = 6
+DESCENT = 7  # header and given of a search for the lowest places
+POSE = 8
 # answers of a search
 FOUND = 0
 LOST = 1

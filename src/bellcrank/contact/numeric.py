@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.closest import ITERATIONS, closest, has_closed_form
+from bellcrank.contact.closest import closest, has_closed_form
+from bellcrank.contact.convex_search import ITERATIONS
 from bellcrank.contact.shapes import Shape, sample_normals
 from bellcrank.mechanics.vectors import Mat, mat, vec
 from bellcrank.program.graph import Graph

@@ -77,7 +77,7 @@ def nearer_beside(
     for m in range(NEIGHBOURS):
         k = neighbours[i, m]
         if not on_crease(header, marks_a, k):
-            how = from_sample(header, given, tables, scratch, k, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points])
+            how = from_sample(header, given, tables, scratch, k, j, 2.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
             if how == FOUND and slots[2 * points, 0] < slots[points, 0]:
                 take(slots, kept, points, 0, k, j)
 

@@ -22,16 +22,12 @@ COVER = 1.0
 """How far from a sample points are measured above its quadric, over the distance of its sixth neighbour."""
 
 # columns of nodes behind those of trees: the largest radius of a weight, the normals' largest distance from the axis,
-# the dome over the samples (its top, its curvature and the inverse of that), and how much wider the quadrics are than
-# the samples, and the top of the dome over them
+# how much wider the quadrics are than the samples, and the top of the dome over them
 WEIGHT = NODE
 CONE = NODE + 1
-TOP = NODE + 2
-BEND = NODE + 3
-RADIUS = NODE + 4
-ACROSS = NODE + 5
-WIDE_TOP = NODE + 6
-COLUMNS = NODE + 7
+ACROSS = NODE + 2
+WIDE_TOP = NODE + 3
+COLUMNS = NODE + 4
 # columns of samples: position, normal, six of H, radius of the weight (0 for one that stands there twice), how far
 # from it points are measured above its quadric, and the row of its rim, behind those of all samples (-1 for none, -2
 # for all samples of a closed surface)

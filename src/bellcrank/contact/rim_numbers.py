@@ -105,7 +105,7 @@ def other_side(table: Floats, row: int, first: int) -> bool:
     facing = 0.0
     for m in range(3):
         facing += table[row, OUT + m] * table[first, OUT + m]
-    return table[row, SIDE] != table[first, SIDE] or facing <= 0.0  # type: ignore[no-any-return]
+    return table[row, SIDE] != table[first, SIDE] or facing <= 0.0
 
 
 @part

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.pieces import Pieces
     from bellcrank.contact.sheets import Cut
+    from bellcrank.contact.tree import Tree
 
 Array = NDArray[np.float64]
 
@@ -240,6 +241,15 @@ class Sampled(Source):
         return Rim.of(self.points, self._fitted[1], self.neighbours, self.rims or ())
 
     @cached_property
+    def tree(self) -> Tree:
+        """The bounding-volume tree over the points, whose nodes follow rims."""
+        from bellcrank.contact.tree import Tree
+
+        return Tree.over(
+            self.points, self.normals, np.concatenate([np.zeros(0, np.int64), *(self.rims or ())])
+        )
+
+    @cached_property
     def rim_room(self) -> int:
         """Samples of a rim that a program takes in; none for a closed surface."""
         return self.rim.capacity(self.margin)
@@ -340,11 +350,15 @@ class Sampled(Source):
         return np.asarray(-self._fitted[2][k])
 
     @cached_property
-    def bulge(self) -> float:
+    def inner_bulge(self) -> float:
+        """How far the surface may lie outside its samples [m], about, but at rims."""
         # Corners stick out themselves.
         bent = np.abs(self._fitted[2]).max(axis=(1, 2))[~self.sharp]
-        found = float(np.quantile(bent * self._fitted[0][~self.sharp] ** 2, 0.99)) if len(bent) else 0.0
-        return max(found, self.rim.bulge)
+        return float(np.quantile(bent * self._fitted[0][~self.sharp] ** 2, 0.99)) if len(bent) else 0.0
+
+    @cached_property
+    def bulge(self) -> float:
+        return max(self.inner_bulge, self.rim.bulge)
 
 
 def _check(points: Array, normals: Array) -> None:

@@ -163,8 +163,8 @@ class SampledPair:
             self._told(points + k, R) if meeting.kept[points + k, 0] >= 0 else None for k in range(points)
         ]
         filled = next((f for f in found if f is not None), None) or self._nowhere(R, c)
-        if points == 1 and filled.gap > meeting.band:
-            # Far apart the nearest samples do not always lead to the closest points.
+        if points == 1 and filled.gap > meeting.band and not meeting.curved:
+            # Far apart nearest samples, by which surfaces with rims or edges are searched, may lead to other points.
             alone = self.closest(R, c, (filled.sample, filled.partner))
             if alone is not None:
                 return [alone], alone.gap - self._slack

@@ -251,7 +251,7 @@ def searched(
             k = low[0, ORDER]
             i = low[k, PLACE]
             j = low[k, PARTNER]
-            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
             if how == SETTLED:
                 take(slots, kept, points, 0, i, j)
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
@@ -266,7 +266,7 @@ def searched(
     if points > 1 and ended(header, given, tables, scratch, slots, kept, NEAR * given[SPACING_A]):
         return ENDED
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-    if header[OUTWARDS] == 2 and header[KIND] != SURFACE and given[CLEARANCE] == clear:
+    if header[OUTWARDS] == 2 and given[CLEARANCE] == clear:
         alone_levels(header, given, tables, scratch, slots, kept, points)
         if only_known(header, tables, low, count, slots, points, points, pad):
             # Then how low is the next? What waits in that search lies where low samples were.

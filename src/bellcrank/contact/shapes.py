@@ -365,6 +365,17 @@ class Box(Shape):
         )
         return (x, y, z)
 
+    def outward(self, direction: Vec) -> Vec:
+        x, y, z = (maximum(c, -c) / h for c, h in zip(direction, self.half_lengths, strict=True))
+        most = maximum(x, maximum(y, z))
+        by_x, by_y = compare("le", most, x), compare("le", most, y)
+        left = where(by_x, 0.0, where(by_y, 0.0, sign(direction[2])))
+        return (
+            where(by_x, sign(direction[0]), 0.0),
+            where(by_x, 0.0, where(by_y, sign(direction[1]), 0.0)),
+            left,
+        )
+
     def bounding_radius(self) -> Scalar:
         return sqrt(self.half_x * self.half_x + self.half_y * self.half_y + self.half_z * self.half_z)
 

@@ -40,33 +40,47 @@ _rims: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 def searched(
     a: Shape, b: Shape, R: Mat, c: Vec, guess: Vec | None, iterations: int, search: Search
 ) -> Points:
-    """What `search` finds for this pose and guess, by a call where they belong to a trace.
+    """What `search` finds for this pose and guess, by a call where they belong to a trace."""
+
+    def build(x: Sequence[Scalar]) -> list[Scalar]:
+        R, c, toward = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12]), vec(x[12:15]) if guess else None
+        n, p, q = search(R, c, toward)
+        return [*n, *p, *q]
+
+    points = shared(a, b, iterations, [*R[0], *R[1], *R[2], *c, *(guess or ())], build)
+    return vec(points[0:3]), vec(points[3:6]), vec(points[6:9])
+
+
+def shared(
+    a: Shape,
+    b: Shape,
+    what: int | str,
+    given: Sequence[Scalar],
+    build: Callable[[Sequence[Scalar]], Sequence[Scalar]],
+) -> Sequence[Scalar]:
+    """What `build` makes of these numbers for two shapes, by a call where they belong to a trace.
 
     Zeros and ones of the pose, as planar mechanisms have them, are part of the subprogram, so that they fold in it.
+    what: Tells one `build` from another for the same shapes.
     """
-    given = [*R[0], *R[1], *R[2], *c, *(guess or ())]
     if not _in_trace(given):
-        return search(R, c, guess)
+        return build(given)
     folded = tuple(None if isinstance(x, Expr) or x not in (-1.0, 0.0, 1.0) else float(x) for x in given)
-    key = _told(a), _told(b), iterations, folded
+    key = _told(a), _told(b), what, folded
     found = _searches.get(key)
     if found is None:
 
-        def build(x: Sequence[Expr]) -> list[Scalar]:
+        def whole(x: Sequence[Expr]) -> Sequence[Scalar]:
             left = iter(x)
-            own = [next(left) if value is None else value for value in folded]
-            toward = vec(own[12:15]) if guess else None
-            n, p, q = search(mat([own[0:3], own[3:6], own[6:9]]), vec(own[9:12]), toward)
-            return [*n, *p, *q]
+            return build([next(left) if value is None else value for value in folded])
 
-        found = a, b, Subprogram.traced("search", folded.count(None), build)
+        found = a, b, Subprogram.traced("search", folded.count(None), whole)
         _searches[key] = found
         if len(_searches) > MOST_SEARCHES:
             del _searches[next(iter(_searches))]
     if found[2].count.total < WORTH:
-        return search(R, c, guess)
-    points = found[2](*(x for x, value in zip(given, folded, strict=True) if value is None))
-    return vec(points[0:3]), vec(points[3:6]), vec(points[6:9])
+        return build(given)
+    return found[2](*(x for x, value in zip(given, folded, strict=True) if value is None))
 
 
 def _told(shape: Shape) -> tuple[object, ...]:
@@ -219,4 +233,4 @@ class _Called(Around):
         return self.own.room(x)
 
 
-__all__ = ["met"]
+__all__ = ["met", "searched", "shared"]

@@ -65,6 +65,7 @@ class SheetMeeting:
 
     patched = True
     """Behind a crease another point may carry."""
+    curved = False
 
     def __init__(self, sheets: Sheets, other: Shape) -> None:
         self.surface, self.other = sheets, other

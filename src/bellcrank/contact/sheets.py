@@ -14,20 +14,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from bellcrank.contact.creases import Creases
-from bellcrank.contact.resampling import COARSEST, DENSE, resampled
 from bellcrank.contact.rim_loops import lonely, of_edges
 from bellcrank.contact.rims import ALONG, BEND, OUT, REACH, WEIGHT
 from bellcrank.contact.sampled import CROWDED, MARGIN, MOST, Sampled
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Sphere
 from bellcrank.errors import ModelError
 from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.contact.creases import Creases
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -62,6 +62,12 @@ class Cut:
     @cached_property
     def sheets(self) -> tuple[Sampled, ...]:
         """The smooth sheets; none where one is too small to be sampled."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        from bellcrank.contact.creases import Creases
+        from bellcrank.contact.resampling import DENSE
+
         mesh = Creases(self.points, self.faces)
         group = mesh.groups
         place = np.zeros(int(group.max()) + 1, np.int64)
@@ -95,6 +101,8 @@ class Cut:
 
 def _finest(mesh: Creases) -> float:
     """How far apart samples of a sheet may be [m]: a few of them across it."""
+    from bellcrank.contact.resampling import COARSEST
+
     area = float(mesh.areas.sum())
     around = float(mesh.lengths.ravel()[mesh.twins < 0].sum())
     return min(COARSEST * float(np.sqrt(area)), ACROSS * 2.0 * area / around)
@@ -113,6 +121,8 @@ def least_radius(shape: Shape) -> float | None:
 
 def _sheet(mesh: Creases, spacing: float | None) -> Sampled | None:
     """One sheet, sampled; None where it is too small."""
+    from bellcrank.contact.resampling import resampled
+
     try:
         made = None if spacing is None else resampled(mesh, spacing, MOST, CROWDED)
         if made is not None:
@@ -241,7 +251,7 @@ class Edges:
         return Edges(rows, part, turn, ends, spacing)
 
     @cached_property
-    def _tree(self):  # type: ignore[no-untyped-def]
+    def _tree(self) -> Any:
         from scipy.spatial import cKDTree
 
         return cKDTree(self.rows[:, :3])

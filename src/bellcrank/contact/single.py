@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.above import low_above
+from bellcrank.contact.apart import lowest_apart
 from bellcrank.contact.heights import lowest_above, seen
 from bellcrank.contact.holding import LARGE
 from bellcrank.contact.lines import along_a_line, lies_along
@@ -26,6 +27,7 @@ from bellcrank.contact.meeting_layout import (
     FRUSTA,
     HEIGHT,
     HOLD,
+    LIFT,
     LOST,
     MARKS_A,
     NEAR_A,
@@ -59,8 +61,8 @@ from bellcrank.contact.slots import (
     tried,
 )
 from bellcrank.contact.smooth import SURFACE
-from bellcrank.contact.tree_layout import BOUND, KIND
-from bellcrank.contact.tree_nearest import nearest_pair
+from bellcrank.contact.tree_layout import BOUND, KIND, N_A
+from bellcrank.contact.tree_nearest import nearest_pair, shorter
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -68,6 +70,8 @@ Ints = NDArray[np.int64]
 
 NEAR = 4.0
 """Contact points closer than so many distances of samples are one."""
+BESIDE = 0.7
+"""How far beside a sample of one flat side the nearest one of another may lie, over the distance of samples."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -77,7 +81,7 @@ def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: in
     """The one contact point that a sample leads to, free where the gap is not flat."""
     if lies_along(header, given, tables, scratch, i, j):
         return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
-    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)  # type: ignore[no-any-return]
+    return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot, 0)  # type: ignore[no-any-return]
 
 
 @part
@@ -93,7 +97,13 @@ def apart_from_all(
     j = -1
     least = 0.0
     miss = 0.0
+    places = 0
     if header[KIND] == SURFACE:
+        places = lowest_apart(header, given, tables, scratch, low, measures, start, partner)
+    if places > 0:
+        i = low[low[0, ORDER], PLACE]
+        j = low[low[0, ORDER], PARTNER]
+    elif header[KIND] == SURFACE:
         j = max(partner, 0)
         seen(given, table_a, i, pad, SPOT)
         dx = pad[SPOT] - table_b[j, 0]
@@ -101,9 +111,14 @@ def apart_from_all(
         dz = pad[SPOT + 2] - table_b[j, 2]
         given[BOUND] = math.sqrt(dx * dx + dy * dy + dz * dz)
         miss = given[SPACING_B]
-        if nearest_pair(header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad) > 0:
+        beside = BESIDE * given[SPACING_B]
+        if nearest_pair(
+            header, given, table_a, nodes_a, table_b, nodes_b, near_a, stack, pad, scratch[QUEUE], scratch[BOUNDS],
+            2 * header[N_A], beside,
+        ) > 0:  # fmt: skip
             i = near_a[0]
             j = near_a[1]
+        given[BOUND] -= shorter(given[BOUND], beside)
     else:
         i = lowest_above(
             header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]
@@ -111,10 +126,10 @@ def apart_from_all(
     least = given[BOUND]
     given[CLEARANCE] = least - miss - given[BULGE_A] - given[BULGE_B]
     if not least > given[BAND] + miss:
-        given[CLEARANCE] = 0.5 * given[BAND]
+        given[CLEARANCE] = 0.5 * (given[BAND] - given[LIFT])
     how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
     if how != SETTLED and (how != BEYOND or on_crease(header, tables[MARKS_A], i)):
-        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
     if how != SETTLED:
         return
     if slots[2 * points, 0] < 0.0 and (table_a[0, RIM] > CLOSED or table_b[0, RIM] > CLOSED):
@@ -132,6 +147,8 @@ def apart_from_all(
         )  # fmt: skip
         lowest = minima(header, given, table_a, table_b, neighbours, blank, low, measures, count, False, pad)
         closest(header, given, tables, scratch, low, measures, lowest, slots, kept, best)
+    elif places > 1:
+        closest(header, given, tables, scratch, low, measures, places, slots, kept, best)
 
 
 @part
@@ -153,7 +170,7 @@ def closest(
             continue
         how = as_one(header, given, tables, scratch, i, j, slots[2 * points])
         if how != SETTLED and on_crease(header, tables[MARKS_A], i):
-            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points])
+            how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
         if m == 0 and how == BEYOND:
             within = False
         if how == SETTLED and slots[2 * points, 0] < best:

@@ -68,6 +68,8 @@ BACKWARDS = -0.2
 """Cosine between a sample's normal and the way to the other body below which that is behind the surface."""
 BETWEEN = 0.55
 """How far from the nearest sample a surface may be touched, over the radius of its weight."""
+FALLS = 0.05
+"""How much lower than its sample a contact point may be whose curvatures are learnt, over the distance of samples."""
 LEVEL = 1e-6
 """Heights that differ by less, over the distance of samples, are the same."""
 
@@ -123,9 +125,9 @@ def refine_from(
 @part
 def from_sample(
     header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, hold: float, hx: float, hy: float,
-    hz: float, slot: Floats,
+    hz: float, slot: Floats, learns: int,
 ) -> int:  # fmt: skip
-    """Newton's method from a sample and the other's point below it."""
+    """Newton's method from a sample and the other's point below it. learns: As of `refined`."""
     table_a, table_b = tables[TABLE_A], tables[TABLE_B]
     pad = scratch[PAD]
     for k in range(3):
@@ -140,12 +142,28 @@ def from_sample(
             sample_above(header, given, table_a, tables[FRUSTA], i, math.inf, pad)
             for k in range(3):
                 pad[SLOPES + 12 + k] = pad[FOOT + k]
-    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot, 0)
+    how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot, learns)
     if header[KIND] == SURFACE and how == SETTLED and table_b[0, ON_RIM] > CLOSED:
         # Through a body that is behind an open surface: the far side of that.
         far = -slot[0] > THROUGH * given[BAND] / given[FACING]
         return LOST if far else how
     return how
+
+
+@part
+def where_it_bends(
+    header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats
+) -> int:
+    """A free contact point by learnt curvatures, where a surface begins to bend; LOST where it falls off an edge.
+
+    Beside an edge the surface through samples bulges, and the lowest of that is no place of a contact point.
+    """
+    if from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot, 0) != SETTLED:
+        return LOST
+    height = slot[0]
+    how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot, 1)
+    fell = how == SETTLED and slot[0] < height - FALLS * given[SPACING_A]
+    return LOST if fell else how
 
 
 @part
@@ -156,14 +174,16 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
     hold = hold_at(header, given, table_a, marks_a, table_b, marks_b, i, j, pad)
     how = BEYOND
     if hold > 1.5:
-        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot)
+        how = from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot, 0)
+        if how == LOST:
+            how = where_it_bends(header, given, tables, scratch, i, j, slot)
     if how != SETTLED and 0.5 < hold < 1.9:
         hx = pad[WAY]
         hy = pad[WAY + 1]
         hz = pad[WAY + 2]
-        how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot)
+        how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot, 0)
     if hold < 0.5 or (how != SETTLED and how != BEYOND):
-        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot)
+        how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot, 0)
         has_rims = table_a[0, ON_RIM] > CLOSED or (header[KIND] == SURFACE and table_b[0, ON_RIM] > CLOSED)
         if how == SETTLED and has_rims:
             facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]

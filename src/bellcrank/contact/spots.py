@@ -1,9 +1,10 @@
-"""Spots of a shape that lies on a plane along a line or with a whole side: each touches for itself.
+"""Spots of a shape that lies on another along a line or with a whole side: each touches for itself.
 
 One contact point would jump from end to end of a line as the body rocks, and no motion goes on from there. A capsule
 touches a plane with its round ends, a box with its corners, a cylinder with its rims, a mesh with the corners and round
 rims of its outline. On a rim the spots are counted from the lowest place on, evenly around: as the axis comes upright,
-where the lowest place is anywhere, all lie equally deep, and force and torque of all of them together stay smooth.
+where the lowest place is anywhere, all lie equally deep, and force and torque of all of them together stay smooth. Two
+shapes with flat sides or straight lines touch at the places that :mod:`bellcrank.contact.side_by_side` finds.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
+from bellcrank.contact.side_by_side import count
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
@@ -113,6 +115,16 @@ class Corner(Spot):
 
 
 @dataclass(frozen=True, eq=False)
+class PairSpot(Spot):
+    """One of the places at which a shape and another one touch at the same time, by its number."""
+
+    number: int
+
+    def support(self, n: Vec) -> Support:
+        return self.of.support(n)
+
+
+@dataclass(frozen=True, eq=False)
 class OutlineSpot(Spot):
     """One of the outline of a mesh. count: Spots around each of its round rims."""
 
@@ -168,12 +180,24 @@ def of_outline(shape: Sampled, outline: Outline, points: int) -> tuple[Spot, ...
     return tuple(found)
 
 
-def spots(shape: Shape, other: Shape, rigid: bool = False, points: int | None = None) -> tuple[Spot, ...]:
-    """The spots with which a shape touches the other; none where one contact point is enough, or is asked for.
+def touching(a: Shape, b: Shape, rigid: bool = False, points: int | None = None) -> list[tuple[Shape, Shape]]:
+    """Both sides for each spot with which two shapes touch; none where one contact point is enough, or is asked for.
 
     rigid: Whether they strike and hold, each at one place, instead of pressing. points: How many the user asks for;
     around each round rim of a mesh.
     """
+    of_a, of_b = _on_plane(a, b, rigid, points), _on_plane(b, a, rigid, points)
+    if of_a or of_b:
+        return [*((s, b) for s in of_a), *((a, s) for s in of_b)]
+    number = count(a, b)
+    if rigid and any(isinstance(shape, Cylinder) for shape in (a, b)):
+        # The lowest place of a rim that stands level turns with any speed: no constraint follows it.
+        number = 0
+    return [(PairSpot(a, k), b) for k in range(number)] if points in (None, number) else []
+
+
+def _on_plane(shape: Shape, other: Shape, rigid: bool, points: int | None) -> tuple[Spot, ...]:
+    """The spots with which a shape touches a plane."""
     if isinstance(shape, Sampled):
         outline, number = shape.outline, AROUND if points is None else points
         if outline is None or not _flat(other) or number < 2 or (rigid and len(outline.rings)):
@@ -204,4 +228,4 @@ def _of_shape(shape: Shape, other: Shape, rigid: bool) -> tuple[Spot, ...]:
     return ()
 
 
-__all__ = ["Spot", "spots"]
+__all__ = ["PairSpot", "Spot", "touching"]

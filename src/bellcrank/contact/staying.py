@@ -31,7 +31,8 @@ from bellcrank.contact.refinement import FOUND, refined
 from bellcrank.contact.settling import nearest_of, turned_back
 from bellcrank.contact.tree_bounds import least
 from bellcrank.contact.tree_layout import AXIS, BALL
-from bellcrank.contact.tree_pairs import measured, queued, seen_from_b, unqueued
+from bellcrank.contact.tree_pairs import measured, seen_from_b
+from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.simulate.compiled import part
 
 if TYPE_CHECKING:

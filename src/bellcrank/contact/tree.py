@@ -1,9 +1,12 @@
 """Bounding-volume trees over samples.
 
 Samples are halved again and again across the direction they are spread most along; every node is bounded by a ball and,
-along the mean normal of its samples, by a flat drum, which on a smooth surface is thin by the square of its width.
-Without drums, two surfaces that nearly touch would open a number of nodes that grows with the root of the number of
-samples. :mod:`tree_search` looks for samples in them.
+along the mean normal of its samples, by a flat drum, which on a smooth surface is thin by the square of its width, and
+by a dome (:mod:`tree_domes`). Without drums, two surfaces that nearly touch would open a number of nodes that grows
+with the root of the number of samples. A drum at a rim or across an edge sticks out by a share of its width, for which
+as many nodes along the rim would be opened as grow with the fourth root; such nodes have a box besides
+(:mod:`tree_boxes`), one side of which follows the rim, or two of which are those of the edge.
+:mod:`tree_search` looks for samples in them.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ LEAF = 8
 class Tree:
     """Samples in the order of the tree and what bounds its nodes: children of k are 2k + 1 and 2k + 2.
 
-    order: Which sample stands in each place. points: (number, 3). nodes: Centre (3), radius of the ball, axis (3),
-    half thickness and radius of the drum: (number of nodes, 9).
+    order: Which sample stands in each place. points: (number, 3). nodes: (number of nodes, NODE), as :mod:`tree_layout`
+    tells.
     leaves: Number of them. width: Samples on each; a few stand twice, so that all are full.
     """
 
@@ -40,8 +43,8 @@ class Tree:
     width: int
 
     @staticmethod
-    def over(points: Floats, normals: Floats) -> Tree:
-        """A tree over points (number, 3) with their normals."""
+    def over(points: Floats, normals: Floats, rims: Ints | None = None) -> Tree:
+        """A tree over points (number, 3) with their normals; rims: The samples on rims."""
         number = len(points)
         leaves = 1
         while leaves * LEAF < number:
@@ -50,10 +53,12 @@ class Tree:
         # Some samples stand twice, so that all leaves are full.
         order = np.arange(leaves * width) * number // (leaves * width)
         header = np.array([leaves, width])
-        ordered, spare = points[order], np.zeros(1)
-        halve(header, order, ordered, np.empty(len(order)), np.empty(PAD), *6 * (spare,))
-        nodes = np.empty((2 * leaves - 1, NODE))
-        enclose(header, order, ordered, normals[order], nodes, *6 * (spare,))
+        ordered, pad, spare = points[order], np.empty(PAD), np.zeros(1)
+        halve(header, order, ordered, np.empty(len(order)), pad, np.ones(len(order)), *5 * (spare,))
+        on_rim = np.zeros(number)
+        on_rim[[] if rims is None else rims] = 1.0
+        nodes = np.zeros((2 * leaves - 1, NODE))
+        enclose(header, order, ordered, normals[order], nodes, on_rim[order], pad, *4 * (spare,))
         return Tree(order, ordered, nodes, leaves, width)
 
     @cached_property

@@ -12,30 +12,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.pieces import (
-    ACROSS,
-    BEND,
-    CONE,
-    DEEP,
-    RADIUS,
-    TOP,
-    WIDE_TOP,
-)
-from bellcrank.contact.tree_layout import AXIS, BALL, DRUM, HALF
+from bellcrank.contact.pieces import ACROSS, CONE, DEEP, WIDE_TOP
+from bellcrank.contact.tree_heights import SQUARE, reaches
+from bellcrank.contact.tree_layout import AXIS, BALL, BEND, DRUM, HALF, RADIUS, TOP
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
-
-SQUARE = 0.1
-"""Cosine below which directions count as square to each other."""
-
-
-@part
-def reaches(top: float, bend: float, radius: float, drum: float, c: float) -> float:
-    """How far a dome reaches from its centre along a direction whose cosine with its axis is c > 0, at most."""
-    tilt = math.sqrt(max(0.0, 1.0 - c * c)) / c
-    rim = min(drum, tilt * radius)
-    return c * (top + rim * (tilt - 0.5 * bend * rim))
 
 
 @part

@@ -12,22 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.tree_boxes import PAD, WAY, across_edge, along_rim, boxed, spread
+from bellcrank.contact.tree_domes import domed
 from bellcrank.contact.tree_layout import AXIS, BALL, DRUM, HALF, NODE, ROUND
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TURNS = 12
-"""Power iterations for the direction of the widest spread; it need not be exact."""
 # header
 LEAVES = 0
 WIDTH = 1
 SIZES = 2
-# pad: mean, covariance (xx, yy, zz, xy, xz, yz), direction
-SPREAD = 3
-WAY = 9
-PAD = 12
 
 
 @part
@@ -77,53 +73,6 @@ def parted_at(points: Floats, keys: Floats, order: Ints, first: int, last: int, 
             low = i
         else:
             return
-
-
-@part
-def spread(points: Floats, first: int, last: int, pad: Floats) -> None:
-    """The direction samples are spread most along, into the pad."""
-    for k in range(PAD):
-        pad[k] = 0.0
-    share = 1.0 / (last - first)
-    for i in range(first, last):
-        for k in range(3):
-            pad[k] += share * points[i, k]
-    for i in range(first, last):
-        x = points[i, 0] - pad[0]
-        y = points[i, 1] - pad[1]
-        z = points[i, 2] - pad[2]
-        pad[SPREAD] += x * x
-        pad[SPREAD + 1] += y * y
-        pad[SPREAD + 2] += z * z
-        pad[SPREAD + 3] += x * y
-        pad[SPREAD + 4] += x * z
-        pad[SPREAD + 5] += y * z
-    # From the axis along which they are spread most, tilted so that it is not square to what is looked for.
-    widest = 0
-    for k in range(1, 3):
-        if pad[SPREAD + k] > pad[SPREAD + widest]:
-            widest = k
-    x = 0.1
-    y = 0.07
-    z = 0.03
-    if widest == 0:
-        x = 1.0
-    elif widest == 1:
-        y = 1.0
-    else:
-        z = 1.0
-    for _ in range(TURNS):
-        u = pad[SPREAD] * x + pad[SPREAD + 3] * y + pad[SPREAD + 4] * z
-        v = pad[SPREAD + 3] * x + pad[SPREAD + 1] * y + pad[SPREAD + 5] * z
-        w = pad[SPREAD + 4] * x + pad[SPREAD + 5] * y + pad[SPREAD + 2] * z
-        size = math.sqrt(u * u + v * v + w * w)
-        if size > 0.0:
-            x = u / size
-            y = v / size
-            z = w / size
-    pad[WAY] = x
-    pad[WAY + 1] = y
-    pad[WAY + 2] = z
 
 
 @part
@@ -193,12 +142,12 @@ def halve(
     points_at: Any,
     keys_at: Any,
     pad_at: Any,
+    ones_at: Any,
     unused_0: Any,
     unused_1: Any,
     unused_2: Any,
     unused_3: Any,
     unused_4: Any,
-    unused_5: Any,
 ) -> int:
     """Bring samples into the order of the tree: every node's stand together, its first half before its second."""
     header = vector(header_at, SIZES)
@@ -206,12 +155,13 @@ def halve(
     order = vector(order_at, number)
     points = matrix(points_at, 0, number, 3)
     keys = vector(keys_at, number)
+    ones = vector(ones_at, number)
     pad = vector(pad_at, PAD)
     share = number
     while share > header[WIDTH]:
         first = 0
         while first < number:
-            spread(points, first, first + share, pad)
+            spread(points, ones, first, first + share, pad)
             for i in range(first, first + share):
                 keys[i] = pad[WAY] * points[i, 0] + pad[WAY + 1] * points[i, 1] + pad[WAY + 2] * points[i, 2]
             parted_at(points, keys, order, first, first + share, first + share // 2)
@@ -227,12 +177,12 @@ def enclose(
     points_at: Any,
     normals_at: Any,
     nodes_at: Any,
+    on_rim_at: Any,
+    pad_at: Any,
     unused_1: Any,
     unused_2: Any,
     unused_3: Any,
     unused_4: Any,
-    unused_5: Any,
-    unused_6: Any,
 ) -> int:
     """Bound every node of samples that stand in the order of the tree."""
     header = vector(header_at, SIZES)
@@ -241,13 +191,22 @@ def enclose(
     points = matrix(points_at, 0, number, 3)
     normals = matrix(normals_at, 0, number, 3)
     nodes = matrix(nodes_at, 0, 2 * leaves - 1, NODE)
+    on_rim = vector(on_rim_at, number)
+    pad = vector(pad_at, PAD)
     level = leaves
     while level > 0:
         share = number // level
         for k in range(level):
-            enclosed(points, normals, nodes, level - 1 + k, k * share, (k + 1) * share)
+            first = k * share
+            last = first + share
+            enclosed(points, normals, nodes, level - 1 + k, first, last)
+            domed(points, nodes, level - 1 + k, first, last, pad)
+            if along_rim(points, on_rim, nodes, level - 1 + k, first, last, pad) or across_edge(
+                normals, nodes, level - 1 + k, first, last, pad
+            ):
+                boxed(points, nodes, level - 1 + k, first, last, pad)
         level = level // 2
     return 0
 
 
-__all__ = ["enclose", "halve"]
+__all__ = ["PAD", "enclose", "halve"]

@@ -24,20 +24,17 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import (
     ACROSS,
-    BEND,
     BENT,
     COLUMNS,
     CONE,
     FACE,
     NORMAL,
-    RADIUS,
     REACH,
     SAMPLE,
-    TOP,
     WEIGHT,
     WIDE_TOP,
 )
-from bellcrank.contact.tree_layout import AXIS, DRUM, HALF, ROUND
+from bellcrank.contact.tree_layout import AXIS, BEND, DRUM, HALF, RADIUS, ROUND, TOP
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
@@ -45,13 +42,14 @@ Ints = NDArray[np.int64]
 
 TRIALS = 5
 """Curvatures of domes that are tried: so many equal parts of the mean one."""
-# pad: tops of the trials
-PAD = 8
 
 
 @part
-def bend_of(table: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats) -> float:
-    """The curvature of the dome that reaches least on the whole, for tilts up to those of the rim and beyond."""
+def bend_of(points: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats) -> float:
+    """The curvature of the dome that reaches least on the whole, for tilts up to those of the rim and beyond.
+
+    The tops of the trials stand in the pad.
+    """
     x = nodes[k, 0]
     y = nodes[k, 1]
     z = nodes[k, 2]
@@ -62,18 +60,18 @@ def bend_of(table: Floats, nodes: Floats, k: int, first: int, last: int, pad: Fl
     mean_square = 0.0
     share = 1.0 / (last - first)
     for i in range(first, last):
-        dx = table[i, 0] - x
-        dy = table[i, 1] - y
-        dz = table[i, 2] - z
+        dx = points[i, 0] - x
+        dy = points[i, 1] - y
+        dz = points[i, 2] - z
         up = ax * dx + ay * dy + az * dz
         mean_up += share * up
         mean_square += share * (dx * dx + dy * dy + dz * dz - up * up)
     both = 0.0
     alone = 0.0
     for i in range(first, last):
-        dx = table[i, 0] - x
-        dy = table[i, 1] - y
-        dz = table[i, 2] - z
+        dx = points[i, 0] - x
+        dy = points[i, 1] - y
+        dz = points[i, 2] - z
         up = ax * dx + ay * dy + az * dz
         off = dx * dx + dy * dy + dz * dz - up * up - mean_square
         both += off * (up - mean_up)
@@ -85,9 +83,9 @@ def bend_of(table: Floats, nodes: Floats, k: int, first: int, last: int, pad: Fl
     for m in range(TRIALS + 1):
         pad[m] = -1e300
     for i in range(first, last):
-        dx = table[i, 0] - x
-        dy = table[i, 1] - y
-        dz = table[i, 2] - z
+        dx = points[i, 0] - x
+        dy = points[i, 1] - y
+        dz = points[i, 2] - z
         up = ax * dx + ay * dy + az * dz
         across = 0.5 * whole * (dx * dx + dy * dy + dz * dz - up * up) / TRIALS
         for m in range(TRIALS + 1):
@@ -110,17 +108,39 @@ def bend_of(table: Floats, nodes: Floats, k: int, first: int, last: int, pad: Fl
 
 
 @part
-def covered(table: Floats, nodes: Floats, k: int, first: int, last: int, bend: float) -> None:
-    """Cone, dome and widening of a node whose dome has that curvature."""
+def little_more(nodes: Floats, k: int) -> float:
+    """What a dome is to be higher than it is, so that rounding never leaves a sample out."""
+    return (ROUND - 1.0) * (nodes[k, HALF] + nodes[k, DRUM])  # type: ignore[no-any-return]
+
+
+@part
+def domed(points: Floats, nodes: Floats, k: int, first: int, last: int, pad: Floats) -> None:
+    """The dome over the samples [first, last) of a node."""
+    bend = bend_of(points, nodes, k, first, last, pad)
+    top = -1e300
+    for i in range(first, last):
+        dx = points[i, 0] - nodes[k, 0]
+        dy = points[i, 1] - nodes[k, 1]
+        dz = points[i, 2] - nodes[k, 2]
+        up = nodes[k, AXIS] * dx + nodes[k, AXIS + 1] * dy + nodes[k, AXIS + 2] * dz
+        top = max(top, up + 0.5 * bend * max(0.0, dx * dx + dy * dy + dz * dz - up * up))
+    nodes[k, TOP] = top + little_more(nodes, k)
+    nodes[k, BEND] = bend
+    nodes[k, RADIUS] = 1.0 / max(bend, 1e-300)
+
+
+@part
+def widened(table: Floats, nodes: Floats, k: int, first: int, last: int) -> None:
+    """Cone and dome of a node over the quadrics of its samples."""
     x = nodes[k, 0]
     y = nodes[k, 1]
     z = nodes[k, 2]
     ax = nodes[k, AXIS]
     ay = nodes[k, AXIS + 1]
     az = nodes[k, AXIS + 2]
+    bend = nodes[k, BEND]
     weight = 0.0
     cone = 0.0
-    top = -1e300
     across = 0.0
     wide = -1e300
     for i in range(first, last):
@@ -167,55 +187,47 @@ def covered(table: Floats, nodes: Floats, k: int, first: int, last: int, bend: f
         rise += bend * h * (s * (math.sqrt(square) + face) + 0.5 * h)
         weight = max(weight, table[i, REACH])
         cone = max(cone, (nx - ax) * (nx - ax) + (ny - ay) * (ny - ay) + (nz - az) * (nz - az))
-        top = max(top, dome)
         wide = max(wide, dome + rise)
         across = max(across, face + h)
     nodes[k, WEIGHT] = weight
     nodes[k, CONE] = ROUND * math.sqrt(cone)
-    # A little more than they are, so that rounding never leaves a sample out.
-    little = (ROUND - 1.0) * (nodes[k, HALF] + nodes[k, DRUM])
-    nodes[k, TOP] = top + little
-    nodes[k, BEND] = bend
-    nodes[k, RADIUS] = 1.0 / max(bend, 1e-300)
     nodes[k, ACROSS] = across
-    nodes[k, WIDE_TOP] = wide + little
+    nodes[k, WIDE_TOP] = wide + little_more(nodes, k)
 
 
 @Unit
-def domes(
+def widen(
     header_at: Any,
     unused_0: Any,
     table_at: Any,
     nodes_at: Any,
-    pad_at: Any,
     unused_1: Any,
     unused_2: Any,
     unused_3: Any,
     unused_4: Any,
     unused_5: Any,
     unused_6: Any,
+    unused_7: Any,
 ) -> int:
-    """Domes over all nodes."""
+    """Wider domes over all nodes."""
     header = vector(header_at, 2)
     leaves = header[0]
     number = leaves * header[1]
     table = matrix(table_at, 0, number, SAMPLE)
     nodes = matrix(nodes_at, 0, 2 * leaves - 1, COLUMNS)
-    pad = vector(pad_at, PAD)
     level = leaves
     while level > 0:
         share = number // level
         for k in range(level):
-            bend = bend_of(table, nodes, level - 1 + k, k * share, (k + 1) * share, pad)
-            covered(table, nodes, level - 1 + k, k * share, (k + 1) * share, bend)
+            widened(table, nodes, level - 1 + k, k * share, (k + 1) * share)
         level = level // 2
     return 0
 
 
 def cover(table: Floats, nodes: Floats, leaves: int, width: int) -> None:
-    """Write the columns of the domes of a tree with that many leaves and samples on each into its nodes."""
+    """Write what the quadrics of samples add to the nodes of a tree with that many leaves and samples on each."""
     spare, sizes = np.zeros(1), np.array([leaves, width])
-    domes(sizes, sizes, table, nodes, np.zeros(PAD), *6 * (spare,))
+    widen(sizes, sizes, table, nodes, *7 * (spare,))
 
 
-__all__ = ["cover"]
+__all__ = ["cover", "domed"]

@@ -7,12 +7,33 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.tree import AXIS, BALL, DRUM, HALF
-from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, OTHER, PLANE, ROOM, WIDTH_A
+from bellcrank.contact.tree_layout import (
+    AXIS,
+    BALL,
+    BEND,
+    BOUND,
+    DRUM,
+    HALF,
+    INNER,
+    KIND,
+    LEAVES_A,
+    LOOKED,
+    OTHER,
+    OUTER,
+    PLANE,
+    RADIUS,
+    ROOM,
+    SIDES,
+    TOP,
+    WIDTH_A,
+)
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+SQUARE = 0.1
+"""Cosine below which directions count as square to each other."""
 
 
 @part
@@ -41,6 +62,35 @@ def reach(nodes: Floats, k: int, x: float, y: float, z: float) -> float:
     c = x * nodes[k, AXIS] + y * nodes[k, AXIS + 1] + z * nodes[k, AXIS + 2]
     drum = abs(c) * nodes[k, HALF] + math.sqrt(max(0.0, 1.0 - c * c)) * nodes[k, DRUM]
     return min(drum, nodes[k, BALL])  # type: ignore[no-any-return]
+
+
+@part
+def reaches(top: float, bend: float, radius: float, drum: float, c: float) -> float:
+    """How far a dome reaches from its centre along a direction whose cosine with its axis is c > 0, at most."""
+    tilt = math.sqrt(max(0.0, 1.0 - c * c)) / c
+    rim = min(drum, tilt * radius)
+    return c * (top + rim * (tilt - 0.5 * bend * rim))
+
+
+@part
+def reach_towards(nodes: Floats, k: int, x: float, y: float, z: float) -> float:
+    """As :func:`reach`, by all that bounds a node: also by its dome, and by its box where it has one."""
+    c = x * nodes[k, AXIS] + y * nodes[k, AXIS + 1] + z * nodes[k, AXIS + 2]
+    most = reach(nodes, k, x, y, z)
+    if c > SQUARE:
+        most = min(most, reaches(nodes[k, TOP], nodes[k, BEND], nodes[k, RADIUS], nodes[k, DRUM], c))
+    sx = nodes[k, SIDES]
+    sy = nodes[k, SIDES + 1]
+    sz = nodes[k, SIDES + 2]
+    if sx * sx + sy * sy + sz * sz > 0.0:
+        # By what (x, y, z) is made of along the normals of the sides.
+        box = 0.0
+        for m in range(3):
+            row = SIDES + 3 * m
+            out = nodes[k, row] * x + nodes[k, row + 1] * y + nodes[k, row + 2] * z
+            box += out * nodes[k, OUTER + m] if out > 0.0 else -out * nodes[k, INNER + m]
+        most = min(most, box)
+    return most
 
 
 @part

@@ -5,12 +5,22 @@ from __future__ import annotations
 STACK = 4096
 """Entries of the stacks; a search goes down both trees, so it holds a few nodes a level."""
 
-# columns of nodes, behind the centre
+# columns of nodes, behind the centre: the ball; the drum; the dome (its top, its curvature and the inverse of that);
+# how many samples of a rim there are; and the box, oblique or not, of a node at a rim or across an edge: what a
+# direction is to be multiplied with for its parts along the normals of three sides (9, all zero for nodes without a
+# box), and how far samples reach against each of these and along it
 BALL = 3
 AXIS = 4
 HALF = 7
 DRUM = 8
-NODE = 9
+TOP = 9
+BEND = 10
+RADIUS = 11
+ON_RIM = 12
+SIDES = 13
+INNER = 22
+OUTER = 25
+NODE = 28
 ROUND = 1.0 + 1e-12
 
 # header: sizes of both trees, room for answers, kind of the other body

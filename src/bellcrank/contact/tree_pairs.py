@@ -38,6 +38,7 @@ from bellcrank.contact.pieces import (
 )
 from bellcrank.contact.tree_bounds import least, out_of_reach
 from bellcrank.contact.tree_layout import BALL
+from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -139,44 +140,6 @@ def taken(
 
 
 @part
-def queued(pairs: Ints, bounds: Floats, waiting: int, i: int, j: int, bound: float, ordered: bool) -> None:
-    """Put a pair of nodes to those that wait: into the heap of them where they are ordered, else at the end."""
-    k = waiting
-    while ordered and k > 0:
-        above = (k - 1) // 2
-        if bounds[above] <= bound:
-            break
-        bounds[k] = bounds[above]
-        pairs[2 * k] = pairs[2 * above]
-        pairs[2 * k + 1] = pairs[2 * above + 1]
-        k = above
-    bounds[k] = bound
-    pairs[2 * k] = i
-    pairs[2 * k + 1] = j
-
-
-@part
-def unqueued(pairs: Ints, bounds: Floats, waiting: int) -> None:
-    """Take the first pair of those that wait out of the heap."""
-    last = waiting - 1
-    bound = bounds[last]
-    k = 0
-    while 2 * k + 1 < last:
-        below = 2 * k + 1
-        if below + 1 < last and bounds[below + 1] < bounds[below]:
-            below += 1
-        if bounds[below] >= bound:
-            break
-        bounds[k] = bounds[below]
-        pairs[2 * k] = pairs[2 * below]
-        pairs[2 * k + 1] = pairs[2 * below + 1]
-        k = below
-    bounds[k] = bound
-    pairs[2 * k] = pairs[2 * last]
-    pairs[2 * k + 1] = pairs[2 * last + 1]
-
-
-@part
 def lowest_places(
     header: Ints,
     given: Floats,
@@ -188,8 +151,12 @@ def lowest_places(
     pad: Floats,
     pairs: Ints,
     bounds: Floats,
+    room: int,
 ) -> int:
-    """The samples of a lowest above b, those of b below them, and how many; -1 where the search ended at the limit."""
+    """The samples of a lowest above b, those of b below them, and how many; -1 where the search ended at the limit.
+
+    room: Pairs of nodes that may wait.
+    """
     leaves_a, leaves_b = header[LEAVES_A], header[LEAVES_B]
     width_a, width_b = header[WIDTH_A], header[WIDTH_B]
     equal = EQUAL * given[SPACING_A]
@@ -250,7 +217,7 @@ def lowest_places(
         else:
             # The larger node is opened; of its parts the one with the lower bound is gone on with, if it comes first.
             visited += 2
-            if visited + tried // PER_PAIR > LIMIT or waiting >= QUEUE - 2:
+            if visited + tried // PER_PAIR > LIMIT or waiting >= room - 2:
                 header[VISITED] = visited
                 header[MEASURED] = tried
                 return -1
@@ -342,4 +309,4 @@ def lowest_places(
     return kept
 
 
-__all__ = ["PLACES", "QUEUE", "lowest_places", "measured", "queued", "seen_from_b", "unqueued"]
+__all__ = ["PLACES", "QUEUE", "lowest_places", "measured", "seen_from_b"]

@@ -41,6 +41,9 @@ from bellcrank.simulate.compiled import Unit, matrix, vector
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+WAITING = 4096
+"""Pairs of nodes that wait at most."""
+
 
 @Unit
 def search(
@@ -54,7 +57,7 @@ def search(
     far_at: Any,
     pad_at: Any,
     stack_at: Any,
-    unused_at: Any,
+    bounds_at: Any,
 ) -> int:
     """One search by kind: lowest sample, all low ones, nearest pair, all near ones; how many were found."""
     header = vector(header_at, HEADER)
@@ -72,7 +75,23 @@ def search(
     if what < 2:
         return low_samples(header, given, points_a, nodes_a, what == 1, found, far, stack)
     if what == 2:
-        return nearest_pair(header, given, points_a, nodes_a, points_b, nodes_b, found, stack, pad)
+        queue = matrix(stack_at, STACK, 1, 2 * WAITING)
+        bounds = vector(bounds_at, WAITING)
+        return nearest_pair(
+            header,
+            given,
+            points_a,
+            nodes_a,
+            points_b,
+            nodes_b,
+            found,
+            stack,
+            pad,
+            queue[0],
+            bounds,
+            WAITING,
+            0.0,
+        )
     return near_samples(header, given, points_a, nodes_a, points_b, nodes_b, found, far, stack, pad)
 
 
@@ -82,8 +101,8 @@ class Search:
     def __init__(self, a: Tree, b: Tree | None = None, room: int = 512) -> None:
         self.a, self.b = a, b
         self._header = np.zeros(HEADER, np.int64)
-        self._given, self._pad, self._stack = np.zeros(GIVEN), np.zeros(8), np.zeros(STACK, np.int64)
-        self._spare = np.zeros(1)
+        self._given, self._pad = np.zeros(GIVEN), np.zeros(8)
+        self._stack, self._bounds = np.zeros(STACK + 2 * WAITING, np.int64), np.zeros(WAITING)
         self._take_room(room)
 
     def _take_room(self, room: int) -> None:
@@ -106,7 +125,7 @@ class Search:
                 self._far,
                 self._pad,
                 self._stack,
-                self._spare,
+                self._bounds,
             )
         )
 

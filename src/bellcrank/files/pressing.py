@@ -9,7 +9,7 @@ from typing import Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.spots import Spot, spots
+from bellcrank.contact.spots import Spot, touching
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
@@ -112,7 +112,7 @@ def asked(contact: Contact, points: int) -> int | None:
         if isinstance(side, Spot) and side.asked is not None:
             return side.asked
     # Of a surface of data what is around a contact point is told: whether it could touch at spots the whole tells.
-    return points if points > 1 or spots(a.whole, b.whole) or spots(b.whole, a.whole) else None
+    return points if points > 1 or touching(a.whole, b.whole) else None
 
 
 __all__ = ["asked", "pressing_entries", "read_pressing"]

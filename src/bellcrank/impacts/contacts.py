@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,6 @@ from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, ch
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import (
-    SETTING_OFF,
     ContactForces,
     FreeAccelerations,
     Gaps,
@@ -40,7 +40,10 @@ Made = TypeVar("Made")
 AT_REST = 2e-6
 """A bounce slower than this share of the fastest approach has converged: its height is nearly lost in rounding."""
 HIDDEN = 1e-4
-"""The same where the last impact was not seen at zero gap but below: the bounce before was as low as that."""
+"""The same where the last impact was not seen at zero gap but below, and where contacts strike together though one of
+them is not quite closed: the bounce is as low as that. Its height, the square of this, is what counts as touching."""
+LOW = 1e-2
+"""Bounces slower than this part of the unit of speed may be so low that they do not leave what counts as touching."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this part of the unit of speed when rest is judged by them."""
 HOLDING = 1e-9
@@ -179,9 +182,9 @@ class Contacts:
         Then none shares with another, and their forces need no program of their own.
         """
         wanted = [k for k, name in enumerate(self.names) if name in modes]
-        if not wanted or not all(self.pairs[k].yields for k in wanted):
+        if not wanted or not all(self.pairs[k].yields and self.pairs[k].lasting for k in wanted):
             return False
-        M, states, _, _ = self._at(state, p)
+        M, states, _, _ = self.at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
         W = delassus(M, rows)
         scale = 1.0 / np.sqrt(np.diag(W))
@@ -189,8 +192,8 @@ class Contacts:
 
     def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
         """Forces so small beside those that accelerate the contacts here that they are none [N]."""
-        M, states, u_i, partition = self._at(state, p)
-        free = self._free(state, p, partition, u_i, range(len(self.names)))
+        M, states, u_i, partition = self.at(state, p)
+        free = self.free(state, p, partition, u_i, range(len(self.names)))
         size = ROUNDING * (max(p.speed / p.time for p in self.pairs) + float(np.abs(free).max()))
         return {
             name: size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
@@ -213,7 +216,7 @@ class Contacts:
         gaps = self.once("gaps", lambda: Gaps(self.base.mechanics, self.pairs))
         return gaps.at(np.concatenate([[state.t], state.q, state.u, p]))
 
-    def _at(self, state: State, p: Array) -> tuple[Array, list[ContactState], Array, Partition]:
+    def at(self, state: State, p: Array) -> tuple[Array, list[ContactState], Array, Partition]:
         """Reduced mass matrix, contact states, independent speeds and their partition."""
         partition = self.base.choose_partition(state, p.tolist())
         u_i = state.u[list(partition.independent)]
@@ -229,7 +232,7 @@ class Contacts:
         struck: Contacts that touch, whatever their gap says: it was located with an error.
         jammed: Contacts that slide and strike without approaching.
         """
-        _, states, u_i, partition = self._at(state, p)
+        _, states, u_i, partition = self.at(state, p)
         names = self.names
         near = [k for k in range(len(names)) if self._touches(k, states) or names[k] in {*struck, *jammed}]
         digging = [k for k in near if names[k] in jammed]
@@ -239,13 +242,14 @@ class Contacts:
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
-            return state, self._staying(near, states, u_i)
+            return state, self._staying(near, state, p)
         self.records.append(record)
         for k in near:
             approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
             self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)
-        _, states, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
-        return State(state.t, state.q, u.copy()), self._staying(near, states, after)
+        _, _, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
+        struck_off = State(state.t, state.q, u.copy())
+        return struck_off, self._staying(near, struck_off, p)
 
     def _touches(self, k: int, states: Sequence[ContactState]) -> bool:
         return states[k].gap <= TOUCHING * self.pairs[k].length
@@ -254,22 +258,34 @@ class Contacts:
         """The fastest approach of a contact so far [m/s], or so slow a one that it does not matter."""
         return max(self.fastest.get(self.names[k], 0.0), SLOWEST * self.pairs[k].speed)
 
-    def _staying(self, near: Sequence[int], states: Sequence[ContactState], u_i: Array) -> list[str]:
+    def _staying(self, near: Sequence[int], state: State, p: Array) -> list[str]:
         """Contacts that touch and part so slowly that their bouncing has converged."""
         found = []
+        _, states, u_i, partition = self.at(state, p)
+        highest = max((states[k].gap for k in near), default=0.0)
         for k in near:
+            pair, gap = self.pairs[k], states[k].gap
             speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
-            # A bounce that hides its own end between rounding and what is missed is as good as none.
-            share = HIDDEN if states[k].gap < -0.5 * MISSED[0] * self.pairs[k].length else AT_REST
-            if abs(speed) <= share * self._fastest(k):
+            # A bounce that hides its own end between rounding and what is missed is as good as none. So is one that
+            # stays within the gap in which contacts strike together: which of them comes first is lost there.
+            seen = 0.5 * MISSED[0] * pair.length
+            together = highest > seen
+            hides = gap < -seen or together
+            slow = (HIDDEN if hides else AT_REST) * self._fastest(k)
+            if hides and slow < abs(speed) < LOW * pair.speed:
+                # And one that does not even lead out of the overlap would never be seen to end.
+                height = max(-gap, TOUCHING * pair.length if together else 0.0)
+                falls = -float(self.free(state, p, partition, u_i, [k])[0])
+                slow = max(slow, math.sqrt(max(2.0 * height * falls, 0.0)))
+            if abs(speed) <= slow:
                 found.append(self.names[k])
         return found
 
     def resting(self, state: State, p: Array) -> list[str]:
         """Contacts that touch, and do not bounce any more."""
-        _, states, u_i, _ = self._at(state, p)
+        states = self.at(state, p)[1]
         near = [k for k in range(len(states)) if self._touches(k, states)]
-        return self._staying(near, states, u_i)
+        return self._staying(near, state, p)
 
     def settle(
         self, names: Collection[str], state: State, p: Array, stopped: Collection[str] = ()
@@ -308,8 +324,8 @@ class Contacts:
         wanted = [k for k, name in enumerate(self.names) if name in names]
         if not wanted:
             return {}
-        M, states, u_i, partition = self._at(state, p)
-        free = self._free(state, p, partition, u_i, wanted)
+        M, states, u_i, partition = self.at(state, p)
+        free = self.free(state, p, partition, u_i, wanted)
         W = delassus(M, [states[k].rows for k in wanted])
         slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
         for i, k in enumerate(wanted):
@@ -329,46 +345,8 @@ class Contacts:
             modes[self.names[k]] = Mode(sticking, sign, toward=toward)
         return modes
 
-    def ready(
-        self, modes: Modes, state: State, p: Array, ahead: State | None = None
-    ) -> tuple[State, dict[str, Mode]]:
-        """State and modes with which a segment begins: at rest or set off, and shared what is borne.
-
-        ahead: Just after it, where it shows better which of them bear.
-        """
-        state = self.set_off(modes, state, p)
-        seen = state if ahead is None else self.set_off(modes, ahead, p)
-        under_way = {name: replace(mode, toward=()) for name, mode in modes.items()}
-        shared = self.shared(under_way, seen, p)
-        state = self.set_off(shared, state, p)
-        return state, {name: replace(mode, toward=()) for name, mode in shared.items()}
-
-    def set_off(self, modes: Modes, state: State, p: Array) -> State:
-        """The state in which contacts rest against each other, and those that begin to slide in space have a slip.
-
-        What bounces and slips are left, too small to matter, impulses take away: the masses tell how.
-        """
-        if not modes:
-            return state
-        M, states, u_i, partition = self._at(state, p)
-        rows, change = [], list[float]()
-        for k, name in enumerate(self.names):
-            if name in modes:
-                mode = modes[name]
-                held = states[k].rows if mode.sticking or mode.toward else states[k].rows[:1]
-                rows.append(held)
-                slow = SETTING_OFF * self.pairs[k].speed
-                wanted = [0.0, *(slow * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
-                change += (np.array(wanted) - held @ u_i - states[k].drift[: len(held)]).tolist()
-        if not any(change):
-            return state
-        J = np.vstack(rows)
-        inverse = np.linalg.solve(M, J.T)
-        u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(change), rcond=1e-12)[0]
-        x = np.concatenate([[state.t], state.q, u_i, p])
-        return State(state.t, state.q, self.impact_program(partition).evaluate(x)[2].copy())
-
-    def _free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
+    def free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
+        """Relative accelerations of some contacts without contact forces [m/s^2]; raises where they are not numbers."""
         free = self.free_accelerations(partition).at(np.concatenate([[state.t], state.q, u_i, p]))
         lost = [self.names[k] for k in wanted if not np.isfinite(free[k]).all()]
         if lost:
@@ -378,36 +356,6 @@ class Contacts:
             )
             raise ContactError(state.t, tuple(lost), why)
         return np.concatenate([free[k] for k in wanted])
-
-    def bouncing_left(self, name: str, lasting: Collection[str], state: State, p: Array) -> float:
-        """How long the bounces go on that follow one too low to be followed [s].
-
-        The flights last 2 v / a, 2 e v / a, ...: together 2 v / (a (1 - e)), a being the approach of the open contact
-        while the others last.
-        """
-        k = self.names.index(name)
-        e = self.pairs[k].contact.restitution
-        M, states, u_i, partition = self._at(state, p)
-        v = float(states[k].rows[0] @ u_i + states[k].drift[0])
-        if v <= 0.0 or e >= 1.0:
-            return 0.0
-        others = [i for i, n in enumerate(self.names) if n in lasting and n != name]
-        rows = [k, *others]
-        free = self._free(state, p, partition, u_i, rows)
-        size = 1 + self.tangents
-        a = float(free[0])
-        if others:
-            W = delassus(M, [states[i].rows for i in rows])
-            mu = [self.pairs[i].contact.friction for i in others]
-            slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
-            none = STILL * np.array([self.pairs[i].speed for i in others])
-            slip[np.linalg.norm(slip, axis=1) <= none] = 0.0
-            try:
-                held = contact_forces(W[size:, size:], free[size:], mu, slip, tangents=size - 1)
-            except JammedContact:
-                return 0.0
-            a += float(W[0, size:] @ held.forces)
-        return 2.0 * v / (-a * (1.0 - e)) if a < -1e-9 * abs(float(free[0])) else 0.0
 
 
 def modes_key(modes: Modes) -> Hashable:

@@ -57,7 +57,7 @@ class HeldSegment(Segment):
                     found.append((name, "slip" if self.modes[name].sticking else "stick", -1))
         return found
 
-    def _lasting(self) -> Held:
+    def lasting(self) -> Held:
         if self._held is None or self._held.machine is not self.machine:
             partition, contacts = self.machine.partition, self.contacts
             self._held = Held(
@@ -87,7 +87,7 @@ class HeldSegment(Segment):
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """As of the open mechanism, with held contacts."""
-        held = self._lasting()
+        held = self.lasting()
         return replace(
             super().problem(q, u, t, p),
             rhs=held.rates.address,
@@ -98,8 +98,8 @@ class HeldSegment(Segment):
             keep=(held,),
         )
 
-    def _rates(self, x: Array) -> Array:
-        return self._lasting().bear(x)
+    def rates(self, x: Array) -> Array:
+        return self.lasting().bear(x)
 
     def _full(self, x: Array) -> Array:
         return self._with_forces(x, np.asarray(self.machine.full(x)))
@@ -109,7 +109,7 @@ class HeldSegment(Segment):
         speeds, n = self.mechanism.linkage.speeds, self.mechanism.linkage.positions
         independent = list(self.machine.partition.independent)
         found = free[: 2 * speeds].copy()
-        gained = self._rates(x)[n:] - found[speeds:][independent]
+        gained = self.rates(x)[n:] - found[speeds:][independent]
         own = slice(1 + n, 1 + n + len(independent))
         moved, still = x.copy(), x.copy()
         moved[own], still[own] = gained, 0.0

@@ -35,6 +35,9 @@ SETTING_OFF = 2e-10
 BACKWARDS = 1e-13
 """Slip in the plane that has turned, over the unit of speed; below it, slip just begun may have either sign."""
 
+GONE = "gone"
+"""The end of a contact whose place is not there any more, as of a corner that has slid over an edge."""
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -265,6 +268,9 @@ def watched(
     borne, y = contact_forces(eq, active, modes, sharing)
     for pair, (forces, slip) in zip(active, borne, strict=True):
         name, mode, mu = pair.contact.name, modes[pair.contact.name], pair.contact.friction
+        room = pair.closest(eq.kin).room
+        if room is not None:
+            found.append((name, GONE, -1, room))
         if mode.idle and sharing is not None:
             found.append((name, "bear", 1, sharing.normal(name, y)))
         else:

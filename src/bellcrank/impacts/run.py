@@ -22,6 +22,7 @@ from bellcrank.events import Event
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.held_segment import HeldSegment
+from bellcrank.impacts.onset import ready
 from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import QueueSegment
 from bellcrank.impacts.records import ContactChange
@@ -89,7 +90,7 @@ def begin(contacts: Contacts) -> Next:
     state, staying = contacts.strike(contacts.base.start, p)
     state, modes = contacts.settle(staying, state, p)
     contacts.changes += [ContactChange(state.t, name, "rest") for name in modes]
-    state, modes = contacts.ready(modes, state, p)
+    state, modes = ready(contacts, modes, state, p)
     return Next(state, p, modes)
 
 

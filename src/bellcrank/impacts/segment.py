@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from bellcrank.events import Event, watch_program
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.contacts import Contacts, shared_key
+from bellcrank.impacts.endings import ahead_of, changed
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap, Missed, watching
-from bellcrank.impacts.modes import Mode, Modes, traced_equations, watched
+from bellcrank.impacts.modes import GONE, Mode, Modes, traced_equations, watched
+from bellcrank.impacts.onset import bouncing_left, ready
 from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.surfaces import Elsewhere, searches
 from bellcrank.mechanics.contacts import ContactPair
@@ -37,11 +39,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Answer = tuple[State | None, Array | None, bool]
 """What events change: state, parameters, whether to stop."""
-
-MOMENTS = (1e-6, 1e-5, 1e-4)
-"""How far ahead it may show which of the contacts that share let go or slip, over the unit of time."""
-NEARLY = 1e-7
-"""Longest time to the end of slip in space from where it is near, over the unit of time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +184,13 @@ class Segment(Run):
     def _ready_forces(self) -> None:
         """Trace the forces while the state is one in which the partition is good."""
         if self.modes:
-            self._lasting()
+            self.lasting()
 
-    def _lasting(self) -> ContactForces | Held:
+    def lasting(self) -> ContactForces | Held:
         """The forces of the lasting contacts in the present partition."""
         return self.contacts.forces(self.mechanism, self.machine.partition, self.modes, self.sharing)
 
-    def _rates(self, x: Array) -> Array:
+    def rates(self, x: Array) -> Array:
         """Rates of the integrator's state at [t, y, p]."""
         return np.asarray(self.machine.rates(x))
 
@@ -212,7 +209,7 @@ class Segment(Run):
         names = self.contacts.names
         found = np.zeros((len(x), 3 * len(names)))
         if self.modes:
-            for name, block in self._lasting().in_world(x).items():
+            for name, block in self.lasting().in_world(x).items():
                 k = 3 * names.index(name)
                 found[:, k : k + 3] = block
         return found
@@ -323,14 +320,15 @@ class Segment(Run):
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
             after, modes = self.contacts.settle(staying, after, p)
-        elif passed:
+        elif passed or any(what == GONE for _, what in ended):
+            # Others may touch at the same place from here on.
             after, modes = self.contacts.settle(self.contacts.resting(state, p), state, p)
         elif told and new_p is not None:
             after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
             if self._shares(ended):
-                ahead = self._ahead(t, y, p)
-            after, modes = self._changed(state, ended, p, ahead)
+                ahead = ahead_of(self, t, y, p)
+            after, modes = changed(self, state, ended, p, ahead)
         self.go_on(after, p, modes, ahead)
         if stop:
             self.next = None
@@ -361,12 +359,12 @@ class Segment(Run):
         ahead: Just after it: there it shows which of them bear.
         """
         bouncing = state
-        state, modes = self.contacts.ready(modes, state, p, ahead)
+        state, modes = ready(self.contacts, modes, state, p, ahead)
         log, t = self.contacts.changes, state.t
         for name, mode in modes.items():
             before = self.modes.get(name)
             if before is None:
-                begins = t + self.contacts.bouncing_left(name, set(self.modes) & set(modes), bouncing, p)
+                begins = t + bouncing_left(self.contacts, name, set(self.modes) & set(modes), bouncing, p)
                 log.append(ContactChange(begins, name, "rest"))
             elif before.sticking != mode.sticking:
                 log.append(ContactChange(t, name, "stick" if mode.sticking else "slip"))
@@ -376,71 +374,6 @@ class Segment(Run):
     def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
         """Whether these ends may be of how contacts share, and not of a contact."""
         return self.sharing is not None and any(what != "stick" for _, what in ended)
-
-    def _at_rest(self, state: State, ended: Sequence[tuple[str, str]], p: Array) -> State:
-        """With the speeds at the end of slip in space: it is watched at a speed that is not quite zero."""
-        stopped = [name for name, what in ended if what == "stick"]
-        if not stopped or self.contacts.tangents == 1:
-            return state
-        forces = self._lasting()
-        number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
-        near = NEARLY * forces.pairs[number].time
-        y = self.machine.pack(state.q, state.u)
-        rates = self._rates(np.concatenate([[state.t], y, p]))[: len(y)]
-        slips = [
-            forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy()
-            for dt in (0.0, near)
-        ]
-        change = (slips[1] - slips[0]) / near
-        left = -float(slips[0] @ change) / max(float(change @ change), 1e-300)
-        if not 0.0 < left < near:
-            return state
-        # Positions stay with the clock: what they would gain they gain afterwards.
-        return State(state.t, state.q, self.full_state(self.machine, state.t, y + left * rates, p).u)
-
-    def _ahead(self, t: float, y: Array, p: Array) -> State:
-        """The state a moment later, as the present contacts have it; the first at which something has changed."""
-        rates = self._rates(np.concatenate([[t], y, p]))[: len(y)]
-        unit = min(pair.time for pair in self.contacts.pairs if pair.contact.name in self.modes)
-        for moment in (unit * part for part in MOMENTS):
-            ahead = self.full_state(self.machine, t + moment, y + moment * rates, p)
-            if not self.contacts.lasts(self.modes, ahead, p):
-                break
-        return ahead
-
-    def _changed(
-        self, state: State, ended: Sequence[tuple[str, str]], p: Array, ahead: State | None = None
-    ) -> tuple[State, dict[str, Mode]]:
-        """State and modes after contacts let go, slip or stick."""
-        modes = dict(self.modes)
-        state = self._at_rest(state, ended, p)
-        if ahead is not None:
-            # At the instant itself the forces that vanish do not show whether others take over.
-            after, settled = self.contacts.settle(list(modes), ahead, p)
-            if after is not ahead:
-                return replace(after, t=state.t), settled
-            # Only what lets go is told by the forces alone: how contacts share tells what slips.
-            return state, settled if len(settled) < len(modes) else modes
-        if any(what == "release" and not self.modes[name].sticking for name, what in ended):
-            # The force of a contact that slides also changes its sign where it has grown beyond all bounds.
-            after, settled = self.contacts.settle(list(modes), state, p)
-            if after is not state:
-                return after, settled
-        for name, what in ended:
-            if what == "release":
-                modes.pop(name, None)
-            elif what == "slip":
-                forces = self._lasting()
-                x = np.concatenate([[state.t], state.q, state.u[list(self.machine.partition.independent)], p])
-                at = {pair.contact.name: f for pair, (f, _) in zip(forces.pairs, forces.at(x), strict=True)}
-                away = -at[name][1:] / np.linalg.norm(at[name][1:])
-                toward = tuple(float(x) for x in away) if len(away) > 1 else ()
-                modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0, toward=toward)
-        stopped = [name for name, what in ended if what == "stick" and name in modes]
-        if stopped:
-            state, settled = self.contacts.settle(list(modes), state, p, stopped)
-            modes |= settled
-        return state, modes
 
 
 def _never(measured: Mapping[str, Scalar]) -> Scalar:

@@ -32,7 +32,7 @@ def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
     for contact in system.contacts.values():
         bodies = (contact.a.frame.body.name, contact.b.frame.body.name)
         smaller = min((sizes[name] for name in bodies if sizes.get(name)), default=0.0)
-        length = max(smaller or extent(system) or 1.0, least)
+        length = max(smaller or extent(system, moving=True) or 1.0, least)
         speed = math.sqrt(gravity * length) or moving or length
         found.append(replace(ContactPair.of(contact, mechanism.linkage), length=length, speed=speed))
     return tuple(found)

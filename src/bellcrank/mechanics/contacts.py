@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.source import Around
+from bellcrank.contact.spots import PairSpot
 from bellcrank.mechanics.constraints import (
     Constraint,
     Equation,
@@ -66,6 +67,11 @@ class ContactPair:
         """Whether one of the shapes is on a flexible body."""
         return any(side.frame.body.member is not None for side in (self.contact.a, self.contact.b))
 
+    @property
+    def lasting(self) -> bool:
+        """Whether its place is always there."""
+        return not isinstance(self.contact.a.shape, PairSpot)
+
     @staticmethod
     def of(contact: Contact, linkage: Linkage) -> ContactPair:
         """Place a contact on the links."""
@@ -120,7 +126,7 @@ class ContactPair:
         found = self.closest(kin)
         along = self.directions(found)
         return found, [
-            self.equation(kin, found, d, found.distance if i == 0 else 0.0) for i, d in enumerate(along)
+            self.equation(kin, found, d, found.held if i == 0 else 0.0) for i, d in enumerate(along)
         ]
 
 

@@ -33,7 +33,7 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
 )
 from bellcrank.program.functions import maximum
-from bellcrank.program.trace import Scalar, compare, power
+from bellcrank.program.trace import Expr, Scalar, compare, power
 
 if TYPE_CHECKING:
     from bellcrank.model.forces import ContactForce
@@ -113,7 +113,7 @@ class Pressing:
     @cached_property
     def load(self) -> Scalar:
         """Normal force [N]."""
-        return normal_force(*self._arguments())  # type: ignore[arg-type]
+        return self.closest.weight * normal_force(*self._arguments())  # type: ignore[arg-type]
 
     @property
     def push(self) -> Scalar:
@@ -156,11 +156,7 @@ class Pressing:
         law, n, z = self.force.friction, self.closest.normal, self._kept
         assert isinstance(law, LuGre)
         rate = law.rate(self.bend, self.slip, compare("lt", 0.0, self.load))
-        spins = [
-            ZERO if m.link == self.pair.base else self.kin.motion(m.link, self.pair.base).w
-            for m in (self.pair.a, self.pair.b)
-        ]
-        turned = cross(scale(0.5, add(*spins)), z)
+        turned = cross(scale(0.5, add(*self._spins())), z)
         return add(add(rate, turned), scale(-dot(n, z) / law.recovery, n))
 
     @property
@@ -170,21 +166,44 @@ class Pressing:
 
     @property
     def energy(self) -> Scalar:
-        """Elastic energy K d^(n+1) / (n+1) [J]."""
+        """Elastic energy K d^(n+1) / (n+1), with its weight [J]."""
+        return self.closest.weight * self._elastic
+
+    @cached_property
+    def _elastic(self) -> Scalar:
         n = self.force.exponent + 1.0
         return self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
+
+    @cached_property
+    def moment(self) -> Vec:
+        """On b besides the force at the point [N m]: keeps the energy where the weight of a place turns."""
+        if not isinstance(self.closest.twist, Expr):
+            return ZERO
+        return scale(self._elastic * self.closest.twist, self.closest.normal)
 
     @property
     def working(self) -> Scalar:
         """Power given to the mechanism [W]."""
-        return dot(self.on_b, self.velocity)
+        power = dot(self.on_b, self.velocity)
+        if self.moment is ZERO:
+            return power
+        w_a, w_b = self._spins()
+        return power + dot(self.moment, sub(w_b, w_a))
+
+    def _spins(self) -> tuple[Vec, Vec]:
+        """Angular velocities of both sides, seen from the common link [rad/s]."""
+        a, b = (
+            ZERO if m.link == self.pair.base else self.kin.motion(m.link, self.pair.base).w
+            for m in (self.pair.a, self.pair.b)
+        )
+        return a, b
 
 
 def press(force: ContactForce, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
     """Put the force of a continuous contact on both links."""
     found = Pressing.of(force, linkage, kin)
     at = found.point
-    loads.between(found.pair.a.link, found.pair.b.link, found.pair.base, at, at, found.on_b)
+    loads.between(found.pair.a.link, found.pair.b.link, found.pair.base, at, at, found.on_b, found.moment)
 
 
 __all__ = ["Pressing", "press"]

@@ -13,9 +13,9 @@ from bellcrank.contact.laws import FACTORS, ForceLaw
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.search import held
-from bellcrank.contact.shapes import Plane, Shape, Sphere
+from bellcrank.contact.shapes import Box, Plane, Shape, Sphere
 from bellcrank.contact.source import Source, input_names, leader, local_of
-from bellcrank.contact.spots import spots
+from bellcrank.contact.spots import touching
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
@@ -51,8 +51,10 @@ def contact_force(
     stiffness: K of F = K d^exponent [N/m^exponent]; or young: Young's modulus [Pa], one number for both bodies or
     one each, infinite for a rigid one, with poisson: Poisson's ratio likewise; then K follows the local curvatures
     (Hertz, elliptic contact). points: At how many points at most a sampled surface touches at a time, 1 where missing.
-    A capsule, a cylinder or a box touches a plane with its ends, rims or corners, all of them where points is missing,
-    or with its lowest point alone for points=1. Each point presses with the whole stiffness; of several points the
+    A capsule, a cylinder or a box touches a plane with its ends, rims or corners, and boxes, capsules and cylinders
+    each other at several places (:mod:`bellcrank.contact.side_by_side`): all of them where points is missing, or at
+    one point for points=1. A mesh that corners and round rims span touches a plane with all corners and so many points
+    around each rim, four where points is missing. Each point presses with the whole stiffness; of several points the
     forces are called "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping:
     Of Kelvin and Voigt's law [N s/m], which knows no restitution.
     approach_speed: Of the touch [m/s], used until a run meets the first; it is kept in the parameter
@@ -91,15 +93,15 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    touching = at_spots(points, a, b) if young is None else []
-    count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape)
+    places = at_spots(points, a, b) if young is None else []
+    count = len(places) if places else count_of_points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
         if factor:
             v0 = parameters.add(Parameter(f"{own} approach speed", speed, "m/s", True))
-        sides = touching[k] if touching else sides_around(parameters, own, a, b)
+        sides = places[k] if places else sides_around(parameters, own, a, b)
         bend: tuple[Scalar, Scalar, Scalar] | None = None
         if isinstance(rubbing, LuGre):
             x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
@@ -125,7 +127,7 @@ def contact_force(
                 {**material, "approach_speed": speed},
             )
         )
-    if not touching:
+    if not places:
         remember_search(parameters, name, a, b)
     return found
 
@@ -146,11 +148,14 @@ def search_values(name: str) -> list[tuple[str, float]]:
 def at_spots(
     points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
 ) -> list[tuple[PlacedShape, PlacedShape]]:
-    """Both sides for each spot with which one of them touches a plane; none where one point is asked for."""
-    if points is not None and not _is_count(points):
-        return []
-    of_a, of_b = (spots(one, two, rigid, points) for one, two in ((a.shape, b.shape), (b.shape, a.shape)))
-    return [(PlacedShape(a.frame, s), b) for s in of_a] + [(a, PlacedShape(b.frame, s)) for s in of_b]
+    """Both sides for each spot with which one of them touches the other; none where one point is asked for."""
+    if points is None or _is_count(points):
+        found = touching(a.shape, b.shape, rigid, points)
+    else:
+        # More than a surface of data may have, as a cylinder on a box.
+        found = touching(a.shape, b.shape, rigid)
+        found = found if type(points) is int and points == len(found) else []
+    return [(PlacedShape(a.frame, on_a), PlacedShape(b.frame, on_b)) for on_a, on_b in found]
 
 
 def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = False) -> int:
@@ -158,8 +163,13 @@ def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = Fal
     points = 1 if points is None else points
     if not _is_count(points):
         raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
+    if points == 1 and isinstance(a, Box) and isinstance(b, Box):
+        raise ModelError(
+            f"{who}: two boxes touch at {len(touching(a, b, rigid))} points, and a single one would jump from "
+            "corner to corner; leave points= out"
+        )
     if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
-        most = len(spots(a, b, rigid)) + len(spots(b, a, rigid))
+        most = len(touching(a, b, rigid))
         of = "points= belongs to surfaces of samples and of patches"
         raise ModelError(
             f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "

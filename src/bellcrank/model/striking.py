@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bellcrank.contact.shapes import Box, Cylinder, Shape
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
@@ -26,14 +27,16 @@ def striking_contacts(
     """One contact for each point at which two shapes may touch; of several they are called "<name> 1" and so on.
 
     points: At how many points at most a surface of data touches at a time, 1 where missing. A capsule, a cylinder or a
-    box touches a plane with its ends, rims or corners, all of them where points is missing, or with its lowest point
-    alone for points=1. pressing: What belongs to the other treatment, and is refused.
+    box touches a plane with its ends, rims or corners, and boxes and capsules each other at several places: all of
+    them where points is missing, or at one point for points=1; a mesh that corners alone span touches a plane with all
+    of them. pressing: What belongs to the other treatment, and is refused.
     """
     who = f"contact {name!r}"
     if pressing:
         raise ModelError(
             f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
         )
+    _check_standing(who, a.shape, b.shape)
     touching = at_spots(points, a, b, rigid=True)
     count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape, rigid=True)
     mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
@@ -50,6 +53,16 @@ def striking_contacts(
     if not touching:
         remember_search(parameters, name, a, b)
     return found
+
+
+def _check_standing(who: str, a: Shape, b: Shape) -> None:
+    """Raise for a cylinder that may stand on a box: no rigid contact follows its rim there."""
+    if any(isinstance(s, Box) for s in (a, b)) and any(isinstance(s, Cylinder) for s in (a, b)):
+        raise ModelError(
+            f"{who}: {type(a).__name__} and {type(b).__name__} may stand on each other, with a rim that no impulsive "
+            f"contact follows; add treatment='continuous', or give the cylinder as a mesh (Sampled.from_mesh) and the "
+            "contact points=8"
+        )
 
 
 __all__ = ["striking_contacts"]

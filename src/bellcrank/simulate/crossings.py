@@ -113,7 +113,7 @@ def leaving_sign(
     Looks at points ever farther from the start until the function has grown steadily, with the first or
     second power of the distance, over three of them: rounding does not do that. The first points are so near
     that even the tiny flights at the end of a bouncing are longer. A function that what was done about the event has
-    made a constant does not leave.
+    made a constant does not leave; one that has jumped over zero, and is farther from it than it moves, has left.
     """
     at_start = g[SAMPLES, event]
     constant = at_start != 0.0
@@ -137,6 +137,8 @@ def leaving_sign(
         if steady >= 2 and moved * value > 0.0:
             break
         before = moved
+    if value * at_start > 0.0 and abs(value - at_start) < abs(at_start):
+        return fraction, value, np.sign(value)
     return fraction, value, np.sign(value - at_start)
 
 

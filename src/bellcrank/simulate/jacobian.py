@@ -17,6 +17,18 @@ Ints = NDArray[np.int64]
 
 
 @part
+def differences(addresses: Ints, ints: Ints, x: Floats, v: Floats, jac: Floats, j: int) -> None:
+    """A column of the Jacobian by differences; Hairer, Wanner, "Solving Ordinary Differential Equations II", IV.8."""
+    step = math.sqrt(2.2e-16 * max(1e-5, abs(v[Y, j])))
+    x[1 + j] = v[Y, j] + step
+    step = x[1 + j] - v[Y, j]
+    rates(addresses, ints, x, v, WORK)
+    x[1 + j] = v[Y, j]
+    for i in range(v.shape[1]):
+        jac[i, j] = (v[WORK, i] - v[F, i]) / step
+
+
+@part
 def jacobian(
     addresses: Ints,
     ints: Ints,
@@ -29,7 +41,9 @@ def jacobian(
 ) -> None:
     """jac = d(rates)/dy at the start of the step. Overwrites WORK.
 
-    `wide` is the scratch of the directional derivative: its input [t, y, p, dt, dy, dp], then its output.
+    `wide` is the scratch of the directional derivative: its input [t, y, p, dt, dy, dp], then its output. Columns that
+    are not numbers are taken by differences of the rates: where a shape is flat, as a superellipsoid at its poles, its
+    contact point has no derivative though the force has.
     """
     n = v.shape[1]
     load(x, reals[T], v, Y)
@@ -44,19 +58,17 @@ def jacobian(
             wide[0, half + 1 + j] = 1.0
             call(addresses[TANGENT], wide[0], wide[1])
             wide[0, half + 1 + j] = 0.0
+            # One sum instead of n tests: infinities and not-a-numbers survive a multiplication by zero.
+            total = 0.0
             for i in range(n):
                 jac[i, j] = wide[1, n + i]
+                total += 0.0 * wide[1, n + i]
+            if total != 0.0:
+                differences(addresses, ints, x, v, jac, j)
         ints[EVALUATIONS] += n
     else:
         for j in range(n):
-            # Hairer, Wanner, "Solving Ordinary Differential Equations II", IV.8
-            step = math.sqrt(2.2e-16 * max(1e-5, abs(v[Y, j])))
-            x[1 + j] = v[Y, j] + step
-            step = x[1 + j] - v[Y, j]
-            rates(addresses, ints, x, v, WORK)
-            x[1 + j] = v[Y, j]
-            for i in range(n):
-                jac[i, j] = (v[WORK, i] - v[F, i]) / step
+            differences(addresses, ints, x, v, jac, j)
     ints[JACOBIANS] += 1
     ints[JACOBIAN_AGE] = 1
 

@@ -9,13 +9,14 @@ Source: Galan, Feehery, Barton (1999), Parametric sensitivity functions for hybr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import ModelError
 from bellcrank.events import ClosingRate, Event, StateEvent, watch_program
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce
@@ -23,7 +24,7 @@ from bellcrank.model.parameters import names_in
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.touch import continuous, touch_events
+from bellcrank.touch import TAKEN_OVER, continuous, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
@@ -98,6 +99,7 @@ class Touches:
         moving = [i for i in known if self.events[i].recorded]
         if not moving:
             return S, new_p
+        self._check_gradual(t, moving, watched())
         F = evaluate(traced.rates, x)
         flow = np.concatenate([[1.0], F, np.zeros(len(p))])
         g = self.program(partition)
@@ -125,6 +127,16 @@ class Touches:
             new_tangents[self.kept.index(place)] = slope
         self.tangents = new_tangents
         return new_S, new_p
+
+    def _check_gradual(self, t: float, moving: Sequence[int], values: Mapping[str, float]) -> None:
+        """Raise where a place of contact appears or is gone at once: when it does, no gap tells."""
+        for i in moving:
+            contact, what = self.events[i].name.rsplit(": ", 1)
+            if what in ("touch", "part") and abs(values[self.events[i].name]) > TAKEN_OVER:
+                raise ModelError(
+                    f"at t = {t:.6g} s contact {contact!r} passes over an edge and hands over to another place; no "
+                    "derivatives go through that. Take differences of runs instead, or end the run before"
+                )
 
 
 def begun_at(mechanism: Mechanism) -> Mechanism:

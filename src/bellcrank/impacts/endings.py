@@ -1,0 +1,93 @@
+"""What becomes of lasting contacts that let go, slip or stick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.impacts.modes import Mode
+from bellcrank.mechanism import State
+
+if TYPE_CHECKING:
+    from bellcrank.impacts.segment import Segment
+
+Array = NDArray[np.float64]
+
+MOMENTS = (1e-6, 1e-5, 1e-4)
+"""How far ahead it may show which of the contacts that share let go or slip, over the unit of time."""
+NEARLY = 1e-7
+"""Longest time to the end of slip in space from where it is near, over the unit of time."""
+
+
+def _at_rest(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p: Array) -> State:
+    """With the speeds at the end of slip in space: it is watched at a speed that is not quite zero."""
+    stopped = [name for name, what in ended if what == "stick"]
+    if not stopped or segment.contacts.tangents == 1:
+        return state
+    forces = segment.lasting()
+    number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
+    near = NEARLY * forces.pairs[number].time
+    y = segment.machine.pack(state.q, state.u)
+    rates = segment.rates(np.concatenate([[state.t], y, p]))[: len(y)]
+    slips = [
+        forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy() for dt in (0.0, near)
+    ]
+    change = (slips[1] - slips[0]) / near
+    left = -float(slips[0] @ change) / max(float(change @ change), 1e-300)
+    if not 0.0 < left < near:
+        return state
+    # Positions stay with the clock: what they would gain they gain afterwards.
+    return State(state.t, state.q, segment.full_state(segment.machine, state.t, y + left * rates, p).u)
+
+
+def ahead_of(segment: Segment, t: float, y: Array, p: Array) -> State:
+    """The state a moment later, as the present contacts have it; the first at which something has changed."""
+    rates = segment.rates(np.concatenate([[t], y, p]))[: len(y)]
+    unit = min(pair.time for pair in segment.contacts.pairs if pair.contact.name in segment.modes)
+    for moment in (unit * part for part in MOMENTS):
+        ahead = segment.full_state(segment.machine, t + moment, y + moment * rates, p)
+        if not segment.contacts.lasts(segment.modes, ahead, p):
+            break
+    return ahead
+
+
+def changed(
+    segment: Segment, state: State, ended: Sequence[tuple[str, str]], p: Array, ahead: State | None = None
+) -> tuple[State, dict[str, Mode]]:
+    """State and modes after contacts let go, slip or stick."""
+    modes = dict(segment.modes)
+    state = _at_rest(segment, state, ended, p)
+    if ahead is not None:
+        # At the instant itself the forces that vanish do not show whether others take over.
+        after, settled = segment.contacts.settle(list(modes), ahead, p)
+        if after is not ahead:
+            return replace(after, t=state.t), settled
+        # Only what lets go is told by the forces alone: how contacts share tells what slips.
+        return state, settled if len(settled) < len(modes) else modes
+    if any(what == "release" and not segment.modes[name].sticking for name, what in ended):
+        # The force of a contact that slides also changes its sign where it has grown beyond all bounds.
+        after, settled = segment.contacts.settle(list(modes), state, p)
+        if after is not state:
+            return after, settled
+    for name, what in ended:
+        if what == "release":
+            modes.pop(name, None)
+        elif what == "slip":
+            forces = segment.lasting()
+            x = np.concatenate([[state.t], state.q, state.u[list(segment.machine.partition.independent)], p])
+            at = {pair.contact.name: f for pair, (f, _) in zip(forces.pairs, forces.at(x), strict=True)}
+            away = -at[name][1:] / np.linalg.norm(at[name][1:])
+            toward = tuple(float(x) for x in away) if len(away) > 1 else ()
+            modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0, toward=toward)
+    stopped = [name for name, what in ended if what == "stick" and name in modes]
+    if stopped:
+        state, settled = segment.contacts.settle(list(modes), state, p, stopped)
+        modes |= settled
+    return state, modes
+
+
+__all__ = ["ahead_of", "changed"]
