@@ -17,6 +17,7 @@ from bellcrank.contact.meeting_layout import (
     MOST_POINTS,
     SEVERAL,
     SLOT,
+    UNFOLLOWED,
 )
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
@@ -121,7 +122,8 @@ class SheetMeeting:
             if len(found) >= points and any(place.leads[1] > CLEARLY for place in found):
                 # Some of them lead into other sheets, and more may be there.
                 came, found = self._on_sheet(part, points, min(points + 2 * SPARE, MOST_POINTS), known)
-            if came not in (FOUND, IS_BEHIND):
+            # Spare points are not followed from search to search.
+            if came not in (FOUND, IS_BEHIND, UNFOLLOWED):
                 doubts[part] = came
             self.clearance = min(self.clearance, meeting.clearance)
             places += found
@@ -129,7 +131,7 @@ class SheetMeeting:
         for part, came in doubts.items():
             # Of a sheet all whose points lead into others nothing touches.
             if any(place.part == part for place in chosen) or not any(place.part == part for place in places):
-                self.elsewhere = self.meetings[part].elsewhere
+                self.elsewhere, self.last = self.meetings[part].elsewhere, self.meetings[part].last
                 return came
         chosen.sort(key=lambda place: (not (place.known and place.row[0] < 0.0), place.row[0]))
         for place in chosen[points:]:
