@@ -234,6 +234,8 @@ def refined(
                     A12 = L12
                     A21 = L21
                     A22 = L22
+                else:
+                    forget(pad, LEARNT)
                 determinant = A11 * A22 - A12 * A21
                 regular = determinant > 0.0 and A11 + A22 > 0.0
                 if regular:
