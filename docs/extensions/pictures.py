@@ -152,6 +152,13 @@ def _laws(module: dict[str, Any]) -> Any:
     return curves(asked, lines, "restitution asked", "restitution delivered")
 
 
+def _gears(module: dict[str, Any]) -> Any:
+    run = module["turning"](module["gear_pair"](), 0.05, 1001, 0.0)
+    forces = {k: run[f"mesh {k}.normal_force"] for k in range(1, 5)}
+    lines = {f"contact point {k}": force for k, force in forces.items() if force.any()}
+    return curves(1e3 * run.time, lines, "time [ms]", "force on a tooth [N]")
+
+
 def _link(module: dict[str, Any]) -> Any:
     strikes = [module["with_all_elements"](), module["in_a_mechanism"](12)]
     return lambda path: module["draw"](strikes, path)
@@ -185,6 +192,7 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "events": _events,
     "four_bar_full_turn": _four_bar,
     "full_car_bump": _car,
+    "gear_pair": _gears,
     "impacts": _impacts,
     "impacts_of_paper_a": _paper_a,
     "parameter_sweep": _sweep,
