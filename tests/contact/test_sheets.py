@@ -15,6 +15,7 @@ from bellcrank import System
 from bellcrank.contact import Box, Capsule, Cylinder, Ellipsoid, Plane, Sampled, Shape, Solid, Sphere
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.sheets import Sheets
+from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
 
 Array = NDArray[np.float64]
@@ -60,6 +61,18 @@ def test_ball_is_as_far_from_sides_edges_and_corners_as_the_closed_form_says(nam
         looked += 1
         found = pair.contacts(EYE, c, 3)[0]
         assert min(f.gap for f in found) == pytest.approx(far - 0.02, abs=1e-12)
+
+
+def test_a_side_that_was_not_followed_does_not_begin_with_a_force() -> None:
+    """In the hollow of an angle iron a ball touches one leg, then is within the other all at once."""
+    ball = Sphere(0.02)
+    pair = SampledPair(Sheets.against(Sampled.from_mesh(*angle_iron()), ball), ball)
+    on_one = pair.contacts(EYE, np.array([0.18, 0.1, 0.07]), 2)[0]
+    assert on_one[0].gap == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ModelError, match="overlap already"):
+        pair.contacts(EYE, np.array([0.0995, 0.18, 0.07]), 2, list(on_one))
+    near = pair.contacts(EYE, np.array([0.1005, 0.18, 0.07]), 2, list(on_one))[0]
+    assert min(f.gap for f in near) == pytest.approx(5e-4, abs=1e-12)
 
 
 def tetrahedron() -> trimesh.Trimesh:

@@ -19,8 +19,10 @@ from bellcrank.contact.meeting_layout import (
     SLOT,
     UNFOLLOWED,
 )
+from bellcrank.contact.overlooked import SUDDEN
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
+from bellcrank.contact.several import NEAR
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.sheets import Sheets, least_radius
 
@@ -139,6 +141,10 @@ class SheetMeeting:
                 self.elsewhere = place.row[4:7]
                 return SEVERAL
             self.clearance = min(self.clearance, max(float(place.row[0]), LEAST * self.surface.spacing))
+        sudden = next((place for place in chosen[:points] if self._sudden(place, points)), None)
+        if sudden is not None:
+            self.elsewhere = sudden.row[4:7]
+            return UNFOLLOWED
         for place in chosen[:points]:
             self._take(place, points)
             self._come_back(place)
@@ -162,6 +168,13 @@ class SheetMeeting:
         came = meeting.search(each)
         rows = [k for k in range(each) if meeting.kept[each + k, 0] >= 0]
         return came, [self._place(part, each + k, k, k < points and part in known[k]) for k in rows]
+
+    def _sudden(self, place: _Place, points: int) -> bool:
+        """Whether a contact point is deep already though none was near before; of the first search nothing is said."""
+        before = [self.slots[k, 4:7] for k in range(points) if self.kept[k, 0] >= 0]
+        if not before or place.known or not place.row[0] < -SUDDEN * self.surface.spacing:
+            return False
+        return min(float(np.linalg.norm(x - place.row[4:7])) for x in before) > NEAR * self.surface.spacing
 
     def follow(self, k: int) -> int:
         """Bring the point that was put into a slot up to date; FOUND, LOST, or BEYOND where another search is due."""
