@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
-from tests.contact.test_conserved import LAIN, closed_cylinder, off, torus, touches
-from tests.contact.test_several import box, dumbbell
 
 from bellcrank.contact import Sampled, Sphere
 from bellcrank.contact.parametric import Parametric
@@ -15,7 +15,9 @@ from bellcrank.errors import ModelError
 from bellcrank.model import System
 from bellcrank.result.result import Result
 from bellcrank.simulate import SimulationError
+from contact.test_conserved import LAIN, closed_cylinder, off, torus, touches
 from contact.test_patched_meeting import ring_net
+from contact.test_several import box, dumbbell
 
 KEPT = 2e-5
 """Of the energy: what runs of this tolerance may lose."""
@@ -94,7 +96,7 @@ def test_what_tumbles_keeps_its_energy_or_tells(name: str, points: int) -> None:
         try:
             run = thrown(SHAPES[name](), points, seed)
         except SimulationError as error:
-            assert "give the contact more points" in str(error)  # noqa: PT017
+            assert re.search("give the contact more points|a contact of its own", str(error))  # noqa: PT017
             continue
         through += 1
         assert touches(run) > 1

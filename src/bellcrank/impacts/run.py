@@ -31,6 +31,7 @@ from bellcrank.impacts.timing import Timing
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.result.result import Result
 from bellcrank.simulate import Options, SimulationError
+from bellcrank.simulate.failures import CallError
 from bellcrank.watching import Watch
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ def drive(
             except SimulationError as error:
                 whole.add(run, error.result)  # type: ignore[attr-defined]
                 error.result = whole.joined()  # type: ignore[attr-defined]
-                _explain(error, run)
+                if not isinstance(error, CallError):
+                    _explain(error, run)
                 raise
             standing = None
             whole.add(run, piece)

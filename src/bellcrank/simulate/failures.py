@@ -53,8 +53,7 @@ class CallError(SimulationError):
             self.why = " ".join([f"{type(problem).__name__}: {problem}", *getattr(problem, "__notes__", ())])
         BellcrankError.__init__(
             self,
-            f"simulation stopped at t = {time:.9g} s: {self.why} "
-            f"(The error carries the {len(trajectory.t)} outputs before.)",
+            f"simulation stopped at t = {time:.9g} s: {self.why} (Earlier outputs: error.result.)",
         )
 
 
