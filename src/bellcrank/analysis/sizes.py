@@ -132,6 +132,12 @@ def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array 
     The size of a length is that of the bodies its joint moves; that of the mechanism where nothing is told of theirs.
     None where all multipliers are one, where there are no lengths.
     """
+    present = tuple(parameter.value for parameter in mechanism.system.parameters.values())
+    key = ("tolerance scales", partition, present)
+    return mechanism.once(key, lambda: _tolerance_scales(mechanism, partition))
+
+
+def _tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array | None, Array | None]:
     linkage, system = mechanism.linkage, mechanism.system
     of_body, whole = body_sizes(system), extent(system, moving=True)
     scale = max(small(size(system)), size(system) / COUNTED)
