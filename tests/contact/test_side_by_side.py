@@ -316,6 +316,10 @@ def test_what_cannot_be_is_said() -> None:
         on(BOX, BOX, (0, 0, 1), points=1)
     with pytest.raises(ModelError, match=r"Box and Cylinder may stand on each other.*treatment='continuous'"):
         on(BOX, DRUM, (0, 0, 1))
+    for lying in (DRUM, ROD):
+        with pytest.raises(ModelError, match=r"may lie along each other.*treatment='continuous'.*points=1"):
+            on(DRUM, lying, (0, 0, 1))
+        assert len(on(DRUM, lying, (0, 0, 1), points=1).contacts) == 1
     with pytest.raises(ModelError, match=r"Box and Capsule touch at 3 points; give points=3, or points=1"):
         on(BOX, ROD, (0, 0, 1), points=2)
 

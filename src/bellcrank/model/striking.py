@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bellcrank.contact.shapes import Box, Cylinder, Shape
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
@@ -36,7 +36,7 @@ def striking_contacts(
         raise ModelError(
             f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
         )
-    _check_standing(who, a.shape, b.shape)
+    _check_standing(who, a.shape, b.shape, points)
     touching = at_spots(points, a, b, rigid=True)
     count = len(touching) if touching else count_of_points(who, points, a.shape, b.shape, rigid=True)
     mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
@@ -55,13 +55,21 @@ def striking_contacts(
     return found
 
 
-def _check_standing(who: str, a: Shape, b: Shape) -> None:
-    """Raise for a cylinder that may stand on a box: no rigid contact follows its rim there."""
-    if any(isinstance(s, Box) for s in (a, b)) and any(isinstance(s, Cylinder) for s in (a, b)):
+def _check_standing(who: str, a: Shape, b: Shape, points: int | None) -> None:
+    """Raise for a cylinder that may stand or lie on another body: no rigid contact follows its rim there."""
+    shapes = {type(a), type(b)}
+    if Cylinder not in shapes or not shapes <= {Box, Capsule, Cylinder}:
+        return
+    pair = f"{who}: {type(a).__name__} and {type(b).__name__}"
+    if Box in shapes:
         raise ModelError(
-            f"{who}: {type(a).__name__} and {type(b).__name__} may stand on each other, with a rim that no impulsive "
-            f"contact follows; add treatment='continuous', or give the cylinder as a mesh (Sampled.from_mesh) and the "
-            "contact points=8"
+            f"{pair} may stand on each other, with a rim that no impulsive contact follows; add "
+            "treatment='continuous', or give the cylinder as a mesh (Sampled.from_mesh) and the contact points=8"
+        )
+    if points is None:
+        raise ModelError(
+            f"{pair} may lie along each other, where a single point would jump from end to end; add "
+            "treatment='continuous', which follows several, or points=1 where they only strike crosswise"
         )
 
 
