@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
@@ -96,7 +94,7 @@ def test_what_tumbles_keeps_its_energy_or_tells(name: str, points: int) -> None:
         try:
             run = thrown(SHAPES[name](), points, seed)
         except SimulationError as error:
-            assert re.search("give the contact more points|a contact of its own", str(error))  # noqa: PT017
+            assert "give the contact more points" in str(error)  # noqa: PT017
             continue
         through += 1
         assert touches(run) > 1

@@ -197,8 +197,8 @@ class SampledPair:
         if came == ENDED:
             raise ModelError(
                 f"at ({place}) of the surface a contact point that presses comes to its end, as where two of them run "
-                "together into one place, and their force would jump; divide the surface, and give each part a contact "
-                "of its own"
+                "together into one place, and their force would jump; give the contact more points "
+                f"(up to points={MOST_POINTS}), or divide the surface, and give each part a contact of its own"
             )
         if came == SEVERAL:
             raise ModelError(
