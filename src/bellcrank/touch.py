@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analysis.sizes import contact_length
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.errors import ModelError
 from bellcrank.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 Revise = Callable[["State", Array, Watched], None]
 
 TAKEN_OVER = 1e-9
-"""Overlap at a touch [m] from which on the gap has not fallen to zero but jumped."""
+"""Overlap at a touch, over the size of the smaller body, from which on the gap has not fallen to zero but jumped."""
 
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
@@ -133,6 +134,11 @@ def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
     return found
 
 
+def taken_over(mechanism: Mechanism, force: ContactForce) -> float:
+    """The overlap [m] beyond which a place of contact has taken over from another one."""
+    return TAKEN_OVER * contact_length(mechanism.system, force.contact)
+
+
 def _nothing(state: State, p: Array, watched: Watched) -> None:
     """The step begins anew, no more."""
 
@@ -146,10 +152,11 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
     if not names:
         return _nothing
     place = mechanism.mechanics.parameters.index(names[0])
+    jumped = taken_over(mechanism, force)
 
     def revise(state: State, p: Array, watched: Watched) -> None:
         now = watched()
-        if now[f"{force.name}: touch"] < -TAKEN_OVER:
+        if now[f"{force.name}: touch"] < -jumped:
             return
         # The event function is the rate of the gap.
         p[place] = max(-now[f"{force.name}: rate"], force.slowest)
@@ -157,4 +164,12 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
     return revise
 
 
-__all__ = ["begun", "continuous", "followed", "gap_program", "refuse_continuous", "touch_events"]
+__all__ = [
+    "begun",
+    "continuous",
+    "followed",
+    "gap_program",
+    "refuse_continuous",
+    "taken_over",
+    "touch_events",
+]

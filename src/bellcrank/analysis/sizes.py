@@ -30,6 +30,8 @@ FAR = 1e3
 """Coordinates [m] from which on lengths are resolved less finely, in proportion: rounding is 1e-13 m there."""
 
 
+ROUNDED = 2e-5
+"""Part of the coordinates [m] below which nothing is resolved by what is small against a length."""
 ENDLESS = 1e100
 """Radius [m] around shapes without end, as planes."""
 
@@ -111,6 +113,17 @@ def body_sizes(system: System) -> dict[str, float]:
 def size(system: System) -> float:
     """How large the largest body is, or the mechanism where nothing is told of its bodies [m]; wherever it is."""
     return max(body_sizes(system).values(), default=0.0) or extent(system, moving=True)
+
+
+def contact_length(system: System, contact: Contact) -> float:
+    """What is small where two bodies touch is small against this [m]: the size of the smaller one."""
+    sizes = body_sizes(system)
+    smaller = min((sizes[b] for b in _names(contact) if sizes.get(b)), default=0.0)
+    return max(smaller or extent(system, moving=True) or 1.0, ROUNDED * reach(system))
+
+
+def _names(contact: Contact) -> tuple[str, str]:
+    return contact.a.frame.body.name, contact.b.frame.body.name
 
 
 def touching(system: System) -> list[Contact]:

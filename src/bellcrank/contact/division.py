@@ -30,6 +30,8 @@ LONGEST = 1.42
 """Of edges over the distance of samples: the diagonal of a square, and a little for rounding."""
 FINER = 0.75
 """Edges of about the same length are halved together, from the longest on."""
+ALIKE = 1e-9
+"""Part of a square of a length by which it may differ from another and be as long."""
 STEEP = 0.5
 """Cosine between an edge and a tangent plane below which the normal tells nothing of it."""
 ROUNDS = 200
@@ -241,9 +243,9 @@ class _Division:
         two = count == 2
         short = np.zeros(len(turn), np.bool_)
         q = six[two]
-        short[two] = ((p[q[:, 0]] - p[q[:, 4]]) ** 2).sum(axis=1) <= ((p[q[:, 3]] - p[q[:, 2]]) ** 2).sum(
-            axis=1
-        )
+        # Diagonals of squares are equal but for rounding, which must not tell one size of a mesh from another.
+        one, other = (((p[q[:, a]] - p[q[:, b]]) ** 2).sum(axis=1) for a, b in ((0, 4), (3, 2)))
+        short[two] = one <= other * (1.0 + ALIKE)
         parts = []
         for chosen, table in (
             (count == 0, ((0, 1, 2, 0, 1, 2),)),

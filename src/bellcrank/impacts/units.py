@@ -12,27 +12,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bellcrank.analysis.sizes import body_sizes, extent, reach
+from bellcrank.analysis.sizes import body_sizes, contact_length
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.links import LinkKind
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
 
-ROUNDED = 2e-5
-"""Part of the coordinates [m] below which nothing is resolved by what is small against a length."""
-
 
 def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
     """The contacts of a mechanism on its links, in their units."""
     system = mechanism.system
-    sizes, least = body_sizes(system), ROUNDED * reach(system)
     gravity, moving = float(np.linalg.norm(mechanism.linkage.gravity)), _moving(mechanism)
     found = []
     for contact in system.contacts.values():
-        bodies = (contact.a.frame.body.name, contact.b.frame.body.name)
-        smaller = min((sizes[name] for name in bodies if sizes.get(name)), default=0.0)
-        length = max(smaller or extent(system, moving=True) or 1.0, least)
+        length = contact_length(system, contact)
         speed = math.sqrt(gravity * length) or moving or length
         found.append(replace(ContactPair.of(contact, mechanism.linkage), length=length, speed=speed))
     return tuple(found)
