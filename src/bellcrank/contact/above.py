@@ -36,10 +36,10 @@ from bellcrank.contact.meeting_layout import (
     TURNS_A,
 )
 from bellcrank.contact.pieces import REACH, RIM
-from bellcrank.contact.settling import turned
 from bellcrank.contact.smooth import FLAT, ROUND, SURFACE
 from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, ON_RIM, WIDTH_A
 from bellcrank.contact.tree_queue import queued, unqueued
+from bellcrank.contact.turning import turned
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from bellcrank.contact.patch_points import BENDS, BEYOND_BY, OVER, PATCHED, STATE, WAY
 from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
 from bellcrank.contact.pieces import PAD
-from bellcrank.contact.settling import bending, tangents, turned, turned_back
+from bellcrank.contact.settling import bending, tangents
+from bellcrank.contact.turning import turned, turned_back
 from bellcrank.simulate.compiled import call_unit, part
 from bellcrank.simulate.vocabulary import call_at
 

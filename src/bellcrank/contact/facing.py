@@ -43,6 +43,7 @@ from bellcrank.contact.pieces import COVER, REACH, RIM
 from bellcrank.contact.rim_numbers import CLOSED, beyond_sample, same_way
 from bellcrank.contact.tree import AXIS, BALL
 from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, LOOKED, WIDTH_A
+from bellcrank.contact.turning import turned_back
 from bellcrank.simulate.compiled import part
 
 if TYPE_CHECKING:
@@ -142,12 +143,7 @@ def faces(
     """
     leaves = header[LEAVES_B]
     seen(given, nodes_a, k, pad, SPOT)
-    x = nodes_a[k, AXIS]
-    y = nodes_a[k, AXIS + 1]
-    z = nodes_a[k, AXIS + 2]
-    ax = given[0] * x + given[3] * y + given[6] * z
-    ay = given[1] * x + given[4] * y + given[7] * z
-    az = given[2] * x + given[5] * y + given[8] * z
+    ax, ay, az = turned_back(given, nodes_a[k, AXIS], nodes_a[k, AXIS + 1], nodes_a[k, AXIS + 2])
     top = base + 1
     stack[base] = 0
     while top > base:

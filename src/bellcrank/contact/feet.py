@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.curving import POINT, VALUES, smooth_bending
 from bellcrank.contact.meeting_layout import AWAY, BEND, FOOT, RADIUS, SLOPE
-from bellcrank.contact.settling import tangents, turned
+from bellcrank.contact.settling import tangents
 from bellcrank.contact.smooth import DISTANCE, GAUGE, SURFACE
 from bellcrank.contact.tree_heights import reach_towards
 from bellcrank.contact.tree_layout import KIND
+from bellcrank.contact.turning import turned
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
 

@@ -28,6 +28,7 @@ from bellcrank.contact.tree import BALL
 from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, WIDTH_A
 from bellcrank.contact.tree_nearest import nearest_in_b
 from bellcrank.contact.tree_queue import queued, unqueued
+from bellcrank.contact.turning import brought_back
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
 
@@ -43,12 +44,10 @@ NEARLY = 0.02
 @part
 def seen_at(given: Floats, px: float, py: float, pz: float, pad: Floats, at: int) -> None:
     """A place in the frame of the surface, in that of the other shape."""
-    x = px - given[9]
-    y = py - given[10]
-    z = pz - given[11]
-    pad[at] = given[0] * x + given[3] * y + given[6] * z
-    pad[at + 1] = given[1] * x + given[4] * y + given[7] * z
-    pad[at + 2] = given[2] * x + given[5] * y + given[8] * z
+    x, y, z = brought_back(given, px, py, pz)
+    pad[at] = x
+    pad[at + 1] = y
+    pad[at + 2] = z
 
 
 @part

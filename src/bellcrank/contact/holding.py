@@ -30,9 +30,10 @@ from bellcrank.contact.pieces import RIM
 from bellcrank.contact.rims import ALONG, FOLLOWED
 from bellcrank.contact.rims import BEND as RIM_BEND
 from bellcrank.contact.rims import OUT as OUT_OF_RIM
-from bellcrank.contact.settling import bending, tangents, turned, turned_back
+from bellcrank.contact.settling import bending, tangents
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
+from bellcrank.contact.turning import turned, turned_back
 from bellcrank.simulate.compiled import part
 from bellcrank.simulate.vocabulary import call_at
 

@@ -26,7 +26,8 @@ from bellcrank.contact.patch_points import PADDED
 from bellcrank.contact.pieces import MIDDLES, RIM, SLOPES
 from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
 from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim
-from bellcrank.contact.settling import between_points, settle, tangents, turned, turned_back
+from bellcrank.contact.settling import between_points, settle, tangents
+from bellcrank.contact.turning import turned, turned_back
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import NORMAL, RIM
 from bellcrank.contact.rims import ALONG, BEND, FOLLOWED, NOTCH, OUT, SIDE, WEIGHT
-from bellcrank.contact.settling import NEAR_SAMPLE, SPARE, turned
+from bellcrank.contact.settling import NEAR_SAMPLE, SPARE
+from bellcrank.contact.turning import turned
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]

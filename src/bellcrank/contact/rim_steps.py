@@ -33,7 +33,8 @@ from bellcrank.contact.rim_numbers import (
     rim_numbers,
     seen_from_first,
 )
-from bellcrank.contact.settling import between_points, tangents, turned, turned_back
+from bellcrank.contact.settling import between_points, tangents
+from bellcrank.contact.turning import turned, turned_back
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import BACK, BENT, NORMAL, REACH, WEIGHT
 from bellcrank.contact.tree import BALL
+from bellcrank.contact.turning import turned
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -246,26 +247,6 @@ def tangents(nx: float, ny: float, nz: float) -> tuple[float, float, float, floa
 
 
 @part
-def turned_back(given: Floats, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A direction of the surface's frame in the other's."""
-    return (
-        given[0] * x + given[3] * y + given[6] * z,
-        given[1] * x + given[4] * y + given[7] * z,
-        given[2] * x + given[5] * y + given[8] * z,
-    )
-
-
-@part
-def turned(given: Floats, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A direction of the other's frame in the surface's."""
-    return (
-        given[0] * x + given[1] * y + given[2] * z,
-        given[3] * x + given[4] * y + given[5] * z,
-        given[6] * x + given[7] * y + given[8] * z,
-    )
-
-
-@part
 def between_points(given: Floats, pad: Floats, a: int, b: int) -> tuple[float, float, float]:
     """The way from the surface's point at pad[a + 4] to the other's at pad[b + 4], in the surface's frame."""
     x, y, z = turned(given, pad[b + 4], pad[b + 5], pad[b + 6])
@@ -280,6 +261,4 @@ __all__ = [
     "nearest_of",
     "settle",
     "tangents",
-    "turned",
-    "turned_back",
 ]

@@ -56,9 +56,10 @@ from bellcrank.contact.pieces import RIM as ON_RIM
 from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rim_numbers import CLOSED
-from bellcrank.contact.settling import bending, tangents, turned_back
+from bellcrank.contact.settling import bending, tangents
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
+from bellcrank.contact.turning import turned_back
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]

@@ -28,11 +28,12 @@ from bellcrank.contact.pieces import (
     WIDTH_B,
 )
 from bellcrank.contact.refinement import FOUND, refined
-from bellcrank.contact.settling import nearest_of, turned_back
+from bellcrank.contact.settling import nearest_of
 from bellcrank.contact.tree_bounds import least
 from bellcrank.contact.tree_layout import AXIS, BALL
 from bellcrank.contact.tree_pairs import measured, seen_from_b
 from bellcrank.contact.tree_queue import queued, unqueued
+from bellcrank.contact.turning import turned_back
 from bellcrank.simulate.compiled import part
 
 if TYPE_CHECKING:

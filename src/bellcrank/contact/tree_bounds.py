@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.pieces import ACROSS, CONE, DEEP, WIDE_TOP
 from bellcrank.contact.tree_heights import SQUARE, reaches
 from bellcrank.contact.tree_layout import AXIS, BALL, BEND, DRUM, HALF, RADIUS, TOP
+from bellcrank.contact.turning import turned
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -27,12 +28,10 @@ def least(nodes_a: Floats, i: int, nodes_b: Floats, j: int, given: Floats, bound
     Along any direction m that makes sharp angles with all normals of b's node, a sample p at the height h above the
     point f of a quadric has m . (p - f) = h m . n; so what parts the nodes along m bounds heights also below zero.
     """
-    x = nodes_b[j, 0]
-    y = nodes_b[j, 1]
-    z = nodes_b[j, 2]
-    dx = given[0] * x + given[1] * y + given[2] * z + given[9] - nodes_a[i, 0]
-    dy = given[3] * x + given[4] * y + given[5] * z + given[10] - nodes_a[i, 1]
-    dz = given[6] * x + given[7] * y + given[8] * z + given[11] - nodes_a[i, 2]
+    x, y, z = turned(given, nodes_b[j, 0], nodes_b[j, 1], nodes_b[j, 2])
+    dx = x + given[9] - nodes_a[i, 0]
+    dy = y + given[10] - nodes_a[i, 1]
+    dz = z + given[11] - nodes_a[i, 2]
     square = dx * dx + dy * dy + dz * dz
     ball_a = nodes_a[i, BALL]
     ball_b = nodes_b[j, BALL] + nodes_b[j, ACROSS]
@@ -45,12 +44,7 @@ def least(nodes_a: Floats, i: int, nodes_b: Floats, j: int, given: Floats, bound
     ax = nodes_a[i, AXIS]
     ay = nodes_a[i, AXIS + 1]
     az = nodes_a[i, AXIS + 2]
-    x = nodes_b[j, AXIS]
-    y = nodes_b[j, AXIS + 1]
-    z = nodes_b[j, AXIS + 2]
-    bx = given[0] * x + given[1] * y + given[2] * z
-    by = given[3] * x + given[4] * y + given[5] * z
-    bz = given[6] * x + given[7] * y + given[8] * z
+    bx, by, bz = turned(given, nodes_b[j, AXIS], nodes_b[j, AXIS + 1], nodes_b[j, AXIS + 2])
     # By the sum of the axes, half of which is the sine of half their angle from being opposed: exact where they are.
     x = ax + bx
     y = ay + by

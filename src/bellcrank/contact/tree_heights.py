@@ -37,10 +37,8 @@ SQUARE = 0.1
 
 
 @part
-def height(given: Floats, kind: int, x: float, y: float, z: float) -> float:
-    """How far a point of a's frame lies above the other body: a plane, or a segment with a radius around it."""
-    if kind == PLANE:
-        return given[OTHER] * x + given[OTHER + 1] * y + given[OTHER + 2] * z - given[OTHER + 3]  # type: ignore[no-any-return]
+def from_segment(given: Floats, x: float, y: float, z: float) -> tuple[float, float, float, float]:
+    """The way from the nearest point of a segment, and the square of half its length, which is zero for a ball."""
     dx = x - given[OTHER]
     dy = y - given[OTHER + 1]
     dz = z - given[OTHER + 2]
@@ -53,6 +51,15 @@ def height(given: Floats, kind: int, x: float, y: float, z: float) -> float:
         dx -= along * ux
         dy -= along * uy
         dz -= along * uz
+    return dx, dy, dz, square
+
+
+@part
+def height(given: Floats, kind: int, x: float, y: float, z: float) -> float:
+    """How far a point of a's frame lies above the other body: a plane, or a segment with a radius around it."""
+    if kind == PLANE:
+        return given[OTHER] * x + given[OTHER + 1] * y + given[OTHER + 2] * z - given[OTHER + 3]  # type: ignore[no-any-return]
+    dx, dy, dz, _ = from_segment(given, x, y, z)
     return math.sqrt(dx * dx + dy * dy + dz * dz) - given[OTHER + 6]  # type: ignore[no-any-return]
 
 
@@ -102,18 +109,7 @@ def node_height(given: Floats, kind: int, nodes: Floats, k: int) -> float:
     if kind == PLANE:
         below = reach(nodes, k, given[OTHER], given[OTHER + 1], given[OTHER + 2])
         return height(given, kind, x, y, z) - below
-    dx = x - given[OTHER]
-    dy = y - given[OTHER + 1]
-    dz = z - given[OTHER + 2]
-    ux = given[OTHER + 3]
-    uy = given[OTHER + 4]
-    uz = given[OTHER + 5]
-    square = ux * ux + uy * uy + uz * uz
-    if square > 0.0:
-        along = min(1.0, max(-1.0, (dx * ux + dy * uy + dz * uz) / square))
-        dx -= along * ux
-        dy -= along * uy
-        dz -= along * uz
+    dx, dy, dz, square = from_segment(given, x, y, z)
     size = math.sqrt(dx * dx + dy * dy + dz * dz)
     if not size > 0.0:
         return -given[OTHER + 6] - nodes[k, BALL]  # type: ignore[no-any-return]

@@ -19,6 +19,7 @@ from bellcrank.contact.tree import AXIS, BALL, HALF
 from bellcrank.contact.tree_heights import SQUARE, reach, reach_towards
 from bellcrank.contact.tree_layout import BOUND, LEAVES_A, LEAVES_B, LOOKED, ROOM, WIDTH_A, WIDTH_B
 from bellcrank.contact.tree_queue import queued, unqueued
+from bellcrank.contact.turning import brought_back, turned, turned_back
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -46,9 +47,7 @@ def apart(
     y: float, z: float,
 ) -> float:  # fmt: skip
     """How far two nodes lie apart along the unit vector (x, y, z) from a to b, their centres by (dx, dy, dz)."""
-    bx = given[0] * x + given[3] * y + given[6] * z
-    by = given[1] * x + given[4] * y + given[7] * z
-    bz = given[2] * x + given[5] * y + given[8] * z
+    bx, by, bz = turned_back(given, x, y, z)
     way = x * dx + y * dy + z * dz
     return way - reach_towards(nodes_a, i, x, y, z) - reach_towards(nodes_b, j, -bx, -by, -bz)
 
@@ -79,12 +78,7 @@ def between(
     ax = nodes_a[i, AXIS]
     ay = nodes_a[i, AXIS + 1]
     az = nodes_a[i, AXIS + 2]
-    x = nodes_b[j, AXIS]
-    y = nodes_b[j, AXIS + 1]
-    z = nodes_b[j, AXIS + 2]
-    bx = given[0] * x + given[1] * y + given[2] * z
-    by = given[3] * x + given[4] * y + given[5] * z
-    bz = given[6] * x + given[7] * y + given[8] * z
+    bx, by, bz = turned(given, nodes_b[j, AXIS], nodes_b[j, AXIS + 1], nodes_b[j, AXIS + 2])
     x = ax - bx
     y = ay - by
     z = az - bz
@@ -318,24 +312,14 @@ def near_samples(
         top -= 1
         k = stack[top]
         # The ball of the node, seen from b: is any sample of b near enough?
-        x = nodes_a[k, 0] - given[9]
-        y = nodes_a[k, 1] - given[10]
-        z = nodes_a[k, 2] - given[11]
-        bx = given[0] * x + given[3] * y + given[6] * z
-        by = given[1] * x + given[4] * y + given[7] * z
-        bz = given[2] * x + given[5] * y + given[8] * z
+        bx, by, bz = brought_back(given, nodes_a[k, 0], nodes_a[k, 1], nodes_a[k, 2])
         pad[4] = given[BOUND] + nodes_a[k, BALL]
         if nearest_in_b(header, given, bx, by, bz, points_b, nodes_b, stack, top + 2, pad) < 0:
             continue
         if k >= leaves - 1:
             j = k - (leaves - 1)
             for i in range(j * width, (j + 1) * width):
-                x = points_a[i, 0] - given[9]
-                y = points_a[i, 1] - given[10]
-                z = points_a[i, 2] - given[11]
-                bx = given[0] * x + given[3] * y + given[6] * z
-                by = given[1] * x + given[4] * y + given[7] * z
-                bz = given[2] * x + given[5] * y + given[8] * z
+                bx, by, bz = brought_back(given, points_a[i, 0], points_a[i, 1], points_a[i, 2])
                 pad[4] = given[BOUND]
                 near = nearest_in_b(header, given, bx, by, bz, points_b, nodes_b, stack, top + 2, pad)
                 if near >= 0:

@@ -39,6 +39,7 @@ from bellcrank.contact.pieces import (
 from bellcrank.contact.tree_bounds import least, out_of_reach
 from bellcrank.contact.tree_layout import BALL
 from bellcrank.contact.tree_queue import queued, unqueued
+from bellcrank.contact.turning import brought_back, turned_back
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -61,12 +62,10 @@ EQUAL = 1e-9
 @part
 def seen_from_b(given: Floats, table: Floats, p: int, pad: Floats) -> None:
     """A sample of a in the frame of b."""
-    x = table[p, 0] - given[9]
-    y = table[p, 1] - given[10]
-    z = table[p, 2] - given[11]
-    pad[0] = given[0] * x + given[3] * y + given[6] * z
-    pad[1] = given[1] * x + given[4] * y + given[7] * z
-    pad[2] = given[2] * x + given[5] * y + given[8] * z
+    x, y, z = brought_back(given, table[p, 0], table[p, 1], table[p, 2])
+    pad[0] = x
+    pad[1] = y
+    pad[2] = z
 
 
 @part
@@ -96,12 +95,7 @@ def measured(table_a: Floats, p: int, table_b: Floats, q: int, given: Floats, pa
         if square > given[DEEP] * given[DEEP]:
             return math.sqrt(square)
         # Inside is where the sides face each other; the back of a thin body does not count.
-        mx = table_a[p, NORMAL]
-        my = table_a[p, NORMAL + 1]
-        mz = table_a[p, NORMAL + 2]
-        fx = given[0] * mx + given[3] * my + given[6] * mz
-        fy = given[1] * mx + given[4] * my + given[7] * mz
-        fz = given[2] * mx + given[5] * my + given[8] * mz
+        fx, fy, fz = turned_back(given, table_a[p, NORMAL], table_a[p, NORMAL + 1], table_a[p, NORMAL + 2])
         if fx * nx + fy * ny + fz * nz > 0.0:
             return math.sqrt(square)
     return height  # type: ignore[no-any-return]
