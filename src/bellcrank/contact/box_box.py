@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from bellcrank.contact.places import Place, there
+from bellcrank.contact.places import Number, Place, Sketch, Slope
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
-from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
+from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
@@ -45,12 +45,12 @@ RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
 
 
-def places(a: Box, b: Box, R: Mat, c: Vec) -> list[Place]:
+def places(a: Box, b: Box, R: Mat, c: Vec, exponent: float) -> list[Place]:
     """All places of two boxes; b has rotation R and origin c seen from a."""
     toward = least_overlap(a, b, R, c)
     of_a = Side.of(a, UNIT, (0.0, 0.0, 0.0), toward, 1.0 - NARROWER)
     of_b = Side.of(b, (column(R, 0), column(R, 1), column(R, 2)), c, neg(toward), 1.0)
-    return _overlap(of_a, of_b, toward)
+    return [place.pressed(exponent) for place in _overlap(of_a, of_b, toward)]
 
 
 def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> Vec:
@@ -155,7 +155,7 @@ class Side:
         return Side(normal, corners, (vec(one[0:3]), vec(two[0:3])))
 
 
-def _overlap(a: Side, b: Side, toward: Vec) -> list[Place]:
+def _overlap(a: Side, b: Side, toward: Vec) -> list[Sketch]:
     """The corners of the polygon in which two sides overlap, seen along a direction."""
     e1, e2 = frame(toward)
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
@@ -163,11 +163,11 @@ def _overlap(a: Side, b: Side, toward: Vec) -> list[Place]:
     of_a, of_b = _inside(flat_a, flat_b), _inside(flat_b, flat_a)
     # One way around for both.
     same = _way(flat_a) * _way(flat_b)
-    found: list[Place] = []
+    found: list[Sketch] = []
     for k in range(4):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward, same)
     for k, x in enumerate(b.corners):
-        found.append(Place(a.normal, a.below(x), x, there(_all_inside(of_b[k]))))
+        found.append(Sketch((a.normal, a.below(x), x)).where(_all_inside(of_b[k])))
     return found
 
 
@@ -195,7 +195,7 @@ def _all_inside(rooms: Sequence[Scalar]) -> Scalar:
 
 def _along_edge(
     a: Side, b: Side, k: int, here: Sequence[Scalar], next_: Sequence[Scalar], toward: Vec, same: Scalar
-) -> list[Place]:
+) -> list[Sketch]:
     """Where edge k of a begins to overlap b, at its corner or a crossing, and where it ends to, at a crossing.
 
     Its end at the next corner is the beginning of the next edge.
@@ -215,14 +215,13 @@ def _along_edge(
         leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *lines[j]), leave)
     over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
     corner = a.corners[k]
-    on_side = Place(neg(b.normal), corner, b.below(corner), there(_all_inside(here)))
+    on_side = Sketch((neg(b.normal), corner, b.below(corner)))
     first = _crossing(corner, a.edge(k), enter, toward, over)
     last = _crossing(corner, a.edge(k), leave, toward, logical("and", over, compare("lt", leave[0], 1.0)))
-    inside = _all_inside(here)
-    return [Place.of(list(chosen(inside, on_side.numbers, first.numbers))), last]
+    return [on_side.or_else(_all_inside(here), first), last]
 
 
-def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Scalar) -> Place:
+def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Scalar) -> Sketch:
     """Closest points of two lines: from x along u on a, and on b the one found at a crossing."""
     y, v = vec(line[1:4]), vec(line[4:7])
     r, cosine = sub(y, x), dot(u, v)
@@ -236,7 +235,8 @@ def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Sca
     n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
     angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
     # The angle grows by u x v / |u x v| . w, where b turns at w against a.
-    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), RIGHT * angle, -RIGHT * way)
+    weight = Number(RIGHT * angle, Slope(ZERO, scale(RIGHT * way, n)))
+    return Sketch((n, add(x, scale(s, u)), add(y, scale(t, v))), weight).where(seen)
 
 
 __all__ = ["PLACES", "Side", "places"]
