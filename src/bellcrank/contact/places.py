@@ -193,13 +193,24 @@ class Sketch:
         """This one where a condition holds, else another."""
         return Sketch.of(chosen(condition, self.numbers, other.numbers))
 
-    def pressed(self, exponent: float, depth: Scalar | None = None) -> Place:
-        """With the force along the slope of w d^(n+1) / (n+1), d being the overlap or what is told."""
-        d = maximum(-self.gap, 0.0) if depth is None else depth
-        w = self.weight
+    def mirrored(self, closest: Sketch) -> Sketch:
+        """At the closest points, with an overlap as much less than theirs as it was more."""
+        n = closest.points[0]
+        gap, middle = 2.0 * closest.gap - self.gap, closest.middle
+        half = scale(0.5 * gap, n)
+        drift = Slope.at(middle, n) - Slope.at(self.middle, self.points[0]) - self.drift
+        return Sketch((n, sub(middle, half), add(middle, half)), self.weight, drift)
+
+    @property
+    def middle(self) -> Vec:
+        """Half way between the points."""
+        return scale(0.5, add(self.points[1], self.points[2]))
+
+    def pressed(self, exponent: float) -> Place:
+        """With the force along the slope of w d^(n+1) / (n+1), d being the overlap."""
+        d, w = maximum(-self.gap, 0.0), self.weight
         besides = self.drift.times(w.value) - w.slope.times(d * (1.0 / (exponent + 1.0)))
-        middle = scale(0.5, add(self.points[1], self.points[2]))
-        twist = sub(besides.moment, cross(middle, besides.push))
+        twist = sub(besides.moment, cross(self.middle, besides.push))
         return Place(*self.points, there(compare("lt", 0.0, w.value)), w.value, besides.push, twist)
 
 
@@ -214,8 +225,8 @@ def in_turn(
     """Several places where they overlap more together, else the closest points alone, which come last.
 
     No place overlaps more than the closest points, which overlap least of all directions: where one would, being
-    beyond an edge or askew, it counts as one at the closest points. So all of it together is as continuous as they
-    are. Of two energies, d^(n+1) at the closest points and the sum of w d^(n+1) at all others, the larger counts.
+    beyond an edge or askew, it counts at the closest points and the less, the more it would, until it is gone at twice
+    as much. Of two energies, d^(n+1) at the closest points and the sum of w d^(n+1) at all others, the larger counts.
     Where nothing overlaps, the closest points count where they are nearer than all others. size: Of the pair [m].
     """
     nothing = ROUNDING * size
@@ -226,7 +237,7 @@ def in_turn(
     held = []
     for place in several:
         beyond = compare("lt", place.gap, one - nothing)
-        kept = replace(closest, weight=place.weight).or_else(beyond, place)
+        kept = place.mirrored(closest).or_else(beyond, place)
         held.append(kept)
         here, gap = compare("lt", 0.0, kept.weight.value), kept.gap
         total = total + where(here, kept.weight.value * power(maximum(-gap, 0.0), exponent + 1.0), 0.0)
