@@ -38,7 +38,7 @@ Pair = tuple[Vec, Vec, Vec]
 """Normal from a to b, the point of a, the point of b."""
 
 
-def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec, exponent: float) -> list[Place]:
+def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     """Places of two capsules; b has rotation R and origin c seen from a."""
     size = a.bounding_radius() + b.bounding_radius()
     return in_turn(capsules(a, b, R, c), beside(a, b, R, c), size, exponent)
@@ -74,7 +74,7 @@ def shared(low: Number, high: Number, length: Scalar) -> Number:
     return Number(where(over, 0.5 + 0.5 * part.value, 0.0), part.slope.times(0.5))
 
 
-def box_capsule(a: Box, b: Capsule, R: Mat, c: Vec, exponent: float) -> list[Place]:
+def box_capsule(a: Box, b: Capsule, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     """Places of a box and a capsule; b has rotation R and origin c seen from a."""
     core = Core(c, column(R, 2), b.radius, b.half_length)
     closest = box_sphere(a, Sphere(b.radius), UNIT, core.at(nearest(a, core)))

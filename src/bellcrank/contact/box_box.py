@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from bellcrank.contact.places import Number, Place, Sketch, Slope
+from bellcrank.contact.convex_search import ConvexPair
+from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
 from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
@@ -45,32 +46,37 @@ RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
 
 
-def places(a: Box, b: Box, R: Mat, c: Vec, exponent: float) -> list[Place]:
-    """All places of two boxes; b has rotation R and origin c seen from a."""
-    toward = least_overlap(a, b, R, c)
+def places(a: Box, b: Box, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
+    """All places of two boxes; b has rotation R and origin c seen from a.
+
+    exponent: n of the force K d^n; then the closest points take the first place where they overlap more than all
+    corners together. None for boxes that do not overlap, where the corners say all.
+    """
+    least, toward = least_overlap(a, b, R, c)
     of_a = Side.of(a, UNIT, (0.0, 0.0, 0.0), toward, 1.0 - NARROWER)
     of_b = Side.of(b, (column(R, 0), column(R, 1), column(R, 2)), c, neg(toward), 1.0)
-    return [place.pressed(exponent) for place in _overlap(of_a, of_b, toward)]
+    corners = _overlap(of_a, of_b, toward)
+    if exponent is None:
+        return [place.pressed(1.0) for place in corners]
+    closest = ConvexPair(a, b, R, c).at(least)
+    *found, alone = in_turn(closest, corners, a.bounding_radius() + b.bounding_radius(), exponent)
+    first = chosen(compare("lt", 0.0, alone.room), alone.numbers, found[0].numbers)
+    return [Place.of(first), *found[1:]]
 
 
-def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> Vec:
-    """The direction from a to b in which they overlap least, or are farthest apart."""
+def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> tuple[Vec, Vec]:
+    """The direction from a to b in which they overlap least, or are farthest apart; and that among sides, rather."""
     h, k = a.half_lengths, b.half_lengths
     size = [[function("abs", x) for x in row] for row in R]
     seen = vec([dot(column(R, j), c) for j in range(3)])
-    best: tuple[Scalar, ...] = ()
-
-    def better(apart: Scalar, axis: Vec, rather: Scalar, best: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-        trial = (apart, *axis)
-        return chosen(compare("lt", best[0] + rather, apart), trial, best) if best else trial
-
+    sides: list[tuple[Scalar, ...]] = []
     for i in range(3):
         apart = function("abs", c[i]) - h[i] - sum_of(k[j] * size[i][j] for j in range(3))
-        best = better(apart, UNIT[i], 0.0, best)
+        sides.append((apart, *UNIT[i]))
     for j in range(3):
         apart = function("abs", seen[j]) - k[j] - sum_of(h[i] * size[i][j] for i in range(3))
-        best = better(apart, column(R, j), 0.0, best)
-    rather = RATHER_SIDES * (a.bounding_radius() + b.bounding_radius())
+        sides.append((apart, *column(R, j)))
+    edges: list[tuple[Scalar, ...]] = []
     for i in range(3):
         for j in range(3):
             axis = cross(UNIT[i], column(R, j))
@@ -80,9 +86,19 @@ def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> Vec:
             shrink = 1.0 / sqrt(maximum(sine2, PARALLEL))
             apart = shrink * (function("abs", dot(axis, c)) - reach_a - reach_b)
             apart = where(compare("lt", sine2, PARALLEL), -1e300, apart)
-            best = better(apart, scale(shrink, axis), rather, best)
-    axis = vec(best[1:4])
-    return scale(where(compare("lt", dot(axis, c), 0.0), -1.0, 1.0), axis)
+            edges.append((apart, *scale(shrink, axis)))
+    side, edge = _farthest(sides), _farthest(edges)
+    rather = RATHER_SIDES * (a.bounding_radius() + b.bounding_radius())
+    found = []
+    for margin in (0.0, rather):
+        axis = vec(chosen(compare("lt", side[0] + margin, edge[0]), edge, side)[1:4])
+        found.append(scale(where(compare("lt", dot(axis, c), 0.0), -1.0, 1.0), axis))
+    return found[0], found[1]
+
+
+def _farthest(trials: Sequence[tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
+    """The first with the largest first number."""
+    return reduce(lambda best, trial: chosen(compare("lt", best[0], trial[0]), trial, best), trials)
 
 
 def _others(i: int) -> tuple[tuple[int, int], tuple[int, int]]:

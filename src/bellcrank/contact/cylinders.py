@@ -120,7 +120,7 @@ def _beyond(room: Number, part: Scalar) -> Number:
     return Number(room.value + part, room.slope).ramp(part)
 
 
-def box_cylinder(a: Box, b: Cylinder, R: Mat, c: Vec, exponent: float) -> list[Place]:
+def box_cylinder(a: Box, b: Cylinder, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     """Places of a box and a cylinder; b has rotation R and origin c seen from a."""
     core = Core(c, column(R, 2), b.radius, b.half_length)
     closest = _closest(a, b, R, c)
@@ -137,7 +137,7 @@ def box_cylinder(a: Box, b: Cylinder, R: Mat, c: Vec, exponent: float) -> list[P
     return in_turn(closest, several, a.bounding_radius() + b.bounding_radius(), exponent)
 
 
-def cylinder_cylinder(a: Cylinder, b: Cylinder, R: Mat, c: Vec, exponent: float) -> list[Place]:
+def cylinder_cylinder(a: Cylinder, b: Cylinder, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     """Places of two cylinders; b has rotation R and origin c seen from a."""
     one, two = Core((0.0, 0.0, 0.0), UNIT[2], a.radius, a.half_length), _core(b, R, c)
     closest = _closest(a, b, R, c)
@@ -161,7 +161,7 @@ def cylinder_cylinder(a: Cylinder, b: Cylinder, R: Mat, c: Vec, exponent: float)
     return in_turn(closest, several, a.bounding_radius() + b.bounding_radius(), exponent)
 
 
-def cylinder_capsule(a: Cylinder, b: Capsule, R: Mat, c: Vec, exponent: float) -> list[Place]:
+def cylinder_capsule(a: Cylinder, b: Capsule, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     """Places of a cylinder and a capsule; b has rotation R and origin c seen from a."""
     one, two = Core((0.0, 0.0, 0.0), UNIT[2], a.radius, a.half_length), _core(b, R, c)
     closest = _closest(a, b, R, c)

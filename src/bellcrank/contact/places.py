@@ -220,7 +220,7 @@ def there(condition: Scalar) -> Scalar:
 
 
 def in_turn(
-    points: tuple[Vec, Vec, Vec], several: Sequence[Sketch], size: Scalar, exponent: float
+    points: tuple[Vec, Vec, Vec], several: Sequence[Sketch], size: Scalar, exponent: float | None
 ) -> list[Place]:
     """Several places where they overlap more together, else the closest points alone, which come last.
 
@@ -229,6 +229,7 @@ def in_turn(
     as much. Of two energies, d^(n+1) at the closest points and the sum of w d^(n+1) at all others, the larger counts.
     Where nothing overlaps, the closest points count where they are nearer than all others. size: Of the pair [m].
     """
+    exponent = 1.0 if exponent is None else exponent
     nothing = ROUNDING * size
     closest = Sketch(points)
     one = closest.gap

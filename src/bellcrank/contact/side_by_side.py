@@ -21,7 +21,7 @@ class _Form:
     a: type[Shape]
     b: type[Shape]
     count: int
-    places: Callable[[Any, Any, Mat, Vec, float], list[Place]]
+    places: Callable[[Any, Any, Mat, Vec, Any], list[Place]]
 
 
 _FORMS = (
@@ -49,8 +49,11 @@ def lie_on_each_other(a: Shape, b: Shape) -> bool:
     return count(a, b) > 0
 
 
-def places(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float = 1.0) -> list[Place]:
-    """All places of two shapes; b has rotation R and origin c seen from a. exponent: n of the force K d^n."""
+def places(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None = 1.0) -> list[Place]:
+    """All places of two shapes; b has rotation R and origin c seen from a.
+
+    exponent: n of the force K d^n; None for shapes that strike and do not overlap.
+    """
 
     def build(x: Sequence[Scalar]) -> list[Scalar]:
         pose = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
@@ -60,7 +63,7 @@ def places(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float = 1.0) -> list[Pl
     return [Place.of(x[k : k + NUMBERS]) for k in range(0, len(x), NUMBERS)]
 
 
-def _found(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float) -> list[Place]:
+def _found(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     form = _form(a, b)
     if form is not None:
         return form.places(a, b, R, c, exponent)

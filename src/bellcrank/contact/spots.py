@@ -118,11 +118,11 @@ class Corner(Spot):
 class PairSpot(Spot):
     """One of the places at which a shape and another one touch at the same time, by its number.
 
-    exponent: n of the force K d^n with which it presses.
+    exponent: n of the force K d^n with which it presses; None where it strikes.
     """
 
     number: int
-    exponent: float = 1.0
+    exponent: float | None = 1.0
 
     def support(self, n: Vec) -> Support:
         return self.of.support(n)
@@ -199,7 +199,7 @@ def touching(
     if rigid and any(isinstance(shape, Cylinder) for shape in (a, b)):
         # The lowest place of a rim that stands level turns with any speed: no constraint follows it.
         number = 0
-    return [(PairSpot(a, k, exponent), b) for k in range(number)] if points in (None, number) else []
+    return [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)] if points in (None, number) else []
 
 
 def _on_plane(shape: Shape, other: Shape, rigid: bool, points: int | None) -> tuple[Spot, ...]:
