@@ -42,6 +42,12 @@ PARALLEL = 1e-8
 RIGHT = 2.0 / math.pi
 """One over a right angle [1/rad]."""
 
+FLAT, FLATTEST = 0.995, 0.999
+"""Cosines of the angle between two sides between which crossings begin to press by the turn of the outline."""
+
+LEVEL, LYING = 0.9, 0.95
+"""Cosines of the angle between an edge and a side between which it comes to lie on it."""
+
 RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
 
@@ -232,13 +238,20 @@ def _along_edge(
     over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
     corner = a.corners[k]
     on_side = Sketch((neg(b.normal), corner, b.below(corner)))
-    first = _crossing(corner, a.edge(k), enter, toward, over)
-    last = _crossing(corner, a.edge(k), leave, toward, logical("and", over, compare("lt", leave[0], 1.0)))
+    normals = a.normal, neg(b.normal)
+    first = _crossing(corner, a.edge(k), enter, toward, normals, over)
+    leaves = logical("and", over, compare("lt", leave[0], 1.0))
+    last = _crossing(corner, a.edge(k), leave, toward, normals, leaves)
     return [on_side.or_else(_all_inside(here), first), last]
 
 
-def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Scalar) -> Sketch:
-    """Closest points of two lines: from x along u on a, and on b the one found at a crossing."""
+def _crossing(
+    x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, normals: tuple[Vec, Vec], is_there: Scalar
+) -> Sketch:
+    """Closest points of two lines: from x along u on a, and on b the one found at a crossing.
+
+    normals: Of both sides, toward b.
+    """
     y, v = vec(line[1:4]), vec(line[4:7])
     r, cosine = sub(y, x), dot(u, v)
     across = cross(u, v)
@@ -251,7 +264,19 @@ def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Sca
     n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
     angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
     # The angle grows by u x v / |u x v| . w, where b turns at w against a.
-    weight = Number(RIGHT * angle, Slope(ZERO, scale(RIGHT * way, n)))
+    turn = Number(RIGHT * angle, Slope(ZERO, scale(RIGHT * way, n)))
+    # The edge of a lies on b's side, or that of b on a's: one of the normals is that of the crossing.
+    lies = []
+    for normal, fixed, other in ((normals[0], u, v), (normals[1], v, u)):
+        level = dot(n, normal)
+        p = scale(way * sqrt(inverse), sub(normal, scale(level, n)))
+        lies.append((level, *sub(scale(cosine, p), scale(dot(p, other), fixed))))
+    most = chosen(compare("lt", lies[0][0], lies[1][0]), lies[1], lies[0])
+    lying = Number(most[0] - LEVEL, Slope(ZERO, vec(most[1:4]))).ramp(LYING - LEVEL)
+    flat = Number(dot(*normals) - FLAT, Slope(ZERO, cross(normals[1], normals[0]))).ramp(FLATTEST - FLAT)
+    rest = Number(1.0 - flat.value, flat.slope.times(-1.0))
+    one, other = flat * turn, rest * lying
+    weight = Number(one.value + other.value, one.slope + other.slope)
     return Sketch((n, add(x, scale(s, u)), add(y, scale(t, v))), weight).where(seen)
 
 
