@@ -62,7 +62,7 @@ def beside(a: Capsule | Cylinder, b: Capsule | Cylinder, R: Mat, c: Vec) -> list
         s = where(of_a, s, clip(core_b[2], -a.half_length, a.half_length))
         ends.append(Number(end, Slope.at(core_b, (0.0, 0.0, where(of_a, 0.0, 1.0)))))
         found.append(_balls((0.0, 0.0, s), a.radius, core_b, b.radius))
-    weight = shared(*ends, minimum(a.half_length, b.half_length))
+    weight = shared(ends[0], ends[1], minimum(a.half_length, b.half_length))
     return [Sketch(points, weight) for points in found]
 
 
@@ -117,7 +117,7 @@ def over_box(a: Box, core: Core) -> list[Sketch]:
         # Where the core crosses a side of the box, it does so elsewhere as it moves.
         ends.append(Number(s, Slope.at(x, scale(-inverse, vec(side)))))
         found.append(_beside_edge(a, core, x, vec(side), box_sphere(a, Sphere(core.radius), UNIT, x)))
-    weight = shared(*ends, core.half_length)
+    weight = shared(ends[0], ends[1], core.half_length)
     return [Sketch(points, weight) for points in found]
 
 

@@ -267,16 +267,15 @@ def _crossing(
     turn = Number(RIGHT * angle, Slope(ZERO, scale(RIGHT * way, n)))
     # The edge of a lies on b's side, or that of b on a's: one of the normals is that of the crossing.
     lies = []
-    for normal, fixed, other in ((normals[0], u, v), (normals[1], v, u)):
+    for normal, still, turning in ((normals[0], u, v), (normals[1], v, u)):
         level = dot(n, normal)
         p = scale(way * sqrt(inverse), sub(normal, scale(level, n)))
-        lies.append((level, *sub(scale(cosine, p), scale(dot(p, other), fixed))))
+        lies.append((level, *sub(scale(cosine, p), scale(dot(p, turning), still))))
     most = chosen(compare("lt", lies[0][0], lies[1][0]), lies[1], lies[0])
     lying = Number(most[0] - LEVEL, Slope(ZERO, vec(most[1:4]))).ramp(LYING - LEVEL)
     flat = Number(dot(*normals) - FLAT, Slope(ZERO, cross(normals[1], normals[0]))).ramp(FLATTEST - FLAT)
     rest = Number(1.0 - flat.value, flat.slope.times(-1.0))
-    one, other = flat * turn, rest * lying
-    weight = Number(one.value + other.value, one.slope + other.slope)
+    weight = flat * turn + rest * lying
     return Sketch((n, add(x, scale(s, u)), add(y, scale(t, v))), weight).where(seen)
 
 

@@ -292,10 +292,10 @@ def _line_on_end(core: Core, end: _End) -> list[Sketch]:
         crosses = compare("lt", GRAZING, function("abs", speed))
         moves = scale(where(own, 0.0, -1.0 / where(crosses, speed, 1.0)), out)
         ends.append(Number(s, Slope.at(core.at(s), moves)))
-    weight, found = shared(*ends, core.half_length), []
-    for s in ends:
-        lowest = sub(core.at(s.value), scale(core.radius, end.normal))
-        drift = s.slope.times(dot(end.normal, core.axis))
+    weight, found = shared(ends[0], ends[1], core.half_length), []
+    for place in ends:
+        lowest = sub(core.at(place.value), scale(core.radius, end.normal))
+        drift = place.slope.times(dot(end.normal, core.axis))
         found.append(Sketch((end.normal, end.below(lowest), lowest), weight, drift).where(meets))
     return found
 

@@ -70,6 +70,9 @@ class Number:
     value: Scalar
     slope: Slope = Slope()
 
+    def __add__(self, other: Number) -> Number:
+        return Number(self.value + other.value, self.slope + other.slope)
+
     def __mul__(self, other: Number) -> Number:
         return Number(self.value * other.value, self.slope.times(other.value) + other.slope.times(self.value))
 

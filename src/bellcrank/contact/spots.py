@@ -199,7 +199,11 @@ def touching(
     if rigid and any(isinstance(shape, Cylinder) for shape in (a, b)):
         # The lowest place of a rim that stands level turns with any speed: no constraint follows it.
         number = 0
-    return [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)] if points in (None, number) else []
+    return (
+        [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)]
+        if points in (None, number)
+        else []
+    )
 
 
 def _on_plane(shape: Shape, other: Shape, rigid: bool, points: int | None) -> tuple[Spot, ...]:

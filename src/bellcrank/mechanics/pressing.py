@@ -171,9 +171,7 @@ class Pressing:
     def energy(self) -> Scalar:
         """Elastic energy K d^(n+1) / (n+1), with its weight [J]."""
         n = self.force.exponent + 1.0
-        return (
-            self.closest.weight * self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
-        )
+        return self.closest.weight * self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
 
     @cached_property
     def _spring(self) -> Scalar:
