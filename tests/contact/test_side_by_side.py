@@ -319,6 +319,13 @@ def test_what_cannot_be_is_said() -> None:
         with pytest.raises(ModelError, match=r"may lie along each other.*treatment='continuous'.*points=1"):
             on(DRUM, lying, (0, 0, 1))
         assert len(on(DRUM, lying, (0, 0, 1), points=1).contacts) == 1
+    flat = Superellipsoid(0.1, 0.1, 0.05, (6.0, 6.0))
+    with pytest.raises(
+        ModelError, match=r"flat spots may lie on each other.*treatment='continuous'.*points=1"
+    ):
+        on(flat, flat, (0, 0, 1))
+    again = loads(dumps(on(flat, flat, (0, 0, 1), points=1)))
+    assert len(again.contacts) == 1
     with pytest.raises(ModelError, match=r"Box and Capsule touch at 3 points; give points=3, or points=1"):
         on(BOX, ROD, (0, 0, 1), points=2)
 

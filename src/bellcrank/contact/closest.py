@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bellcrank.contact.closed_forms import Points, rule
-from bellcrank.contact.convex_search import ITERATIONS, ConvexPair
+from bellcrank.contact.convex_search import ConvexPair, enough
 from bellcrank.contact.local import meets
 from bellcrank.contact.partners import SAMPLE_IT, why_not
 from bellcrank.contact.revolution import Revolution
@@ -84,7 +84,7 @@ def closest(
     R_b: Mat,
     p_b: Vec,
     guess: Vec | None = None,
-    iterations: int = ITERATIONS,
+    iterations: int | None = None,
 ) -> Closest:
     """The closest points of two shapes with opposed normals.
 
@@ -92,6 +92,7 @@ def closest(
     p_a, p_b: Origins of the shapes' frames in the common frame [m].
     guess: About the normal from a to b in the common frame (of the step before); without it the search starts
         from the best of a few directions. Pairs with a closed form have no use for it.
+    iterations: Newton steps; as many as the shapes need where missing.
     """
     if isinstance(shape_a, PairSpot):
         return _at_place(shape_a, R_a, p_a, shape_b, R_b, p_b)
@@ -115,12 +116,13 @@ def closest(
         n, x_a, x_b = form(shape_a, shape_b, R, c)
     else:
         start = transposed_times(R_a, guess) if guess else None
+        steps = enough(shape_a, shape_b, guess is not None) if iterations is None else iterations
 
         def search(R: Mat, c: Vec, guess: Vec | None) -> Points:
             pair = ConvexPair(shape_a, shape_b, R, c)
-            return pair.search(pair.start(guess), iterations)
+            return pair.search(pair.start(guess), steps)
 
-        n, x_a, x_b = searched(shape_a, shape_b, R, c, start, iterations, search)
+        n, x_a, x_b = searched(shape_a, shape_b, R, c, start, steps, search)
     if shape_a.planar:
         # Both points in the plane of a: forces on them then have no moment out of it.
         x_a, x_b = (x_a[0], x_a[1], 0.0), (x_b[0], x_b[1], 0.0)

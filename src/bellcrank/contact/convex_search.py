@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import Points, facing
 from bellcrank.contact.rim_edges import rim_normals
-from bellcrank.contact.shapes import FLAT, Box, Capsule, Cylinder, Shape
+from bellcrank.contact.shapes import FLAT, Box, Capsule, Cylinder, Shape, Superellipsoid
 from bellcrank.contact.steps import (
     Gap,
     PointGap,
@@ -47,6 +47,13 @@ ITERATIONS = 10
 """Newton steps in one program. From the normal of the step before three or four are enough."""
 
 
+FLAT_SIDED = 40
+"""The same for a superellipsoid against another one, a cylinder, a capsule or a box.
+
+Its sides are nearly flat and its edges nearly sharp: from the best of a few directions Newton's method, kept from
+falling back, needs up to three dozen steps around them.
+"""
+
 PARALLEL = 1e-12
 """Squared sine from which on two lines cross."""
 
@@ -54,6 +61,13 @@ PARALLEL = 1e-12
 def spreads(shape: Shape) -> bool:
     """Whether one normal may belong to a whole line or side."""
     return shape.straight or isinstance(shape, Box)
+
+
+def enough(a: Shape, b: Shape, guessed: bool = False) -> int:
+    """Newton steps in a program of two shapes; guessed: from the normal of the step before."""
+    flat = [isinstance(shape, Superellipsoid) for shape in (a, b)]
+    sided = [one or spreads(shape) for one, shape in zip(flat, (a, b), strict=True)]
+    return FLAT_SIDED if any(flat) and all(sided) and not guessed else ITERATIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,4 +219,4 @@ def line_of(shape: Shape, n: Vec) -> Vec:
     return scale(where(compare("lt", 1.5, count), 0.0, 1.0), along)
 
 
-__all__ = ["ITERATIONS", "ConvexPair"]
+__all__ = ["ITERATIONS", "ConvexPair", "enough"]

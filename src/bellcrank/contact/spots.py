@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Superellipsoid, Support
 from bellcrank.contact.side_by_side import count
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt
@@ -182,6 +182,11 @@ def of_outline(shape: Sampled, outline: Outline, points: int) -> tuple[Spot, ...
             RingSpot(shape, points, *ways, float(ring[6]), 2.0 * math.pi * k / points) for k in range(points)
         ]
     return tuple(found)
+
+
+def flat_spotted(a: Shape, b: Shape) -> bool:
+    """Whether two shapes may lie on each other with flat spots that are no sides, at one point somewhere on them."""
+    return all(isinstance(shape, Superellipsoid) and shape.by_points for shape in (a, b))
 
 
 def touching(

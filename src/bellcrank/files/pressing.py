@@ -9,7 +9,7 @@ from typing import Any
 
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.spots import Spot, touching
+from bellcrank.contact.spots import Spot, flat_spotted, touching
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
@@ -112,7 +112,8 @@ def asked(contact: Contact, points: int) -> int | None:
         if isinstance(side, Spot) and side.asked is not None:
             return side.asked
     # Of a surface of data what is around a contact point is told: whether it could touch at spots the whole tells.
-    return points if points > 1 or touching(a.whole, b.whole) else None
+    told = points > 1 or touching(a.whole, b.whole) or flat_spotted(a.whole, b.whole)
+    return points if told else None
 
 
 __all__ = ["asked", "pressing_entries", "read_pressing"]

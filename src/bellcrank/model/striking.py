@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
+from bellcrank.contact.spots import flat_spotted
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
@@ -61,7 +62,12 @@ def striking_contacts(
 
 
 def _check_standing(who: str, a: Shape, b: Shape, points: int | None) -> None:
-    """Raise for a cylinder that may stand or lie on another body: no rigid contact follows its rim there."""
+    """Raise for bodies that may stand or lie on each other where no rigid contact follows rims or flat spots."""
+    if flat_spotted(a, b) and points is None:
+        raise ModelError(
+            f"{who}: two superellipsoids with flat spots may lie on each other, where a single point runs across "
+            "them at any speed; add treatment='continuous', give them as boxes, or points=1 where they only strike"
+        )
     shapes = {type(a), type(b)}
     if Cylinder not in shapes or not shapes <= {Box, Capsule, Cylinder}:
         return
