@@ -19,6 +19,7 @@ from bellcrank.contact.meeting_layout import (
     SPACING_A,
     SPOT,
     STEPPED,
+    UP,
 )
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
@@ -123,6 +124,7 @@ def minima(
                 dz = table[q, 2] - table[p, 2]
                 steepest = max(steepest, fall / math.sqrt(max(1e-300, dx * dx + dy * dy + dz * dz)))
         measures[k, DOWN] = steepest
+        measures[k, UP] = least - measures[k, HEIGHT]
         same = 1e-12 * given[SPACING_A]
         if measures[k, HEIGHT] <= least + same and not (
             unseen

@@ -17,7 +17,7 @@ from bellcrank.contact.above import low_above, next_above, only_known
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
-from bellcrank.contact.lowest import minima, spread
+from bellcrank.contact.lowest import EVEN, minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
     BULGE_A,
@@ -30,10 +30,13 @@ from bellcrank.contact.meeting_layout import (
     FOUND,
     FRUSTA,
     GONE,
+    HEIGHT,
     HOLD,
+    INSIDE,
     IS_BEHIND,
     LIES,
     LOST,
+    LOW,
     MARKS_A,
     MARKS_B,
     NODES_A,
@@ -45,6 +48,7 @@ from bellcrank.contact.meeting_layout import (
     PARTNER,
     PLACE,
     POINTS,
+    SEEN,
     SEVERAL,
     SPACING_A,
     STACK,
@@ -52,7 +56,9 @@ from bellcrank.contact.meeting_layout import (
     TABLE_B,
     TURNS_A,
     TURNS_B,
+    UNCARRIED,
     UNFOLLOWED,
+    UP,
     WAY,
     WHICH,
 )
@@ -61,7 +67,7 @@ from bellcrank.contact.patch_creases import beside_creases
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.refinement import LOST as FAILED
-from bellcrank.contact.single import NEAR, apart_from_all, single
+from bellcrank.contact.single import apart_from_all, single
 from bellcrank.contact.slots import (
     alone_levels,
     farthest,
@@ -72,8 +78,10 @@ from bellcrank.contact.slots import (
     take,
     tried,
 )
+from bellcrank.contact.smooth import FLAT as LEVEL_PLANE
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
+from bellcrank.contact.uncarried import NEAR, OWN, before_others_touch, own_place, uncarried
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -117,15 +125,21 @@ def several(
         i = low[k, PLACE]
         j = low[k, PARTNER]
         # On flat sides all are minima: the deepest counts, the others are chosen by their places.
-        if low[k, LIES] > 0 and m > 0:
+        alone = measures[k, UP] > EVEN * given[SPACING_A]
+        if low[k, LIES] > 0 and m > 0 and not alone:
             continue
-        if farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) < near:
+        if (
+            farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2])
+            < OWN * given[SPACING_A]
+        ):
             continue
         if tried(header, given, tables, scratch, i, j, slots[2 * points]) == SETTLED:
             x = slots[2 * points, 4]
             y = slots[2 * points, 5]
             z = slots[2 * points, 6]
-            if farthest(slots, kept, points, x, y, z) >= near and may_begin(slots, kept, points):
+            if own_place(header, given, tables, scratch, slots, kept, False, alone) and may_begin(
+                slots, kept, points
+            ):
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
     while left > 0:
@@ -173,6 +187,19 @@ def as_a_line(
     for m in range(3):
         slots[k, HOLD + 1 + m] = scratch[PAD][WAY + m]
     return remember(header, given, tables, scratch, slots, kept, k)  # type: ignore[no-any-return]
+
+
+@part
+def corners(marks_a: Floats, low: Ints, measures: Floats, count: int) -> int:
+    """Leave out low samples within straight edges and flat sides, whose corners lie as low above a plane; how many"""
+    left = 0
+    for k in range(count):
+        if marks_a[low[k, PLACE], INSIDE] < 0.5:
+            for m in range(LOW):
+                low[left, m] = low[k, m]
+            measures[left, HEIGHT] = measures[k, HEIGHT]
+            left += 1
+    return left
 
 
 @part
@@ -230,6 +257,8 @@ def searched(
             header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack,
             tables[TURNS_A], slots, points,
         )  # fmt: skip
+        if header[KIND] == LEVEL_PLANE and points > 1:
+            count = corners(tables[MARKS_A], low, measures, count)
     if count == 0:
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
@@ -262,9 +291,20 @@ def searched(
             return UNFOLLOWED
     if missed >= 0:
         header[WHICH] = missed
+        header[SEEN] = 2
         return DEEPER if points > 1 else SEVERAL
     if points > 1 and ended(header, given, tables, scratch, slots, kept, NEAR * given[SPACING_A]):
         return ENDED
+    more = uncarried(
+        header, given, tables, scratch, neighbours, blank, low, measures, count, lowest, slots, kept
+    )
+    if more > 0:
+        taken = count_taken(kept, points)
+        header[SEEN] = taken + more
+        if points == 1:
+            return SEVERAL
+        return UNCARRIED if taken == points else UNFOLLOWED
+    before_others_touch(header, given, tables, scratch, low, measures, lowest, slots, kept)
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     if header[OUTWARDS] == 2 and given[CLEARANCE] == clear:
         alone_levels(header, given, tables, scratch, slots, kept, points)
@@ -300,4 +340,4 @@ def search(
     return came
 
 
-__all__ = ["NEAR", "search"]
+__all__ = ["search"]
