@@ -143,7 +143,8 @@ class SheetMeeting:
         for place in chosen[points:]:
             if place.row[0] < 0.0:
                 self.elsewhere = place.row[4:7]
-                self.seen = sum(place.row[0] < 0.0 for place in chosen)
+                # Two will do for a line, of which more are found.
+                self.seen = 2 if points == 1 else sum(place.row[0] < 0.0 for place in chosen)
                 return SEVERAL if points == 1 else UNCARRIED
             self.clearance = min(self.clearance, max(float(place.row[0]), LEAST * self.surface.spacing))
         sudden = next((place for place in chosen[:points] if self._sudden(place, points)), None)

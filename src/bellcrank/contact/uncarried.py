@@ -140,8 +140,8 @@ def own_place(
 ) -> bool:
     """Whether the trial is none of the contact points that are taken, nor as good as one.
 
-    pressing: Whether near ones count only where they overlap apart from each other. corners: Whether held ones may
-    be near.
+    pressing: Whether free ones that are near count only where they overlap apart, and all that are held do.
+    corners: Whether a corner may be near another.
     """
     points = header[POINTS]
     trial = slots[2 * points]
@@ -154,7 +154,7 @@ def own_place(
                 return False
             if far < NEAR * spacing:
                 if min(row[HOLD], trial[HOLD]) < 1.5:
-                    if corners:
+                    if pressing or (corners and max(row[HOLD], trial[HOLD]) < 0.5):
                         continue
                     return False
                 if row[1] * trial[1] + row[2] * trial[2] + row[3] * trial[3] < ALIKE:
@@ -309,7 +309,7 @@ def uncarried(
         trial = slots[2 * points]
         if how != SETTLED or not trial[0] < -TOUCHING * spacing:
             continue
-        if not own_place(header, given, tables, scratch, slots, kept, True, True):
+        if not own_place(header, given, tables, scratch, slots, kept, True, False):
             continue
         if trial[HOLD] < 1.5 and in_a_piece(header, given, tables, scratch, slots, kept):
             continue
@@ -356,7 +356,7 @@ def before_others_touch(
                 given[CLEARANCE] = min(given[CLEARANCE], max(height, SOON * spacing))
         elif tried(header, given, tables, scratch, i, j, slots[2 * points]) == SETTLED:
             gap = slots[2 * points, 0]
-            if gap > 0.0 and own_place(header, given, tables, scratch, slots, kept, True, True):
+            if gap > 0.0 and own_place(header, given, tables, scratch, slots, kept, True, False):
                 given[CLEARANCE] = min(given[CLEARANCE], max(gap, SOON * spacing))
 
 
