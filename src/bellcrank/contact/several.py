@@ -50,6 +50,7 @@ from bellcrank.contact.meeting_layout import (
     POINTS,
     SEEN,
     SEVERAL,
+    SHARP,
     SPACING_A,
     STACK,
     TABLE_A,
@@ -125,7 +126,7 @@ def several(
         i = low[k, PLACE]
         j = low[k, PARTNER]
         # On flat sides all are minima: the deepest counts, the others are chosen by their places.
-        alone = measures[k, UP] > EVEN * given[SPACING_A]
+        alone = marks_a[i, SHARP] > 0.5 and measures[k, UP] > EVEN * given[SPACING_A]
         if low[k, LIES] > 0 and m > 0 and not alone:
             continue
         if (
