@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.holding import LARGE, facing
+from bellcrank.contact.lowest import EVEN
 from bellcrank.contact.meeting_layout import (
     FACING,
     HEIGHT,
     LIES,
     MARKS_A,
     MARKS_B,
+    NEIGHBOURS,
+    NEXT,
     ORDER,
     OUTWARD,
     PAD,
@@ -32,6 +35,8 @@ Ints = NDArray[np.int64]
 
 APART = 1.5
 """Held contact points keep at least so many distances of samples from each other."""
+CORNERS = 4
+"""Points that stand for a side, before others get some."""
 SAME = 0.97
 """Cosine between normals of the other shape below which places belong to two sides of it."""
 
@@ -71,15 +76,114 @@ def least_apart(given: Floats, marks_a: Floats, i: int) -> float:
 
 
 @part
+def root(low: Ints, k: int) -> int:
+    """The low sample that stands for the piece a low sample is in."""
+    while low[k, NEXT] != k:
+        low[k, NEXT] = low[low[k, NEXT], NEXT]
+        k = low[k, NEXT]
+    return k
+
+
+@part
+def part_in_pieces(low: Ints, count: int, neighbours: Ints, blank: Floats) -> None:
+    """Join low samples that are neighbours into pieces, as of several feet.
+
+    blank: LARGE for every sample; afterwards the number of a low one among them.
+    """
+    for k in range(count):
+        blank[low[k, PLACE]] = k
+        low[k, NEXT] = k
+    for k in range(count):
+        for m in range(NEIGHBOURS):
+            other = blank[neighbours[low[k, PLACE], m]]
+            if other < LARGE:
+                low[root(low, int(other)), NEXT] = root(low, k)
+
+
+@part
+def points_in_piece(low: Ints, blank: Floats, kept: Ints, points: int, k: int) -> int:
+    """How many contact points that are taken stand in the piece of a low sample."""
+    own = root(low, k)
+    found = 0
+    for s in range(points):
+        p = kept[points + s, PLACE]
+        if p >= 0 and blank[p] < LARGE and root(low, int(blank[p])) == own:
+            found += 1
+    return found
+
+
+@part
+def other_piece_first(
+    given: Floats, low: Ints, measures: Floats, lowest: int, m: int, kept: Ints, points: int, blank: Floats
+) -> None:
+    """Put a minimum in a piece without a contact point before one that is as low in a piece with one."""
+    k = low[m, ORDER]
+    if points_in_piece(low, blank, kept, points, k) == 0:
+        return
+    limit = measures[k, HEIGHT] + EVEN * given[SPACING_A]
+    n = m + 1
+    while n < lowest and measures[low[n, ORDER], HEIGHT] <= limit:
+        if points_in_piece(low, blank, kept, points, low[n, ORDER]) == 0:
+            low[m, ORDER] = low[n, ORDER]
+            low[n, ORDER] = k
+            return
+        n += 1
+
+
+@part
+def total_distance(
+    given: Floats, table_a: Floats, low: Ints, measures: Floats, k: int, slots: Floats, kept: Ints, points: int,
+    apart: float,
+) -> float:  # fmt: skip
+    """How far a low sample may come down below the contact points, all together; -LARGE where it is too near to one."""
+    i = low[k, PLACE]
+    total = 0.0
+    for s in range(points):
+        if kept[points + s, PLACE] >= 0:
+            far = away(slots[points + s], table_a[i, 0], table_a[i, 1], table_a[i, 2])
+            total += far - measures[k, HEIGHT] / given[FACING]
+            if far < apart:
+                return -LARGE
+    return total
+
+
+@part
+def in_another_piece(
+    given: Floats, table_a: Floats, low: Ints, measures: Floats, count: int, chosen: int, slots: Floats, kept: Ints,
+    points: int, blank: Floats,
+) -> int:  # fmt: skip
+    """A sample in a piece without a contact point instead of one that is chosen in a piece with some, as low as that.
+
+    Or of any height from which it may come down, where the piece has as many as a side has corners.
+    """
+    there = points_in_piece(low, blank, kept, points, chosen)
+    if there == 0:
+        return chosen
+    limit = measures[chosen, HEIGHT] + EVEN * given[SPACING_A]
+    widest = -LARGE
+    if there >= CORNERS:
+        limit = LARGE
+        widest = 0.0
+    for k in range(count):
+        if low[k, LIES] == 1 and measures[k, HEIGHT] < limit:
+            total = total_distance(given, table_a, low, measures, k, slots, kept, points, 0.0)
+            if total > widest and points_in_piece(low, blank, kept, points, k) == 0:
+                widest = total
+                chosen = k
+    return chosen
+
+
+@part
 def next_lying(
     header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
-    slots: Floats, kept: Ints,
+    slots: Floats, kept: Ints, blank: Floats, parted: bool,
 ) -> int:  # fmt: skip
     """Of the samples that lie flat the next one to become a contact point, or -1.
 
     Either the one that may come down farthest below the points of its side before the next search, as the body turns
-    about each of them, which finds corners and the ends of lines; or the lowest of a side that has none: the lower of
-    the two. Between two points nothing touches first: such a one comes last.
+    about each of them, which finds corners and the ends of lines, and of those as low one in a piece that has no point;
+    or the lowest of a side that has none: the lower of the two. Between two points nothing touches first: such a one
+    comes last. parted: Whether it is known which pieces there are.
     """
     table_a, marks_a, marks_b = tables[TABLE_A], tables[MARKS_A], tables[MARKS_B]
     pad = scratch[PAD]
@@ -96,13 +200,9 @@ def next_lying(
         y = table_a[i, 1]
         z = table_a[i, 2]
         apart = least_apart(given, marks_a, i)
-        total = 0.0
-        for s in range(points):
-            if kept[points + s, PLACE] >= 0:
-                far = away(slots[points + s], x, y, z)
-                total += far - measures[k, HEIGHT] / given[FACING]
-                if far < apart:
-                    low[k, LIES] = 0
+        total = total_distance(given, table_a, low, measures, k, slots, kept, points, apart)
+        if total == -LARGE:
+            low[k, LIES] = 0
         if low[k, LIES] == 0 or not total > min(widest, widest_inner):
             continue
         facing(header, given, table_a, marks_b, i, low[k, PARTNER], pad)
@@ -119,6 +219,8 @@ def next_lying(
             spread = k
     if spread < 0:
         spread = inner
+    if parted and spread >= 0:
+        spread = in_another_piece(given, table_a, low, measures, count, spread, slots, kept, points, blank)
     for m in range(lowest):
         k = low[m, ORDER]
         if spread >= 0 and measures[spread, HEIGHT] <= measures[k, HEIGHT]:
@@ -130,4 +232,12 @@ def next_lying(
     return spread
 
 
-__all__ = ["APART", "least_apart", "may_begin", "next_lying", "same_side"]
+__all__ = [
+    "APART",
+    "least_apart",
+    "may_begin",
+    "next_lying",
+    "other_piece_first",
+    "part_in_pieces",
+    "same_side",
+]

@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.above import low_above, next_above, only_known
-from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
+from bellcrank.contact.choosing import (
+    least_apart,
+    may_begin,
+    next_lying,
+    other_piece_first,
+    part_in_pieces,
+    same_side,
+)
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
 from bellcrank.contact.lowest import EVEN, minima, spread
@@ -97,7 +104,7 @@ CROSSED_AT = 0.1
 @part
 def several(
     header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
-    slots: Floats, kept: Ints,
+    slots: Floats, kept: Ints, neighbours: Ints, blank: Floats,
 ) -> None:  # fmt: skip
     """Up to so many contact points: those that carry stay, then the lowest, then those that lie flat, spread widely."""
     table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
@@ -119,9 +126,16 @@ def several(
             left -= 1
     near = NEAR * given[SPACING_A]
     left -= beside_creases(header, given, tables, scratch, low, lowest, slots, kept, near, left)
+    if left == 0:
+        return
+    parted = lowest > 1
+    if parted:
+        part_in_pieces(low, count, neighbours, blank)
     for m in range(lowest):
         if left == 0:
             break
+        if parted:
+            other_piece_first(given, low, measures, lowest, m, kept, points, blank)
         k = low[m, ORDER]
         i = low[k, PLACE]
         j = low[k, PARTNER]
@@ -144,7 +158,9 @@ def several(
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
     while left > 0:
-        best = next_lying(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+        best = next_lying(
+            header, given, tables, scratch, low, measures, count, lowest, slots, kept, blank, parted
+        )
         if best < 0:
             break
         i = low[best, PLACE]
@@ -168,6 +184,8 @@ def several(
             slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
             take(slots, kept, points, slot, i, j)
             left -= 1
+    for k in range(count):
+        blank[low[k, PLACE]] = LARGE
 
 
 @part
@@ -246,6 +264,7 @@ def searched(
                 kept[k, PARTNER] = GONE
     alone_levels(header, given, tables, scratch, slots, kept, 0)
     count = 0
+    level = header[KIND] == LEVEL_PLANE and points > 1
     if header[KIND] == SURFACE:
         # Of several points some may lie flat, where normals of samples tell nothing of what touches.
         flat = -LARGE if points == 1 else FLAT / given[SPACING_A]
@@ -258,7 +277,7 @@ def searched(
             header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack,
             tables[TURNS_A], slots, points,
         )  # fmt: skip
-        if header[KIND] == LEVEL_PLANE and points > 1:
+        if level:
             count = corners(tables[MARKS_A], low, measures, count)
     if count == 0:
         apart_from_all(
@@ -268,7 +287,17 @@ def searched(
     clear = given[BAND] - given[BULGE_A] - given[BULGE_B]
     given[CLEARANCE] = clear
     lowest = minima(
-        header, given, table_a, table_b, neighbours, blank, low, measures, count, header[OUTWARDS] != 0, pad
+        header,
+        given,
+        table_a,
+        table_b,
+        neighbours,
+        blank,
+        low,
+        measures,
+        count,
+        header[OUTWARDS] != 0 or level,
+        pad,
     )
     if points == 1:
         came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
@@ -276,7 +305,7 @@ def searched(
             return came
     else:
         spread(given, table_a, low, measures, lowest, points)
-        several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+        several(header, given, tables, scratch, low, measures, count, lowest, slots, kept, neighbours, blank)
         if count_taken(kept, points) == 0 and pad[BEHIND] == LARGE:
             k = low[0, ORDER]
             i = low[k, PLACE]

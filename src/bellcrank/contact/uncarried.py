@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.curving import settle_on_patch
 from bellcrank.contact.heights import above_quadric, nearest_below, sample_above, seen
 from bellcrank.contact.holding import LARGE, hold_at
+from bellcrank.contact.lowest import EVEN
 from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
@@ -176,9 +177,20 @@ def overlap_between(
         + 2
     )
     for k in range(1, steps):
-        if gap_between(header, given, tables, scratch, slots, one, other, k / steps) > 0.0:
+        if (
+            gap_between(header, given, tables, scratch, slots, one, other, k / steps)
+            > EVEN * given[SPACING_A]
+        ):
             return False
     return True
+
+
+@part
+def stands(given: Floats, slots: Floats, kept: Ints, slot: int) -> bool:
+    """Whether a contact point presses, or one of a side or a line does but for ripples of the surface."""
+    if kept[slot, PLACE] < 0:
+        return False
+    return slots[slot, 0] < (0.0 if slots[slot, HOLD] > 1.5 else EVEN * given[SPACING_A])  # type: ignore[no-any-return]
 
 
 @part
@@ -213,7 +225,7 @@ def pieces_of_points(
     found = 0
     for s in range(points):
         p = kept[points + s, PLACE]
-        if p >= 0 and slots[points + s, 0] < 0.0 and blank[p] != PASSED:
+        if stands(given, slots, kept, points + s) and blank[p] != PASSED:
             blank[p] = PASSED
             low[found, NEXT] = p
             low[found, PARTNER_OF_NEXT] = kept[points + s, PARTNER]
@@ -253,10 +265,8 @@ def in_a_piece(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
     """Whether the trial, on a side, a line or an edge, overlaps in one piece with a contact point straight ahead."""
     points = header[POINTS]
     for s in range(points):
-        if (
-            kept[points + s, PLACE] >= 0
-            and slots[points + s, 0] < 0.0
-            and overlap_between(header, given, tables, scratch, slots, points + s, 2 * points)
+        if stands(given, slots, kept, points + s) and overlap_between(
+            header, given, tables, scratch, slots, points + s, 2 * points
         ):
             return True
     return False
@@ -298,21 +308,22 @@ def uncarried(
         hold = hold_at(header, given, table_a, marks_a, table_b, marks_b, i, j, scratch[PAD])
         if hold < 0.5 and not measures[k, HEIGHT] < 0.0:
             continue
-        if hold < 1.9:
-            if passed < 0:
-                passed = pieces_of_points(
-                    header, given, tables, scratch, neighbours, blank, low, measures, count, slots, kept
-                )
-            if blank[i] == PASSED:
-                continue
+        # Where many lie flat it is known already which belong together.
+        if passed >= 0 and hold < 1.9 and blank[i] == PASSED:
+            continue
         how = tried(header, given, tables, scratch, i, j, slots[2 * points])
         trial = slots[2 * points]
         if how != SETTLED or not trial[0] < -TOUCHING * spacing:
             continue
         if not own_place(header, given, tables, scratch, slots, kept, True, False):
             continue
-        if trial[HOLD] < 1.5 and in_a_piece(header, given, tables, scratch, slots, kept):
-            continue
+        if trial[HOLD] < 1.5:
+            if passed < 0:
+                passed = pieces_of_points(
+                    header, given, tables, scratch, neighbours, blank, low, measures, count, slots, kept
+                )
+            if blank[i] == PASSED or in_a_piece(header, given, tables, scratch, slots, kept):
+                continue
         if number == 0:
             header[WHICH] = i
         number = counted(given, slots, points, number)
