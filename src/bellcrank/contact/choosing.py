@@ -113,6 +113,20 @@ def points_in_piece(low: Ints, blank: Floats, kept: Ints, points: int, k: int) -
 
 
 @part
+def touches_first(
+    given: Floats, low: Ints, measures: Floats, blank: Floats, slots: Floats, kept: Ints, points: int, k: int
+) -> bool:
+    """Whether no contact point in the piece of a low sample is as low as that."""
+    own = root(low, k)
+    limit = measures[k, HEIGHT] + EVEN * given[SPACING_A]
+    for s in range(points):
+        p = kept[points + s, PLACE]
+        if p >= 0 and blank[p] < LARGE and root(low, int(blank[p])) == own and slots[points + s, 0] <= limit:
+            return False
+    return True
+
+
+@part
 def other_piece_first(
     given: Floats, low: Ints, measures: Floats, lowest: int, m: int, kept: Ints, points: int, blank: Floats
 ) -> None:
@@ -182,8 +196,8 @@ def next_lying(
 
     Either the one that may come down farthest below the points of its side before the next search, as the body turns
     about each of them, which finds corners and the ends of lines, and of those as low one in a piece that has no point;
-    or the lowest of a side that has none: the lower of the two. Between two points nothing touches first: such a one
-    comes last. parted: Whether it is known which pieces there are.
+    or the lowest of a side that has none, or of a piece without one as low: the lower of the two. Between two points
+    nothing touches first: such a one comes last. parted: Whether it is known which pieces there are.
     """
     table_a, marks_a, marks_b = tables[TABLE_A], tables[MARKS_A], tables[MARKS_B]
     pad = scratch[PAD]
@@ -228,6 +242,8 @@ def next_lying(
         if low[k, LIES] == 1:
             facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
             if not same_side(slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]):
+                return k  # type: ignore[no-any-return]
+            if parted and touches_first(given, low, measures, blank, slots, kept, points, k):
                 return k  # type: ignore[no-any-return]
     return spread
 
