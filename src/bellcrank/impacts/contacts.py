@@ -27,6 +27,7 @@ from bellcrank.impacts.modes import (
     variant_of,
 )
 from bellcrank.impacts.records import ContactChange, ImpactRecord
+from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.impacts.surfaces import Surfaces
@@ -135,7 +136,8 @@ class Contacts:
         if not modes:
             return replace(self.base, start=state, parameter_values=values).with_programs_of(self.base)
         base = replace(self.base, parameter_values=values)
-        fresh, sharing = variant_of(base, self.pairs, modes, state)
+        rows = self.once("rows", lambda: ContactRows(self.base.mechanics, self.pairs))
+        fresh, sharing = variant_of(base, self.pairs, modes, state, rows)
         self._shared[modes_key(modes)] = sharing
         key = shared_key(modes, sharing)
         known = self._variants.get(key)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.assembly import LoopState, close_speeds, independent_equations
+from bellcrank.analysis.assembly import close_speeds, independent_equations
 from bellcrank.analysis.grouping import body_groups_of
 from bellcrank.formulations import lagrange
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
+from bellcrank.impacts.rows import ContactLoops, ContactRows
 from bellcrank.impacts.sharing import Sharing, sharing_of
 from bellcrank.mechanics.constraints import Constraint, over_speeds
 from bellcrank.mechanics.contacts import ContactPair, along, rate_at_constant_speeds, sustained
@@ -204,7 +205,7 @@ def contact_forces(
 
 
 def variant_of(
-    base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, state: State
+    base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, state: State, compiled: ContactRows
 ) -> tuple[Mechanism, Sharing | None]:
     """The mechanism with the contacts in `modes` closed, starting from `state`, and how they share."""
     active = {pair.contact.name: pair for pair in pairs if pair.contact.name in modes}
@@ -212,7 +213,12 @@ def variant_of(
     mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
     rubbing = any(not modes[n].sticking and pair.contact.friction > 0.0 for n, pair in active.items())
     named = dict(zip(mechanics.parameters, base.parameter_values, strict=True))
-    loops = LoopState(base.linkage, mechanics.constraints, named, max(1.0, base.length_scale))
+    chosen = np.concatenate(
+        [np.arange(compiled.loops), *(compiled.first[c.name] + np.arange(c.size) for c in closed)]
+    )
+    loops = ContactLoops(
+        base.linkage, mechanics.constraints, named, max(1.0, base.length_scale), compiled, chosen
+    )
     kept, dropped = independent_equations(loops, state.q, state.t)
     before = set(base.dropped)
     kept = [e for e in kept if e not in before]
