@@ -12,6 +12,7 @@ from bellcrank.contact.lowest import EVEN
 from bellcrank.contact.meeting_layout import (
     FACING,
     HEIGHT,
+    INSIDE,
     LIES,
     MARKS_A,
     MARKS_B,
@@ -85,8 +86,15 @@ def root(low: Ints, k: int) -> int:
 
 
 @part
-def part_in_pieces(low: Ints, count: int, neighbours: Ints, blank: Floats) -> None:
-    """Join low samples that are neighbours into pieces, as of several feet.
+def join(low: Ints, blank: Floats, k: int, p: int) -> None:
+    """Let a low sample and one that may be low be in one piece."""
+    if blank[p] < LARGE:
+        low[root(low, int(blank[p])), NEXT] = root(low, k)
+
+
+@part
+def part_in_pieces(marks_a: Floats, low: Ints, count: int, neighbours: Ints, blank: Floats) -> None:
+    """Join low samples that are neighbours into pieces, as of several feet; also beyond one that is no corner.
 
     blank: LARGE for every sample; afterwards the number of a low one among them.
     """
@@ -95,9 +103,11 @@ def part_in_pieces(low: Ints, count: int, neighbours: Ints, blank: Floats) -> No
         low[k, NEXT] = k
     for k in range(count):
         for m in range(NEIGHBOURS):
-            other = blank[neighbours[low[k, PLACE], m]]
-            if other < LARGE:
-                low[root(low, int(other)), NEXT] = root(low, k)
+            p = neighbours[low[k, PLACE], m]
+            join(low, blank, k, p)
+            if marks_a[p, INSIDE] > 0.5:
+                for n in range(NEIGHBOURS):
+                    join(low, blank, k, neighbours[p, n])
 
 
 @part
@@ -162,6 +172,25 @@ def total_distance(
 
 
 @part
+def inside(
+    given: Floats,
+    table_a: Floats,
+    low: Ints,
+    measures: Floats,
+    k: int,
+    slots: Floats,
+    kept: Ints,
+    points: int,
+) -> bool:
+    """Whether a low sample lies between two contact points, where nothing touches first."""
+    i = low[k, PLACE]
+    x = table_a[i, 0]
+    y = table_a[i, 1]
+    z = table_a[i, 2]
+    return between(slots, kept, points, x, y, z, measures[k, HEIGHT], 0.5 * given[SPACING_A])  # type: ignore[no-any-return]
+
+
+@part
 def in_another_piece(
     given: Floats, table_a: Floats, low: Ints, measures: Floats, count: int, chosen: int, slots: Floats, kept: Ints,
     points: int, blank: Floats,
@@ -181,7 +210,11 @@ def in_another_piece(
     for k in range(count):
         if low[k, LIES] == 1 and measures[k, HEIGHT] < limit:
             total = total_distance(given, table_a, low, measures, k, slots, kept, points, 0.0)
-            if total > widest and points_in_piece(low, blank, kept, points, k) == 0:
+            if (
+                total > widest
+                and points_in_piece(low, blank, kept, points, k) == 0
+                and not inside(given, table_a, low, measures, k, slots, kept, points)
+            ):
                 widest = total
                 chosen = k
     return chosen
@@ -210,9 +243,6 @@ def next_lying(
         if low[k, LIES] == 0:
             continue
         i = low[k, PLACE]
-        x = table_a[i, 0]
-        y = table_a[i, 1]
-        z = table_a[i, 2]
         apart = least_apart(given, marks_a, i)
         total = total_distance(given, table_a, low, measures, k, slots, kept, points, apart)
         if total == -LARGE:
@@ -224,7 +254,7 @@ def next_lying(
             slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]
         ):
             continue
-        if between(slots, kept, points, x, y, z, measures[k, HEIGHT], 0.5 * given[SPACING_A]):
+        if inside(given, table_a, low, measures, k, slots, kept, points):
             if total > widest_inner:
                 widest_inner = total
                 inner = k
@@ -243,7 +273,11 @@ def next_lying(
             facing(header, given, table_a, marks_b, low[k, PLACE], low[k, PARTNER], pad)
             if not same_side(slots, kept, points, pad[OUTWARD], pad[OUTWARD + 1], pad[OUTWARD + 2]):
                 return k  # type: ignore[no-any-return]
-            if parted and touches_first(given, low, measures, blank, slots, kept, points, k):
+            if (
+                parted
+                and touches_first(given, low, measures, blank, slots, kept, points, k)
+                and not inside(given, table_a, low, measures, k, slots, kept, points)
+            ):
                 return k  # type: ignore[no-any-return]
     return spread
 

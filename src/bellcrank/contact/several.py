@@ -130,7 +130,7 @@ def several(
         return
     parted = lowest > 1
     if parted:
-        part_in_pieces(low, count, neighbours, blank)
+        part_in_pieces(marks_a, low, count, neighbours, blank)
     for m in range(lowest):
         if left == 0:
             break
@@ -329,11 +329,8 @@ def searched(
         header, given, tables, scratch, neighbours, blank, low, measures, count, lowest, slots, kept
     )
     if more > 0:
-        taken = count_taken(kept, points)
-        header[SEEN] = taken + more
-        if points == 1:
-            return SEVERAL
-        return UNCARRIED if taken == points else UNFOLLOWED
+        header[SEEN] = max(count_taken(kept, points) + more, points + 1)
+        return SEVERAL if points == 1 else UNCARRIED
     before_others_touch(header, given, tables, scratch, low, measures, lowest, slots, kept)
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     if header[OUTWARDS] == 2 and given[CLEARANCE] == clear:

@@ -143,7 +143,7 @@ class SheetMeeting:
             # Of a sheet all whose points lead into others nothing touches.
             if any(place.part == part for place in chosen) or not any(place.part == part for place in places):
                 meeting = self.meetings[part]
-                self.elsewhere, self.last, self.seen = meeting.elsewhere, meeting.last, meeting.seen
+                self.elsewhere, self.last, self.seen = meeting.elsewhere, meeting.last, points + 1
                 return came
         chosen.sort(key=lambda place: (not (place.known and place.row[0] < 0.0), place.row[0]))
         for place in chosen[points:]:
