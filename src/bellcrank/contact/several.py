@@ -140,8 +140,8 @@ def several(
         i = low[k, PLACE]
         j = low[k, PARTNER]
         # On flat sides all are minima: the deepest counts, the others are chosen by their places.
-        alone = marks_a[i, SHARP] > 0.5 and measures[k, UP] > EVEN * given[SPACING_A]
-        if low[k, LIES] > 0 and m > 0 and not alone:
+        alone = measures[k, UP] > EVEN * given[SPACING_A]
+        if low[k, LIES] > 0 and m > 0 and not (alone and marks_a[i, SHARP] > 0.5):
             continue
         if (
             farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2])
