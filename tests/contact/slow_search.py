@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.found import FREE, HELD, NONE, Found, parked
@@ -183,12 +184,23 @@ class SlowPair:
             kept = heights < bound
             return i[kept], heights[kept], j[kept]
         i, heights = self._search.low(*self._target(R, c), bound)
+        if isinstance(self.other, Plane):
+            i, heights = i[self._first[i]], heights[self._first[i]]
         if self._heights is not None and len(i):
             rows = self._heights.many(np.ascontiguousarray((self.source.points[i] - c) @ R))
             heights = rows[:, 0] / np.maximum(np.linalg.norm(rows[:, 1:], axis=1), 1e-300)
             kept = heights < bound
             i, heights = i[kept], heights[kept]
         return i, heights, np.full(len(i), -1)
+
+    @cached_property
+    def _first(self) -> NDArray[np.bool_]:
+        """Which samples a plane may meet first: of edges and flat sides those that span the convex hull."""
+        assert isinstance(self.source, Sampled)
+        far, _, H = self.source._fitted
+        found = ~self.source.sharp & (far * np.abs(H).max(axis=(1, 2)) > 1e-7)
+        found[ConvexHull(self.source.points).vertices] = True
+        return np.asarray(found)
 
     @cached_property
     def band(self) -> float:

@@ -23,6 +23,7 @@ from bellcrank.contact.meeting_layout import (
     FACING,
     HEIGHT,
     INNER,
+    INSIDE,
     LEAST,
     MARKS,
     NEIGHBOURS,
@@ -55,6 +56,10 @@ Ints = NDArray[np.int64]
 LARGE = 1e300
 LEVEL = 1e-7
 """Samples are in one plane but for so much of their distance, and of the length of normals."""
+ALIGNED = 1e-9
+"""Sum of two opposite directions: how straight an edge is."""
+ACROSS = 0.99
+"""Cosine between two lines that are not the same."""
 ANY = 4.0
 """More than normals can differ by."""
 
@@ -78,6 +83,7 @@ class Facing:
         order = surface.tree.order
         marks = np.zeros((len(order), MARKS))
         marks[:, :3], marks[:, SHARP] = surface.normals[order], surface.sharp[order]
+        marks[:, INSIDE] = no_corners(surface)[order]
         # The same places as in the pieces: of a sample that stands twice one counts.
         places = surface.tree.places
         neighbours = np.ascontiguousarray(places[surface.neighbours[order]][:, :NEIGHBOURS])
@@ -109,6 +115,30 @@ def turns(surface: Sampled) -> Floats:
         found[here, WIDE] = far[order].reshape(level, -1).max(axis=1)
         found[here, INNER] = inner.reshape(level, -1).all(axis=1)
         level //= 2
+    return found
+
+
+def no_corners(surface: Sampled) -> NDArray[np.bool_]:
+    """Which samples no plane meets first: on edges between two others in line, on sides between two such pairs.
+
+    Of a straight line on a smooth surface, as along a cylinder, the surface between samples may be lower.
+    """
+    far, _, H = surface._fitted
+    found = np.zeros(len(far), np.bool_)
+    asked = np.flatnonzero(surface.sharp | (far * np.abs(H).max(axis=(1, 2)) < LEVEL))
+    for some in np.array_split(asked, 1 + len(asked) // 100_000):
+        ways = surface.points[surface.neighbours[some, :NEIGHBOURS]] - surface.points[some, None]
+        size = np.linalg.norm(ways, axis=2, keepdims=True)
+        # A sample may be its own neighbour: no direction at all, in line with none.
+        ways = np.where(size > 0.0, ways / np.where(size > 0.0, size, 1.0), np.nan)
+        first, second = np.zeros((len(some), 3)), np.zeros(len(some), np.bool_)
+        for k in range(1, NEIGHBOURS):
+            for m in range(k):
+                in_line = np.linalg.norm(ways[:, m] + ways[:, k], axis=1) < ALIGNED
+                new = in_line & ~first.any(axis=1)
+                second |= in_line & (np.abs(np.einsum("ij,ij->i", first, ways[:, k])) < ACROSS) & ~new
+                first[new] = ways[new, k]
+        found[some] = np.where(surface.sharp[some], first.any(axis=1), second)
     return found
 
 

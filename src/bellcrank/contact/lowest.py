@@ -19,6 +19,7 @@ from bellcrank.contact.meeting_layout import (
     SPACING_A,
     SPOT,
     STEPPED,
+    UP,
 )
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
@@ -63,23 +64,21 @@ def sift(low: Ints, measures: Floats, first: int, count: int) -> None:
 
 
 @part
-def lower_unseen(
-    header: Ints, given: Floats, table: Floats, table_b: Floats, p: int, partner: int, height: float,
-    neighbours: Ints, blank: Floats, pad: Floats,
-) -> bool:  # fmt: skip
-    """Whether a neighbour that was left out, since it is no contact point itself, is lower than a sample."""
+def least_unseen(
+    header: Ints, given: Floats, table: Floats, table_b: Floats, p: int, partner: int, neighbours: Ints,
+    blank: Floats, pad: Floats,
+) -> float:  # fmt: skip
+    """The height of the lowest neighbour that was left out, since it is no contact point itself; LARGE without any."""
+    least = LARGE
     for m in range(NEIGHBOURS):
         q = neighbours[p, m]
         if blank[q] == LARGE:
-            h = LARGE
             if header[KIND] == SURFACE:
                 seen(given, table, q, pad, SPOT)
-                h = above_quadric(table_b, partner, pad, SPOT)
+                least = min(least, above_quadric(table_b, partner, pad, SPOT))
             else:
-                h = above_smooth(header, given, table, q, pad)
-            if h < height:
-                return True
-    return False
+                least = min(least, above_smooth(header, given, table, q, pad))
+    return least
 
 
 @part
@@ -124,21 +123,13 @@ def minima(
                 steepest = max(steepest, fall / math.sqrt(max(1e-300, dx * dx + dy * dy + dz * dz)))
         measures[k, DOWN] = steepest
         same = 1e-12 * given[SPACING_A]
-        if measures[k, HEIGHT] <= least + same and not (
-            unseen
-            and lower_unseen(
-                header,
-                given,
-                table,
-                table_b,
-                p,
-                low[k, PARTNER],
-                measures[k, HEIGHT] - same,
-                neighbours,
-                blank,
-                pad,
-            )
-        ):
+        if unseen and measures[k, HEIGHT] <= least + same:
+            hidden = least_unseen(header, given, table, table_b, p, low[k, PARTNER], neighbours, blank, pad)
+            if hidden < measures[k, HEIGHT] - same:
+                continue
+            least = min(least, hidden)
+        measures[k, UP] = least - measures[k, HEIGHT]
+        if measures[k, HEIGHT] <= least + same:
             low[kept, ORDER] = k
             kept += 1
     for k in range(count):

@@ -60,6 +60,7 @@ from bellcrank.contact.meeting_layout import (
     ROWS_A,
     ROWS_B,
     SEARCH,
+    SEEN,
     SIZE_A,
     SIZE_B,
     SLOPE,
@@ -80,7 +81,7 @@ from bellcrank.contact.pieces import HEADER as DESCENT_HEADER
 from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import CROSSED_AT, NEAR, search
+from bellcrank.contact.several import CROSSED_AT, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import DISTANCE, ROUND, SURFACE, Smooth
@@ -98,12 +99,14 @@ from bellcrank.contact.tree_layout import (
     WIDTH_A,
     WIDTH_B,
 )
+from bellcrank.contact.uncarried import NEAR
 from bellcrank.simulate.compiled import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ALL = 2 * MOST_POINTS + 1
+ALL = 3 * MOST_POINTS + 2
+"""Slots of before and of now, a trial, one between two of them, and places without a contact point."""
 
 
 @part
@@ -219,7 +222,7 @@ def meet(
 class Meeting:
     """A sampled surface and another shape, sampled or smooth; keeps scratch, so one thread uses it at a time.
 
-    slots: Contact points (2 * MOST_POINTS + 1, SLOT), those of before and, behind as many as are asked for, those of
+    slots: Contact points (ALL, SLOT), those of before and, behind as many as are asked for, those of
     now; gap, normal from the surface to the other in the surface's frame, the points in each own frame, and the hold.
     kept: Beside them the places of their samples in the trees, -1 for none. pieces: The samples around them.
     """
@@ -377,6 +380,11 @@ class Meeting:
             int(self.surface.tree.order[i]) if i >= 0 else -1,
             int(other[j]) if other is not None and j >= 0 else -1,
         )
+
+    @property
+    def seen(self) -> int:
+        """At how many places at least the surfaces touch, when there are SEVERAL or UNCARRIED ones."""
+        return int(self._header[SEEN])
 
     @property
     def elsewhere(self) -> Floats:

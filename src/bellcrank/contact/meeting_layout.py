@@ -31,7 +31,8 @@ ROWS_B = TREE_HEADER + 14
 # whether the other shape is convex, and this one made of samples: 2 where it is closed, 1 where it is open
 OUTWARDS = TREE_HEADER + 15
 CURVED = TREE_HEADER + 16  # whether both are sampled, closed and without edges
-HEADER = TREE_HEADER + 17
+SEEN = TREE_HEADER + 17  # at how many places bodies overlap, where those are more than there are points
+HEADER = TREE_HEADER + 18
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -68,9 +69,10 @@ WITHIN = 4
 # rows of whole numbers: stack, samples around a point of each surface, how many
 ROWS = 4
 WIDTH = 2 * ENTRIES_OF_STACK
-# marks of samples: normal as given (3), whether it is one of an edge or a corner
+# marks of samples: normal as given (3), whether it is one of an edge or a corner, whether no plane meets it first
 SHARP = 3
-MARKS = 4
+INSIDE = 4
+MARKS = 5
 NEIGHBOURS = 8
 # columns of what is told of normals and curvatures in nodes: how far normals turn; the least curvature, and that less
 # what may be noise; how far samples are from their sixth neighbours, at most; whether all lie within a flat side
@@ -80,18 +82,23 @@ SURE = 2
 WIDE = 3
 INNER = 4
 TURNS = 5
-# columns of samples that are low: place, that of the other's nearest sample, order, whether it lies flat
+# columns of samples that are low: place, that of the other's nearest sample, order, whether it lies flat; beside them
+# samples that overlap in one piece with a contact point, and those of the other below them
 PLACE = 0
 PARTNER = 1
 ORDER = 2
 LIES = 3
-LOW = 4
-# columns of their numbers: height, height rounded, distance from the middle, slope down to a neighbour
+NEXT = 4
+PARTNER_OF_NEXT = 5
+LOW = 6
+# columns of their numbers: height, height rounded, distance from the middle, slope down to a neighbour, and by how much
+# the lowest neighbour is higher
 HEIGHT = 0
 STEPPED = 1
 OUT = 2
 DOWN = 3
-MEASURES = 4
+UP = 4
+MEASURES = 5
 # slots: gap, normal (3), x (3), y (3), hold (4); beside them place and partner, -1 for an empty one
 HOLD = 10
 SLOT = 14
@@ -126,3 +133,4 @@ CROSSED = 4
 IS_BEHIND = 5
 UNFOLLOWED = 6
 ENDED = 7
+UNCARRIED = 8

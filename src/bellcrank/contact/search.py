@@ -27,15 +27,16 @@ from bellcrank.contact.meeting_layout import (
     LOST,
     MOST_POINTS,
     SEVERAL,
+    UNCARRIED,
     UNFOLLOWED,
 )
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import NEAR
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.sheet_meeting import SheetMeeting
 from bellcrank.contact.sheets import Sheets
 from bellcrank.contact.source import Around, Source, leader
+from bellcrank.contact.uncarried import NEAR
 from bellcrank.errors import ModelError
 from bellcrank.program.trace import Scalar
 
@@ -203,7 +204,14 @@ class SampledPair:
         if came == SEVERAL:
             raise ModelError(
                 f"the surfaces touch at more than one point, among them at ({place}) of the surface of data; "
-                "give the contact points=2 or more"
+                f"give the contact points={self.meeting.seen} or more"
+            )
+        if came == UNCARRIED:
+            seen = self.meeting.seen
+            advice = f"points={seen}" if seen <= MOST_POINTS else f"at most points={MOST_POINTS} are possible"
+            raise ModelError(
+                f"at ({place}) of the surface the bodies overlap as well, where none of the contact points that are "
+                f"followed is; give the contact more points ({advice}), or a shape of several pieces"
             )
 
     def _told(self, k: int, R: Array) -> Found:

@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.above import low_above, next_above, only_known
-from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
+from bellcrank.contact.choosing import (
+    least_apart,
+    may_begin,
+    next_lying,
+    other_piece_first,
+    part_in_pieces,
+    same_side,
+)
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
-from bellcrank.contact.lowest import minima, spread
+from bellcrank.contact.lowest import EVEN, minima, spread
 from bellcrank.contact.meeting_layout import (
     BAND,
     BULGE_A,
@@ -30,10 +37,13 @@ from bellcrank.contact.meeting_layout import (
     FOUND,
     FRUSTA,
     GONE,
+    HEIGHT,
     HOLD,
+    INSIDE,
     IS_BEHIND,
     LIES,
     LOST,
+    LOW,
     MARKS_A,
     MARKS_B,
     NODES_A,
@@ -45,14 +55,18 @@ from bellcrank.contact.meeting_layout import (
     PARTNER,
     PLACE,
     POINTS,
+    SEEN,
     SEVERAL,
+    SHARP,
     SPACING_A,
     STACK,
     TABLE_A,
     TABLE_B,
     TURNS_A,
     TURNS_B,
+    UNCARRIED,
     UNFOLLOWED,
+    UP,
     WAY,
     WHICH,
 )
@@ -61,7 +75,7 @@ from bellcrank.contact.patch_creases import beside_creases
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.refinement import LOST as FAILED
-from bellcrank.contact.single import NEAR, apart_from_all, single
+from bellcrank.contact.single import apart_from_all, single
 from bellcrank.contact.slots import (
     alone_levels,
     farthest,
@@ -72,8 +86,10 @@ from bellcrank.contact.slots import (
     take,
     tried,
 )
+from bellcrank.contact.smooth import FLAT as LEVEL_PLANE
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
+from bellcrank.contact.uncarried import NEAR, OWN, before_others_touch, own_place, uncarried
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -88,7 +104,7 @@ CROSSED_AT = 0.1
 @part
 def several(
     header: Ints, given: Floats, tables: Any, scratch: Any, low: Ints, measures: Floats, count: int, lowest: int,
-    slots: Floats, kept: Ints,
+    slots: Floats, kept: Ints, neighbours: Ints, blank: Floats,
 ) -> None:  # fmt: skip
     """Up to so many contact points: those that carry stay, then the lowest, then those that lie flat, spread widely."""
     table_a, marks_a, table_b, marks_b = tables[TABLE_A], tables[MARKS_A], tables[TABLE_B], tables[MARKS_B]
@@ -110,26 +126,41 @@ def several(
             left -= 1
     near = NEAR * given[SPACING_A]
     left -= beside_creases(header, given, tables, scratch, low, lowest, slots, kept, near, left)
+    if left == 0:
+        return
+    parted = lowest > 1
+    if parted:
+        part_in_pieces(marks_a, low, count, neighbours, blank)
     for m in range(lowest):
         if left == 0:
             break
+        if parted:
+            other_piece_first(given, low, measures, lowest, m, kept, points, blank)
         k = low[m, ORDER]
         i = low[k, PLACE]
         j = low[k, PARTNER]
         # On flat sides all are minima: the deepest counts, the others are chosen by their places.
-        if low[k, LIES] > 0 and m > 0:
+        alone = measures[k, UP] > EVEN * given[SPACING_A]
+        if low[k, LIES] > 0 and m > 0 and not (alone and marks_a[i, SHARP] > 0.5):
             continue
-        if farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2]) < near:
+        if (
+            farthest(slots, kept, points, table_a[i, 0], table_a[i, 1], table_a[i, 2])
+            < OWN * given[SPACING_A]
+        ):
             continue
         if tried(header, given, tables, scratch, i, j, slots[2 * points]) == SETTLED:
             x = slots[2 * points, 4]
             y = slots[2 * points, 5]
             z = slots[2 * points, 6]
-            if farthest(slots, kept, points, x, y, z) >= near and may_begin(slots, kept, points):
+            if own_place(header, given, tables, scratch, slots, kept, False, alone) and may_begin(
+                slots, kept, points
+            ):
                 take(slots, kept, points, free_slot(slots, kept, points, x, y, z), i, j)
                 left -= 1
     while left > 0:
-        best = next_lying(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+        best = next_lying(
+            header, given, tables, scratch, low, measures, count, lowest, slots, kept, blank, parted
+        )
         if best < 0:
             break
         i = low[best, PLACE]
@@ -153,6 +184,8 @@ def several(
             slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
             take(slots, kept, points, slot, i, j)
             left -= 1
+    for k in range(count):
+        blank[low[k, PLACE]] = LARGE
 
 
 @part
@@ -173,6 +206,19 @@ def as_a_line(
     for m in range(3):
         slots[k, HOLD + 1 + m] = scratch[PAD][WAY + m]
     return remember(header, given, tables, scratch, slots, kept, k)  # type: ignore[no-any-return]
+
+
+@part
+def corners(marks_a: Floats, low: Ints, measures: Floats, count: int) -> int:
+    """Leave out low samples within straight edges and flat sides, whose corners lie as low above a plane; how many"""
+    left = 0
+    for k in range(count):
+        if marks_a[low[k, PLACE], INSIDE] < 0.5:
+            for m in range(LOW):
+                low[left, m] = low[k, m]
+            measures[left, HEIGHT] = measures[k, HEIGHT]
+            left += 1
+    return left
 
 
 @part
@@ -218,6 +264,7 @@ def searched(
                 kept[k, PARTNER] = GONE
     alone_levels(header, given, tables, scratch, slots, kept, 0)
     count = 0
+    level = header[KIND] == LEVEL_PLANE and points > 1
     if header[KIND] == SURFACE:
         # Of several points some may lie flat, where normals of samples tell nothing of what touches.
         flat = -LARGE if points == 1 else FLAT / given[SPACING_A]
@@ -230,6 +277,8 @@ def searched(
             header, given, table_a, nodes_a, tables[FRUSTA], given[BAND], False, low, measures, pad, stack,
             tables[TURNS_A], slots, points,
         )  # fmt: skip
+        if level:
+            count = corners(tables[MARKS_A], low, measures, count)
     if count == 0:
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
@@ -238,7 +287,17 @@ def searched(
     clear = given[BAND] - given[BULGE_A] - given[BULGE_B]
     given[CLEARANCE] = clear
     lowest = minima(
-        header, given, table_a, table_b, neighbours, blank, low, measures, count, header[OUTWARDS] != 0, pad
+        header,
+        given,
+        table_a,
+        table_b,
+        neighbours,
+        blank,
+        low,
+        measures,
+        count,
+        header[OUTWARDS] != 0 or level,
+        pad,
     )
     if points == 1:
         came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
@@ -246,7 +305,7 @@ def searched(
             return came
     else:
         spread(given, table_a, low, measures, lowest, points)
-        several(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
+        several(header, given, tables, scratch, low, measures, count, lowest, slots, kept, neighbours, blank)
         if count_taken(kept, points) == 0 and pad[BEHIND] == LARGE:
             k = low[0, ORDER]
             i = low[k, PLACE]
@@ -262,9 +321,17 @@ def searched(
             return UNFOLLOWED
     if missed >= 0:
         header[WHICH] = missed
+        header[SEEN] = 2
         return DEEPER if points > 1 else SEVERAL
     if points > 1 and ended(header, given, tables, scratch, slots, kept, NEAR * given[SPACING_A]):
         return ENDED
+    more = uncarried(
+        header, given, tables, scratch, neighbours, blank, low, measures, count, lowest, slots, kept
+    )
+    if more > 0:
+        header[SEEN] = max(count_taken(kept, points) + more, points + 1)
+        return SEVERAL if points == 1 else UNCARRIED
+    before_others_touch(header, given, tables, scratch, low, measures, lowest, slots, kept)
     come_back_in_time(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
     if header[OUTWARDS] == 2 and given[CLEARANCE] == clear:
         alone_levels(header, given, tables, scratch, slots, kept, points)
@@ -300,4 +367,4 @@ def search(
     return came
 
 
-__all__ = ["NEAR", "search"]
+__all__ = ["search"]

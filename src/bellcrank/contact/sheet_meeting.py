@@ -20,15 +20,16 @@ from bellcrank.contact.meeting_layout import (
     MOST_POINTS,
     SEVERAL,
     SLOT,
+    UNCARRIED,
     UNFOLLOWED,
 )
 from bellcrank.contact.overlooked import SUDDEN
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import NEAR
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.sheets import Sheets, least_radius
+from bellcrank.contact.uncarried import NEAR
 
 Floats = NDArray[np.float64]
 
@@ -85,7 +86,7 @@ class SheetMeeting:
         self.clearance = 0.0
         self._around = _ball_around(other)
         self._middle = np.zeros(3)
-        self.elsewhere = sheets.points[0]
+        self.elsewhere, self.seen = sheets.points[0], 0
         self.band = max(meeting.band for meeting in self.meetings)
         self._narrow = min(least_radius(other) or 0.0, float(sheets.bounding_radius()))
 
@@ -130,6 +131,8 @@ class SheetMeeting:
             if len(found) >= points and any(place.leads[1] > CLEARLY for place in found):
                 # Some of them lead into other sheets, and more may be there.
                 came, found = self._on_sheet(part, points, min(points + 2 * SPARE, MOST_POINTS), known)
+            if came == UNCARRIED and len(found) < MOST_POINTS:
+                came, found = self._on_sheet(part, points, MOST_POINTS, known)
             # Spare points are not followed from search to search.
             if came not in (FOUND, IS_BEHIND, UNFOLLOWED):
                 doubts[part] = came
@@ -139,13 +142,16 @@ class SheetMeeting:
         for part, came in doubts.items():
             # Of a sheet all whose points lead into others nothing touches.
             if any(place.part == part for place in chosen) or not any(place.part == part for place in places):
-                self.elsewhere, self.last = self.meetings[part].elsewhere, self.meetings[part].last
+                meeting = self.meetings[part]
+                self.elsewhere, self.last, self.seen = meeting.elsewhere, meeting.last, points + 1
                 return came
         chosen.sort(key=lambda place: (not (place.known and place.row[0] < 0.0), place.row[0]))
         for place in chosen[points:]:
             if place.row[0] < 0.0:
                 self.elsewhere = place.row[4:7]
-                return SEVERAL
+                # Two will do for a line, of which more are found.
+                self.seen = 2 if points == 1 else sum(place.row[0] < 0.0 for place in chosen)
+                return SEVERAL if points == 1 else UNCARRIED
             self.clearance = min(self.clearance, max(float(place.row[0]), LEAST * self.surface.spacing))
         sudden = next((place for place in chosen[:points] if self._sudden(place, points)), None)
         if sudden is not None:

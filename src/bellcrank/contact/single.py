@@ -39,8 +39,8 @@ from bellcrank.contact.meeting_layout import (
     PLACE,
     POINTS,
     QUEUE,
+    SEEN,
     SEVERAL,
-    SPACING_A,
     SPACING_B,
     SPOT,
     STACK,
@@ -55,7 +55,6 @@ from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.slots import (
-    away,
     from_sample,
     take,
     tried,
@@ -68,8 +67,6 @@ from bellcrank.simulate.compiled import part
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NEAR = 4.0
-"""Contact points closer than so many distances of samples are one."""
 BESIDE = 0.7
 """How far beside a sample of one flat side the nearest one of another may lie, over the distance of samples."""
 TRIES = 8
@@ -185,7 +182,6 @@ def single(
     slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
     """The one contact point: the closest of those that the lowest samples lead to."""
-    table_a = tables[TABLE_A]
     points = header[POINTS]
     within = closest(header, given, tables, scratch, low, measures, lowest, slots, kept, LARGE)
     if kept[points, PLACE] < 0:
@@ -196,28 +192,12 @@ def single(
             return LOST if within or how == SETTLED else FOUND
         take(slots, kept, points, 0, low[k, PLACE], low[k, PARTNER])
     if slots[points, 0] < 0.0:
-        slack = given[BULGE_A] + given[BULGE_B]
         end = along_a_line(header, given, tables, scratch, low, measures, count, slots)
         if end >= 0:
             header[WHICH] = end
+            header[SEEN] = 2
             return SEVERAL
-        far = NEAR * given[SPACING_A]
-        looked = 0
-        for m in range(lowest):
-            k = low[m, ORDER]
-            i = low[k, PLACE]
-            if measures[k, HEIGHT] > slack or looked == TRIES:
-                break
-            if away(slots[points], table_a[i, 0], table_a[i, 1], table_a[i, 2]) <= far:
-                continue
-            looked += 1
-            how = tried(header, given, tables, scratch, i, low[k, PARTNER], slots[2 * points])
-            other = slots[2 * points]
-            elsewhere = away(slots[points], other[4], other[5], other[6]) > far
-            if how == SETTLED and elsewhere and other[0] < -1e-9 * given[SPACING_A]:
-                header[WHICH] = i
-                return SEVERAL
     return FOUND
 
 
-__all__ = ["NEAR", "apart_from_all", "single"]
+__all__ = ["apart_from_all", "single"]

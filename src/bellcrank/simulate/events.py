@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bellcrank.simulate.compiled import Unit, part
 from bellcrank.simulate.crossings import NOTHING, deepest, dip, event_values, leaving_sign, locate
 from bellcrank.simulate.layout import (
+    DEEPEST,
     DIRECTION,
     FIXED,
     FROM_HERE,
@@ -57,6 +58,8 @@ CRUDE = 0.1
 """The same over the state itself: more is not allowed, however loose the tolerance."""
 HALF = 0.5
 """The same for a fixed step, over the rates themselves."""
+PACE = 0.7
+"""Steps of a contact: its frequency times a fixed step. At this one Runge-Kutta 4 takes 1 % of the energy."""
 LONGER = 2.0
 """A step so much longer than the last may miss what that one saw."""
 PLACE = 0.382
@@ -105,6 +108,29 @@ def sound(
         if not abs(slope - rate) <= most:
             return False
     return True
+
+
+@part
+def outpaced(ints: Ints, reals: Floats, g: Floats) -> int:
+    """The contact whose force a fixed step is too long for, or -1.
+
+    Where a force of frequency w stops a gap at a depth d, the rate of the gap changes by w^2 d h in a step h: over the
+    depth, and times the step, the square of w h, and the contact lasts for 3 / w h steps. Gaps are functions that come
+    with their rates.
+    """
+    for i in range(ints[N_EVENTS] - 1):
+        if g[DIRECTION, i + 1] != RATE:
+            continue
+        if not g[STARTED, i] < 0.0:
+            g[DEEPEST, i] = 0.0
+            continue
+        turned = 0.0
+        for k in range(PIECES + 1):
+            g[DEEPEST, i] = max(g[DEEPEST, i], -g[SAMPLES + k, i])
+            turned = max(turned, g[SAMPLES + k, i + 1] - g[SAMPLES, i + 1])
+        if reals[H_STEP] * turned > PACE * PACE * g[DEEPEST, i]:
+            return i
+    return -1
 
 
 @part
@@ -276,6 +302,10 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
             g[STARTED, i] = g[SIGN, i]
     for k in range(PIECES + 1):
         event_values(addresses, ints, reals, x, v, g, start + (1.0 - start) * k / PIECES, SAMPLES + k)
+    if start == 0.0 and ints[FIXED] != 0:
+        event = outpaced(ints, reals, g)
+        if event >= 0:
+            return unsound(ints, reals, g, 1.0, event, True)
     for piece in range(1, PIECES + 1):
         a = start + (1.0 - start) * (piece - 1) / PIECES
         b = 1.0 if piece == PIECES else start + (1.0 - start) * piece / PIECES

@@ -124,4 +124,5 @@ VALUE: Final = 3  # scratch
 SAMPLES: Final = 4  # 5 rows
 PIECES: Final = 4
 STARTED: Final = SAMPLES + PIECES + 1  # SIGN at the start of the step
-EVENT_ROWS: Final = STARTED + 1
+DEEPEST: Final = STARTED + 1  # of gaps that are closed, how far they were below zero at most
+EVENT_ROWS: Final = DEEPEST + 1

@@ -93,8 +93,8 @@ _ADVICE = {
         "defined where the bodies are now: check that they start apart, or choose other shapes."
     ),
     Status.PASSED_OVER: (
-        "The fixed step is longer than a contact lasts, and would pass over it. Give a shorter step, or none with an "
-        "integrator that chooses its steps."
+        "The fixed step is too long for a contact: it would pass over it, or make four steps of it or less. Give a "
+        "shorter step, or none with an integrator that chooses its steps."
     ),
     Status.CALLED: (
         "What the run called raised an error: a search for contact points, or a function of a controller or an event."
