@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.rim_loops import covered, of_triangles
+from bellcrank.contact.shells import facing_outwards
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ HUGE = 1e8
 """Coordinates beyond this [m] are no mechanism's."""
 LARGEST = 6_000_000
 """Triangles of a mesh: they are looked at with some hundred bytes each."""
+OPEN = "the surface is open: contact ends at its rim"
 
 
 def sampled(
@@ -31,6 +33,21 @@ def sampled(
 ) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
     """Points, outward normals, notes, rims, outline and cut of a mesh, repaired and made even where it is not."""
     points, f, closed, notes = repaired(vertices, faces, scale)
+    made = _samples(points, f, closed, spacing, most, crowded)
+    if not closed and not made[3]:
+        # All its holes are covered.
+        notes = tuple(note for note in notes if note != OPEN)
+        f, turned, _ = facing_outwards(points, f, covered=True)
+        if turned:
+            notes = (*notes, *turned)
+            made = _samples(points, f, closed, spacing, most, crowded)
+    return made[0], made[1], (*notes, *made[2]), *made[3:]
+
+
+def _samples(
+    points: Array, f: Index, closed: bool, spacing: float | None, most: int, crowded: int
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
+    """The same of a mesh that is clean."""
     from bellcrank.contact.creases import Creases
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.resampling import resampled
@@ -39,16 +56,14 @@ def sampled(
     mesh = Creases(points, f)
     even, outline = resampled(mesh, spacing, most, crowded), Outline.of(mesh)
     if even is not None:
-        return even[0], even[1], (*notes, *even[2]), even[3], outline, Cut.of(mesh, even[4])
+        return even[0], even[1], tuple(even[2]), even[3], outline, Cut.of(mesh, even[4])
     rims, small = of_triangles(f) if not closed else ((), 0)
-    if small:
-        notes = (*notes, covered(small))
     kept_points, normals, kept = _with_normals(points, f)
     place = np.cumsum(kept) - 1
     return (
         kept_points,
         normals,
-        notes,
+        (covered(small),) if small else (),
         tuple(place[rim[kept[rim]]] for rim in rims),
         outline,
         Cut.of(mesh, None),
@@ -66,7 +81,7 @@ def repaired(
 ) -> tuple[Array, NDArray[np.int64], bool, tuple[str, ...]]:
     """Points, faces, whether it is closed, and notes of a mesh without what is doubled, degenerate or loose.
 
-    A closed mesh that is inside out is turned; one whose triangles disagree about the outside is refused, as is
+    A closed shell that is inside out is turned; one whose triangles disagree about the outside is refused, as is
     one with vertices that are not numbers. scale: Of the coordinates, such as 1e-3 for a mesh in millimetres.
     """
     v, f = _arrays(vertices, faces)
@@ -106,14 +121,9 @@ def repaired(
     f = _without_doubles(f, notes)
     closed = _check_sides(f)
     if not closed:
-        notes.append("the surface is open: contact ends at its rim")
-    else:
-        _, area = _edges(points, f)
-        middle = points.mean(axis=0)
-        if float(np.einsum("ij,ij->", points[f[:, 0]] - middle, area)) < 0.0:
-            notes.append("turned the triangles, which faced inwards")
-            f = f[:, ::-1]
-    return points, np.ascontiguousarray(f), closed, tuple(notes)
+        notes.append(OPEN)
+    f, turned, _ = facing_outwards(points, f)
+    return points, np.ascontiguousarray(f), closed, (*notes, *turned)
 
 
 def _arrays(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, NDArray[np.int64]]:

@@ -165,12 +165,7 @@ class Sampled(Source):
         from bellcrank.contact.meshes import sampled
 
         points, normals, notes, rims, outline, cut = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
-        made = Sampled(points, normals, notes, rims, outline, cut)
-        if rims is None and not made.rims:
-            object.__setattr__(
-                made, "notes", (*made.notes, "no rim was found among its samples: taken as closed")
-            )
-        return made
+        return Sampled(points, normals, notes, rims, outline, cut)
 
     @staticmethod
     def from_file(path: str | PathLike[str], *, spacing: float | None = None, scale: float = 1.0) -> Sampled:

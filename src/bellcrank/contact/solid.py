@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.mesh_files import read
 from bellcrank.contact.meshes import repaired
+from bellcrank.contact.shells import facing_outwards
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
@@ -49,6 +50,11 @@ class Solid:
         points, f, closed, notes = repaired(vertices, faces, scale)
         if not closed:
             raise ModelError("the mesh is open, so it holds no volume; close it, or give mass and inertia")
+        if facing_outwards(points, f)[2]:
+            raise ModelError(
+                "a shell of the mesh lies within another and faces outwards, so that its volume would count twice; "
+                "turn it where it is the wall of a cavity, or leave it out"
+            )
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         a, b, c = (points[f[:, k]] - middle for k in range(3))
         d = np.einsum("ij,ij->i", a, np.cross(b, c))
