@@ -7,7 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 import bellcrank as bc
-from bellcrank.contact import Sampled, Solid
+from bellcrank.contact import Sampled, Solid, Sphere
+from bellcrank.contact.search import SampledPair
+from bellcrank.contact.sheets import Sheets
 from bellcrank.contact.shells import winding
 from bellcrank.errors import ModelError
 
@@ -101,9 +103,28 @@ def test_the_winding_of_a_shell_is_one_inside_and_none_outside() -> None:
         assert winding(np.array(x), triangles) == pytest.approx(known, abs=1e-12)
 
 
+def test_a_ball_is_as_far_from_the_outside_and_from_a_smooth_cavity_as_the_closed_forms_say() -> None:
+    """Of a box with creases and a hollow without any."""
+    surface = Sampled.from_mesh(*together(box(0.4), ball(0.1, turned=True)), spacing=0.012)
+    other = Sphere(0.03)
+    sheets = Sheets.against(surface, other)
+    assert isinstance(sheets, Sheets)
+    assert len(sheets.parts) == 7
+    pair = SampledPair(sheets, other)
+    for c, gap in (
+        ((0.05, 0.02, 0.25), 0.02),
+        ((0.24, 0.23, 0.01), 0.05 - 0.03),
+        ((0.22, 0.22, 0.21), 0.03 - 0.03),
+    ):
+        assert pair(np.eye(3), np.array(c))[0] == pytest.approx(gap, abs=1e-9)
+    for way in np.random.default_rng(1).normal(size=(10, 3)):
+        c = 0.06 * way / np.linalg.norm(way)
+        assert pair(np.eye(3), c)[0] == pytest.approx(0.01, abs=1e-5)
+
+
 def test_a_ball_comes_to_rest_on_a_mesh_that_was_inside_out_in_parts() -> None:
     """By the force at its lowest point, F = K d^(3/2), and the heights of both balls."""
-    support = Sampled.from_mesh(*together(ball(0.1, (0.5, 0.0, 0.0)), ball(0.1, turned=True)))
+    support = Sampled.from_mesh(*together(ball(0.1, (0.5, 0.0, 0.0)), ball(0.1, turned=True)), spacing=0.012)
     system = bc.System("on top", gravity=(0.0, 0.0, -9.81))
     body = system.body("body", mass=1.0, inertia=(0.004,) * 3, at=(0.0, 0.0, 0.1502))
     system.prismatic("slide", system.ground, body, axis="z")
