@@ -21,8 +21,6 @@ Index = NDArray[np.int64]
 
 THIN = 1e-12
 """Area of a triangle over the square of its longest edge below which it is degenerate."""
-HUGE = 1e8
-"""Coordinates beyond this [m] are no mechanism's."""
 LARGEST = 6_000_000
 """Triangles of a mesh: they are looked at with some hundred bytes each."""
 OPEN = "the surface is open: contact ends at its rim"
@@ -84,6 +82,8 @@ def repaired(
     A closed shell that is inside out is turned; one whose triangles disagree about the outside is refused, as is
     one with vertices that are not numbers. scale: Of the coordinates, such as 1e-3 for a mesh in millimetres.
     """
+    from bellcrank.contact.sampled import HUGE
+
     v, f = _arrays(vertices, faces)
     if not (math.isfinite(scale) and scale > 0.0):
         raise ModelError(f"the scale of a mesh must be positive, not {scale!r}")

@@ -56,6 +56,8 @@ MOST = 2_000_000
 """Samples of a surface at most: they are fitted at a few microseconds and half a kilobyte each."""
 CHUNK = 50_000
 """Samples that are looked at together, which keeps the memory small."""
+HUGE = 1e8
+"""Coordinates beyond this [m] are no mechanism's."""
 SHARP = 0.6
 """Angle between the normals of neighbours [rad] beyond which a sample counts as one of an edge."""
 RIM = 1.0
@@ -84,9 +86,15 @@ class Sampled(Source):
     cut: Cut | None = field(default=None)
 
     def __post_init__(self) -> None:
-        points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
+        points, normals = (
+            _numbers(x, key) for x, key in ((self.points, "points"), (self.normals, "normals"))
+        )
         _check(points, normals)
+        _check_rest(self.notes, self.outline, self.cut)
         object.__setattr__(self, "points", points)
+        largest = np.abs(normals).max(axis=1)[:, None]
+        # Lengths whose squares cannot be told are brought near to one.
+        normals = np.where((largest > 1e-100) & (largest < 1e100), normals, normals / largest)
         size = np.linalg.norm(normals, axis=1)[:, None]
         # Unit normals stay what they are to the last bit.
         unit = np.where(np.abs(size - 1.0) < 4e-16, normals, normals / size)
@@ -219,14 +227,19 @@ class Sampled(Source):
         """The rims as they were given, or found."""
         if self.rims is not None:
             return checked(self.rims, len(self.points))
+        from bellcrank.contact.clouds import check_normals, is_hollow
         from bellcrank.contact.rim_loops import of_points
 
+        check_normals(self.points, self.normals, self.neighbours)
         loops, loose = of_points(self.points, self.normals, self.neighbours, self.nearest_points)
         if loose and not loops:
             note = (
                 f"{loose} samples have neighbours on one side only, but none of them lead around a rim: taken as "
                 "closed; where the surface is open give rims="
             )
+            object.__setattr__(self, "notes", (*self.notes, note))
+        if not loops and is_hollow(self.points, self.normals, self._fitted[0]):
+            note = "its samples face inwards: a hollow, which touches what is inside it"
             object.__setattr__(self, "notes", (*self.notes, note))
         return loops
 
@@ -356,6 +369,29 @@ class Sampled(Source):
         return max(self.inner_bulge, self.rim.bulge)
 
 
+def _numbers(given: ArrayLike, what: str) -> Array:
+    try:
+        found = np.asarray(given)
+        if found.dtype.kind not in "fiu":
+            raise TypeError(f"they are of type {found.dtype}")
+        return np.ascontiguousarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{what} of a sampled surface are numbers of shape (number, 3) ({error})") from error
+
+
+def _check_rest(notes: object, outline: object, cut: object) -> None:
+    from bellcrank.contact.outline import Outline
+    from bellcrank.contact.sheets import Cut
+
+    if not (isinstance(notes, tuple) and all(isinstance(note, str) for note in notes)):
+        raise ModelError(f"the notes of a sampled surface are a tuple of texts, not {notes!r}")
+    for what, value, kind in (("outline", outline, Outline), ("cut", cut, Cut)):
+        if not isinstance(value, kind | None):
+            raise ModelError(
+                f"the {what} of a sampled surface is what Sampled.from_mesh gives it, not {value!r}"
+            )
+
+
 def _check(points: Array, normals: Array) -> None:
     if points.ndim != 2 or points.shape[1] != 3 or normals.shape != points.shape:
         raise ModelError(
@@ -371,7 +407,12 @@ def _check(points: Array, normals: Array) -> None:
             raise ModelError(
                 f"sample {bad[0]} has a {name} that is not a number ({len(bad)} in all); leave it out"
             )
-    zero = np.flatnonzero(np.linalg.norm(normals, axis=1) == 0.0)
+    farthest = float(np.abs(points).max())
+    if farthest > HUGE:
+        raise ModelError(
+            f"the samples have coordinates up to {farthest:g} m; give them in metres, from an origin near to them"
+        )
+    zero = np.flatnonzero(~normals.any(axis=1))
     if len(zero):
         raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
 
