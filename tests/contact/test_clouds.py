@@ -70,7 +70,7 @@ def box(number: int, size: tuple[float, float, float]) -> tuple[Array, Array]:
 def test_thin_walls_edges_corners_and_rough_surfaces_are_not() -> None:
     for thick in (1e-4, 1e-3, 1e-2):
         Sampled(*shell(thick), rims=None)
-    for size in ((1.0, 1.0, 1.0), (1.0, 0.8, 0.3)):
+    for size in ((1.0, 1.0, 1.0), (1.0, 0.8, 0.6)):
         for number in (2, 3, 6):
             Sampled(*box(number, size))
     random = np.random.default_rng(2)
@@ -87,10 +87,10 @@ def test_normals_of_any_length_are_directions() -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"points": "abc"}, "points of a sampled surface are numbers"),
-        ({"points": [[1.0, 2.0], [3.0]]}, "points of a sampled surface are numbers"),
-        ({"normals": U + 0j}, "normals of a sampled surface are numbers"),
-        ({"normals": U > 0.0}, "normals of a sampled surface are numbers"),
+        ({"points": "abc"}, "points of a sampled surface must be numbers"),
+        ({"points": [[1.0, 2.0], [3.0]]}, "points of a sampled surface must be numbers"),
+        ({"normals": U + 0j}, "normals of a sampled surface must be numbers"),
+        ({"normals": U > 0.0}, "normals of a sampled surface must be numbers"),
         ({"points": 0.1 * U + [1e9, 0.0, 0.0]}, "coordinates up to 1e"),
         ({"points": np.where(np.arange(len(U))[:, None] == 3, np.inf, U)}, "sample 3 has a point"),
         ({"normals": np.where(np.arange(len(U))[:, None] == 3, 0.0, U)}, "sample 3 has the normal zero"),
@@ -104,6 +104,39 @@ def test_normals_of_any_length_are_directions() -> None:
 def test_what_is_no_cloud_is_refused(given: dict[str, Any], reason: str) -> None:
     with pytest.raises(ModelError, match=reason):
         Sampled(**{"points": 0.1 * U, "normals": U, **given})
+
+
+def ring(turn: Array, across: Array) -> Array:
+    """A torus of radii 0.1 and 0.03."""
+    out = 0.1 + 0.03 * np.cos(across)
+    return np.stack([out * np.cos(turn), out * np.sin(turn), 0.03 * np.sin(across)], axis=-1)
+
+
+def test_grids_that_tell_no_surface_or_side_are_refused() -> None:
+    t = np.linspace(-0.1, 0.1, 9)
+    x, y = np.meshgrid(t, t, indexing="ij")
+    plate = np.stack([x, y, 0.0 * x], axis=2)
+    assert (Sampled.from_grid(plate, inside=(0.0, 0.0, 1.0)).normals[:, 2] == -1.0).all()
+    missing = plate.copy()
+    missing[2, 5, 1] = np.nan
+    polar, turn = np.meshgrid(np.linspace(0.0, np.pi, 9), 2.0 * np.pi * np.arange(12) / 12, indexing="ij")
+    poles = np.stack([np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)], axis=2)
+    torus = ring(*np.meshgrid(np.arange(40) * np.pi / 20, np.arange(16) * np.pi / 8, indexing="ij"))
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
+        (missing, {}, "no point in row 2, column 5"),
+        ("abc", {}, "points of a grid must be numbers"),
+        (np.ones((9, 9, 3)), {}, "no normal in row 0, column 0"),
+        (poles, {}, "no normal in row 0"),
+        (plate, {"inside": "x"}, "inside= of a grid must be numbers"),
+        (plate, {"inside": (0.0, 1.0)}, "inside= of a grid is a point"),
+        (plate, {"inside": (np.nan, 0.0, 1.0)}, "inside= of a grid is a point"),
+        (plate, {"inside": (0.01, 0.02, 0.0)}, "in the plane of the grid"),
+        (torus, {"inside": (0.0, 0.0, 0.0)}, "no point that the whole grid faces away from"),
+        (plate, {"around": "yes", "surface": "bezier"}, "True or False"),
+    ]
+    for grid, given, reason in wrong:
+        with pytest.raises(ModelError, match=reason):
+            Sampled.from_grid(grid, **given)
 
 
 def test_a_ball_rests_in_a_hollow() -> None:

@@ -1,4 +1,4 @@
-"""Whether the normals of points that know nothing but their neighbours can be those of a surface through them.
+"""Whether points and normals, as they are given, can be those of a surface through them.
 
 Across a thin body two samples that face opposite ways lie behind each other, across a slit in front of each other: with
 the way d from one to the other, d . (m - n) is plus or minus twice the width. Within one sheet it vanishes, whatever
@@ -9,7 +9,7 @@ normal is square to that, but for the turn at an edge.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.errors import ModelError
 
@@ -29,6 +29,10 @@ SOME = 0.35
 SURE = 0.1
 """Least spread of neighbours along their plane over the largest for this to be one."""
 CHUNK = 50_000
+SIDEWAYS = 1e-9
+"""Cosine between a normal and the way from a point inside that is rounding."""
+HUGE = 1e8
+"""Coordinates beyond this [m] are no mechanism's."""
 
 
 def check_normals(points: Floats, normals: Floats, neighbours: Ints) -> None:
@@ -71,4 +75,82 @@ def is_hollow(points: Floats, normals: Floats, spacing: Floats) -> bool:
     return float(np.einsum("ij,ij,i->", away, normals, spacing**2)) < 0.0
 
 
-__all__ = ["check_normals", "is_hollow"]
+def grid_normals(g: Floats, inside: Floats | None) -> Floats:
+    """Rows x columns of a grid, or the other way where these point towards `inside`."""
+    normals = np.cross(np.gradient(g, axis=0), np.gradient(g, axis=1)).reshape(-1, 3)
+    size = np.linalg.norm(normals, axis=1)
+    if not size.all():
+        row, column = divmod(int(np.argmin(size)), g.shape[1])
+        raise ModelError(
+            f"the grid has no normal in row {row}, column {column}, where points coincide or lie in line "
+            f"({int(np.count_nonzero(size == 0.0))} such in all); leave out doubled points, as those of a pole"
+        )
+    if inside is None:
+        return normals
+    out = g.reshape(-1, 3) - inside
+    away = np.einsum("ij,ij->i", out, normals) / (size * np.maximum(np.linalg.norm(out, axis=1), 1e-300))
+    if away.min() < -SIDEWAYS and away.max() > SIDEWAYS:
+        raise ModelError(
+            f"inside={tuple(inside.tolist())} is no point that the whole grid faces away from: "
+            f"{int(np.count_nonzero(away < -SIDEWAYS))} of {len(away)} normals would be turned against the others; "
+            "leave it out, and order rows and columns so that rows x columns is outwards"
+        )
+    if max(away.max(), -away.min()) <= SIDEWAYS:
+        raise ModelError(
+            f"inside={tuple(inside.tolist())} lies in the plane of the grid, so it tells no side of it"
+        )
+    return -normals if away.min() < -SIDEWAYS else normals
+
+
+def numbers(given: ArrayLike, what: str) -> Floats:
+    """What a user gives, as an array of numbers; what: Its name in errors."""
+    try:
+        found = np.asarray(given)
+        if found.dtype.kind not in "fiu":
+            raise TypeError(f"they are of type {found.dtype}")
+        return np.ascontiguousarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{what} must be numbers ({error})") from error
+
+
+def check_rest(notes: object, outline: object, cut: object) -> None:
+    """Raise for what else is told of a surface and is none of it."""
+    from bellcrank.contact.outline import Outline
+    from bellcrank.contact.sheets import Cut
+
+    if not (isinstance(notes, tuple) and all(isinstance(note, str) for note in notes)):
+        raise ModelError(f"the notes of a sampled surface are a tuple of texts, not {notes!r}")
+    for what, value, kind in (("outline", outline, Outline), ("cut", cut, Cut)):
+        if not isinstance(value, kind | None):
+            raise ModelError(
+                f"the {what} of a sampled surface is what Sampled.from_mesh gives it, not {value!r}"
+            )
+
+
+def check_given(points: Floats, normals: Floats, most: int) -> None:
+    """Raise for points and normals that are none; most: Samples of a surface at most."""
+    if points.ndim != 2 or points.shape[1] != 3 or normals.shape != points.shape:
+        raise ModelError(
+            f"samples are points and normals of shape (number, 3), not {points.shape} and {normals.shape}"
+        )
+    if len(points) > most:
+        raise ModelError(f"a sampled surface takes at most {most} samples, not {len(points)}; thin it out")
+    if len(points) < 12:
+        raise ModelError(f"a sampled surface needs at least 12 samples, not {len(points)}")
+    for name, rows in (("point", points), ("normal", normals)):
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        if len(bad):
+            raise ModelError(
+                f"sample {bad[0]} has a {name} that is not a number ({len(bad)} in all); leave it out"
+            )
+    farthest = float(np.abs(points).max())
+    if farthest > HUGE:
+        raise ModelError(
+            f"the samples have coordinates up to {farthest:g} m; give them in metres, from an origin near to them"
+        )
+    zero = np.flatnonzero(~normals.any(axis=1))
+    if len(zero):
+        raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
+
+
+__all__ = ["HUGE", "check_given", "check_normals", "check_rest", "grid_normals", "is_hollow", "numbers"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.clouds import HUGE
 from bellcrank.contact.rim_loops import covered, of_triangles
 from bellcrank.contact.shells import facing_outwards
 from bellcrank.errors import ModelError
@@ -82,8 +83,6 @@ def repaired(
     A closed shell that is inside out is turned; one whose triangles disagree about the outside is refused, as is
     one with vertices that are not numbers. scale: Of the coordinates, such as 1e-3 for a mesh in millimetres.
     """
-    from bellcrank.contact.sampled import HUGE
-
     v, f = _arrays(vertices, faces)
     if not (math.isfinite(scale) and scale > 0.0):
         raise ModelError(f"the scale of a mesh must be positive, not {scale!r}")

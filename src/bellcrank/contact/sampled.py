@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.clouds import check_given, check_normals, check_rest, grid_normals, is_hollow, numbers
 from bellcrank.contact.fitting_bar import FittingBar
 from bellcrank.contact.pieces import BACK
 from bellcrank.contact.rims import ROW, Rim, checked
@@ -56,8 +57,6 @@ MOST = 2_000_000
 """Samples of a surface at most: they are fitted at a few microseconds and half a kilobyte each."""
 CHUNK = 50_000
 """Samples that are looked at together, which keeps the memory small."""
-HUGE = 1e8
-"""Coordinates beyond this [m] are no mechanism's."""
 SHARP = 0.6
 """Angle between the normals of neighbours [rad] beyond which a sample counts as one of an edge."""
 RIM = 1.0
@@ -87,10 +86,11 @@ class Sampled(Source):
 
     def __post_init__(self) -> None:
         points, normals = (
-            _numbers(x, key) for x, key in ((self.points, "points"), (self.normals, "normals"))
+            numbers(x, f"{key} of a sampled surface")
+            for x, key in ((self.points, "points"), (self.normals, "normals"))
         )
-        _check(points, normals)
-        _check_rest(self.notes, self.outline, self.cut)
+        check_given(points, normals, MOST)
+        check_rest(self.notes, self.outline, self.cut)
         object.__setattr__(self, "points", points)
         largest = np.abs(normals).max(axis=1)[:, None]
         # Lengths whose squares cannot be told are brought near to one.
@@ -132,31 +132,35 @@ class Sampled(Source):
         surface: "through" the samples, or the "bezier" patches of paper C, which miss them as published.
         around: Whether the columns of a "bezier" grid close to a ring.
         """
+        if not isinstance(around, bool | np.bool_):
+            raise ModelError(f"around= of a grid is True or False, not {around!r}")
+        g = numbers(grid, "points of a grid")
+        middle = None if inside is None else numbers(inside, "inside= of a grid")
+        if middle is not None and not (middle.shape == (3,) and np.isfinite(middle).all()):
+            raise ModelError(f"inside= of a grid is a point [m], three numbers, not {inside!r}")
         if surface == "bezier":
             from bellcrank.contact.bezier import BezierGrid
 
-            if inside is None:
-                return BezierGrid(np.asarray(grid, dtype=np.float64), around)
-            x, y, z = (float(v) for v in np.asarray(inside, dtype=np.float64))
-            return BezierGrid(np.asarray(grid, dtype=np.float64), around, (x, y, z))
+            if middle is None:
+                return BezierGrid(g, bool(around))
+            x, y, z = middle.tolist()
+            return BezierGrid(g, bool(around), (x, y, z))
         if surface != "through":
             raise ModelError(f"surface of a grid is 'through' or 'bezier', not {surface!r}")
         if around:
             raise ModelError("around= belongs to surface='bezier'; a surface through samples needs no rows")
-        from scipy.spatial import cKDTree
-
-        from bellcrank.contact.rim_loops import of_grid
-
-        g = np.asarray(grid, dtype=np.float64)
         if g.ndim != 3 or g.shape[2] != 3 or min(g.shape[:2]) < 4:
             raise ModelError(
                 f"a grid of samples has the shape (rows, columns, 3), at least 4 x 4, not {g.shape}"
             )
-        normals = np.cross(np.gradient(g, axis=0), np.gradient(g, axis=1)).reshape(-1, 3)
-        points = g.reshape(-1, 3)
-        if inside is not None:
-            away = np.sum((points - np.asarray(inside, dtype=float)) * normals, axis=1)
-            normals = np.where(away[:, None] < 0.0, -normals, normals)
+        if not np.isfinite(g).all():
+            row, column = np.argwhere(~np.isfinite(g).all(axis=2))[0]
+            raise ModelError(f"the grid has no point in row {row}, column {column}: it is not a number")
+        from scipy.spatial import cKDTree
+
+        from bellcrank.contact.rim_loops import of_grid
+
+        points, normals = g.reshape(-1, 3), grid_normals(g, middle)
         return Sampled(points, normals, rims=of_grid(g, cKDTree(points)))
 
     @staticmethod
@@ -227,7 +231,6 @@ class Sampled(Source):
         """The rims as they were given, or found."""
         if self.rims is not None:
             return checked(self.rims, len(self.points))
-        from bellcrank.contact.clouds import check_normals, is_hollow
         from bellcrank.contact.rim_loops import of_points
 
         check_normals(self.points, self.normals, self.neighbours)
@@ -367,54 +370,6 @@ class Sampled(Source):
     @cached_property
     def bulge(self) -> float:
         return max(self.inner_bulge, self.rim.bulge)
-
-
-def _numbers(given: ArrayLike, what: str) -> Array:
-    try:
-        found = np.asarray(given)
-        if found.dtype.kind not in "fiu":
-            raise TypeError(f"they are of type {found.dtype}")
-        return np.ascontiguousarray(found, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{what} of a sampled surface are numbers of shape (number, 3) ({error})") from error
-
-
-def _check_rest(notes: object, outline: object, cut: object) -> None:
-    from bellcrank.contact.outline import Outline
-    from bellcrank.contact.sheets import Cut
-
-    if not (isinstance(notes, tuple) and all(isinstance(note, str) for note in notes)):
-        raise ModelError(f"the notes of a sampled surface are a tuple of texts, not {notes!r}")
-    for what, value, kind in (("outline", outline, Outline), ("cut", cut, Cut)):
-        if not isinstance(value, kind | None):
-            raise ModelError(
-                f"the {what} of a sampled surface is what Sampled.from_mesh gives it, not {value!r}"
-            )
-
-
-def _check(points: Array, normals: Array) -> None:
-    if points.ndim != 2 or points.shape[1] != 3 or normals.shape != points.shape:
-        raise ModelError(
-            f"samples are points and normals of shape (number, 3), not {points.shape} and {normals.shape}"
-        )
-    if len(points) > MOST:
-        raise ModelError(f"a sampled surface takes at most {MOST} samples, not {len(points)}; thin it out")
-    if len(points) < 12:
-        raise ModelError(f"a sampled surface needs at least 12 samples, not {len(points)}")
-    for name, rows in (("point", points), ("normal", normals)):
-        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-        if len(bad):
-            raise ModelError(
-                f"sample {bad[0]} has a {name} that is not a number ({len(bad)} in all); leave it out"
-            )
-    farthest = float(np.abs(points).max())
-    if farthest > HUGE:
-        raise ModelError(
-            f"the samples have coordinates up to {farthest:g} m; give them in metres, from an origin near to them"
-        )
-    zero = np.flatnonzero(~normals.any(axis=1))
-    if len(zero):
-        raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
 
 
 __all__ = ["CROWDED", "ENTRIES", "Sampled"]
