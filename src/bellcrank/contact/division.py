@@ -34,6 +34,10 @@ STEEP = 0.5
 """Cosine between an edge and a tangent plane below which the normal tells nothing of it."""
 ROUNDS = 200
 """Of halving at most: each takes a quarter off the longest edges."""
+MANY = 1_000_000
+"""Points along the edges of triangles that take a few seconds,"""
+FAR_MORE = 50.0
+"""and their number over the area, in squares of their distance, from which on there are far more than it needs."""
 NARROW = 0.5
 """Width of a triangle over the distance of samples below which nothing is put inside it."""
 
@@ -63,7 +67,8 @@ def divided(mesh: Creases, spacing: float, most: int) -> Samples:
         mesh.points, kinds, tangents, mesh.faces[active], mesh.corner_normals(active), mesh.crease[active]
     )
     work.narrow = NARROW * spacing
-    if work.least(limit) > most:
+    needed = float(mesh.areas.sum()) / (spacing * spacing)
+    if work.least(limit) > min(most, max(MANY, FAR_MORE * needed)):
         raise TooMany
     work.rim = lonely(mesh.faces)
     normals = [mesh.vertex_normals]

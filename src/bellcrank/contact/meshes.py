@@ -24,6 +24,8 @@ THIN = 1e-12
 """Area of a triangle over the square of its longest edge below which it is degenerate."""
 LARGEST = 6_000_000
 """Triangles of a mesh: they are looked at with some hundred bytes each."""
+FOLDED = math.pi - 1e-5
+"""Turn of two faces [rad] beyond which they lie on each other."""
 OPEN = "the surface is open: contact ends at its rim"
 
 
@@ -53,6 +55,13 @@ def _samples(
     from bellcrank.contact.sheets import Cut
 
     mesh = Creases(points, f)
+    folds = int(np.count_nonzero((mesh.turns > FOLDED) & (mesh.twins >= 0))) // 2
+    if folds:
+        raise ModelError(
+            f"{folds} edges of the mesh have triangles that lie folded on each other, as where a polygon that is not "
+            "convex was cut from one of its corners, or a body has no thickness; triangulate it anew, or leave out one "
+            "of both sides"
+        )
     even, outline = resampled(mesh, spacing, most, crowded), Outline.of(mesh)
     if even is not None:
         return even[0], even[1], tuple(even[2]), even[3], outline, Cut.of(mesh, even[4])

@@ -64,8 +64,8 @@ def resampled(
         samples = divided(mesh, h, 2 * most)
     except TooMany:
         raise ModelError(
-            f"the triangles of this mesh are so narrow that samples {h:.3g} m apart along them are more than "
-            f"{2 * most}; mesh it anew with wider ones, or give a larger spacing="
+            f"the triangles of this mesh are so narrow that samples {h:.3g} m apart along their edges are far too "
+            "many; mesh it anew with wider ones, or give a larger spacing="
         ) from None
     stays = thinned(samples, h)
     if np.count_nonzero(stays) > most:
