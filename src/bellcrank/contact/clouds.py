@@ -9,7 +9,7 @@ normal is square to that, but for the turn at an edge.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
 
@@ -102,17 +102,6 @@ def grid_normals(g: Floats, inside: Floats | None) -> Floats:
     return -normals if away.min() < -SIDEWAYS else normals
 
 
-def numbers(given: ArrayLike, what: str) -> Floats:
-    """What a user gives, as an array of numbers; what: Its name in errors."""
-    try:
-        found = np.asarray(given)
-        if found.dtype.kind not in "fiu":
-            raise TypeError(f"they are of type {found.dtype}")
-        return np.ascontiguousarray(found, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{what} must be numbers ({error})") from error
-
-
 def check_rest(notes: object, outline: object, cut: object) -> None:
     """Raise for what else is told of a surface and is none of it."""
     from bellcrank.contact.outline import Outline
@@ -153,4 +142,4 @@ def check_given(points: Floats, normals: Floats, most: int) -> None:
         raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
 
 
-__all__ = ["HUGE", "check_given", "check_normals", "check_rest", "grid_normals", "is_hollow", "numbers"]
+__all__ = ["HUGE", "check_given", "check_normals", "check_rest", "grid_normals", "is_hollow"]

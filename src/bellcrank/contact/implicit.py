@@ -12,6 +12,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Expansion
 from bellcrank.contact.shapes import TINY, Shape, Support, Surface, sample_normals
 from bellcrank.contact.steps import chosen, frame, solved_2x2
@@ -57,8 +58,12 @@ class Implicit(Shape):
     values: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not (self.size > 0.0 and math.isfinite(self.size)):
-            raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size}")
+        if not isinstance(self.name, str):
+            raise ModelError(f"the name of an implicit surface is a text, not {self.name!r}")
+        if not callable(self.function):
+            raise ModelError(f"{self.name}: its function g(x, y, z) is a function, not {self.function!r}")
+        if not is_positive(self.size):
+            raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size!r}")
         if not self._parameters() or self.values:
             self.check_convex(self.values)
 

@@ -31,6 +31,8 @@ HEADER = 100_000
 
 def read(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
     """Vertices and faces of a mesh file (STL, OBJ, PLY)."""
+    if not isinstance(path, str | PathLike):
+        raise ModelError(f"a mesh is read from a file, whose path is a text, not {path!r}")
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in KINDS:
         raise ModelError(f"{path}: meshes are read from .stl, .obj and .ply files, not from .{kind}")

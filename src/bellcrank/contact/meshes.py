@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.clouds import HUGE
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.rim_loops import covered, of_triangles
 from bellcrank.contact.shells import facing_outwards
 from bellcrank.errors import ModelError
@@ -93,7 +94,7 @@ def repaired(
     one with vertices that are not numbers. scale: Of the coordinates, such as 1e-3 for a mesh in millimetres.
     """
     v, f = _arrays(vertices, faces)
-    if not (math.isfinite(scale) and scale > 0.0):
+    if not is_positive(scale):
         raise ModelError(f"the scale of a mesh must be positive, not {scale!r}")
     if len(f) > LARGEST:
         raise ModelError(f"a mesh takes at most {LARGEST} triangles, not {len(f)}; decimate it")

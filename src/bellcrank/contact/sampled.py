@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.clouds import check_given, check_normals, check_rest, grid_normals, is_hollow, numbers
+from bellcrank.contact.clouds import check_given, check_normals, check_rest, grid_normals, is_hollow
 from bellcrank.contact.fitting_bar import FittingBar
+from bellcrank.contact.given import numbers
 from bellcrank.contact.pieces import BACK
 from bellcrank.contact.rims import ROW, Rim, checked
 from bellcrank.contact.source import Source

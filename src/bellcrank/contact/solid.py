@@ -9,7 +9,6 @@ Source: Tonon (2005), explicit exact formulas for the inertia of tetrahedra.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.mesh_files import read
 from bellcrank.contact.meshes import repaired
 from bellcrank.contact.shells import facing_outwards
@@ -45,7 +45,7 @@ class Solid:
     @staticmethod
     def from_mesh(vertices: ArrayLike, faces: ArrayLike, *, density: float, scale: float = 1.0) -> Solid:
         """A closed mesh. density: [kg/m^3]. scale: Of the coordinates, 1e-3 for millimetres."""
-        if not (math.isfinite(density) and density > 0.0):
+        if not is_positive(density):
             raise ModelError(f"the density of a solid must be positive [kg/m^3], not {density!r}")
         points, f, closed, notes = repaired(vertices, faces, scale)
         if not closed:
