@@ -369,5 +369,5 @@ def test_needles_and_far_vertices_are_divided_in_time() -> None:
     # Of 1e9 m at millimetres no attempt is made.
     far = np.array([(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 1e7)])
     tetrahedron = np.array([(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)])
-    with pytest.raises(ModelError, match="so narrow|may be more than"):
+    with pytest.raises(ModelError, match=r"so narrow|may be more than"):
         Sampled.from_mesh(far, tetrahedron, spacing=1e-2)
