@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -94,6 +96,40 @@ def test_a_mesh_whose_holes_are_covered_is_turned() -> None:
         assert outward(surface, (0.0, 0.0, 0.0), 0.1) > 0.99
         assert "covered 3 holes of fewer than 8 vertices" in surface.notes
         assert not any("open" in note for note in surface.notes)
+
+
+def test_cracks_are_closed() -> None:
+    """Triangles that each have corners of their own, nearly where those of the others are; and edges divided on one
+    side only. What comes out holds the volume of the box, which is closed then."""
+    points, faces = box(0.2)
+    random = np.random.default_rng(1)
+    for turned in (False, True):
+        own = (faces[:, ::-1] if turned else faces).reshape(-1)
+        loose = points[own] + 1e-9 * random.normal(size=(len(own), 3)), np.arange(len(own)).reshape(-1, 3)
+        surface = Sampled.from_mesh(*loose)
+        assert surface.rims == ()
+        assert "merged 28 vertices on rims that nearly coincided with others" in surface.notes
+        assert Solid.from_mesh(*loose, density=1.0).volume == pytest.approx(0.2**3, rel=1e-6)
+    edge = [k for k in range(8) if points[k, 1] > 0.0 and points[k, 2] < 0.0]
+    for number in (1, 20):
+        k = next(k for k, t in enumerate(faces) if set(edge) <= set(t.tolist()))
+        t = faces[k].tolist()
+        while {t[0], t[1]} != set(edge):
+            t = t[1:] + t[:1]
+        new = points[t[0]] + np.linspace(0.0, 1.0, number + 2)[1:-1, None] * (points[t[1]] - points[t[0]])
+        way = [t[0], *range(8, 8 + number), t[1]]
+        fan = np.array([(a, b, t[2]) for a, b in pairwise(way)])
+        mesh = np.vstack([points, new]), np.vstack([np.delete(faces, k, axis=0), fan])
+        surface = Sampled.from_mesh(*mesh)
+        assert surface.rims == ()
+        assert f"put {number} vertices into edges that they lie on" in surface.notes
+        assert Solid.from_mesh(*mesh, density=1.0).volume == pytest.approx(0.2**3, rel=1e-12)
+    # Halves that face opposite ways do not hide that by a crack between them.
+    ball_points, ball_faces = ball(0.1)
+    upper = ball_points[ball_faces].mean(axis=1)[:, 2] > 0.0
+    apart = np.where(upper[:, None], ball_faces[:, ::-1] + len(ball_points), ball_faces)
+    with pytest.raises(ModelError, match="disagree about the outside"):
+        Sampled.from_mesh(np.vstack([ball_points, ball_points + np.array([0.0, 0.0, 1e-9])]), apart)
 
 
 def test_the_winding_of_a_shell_is_one_inside_and_none_outside() -> None:

@@ -12,6 +12,7 @@ from bellcrank.contact.clouds import HUGE
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.rim_loops import covered, of_triangles
 from bellcrank.contact.shells import facing_outwards
+from bellcrank.contact.stitching import joined, welded
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
@@ -119,6 +120,25 @@ def repaired(
     f = place[f]
     if len(points) < len(used):
         notes.append(f"merged {len(used) - len(points)} doubled vertices")
+    f = _with_area(points, f, notes)
+    f, fewer = welded(points, f)
+    if fewer:
+        notes.append(f"merged {fewer} vertices on rims that nearly coincided with others")
+        f = _with_area(points, f, notes)
+    f = _without_doubles(f, notes)
+    f, put = joined(points, f)
+    if put:
+        notes.append(f"put {put} vertices into edges that they lie on")
+    points, f = _used(points, f)
+    closed = _check_sides(f)
+    if not closed:
+        notes.append(OPEN)
+    f, turned, _ = facing_outwards(points, f)
+    return points, np.ascontiguousarray(f), closed, (*notes, *turned)
+
+
+def _with_area(points: Array, f: Index, notes: list[str]) -> Index:
+    """The faces that have an area."""
     edges, area = _edges(points, f)
     longest = np.einsum("kij,kij->ki", edges, edges).max(axis=0)
     whole = np.linalg.norm(area, axis=1) > THIN * longest
@@ -127,12 +147,13 @@ def repaired(
         f = f[whole]
     if len(f) == 0:
         raise ModelError("all triangles of the mesh are without area")
-    f = _without_doubles(f, notes)
-    closed = _check_sides(f)
-    if not closed:
-        notes.append(OPEN)
-    f, turned, _ = facing_outwards(points, f)
-    return points, np.ascontiguousarray(f), closed, (*notes, *turned)
+    return f
+
+
+def _used(points: Array, f: Index) -> tuple[Array, Index]:
+    """Points and faces without vertices that no face has any more."""
+    used = np.bincount(f.ravel(), minlength=len(points)) > 0
+    return (points, f) if used.all() else (points[used], (np.cumsum(used) - 1)[f])
 
 
 def _arrays(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, NDArray[np.int64]]:

@@ -215,7 +215,8 @@ class Sampled(Source):
         bar.close()
         if not whole:
             raise ModelError(
-                "samples hold the same point twice; leave one out (numpy.unique(points, axis=0))"
+                "samples hold the same point twice; leave one out (numpy.unique(points, axis=0)), or unite the parts "
+                "of a mesh that touch each other"
             )
         # A sphere of a sample's weight and margin that holds all that were asked for may hold more.
         most[most > count] = CROWDED + 1
