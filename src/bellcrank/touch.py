@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analysis.sizes import radius, reach
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.errors import ModelError
 from bellcrank.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
@@ -33,8 +34,17 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Revise = Callable[["State", Array, Watched], None]
 
-TAKEN_OVER = 1e-9
-"""Overlap at a touch [m] from which on the gap has not fallen to zero but jumped."""
+TAKEN_OVER = 1e-8
+"""Overlap at a touch, over the size of the smaller shape, from which on the gap has not fallen to zero but jumped."""
+ROUNDED = 1e-14
+"""The same over the coordinates."""
+
+
+def taken_over(force: ContactForce, mechanism: Mechanism) -> float:
+    """Overlap at a touch [m] from which on a place has not come to it, but takes over from another one."""
+    sides = (force.contact.a, force.contact.b)
+    smaller = min((r for r in map(radius, sides) if r > 0.0), default=0.0)
+    return TAKEN_OVER * smaller + ROUNDED * reach(mechanism.system)
 
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
@@ -146,10 +156,11 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
     if not names:
         return _nothing
     place = mechanism.mechanics.parameters.index(names[0])
+    jumped = taken_over(force, mechanism)
 
     def revise(state: State, p: Array, watched: Watched) -> None:
         now = watched()
-        if now[f"{force.name}: touch"] < -TAKEN_OVER:
+        if now[f"{force.name}: touch"] < -jumped:
             return
         # The event function is the rate of the gap.
         p[place] = max(-now[f"{force.name}: rate"], force.slowest)
@@ -157,4 +168,12 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
     return revise
 
 
-__all__ = ["begun", "continuous", "followed", "gap_program", "refuse_continuous", "touch_events"]
+__all__ = [
+    "begun",
+    "continuous",
+    "followed",
+    "gap_program",
+    "refuse_continuous",
+    "taken_over",
+    "touch_events",
+]

@@ -93,18 +93,18 @@ def body_sizes(system: System) -> dict[str, float]:
     these; zero of a body of which nothing is told but where it is."""
     found = {name: 0.0 for name, body in system.bodies.items() if not body.is_ground}
 
-    def spread(frame: object, radius: float = 0.0) -> None:
+    def spread(frame: object, around: float = 0.0) -> None:
         if isinstance(frame, Frame) and frame.body.name in found:
             center = checks.numeric(frame.body.center_of_mass, frame.body.parameters)
             way = checks.numeric(frame.position, frame.body.parameters) - center
-            found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(way)) + radius)
+            found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(way)) + around)
 
     for thing in (*system.joints.values(), *system.forces.values()):
         for key in ("a", "b", "frame"):
             spread(getattr(thing, key, None))
     for contact in touching(system):
         for side in (contact.a, contact.b):
-            spread(side.frame, _radius(side))
+            spread(side.frame, radius(side))
     return found
 
 
@@ -119,10 +119,10 @@ def touching(system: System) -> list[Contact]:
     return [*system.contacts.values(), *pressed]
 
 
-def _radius(side: PlacedShape) -> float:
+def radius(side: PlacedShape) -> float:
     """Of the ball around a shape [m]; zero of one without end."""
-    radius = side.frame.body.parameters.value(side.shape.bounding_radius())
-    return radius if radius < ENDLESS else 0.0
+    found = side.frame.body.parameters.value(side.shape.bounding_radius())
+    return found if found < ENDLESS else 0.0
 
 
 def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array | None, Array | None]:

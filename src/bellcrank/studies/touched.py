@@ -24,7 +24,7 @@ from bellcrank.model.parameters import names_in
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.touch import TAKEN_OVER, continuous, touch_events
+from bellcrank.touch import continuous, taken_over, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
@@ -132,7 +132,11 @@ class Touches:
         """Raise where a place of contact appears or is gone at once: when it does, no gap tells."""
         for i in moving:
             contact, what = self.events[i].name.rsplit(": ", 1)
-            if what in ("touch", "part") and abs(values[self.events[i].name]) > TAKEN_OVER:
+            if what not in ("touch", "part"):
+                continue
+            force = self.mechanism.system.forces[contact]
+            assert isinstance(force, ContactForce)
+            if abs(values[self.events[i].name]) > taken_over(force, self.mechanism):
                 raise ModelError(
                     f"at t = {t:.6g} s contact {contact!r} passes over an edge and hands over to another place; no "
                     "derivatives go through that. Take differences of runs instead, or end the run before"
