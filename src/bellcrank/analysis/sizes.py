@@ -152,7 +152,7 @@ def _tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array
             continue
         joint = system.joints.get(link.joint)
         bodies = () if joint is None else (joint.a.body.name, joint.b.body.name)
-        sizes[positions] = max(*(of_body.get(name, 0.0) for name in bodies), 0.0) or whole
+        sizes[positions] = max((of_body.get(name, 0.0) for name in bodies), default=0.0) or whole
         q[positions] = u[speeds] = scale
     scales = None if scale == 1.0 else np.concatenate([q, u[list(partition.independent)]])
     return scales, sizes if np.any(sizes >= 0.0) else None

@@ -25,6 +25,7 @@ from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
 from bellcrank.contact.several import NEAR
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.sheets import Sheets, least_radius
+from bellcrank.contact.smooth import Smooth
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +79,8 @@ class SheetMeeting:
         first = self.meetings[0].pieces
         self.pieces = tuple(np.zeros_like(piece) for piece in first)
         self.clearance = 0.0
-        self._middle = np.zeros(3)
+        self._turn, self._middle = np.eye(3), np.zeros(3)
+        self._within = Smooth(other).slope
         self.elsewhere = sheets.points[0]
         self.band = max(meeting.band for meeting in self.meetings)
         self._narrow = min(least_radius(other) or 0.0, float(sheets.bounding_radius()))
@@ -89,7 +91,7 @@ class SheetMeeting:
 
     def pose(self, R: Floats, c: Floats) -> None:
         """Rotation and origin of the other shape seen from the surface."""
-        self._middle = c
+        self._turn, self._middle = R, c
         for meeting in self.meetings:
             meeting.pose(R, c)
 
@@ -113,7 +115,7 @@ class SheetMeeting:
         self.kept[points : 2 * points] = -1
         self.clearance = math.inf
         known = [self._parts(k) if self.kept[k, 0] >= 0 else () for k in range(points)]
-        places, doubts = list[_Place](), dict[int, int]()
+        places, doubts, behind = list[_Place](), dict[int, int](), list[Floats]()
         least = self._least()
         for part in np.argsort(least, kind="stable").tolist():
             meeting = self.meetings[part]
@@ -127,9 +129,17 @@ class SheetMeeting:
             # Spare points are not followed from search to search.
             if came not in (FOUND, IS_BEHIND, UNFOLLOWED):
                 doubts[part] = came
+            if came == IS_BEHIND:
+                behind.append(meeting.elsewhere.copy())
             self.clearance = min(self.clearance, meeting.clearance)
             places += found
         chosen = self._chosen(places)
+        if not any(place.row[0] < 0.0 for place in chosen):
+            # What is behind one sheet is before another, but for a body that sticks through from inside.
+            through = [x for x in behind if self._within((x - self._middle) @ self._turn)[0] < 0.0]
+            if through:
+                self.elsewhere = through[0]
+                return IS_BEHIND
         for part, came in doubts.items():
             # Of a sheet all whose points lead into others nothing touches.
             if any(place.part == part for place in chosen) or not any(place.part == part for place in places):
