@@ -149,3 +149,19 @@ def test_the_gauge_is_that_of_the_body_whatever_tells_of_it(name: str) -> None:
         frame = np.concatenate([x / (1.0 + known[0]), u, np.cross(n, u)])
         bends = other.bend(frame)
         assert one.bend(frame) == pytest.approx(bends, abs=1e-10 * np.abs(bends).max())
+
+
+@pytest.mark.parametrize(("exponent", "narrow"), [(4, 0.05), (10, 0.2), (20, 1.0), (20, 0.05), (40, 0.2)])
+def test_the_gauge_of_a_steep_function_is_found_too(exponent: int, narrow: float) -> None:
+    """Rounded boxes, whose norm has a closed form: far outside Newton's method alone hardly moves."""
+
+    def g(x: Array, y: Array, z: Array) -> Array:
+        return x**exponent + (y / narrow) ** exponent + (z / narrow) ** exponent - 1.0
+
+    shape = Smooth(Implicit(g, 1.8))
+    random = np.random.default_rng(exponent)
+    ways = [*np.eye(3), *random.normal(size=(40, 3)), *random.normal(size=(40, 3)) * [1.0, narrow, narrow]]
+    for x in ways:
+        x = x * 10.0 ** random.uniform(-1.0, 1.0)
+        known = float(np.sum(np.abs(x / [1.0, narrow, narrow]) ** exponent) ** (1.0 / exponent))
+        assert shape.slope(x)[0] + 1.0 == pytest.approx(known, rel=1e-11)

@@ -16,6 +16,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import ClosestKernel, Plane, Sampled, Sphere
+from bellcrank.contact.above import FARTHEST
 from bellcrank.contact.found import Found
 from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.meeting import Meeting
@@ -24,6 +25,7 @@ from bellcrank.contact.pieces import REACH
 from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
+from bellcrank.contact.tree_layout import BALL
 from contact.slow_search import SlowPair
 from contact.test_descent import bumpy, ways
 from contact.test_several import box, dumbbell
@@ -378,16 +380,16 @@ def test_one_point_of_two_sampled_bodies_is_the_closest(gap: float) -> None:
 
 
 def test_samples_that_stand_twice_in_the_tree_are_no_places_of_their_own() -> None:
-    """A ball touches a plane at one place only: nothing else shortens the way to the next search."""
+    """A ball touches a plane at one place only: the way to the next search is the longest that is asked for."""
     u = ways(5000)
     ball = Sampled(u, u)
     assert len(ball.tree.order) > 5000
     assert (ball.pieces.table[ball.facing.neighbours, REACH] > 0.0).all()
     meeting, random = Meeting(ball, Plane()), np.random.default_rng(3)
-    allowed = meeting.band - ball.bulge
+    allowed = FARTHEST * ball.tree.nodes[0, BALL] - ball.bulge
     for _ in range(60):
         R = Rotation.random(random_state=random).as_matrix()
         meeting.pose(R, -0.999 * R[:, 2])
         meeting.empty(0)
         assert meeting.search(1) == FOUND
-        assert meeting.clearance >= (1.0 - 1e-12) * allowed
+        assert meeting.clearance == pytest.approx(allowed, rel=1e-12)

@@ -47,6 +47,9 @@ def ply(vertices: int, faces: int, body: bytes, form: bytes = b"ascii", list_: b
             "not a mesh that can be read",
         ),
         ("negative.ply", ply(-5, 1, TRIANGLE), "cut off"),
+        ("fewer.ply", ply(3, 1, TRIANGLE + 2 * b"3 0 1 2\n"), "claims 4 elements, but 5 lines follow"),
+        ("more.ply", ply(3, 2, TRIANGLE + b"3 0 1 2\n"), "claims 5 elements, but 4 lines follow"),
+        ("long_line.ply", ply(3, 1, TRIANGLE + b"300 0 1 2\n"), "claims 300 numbers and has 3"),
         ("endless.ply", b"ply\n" + b"comment x\n" * 100_000, "no header"),
         ("three_letters.ply", b"ply", "no header"),
         ("far.ply", ply(3, 1, TRIANGLE + b"3 0 1 99999999\n"), "does not exist"),
@@ -55,6 +58,11 @@ def ply(vertices: int, faces: int, body: bytes, form: bytes = b"ascii", list_: b
         ("short.stl", bytes(80) + struct.pack("<I", 2) + bytes(70), "claims 2 triangles"),
         ("empty.stl", b"", "holds no triangles"),
         ("cut.stl", b"solid x\n facet normal 0 0 1\n outer loop\n vertex 0 0 0\n vertex 1 0", "cut off"),
+        (
+            "no_end.stl",
+            b"solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n",
+            "no line 'endsolid'",
+        ),
         ("noise.stl", bytes(range(256)) * 20, "no STL file"),
         ("words.obj", b"once upon a time\n" * 100, "holds no triangles"),
         ("zero.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", "count from 1"),
@@ -110,6 +118,29 @@ def test_polygons_are_taken_as_triangles(tmp_path: Path) -> None:
         surface = Sampled.from_file(tmp_path / name)
         assert (surface.points[:, 2] == 0.0).all()
         assert any("open" in note for note in surface.notes)
+
+
+def test_polygons_that_cannot_be_cut_from_one_corner_are_refused(tmp_path: Path) -> None:
+    """An angle iron: one of its corners sees all others, and the next one does not."""
+    corners = np.array([(0.0, 0.0), (0.2, 0.0), (0.2, 0.05), (0.05, 0.05), (0.05, 0.2), (0.0, 0.2)])
+    for first in (0, 1):
+        around = np.roll(corners, -first, axis=0)
+        rows = [f"v {x} {y} {z}" for z in (0.0, 0.05) for x, y in around]
+        sides = [f"f {i + 1} {(i + 1) % 6 + 1} {(i + 1) % 6 + 7} {i + 7}" for i in range(6)]
+        path = tmp_path / "angle.obj"
+        path.write_text("\n".join([*rows, *sides, "f 6 5 4 3 2 1", "f 7 8 9 10 11 12", ""]))
+        with pytest.raises(ModelError, match="folded on each other"):
+            Sampled.from_file(path)
+
+
+def test_a_polygon_of_many_corners_is_sampled_as_a_whole(tmp_path: Path) -> None:
+    ring = 2.0 * np.pi * np.arange(100_000) / 100_000
+    corners = np.round(0.1 * np.stack([np.cos(ring), np.sin(ring)], axis=1), 9).tolist()
+    rows = [f"v {x} {y} 0" for x, y in corners]
+    (tmp_path / "disc.obj").write_text("\n".join([*rows, "f " + " ".join(map(str, range(1, 100_001))), ""]))
+    surface = Sampled.from_file(tmp_path / "disc.obj")
+    assert len(surface.points) < 20_000
+    assert (surface.points[:, 2] == 0.0).all()
 
 
 def test_hostile_meshes() -> None:

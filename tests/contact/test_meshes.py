@@ -356,3 +356,18 @@ def test_rims_of_divided_meshes_run_around_their_holes() -> None:
         steps = [np.linalg.norm(np.roll(p, -1, axis=0) - p, axis=1) for p in loops]
         assert [float(s.sum()) for s in steps] == pytest.approx(lengths, rel=1e-3)
         assert max(float(s.max()) for s in steps) < 2.0 * surface.spacing
+
+
+def test_needles_and_far_vertices_are_divided_in_time() -> None:
+    """Along the sides of a narrow triangle only: halving what is inside as well made 3^13 pieces of each."""
+    needle = np.array([(0.0, 0.0, -0.1), (1e-6, 0.0, 0.1), (-1e-6, 1e-6, 0.1), (-1e-6, -1e-6, 0.1)])
+    faces = np.array([(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)])
+    surface = Sampled.from_mesh(needle, faces)
+    assert len(surface.points) < 30_000
+    level = np.sort(surface.points[:, 2])
+    assert np.diff(level).max() < 1.42 * surface.spacing
+    # Of 1e9 m at millimetres no attempt is made.
+    far = np.array([(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 1e7)])
+    tetrahedron = np.array([(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)])
+    with pytest.raises(ModelError, match=r"so narrow|may be more than"):
+        Sampled.from_mesh(far, tetrahedron, spacing=1e-2)

@@ -256,6 +256,22 @@ def test_rod_lies_on_a_side_and_does_not_roll() -> None:
     assert float(run["body.position.z"][-1]) == pytest.approx(0.12 - (0.5 * G / 1e6) ** (2.0 / 3.0), abs=1e-7)
 
 
+def test_what_sticks_through_a_side_from_inside_is_told() -> None:
+    """A ball with its middle below the top of a box: nothing of it touched from outside."""
+    box = make.box(BOX)
+    ball = Sphere(0.02)
+    pair = SampledPair(Sheets.against(Sampled.from_mesh(box.vertices, box.faces), ball), ball)
+    top = 0.5 * BOX[2]
+    for depth in (0.005, 0.01, 0.015):
+        with pytest.raises(ModelError, match="from inside"):
+            pair.contacts(EYE, np.array([0.011, 0.017, top - depth]), 1)
+    # Wherever it is outside, no other side takes it for such a one.
+    random = np.random.default_rng(3)
+    for c in random.uniform(-1.0, 1.0, (300, 3)) * (0.5 * np.array(BOX) + 0.03):
+        if from_boxes(c, CUBOID) > 1e-3:
+            pair.contacts(EYE, c, 3)
+
+
 def test_what_is_not_cut() -> None:
     box, ball = make.box(BOX), Sphere(0.02)
     whole = Sampled.from_mesh(box.vertices, box.faces)

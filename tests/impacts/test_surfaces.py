@@ -156,7 +156,8 @@ def test_sampled_ellipsoid_falls_as_the_exact_one_does() -> None:
         for number in (0, 4000)
     )
     # Of the lowest bounces some may pass unseen: their heights are those of rounding.
-    assert sampled.impacts.times[:16] == pytest.approx(exact.impacts.times[:16], abs=1e-4)
+    assert abs(len(sampled.impacts) - len(exact.impacts)) <= 2
+    assert sampled.impacts.times[:18] == pytest.approx(exact.impacts.times[:18], abs=1e-4)
     assert sampled.impacts[0].time == pytest.approx(exact.impacts[0].time, abs=1e-6)
     changes, expected = sampled.contact_changes, exact.contact_changes
     assert [c.what for c in changes] == [c.what for c in expected] == ["rest", "stick", "slip"]

@@ -95,11 +95,11 @@ def body_sizes(system: System) -> dict[str, float]:
     these; zero of a body of which nothing is told but where it is."""
     found = {name: 0.0 for name, body in system.bodies.items() if not body.is_ground}
 
-    def spread(frame: object, radius: float = 0.0) -> None:
+    def spread(frame: object, around: float = 0.0) -> None:
         if isinstance(frame, Frame) and frame.body.name in found:
             center = checks.numeric(frame.body.center_of_mass, frame.body.parameters)
             way = checks.numeric(frame.position, frame.body.parameters) - center
-            found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(way)) + radius)
+            found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(way)) + around)
 
     for thing in (*system.joints.values(), *system.forces.values()):
         for key in ("a", "b", "frame"):
@@ -134,8 +134,8 @@ def touching(system: System) -> list[Contact]:
 
 def _radius(side: PlacedShape) -> float:
     """Of the ball around a shape [m]; zero of one without end."""
-    radius = side.frame.body.parameters.value(side.shape.bounding_radius())
-    return radius if radius < ENDLESS else 0.0
+    found = side.frame.body.parameters.value(side.shape.bounding_radius())
+    return found if found < ENDLESS else 0.0
 
 
 def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array | None, Array | None]:
@@ -165,7 +165,7 @@ def _tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array
             continue
         joint = system.joints.get(link.joint)
         bodies = () if joint is None else (joint.a.body.name, joint.b.body.name)
-        sizes[positions] = max(*(of_body.get(name, 0.0) for name in bodies), 0.0) or whole
+        sizes[positions] = max((of_body.get(name, 0.0) for name in bodies), default=0.0) or whole
         q[positions] = u[speeds] = scale
     scales = None if scale == 1.0 else np.concatenate([q, u[list(partition.independent)]])
     return scales, sizes if np.any(sizes >= 0.0) else None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.given import numbers
 from bellcrank.contact.patches import HEAD, Patched, patch_at
 from bellcrank.errors import ModelError
 
@@ -42,7 +43,7 @@ class BezierGrid(Patched):
     inside: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        grid = np.ascontiguousarray(self.grid, dtype=np.float64)
+        grid = numbers(self.grid, "points of a grid")
         if grid.ndim != 3 or grid.shape[2] != 3 or min(grid.shape[:2]) < 3:
             raise ModelError(
                 f"a grid of samples has the shape (rows, columns, 3), at least 3 x 3, not {grid.shape}"

@@ -1,6 +1,7 @@
 """Large triangles of a mesh, divided until samples lie no farther apart than asked for, the longest edges first.
 
 New points lie on the smooth surface that the normals tell, those on creases on the smooth curve that the crease is.
+Edges inside a triangle that is narrow get none: what is along its sides is enough, and they would be ever more.
 
 Over an edge from a to b the surface is bowed like an arc that leaves both ends in their tangent planes. With
 c = b - a, unit tangents t along c in these planes (along the crease on one), and cos^2 p = (1 + t_a . t_b) / 2,
@@ -36,6 +37,12 @@ STEEP = 0.5
 """Cosine between an edge and a tangent plane below which the normal tells nothing of it."""
 ROUNDS = 200
 """Of halving at most: each takes a quarter off the longest edges."""
+MANY = 1_000_000
+"""Points along the edges of triangles that take a few seconds,"""
+FAR_MORE = 50.0
+"""and their number over the area, in squares of their distance, from which on there are far more than it needs."""
+NARROW = 0.5
+"""Width of a triangle over the distance of samples below which nothing is put inside it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +73,10 @@ def divided(mesh: Creases, spacing: float, most: int) -> Samples:
     work = _Division(
         mesh.points, kinds, tangents, mesh.faces[active], mesh.corner_normals(active), mesh.crease[active]
     )
+    work.narrow = NARROW * spacing
+    needed = float(mesh.areas.sum()) / (spacing * spacing)
+    if work.least(limit) > min(most, max(MANY, FAR_MORE * needed)):
+        raise TooMany
     work.rim = lonely(mesh.faces)
     work.add_borders(mesh, flat)
     normals = [mesh.vertex_normals]
@@ -83,6 +94,8 @@ def divided(mesh: Creases, spacing: float, most: int) -> Samples:
         work.halve(lengths[open_] > max(limit, FINER * float(lengths.max())), normals)
         if len(work.points) > most:
             raise TooMany
+    else:
+        raise TooMany
     laid = work.lay(flat, np.concatenate(border), spacing, normals)
     parts, whole = (len(active), finished), (int(np.count_nonzero(flat.of_face >= 0)), laid)
     return Samples(work.points, np.concatenate(normals), work.kinds, parts, work.rim, whole)
@@ -109,6 +122,8 @@ class _Division:
     ) -> None:
         self.points, self.kinds, self.tangents = points, kinds, tangents
         self.faces, self.normals, self.crease = faces, normals, crease
+        self.idle = np.zeros(faces.shape, np.bool_)
+        self.narrow = 0.0
         self.rim = np.zeros((0, 2), np.int64)
         self.side = np.full(len(faces), -1)
 
@@ -124,6 +139,7 @@ class _Division:
         self.faces = np.concatenate([self.faces, np.stack([a, b, a], axis=1)])
         self.normals = np.concatenate([self.normals, np.stack([n_a, n_b, n_a], axis=1)])
         self.crease = np.concatenate([self.crease, crease])
+        self.idle = np.concatenate([self.idle, np.zeros(crease.shape, np.bool_)])
         self.side = np.concatenate([self.side, flat.of_face[face]])
 
     def lay(self, flat: FlatSides, border: Ints, spacing: float, normals: list[Floats]) -> int:
@@ -139,14 +155,20 @@ class _Division:
         return laid
 
     def lengths(self) -> Floats:
+        """Of the edges, none of those on which nothing is put."""
         p = self.points[self.faces]
         way = np.roll(p, -1, axis=1) - p
         way[self.side >= 0, 1:] = 0.0
-        return np.asarray(np.sqrt(np.einsum("ijk,ijk->ij", way, way)))
+        return np.where(self.idle, 0.0, np.sqrt(np.einsum("ijk,ijk->ij", way, way)))
+
+    def least(self, limit: float) -> float:
+        """How many points there will be at least, half of every edge being that of another triangle."""
+        lengths = self.lengths()
+        return 0.5 * float((lengths[lengths > limit] / limit).sum())
 
     def keep(self, rows: Flags) -> None:
         self.faces, self.normals, self.crease = self.faces[rows], self.normals[rows], self.crease[rows]
-        self.side = self.side[rows]
+        self.idle, self.side = self.idle[rows], self.side[rows]
 
     def halve(self, marked: Flags, normals: list[Floats]) -> None:
         """Put points on the marked edges, and divide the faces there."""
@@ -240,6 +262,7 @@ class _Division:
         # Edges by where they come from: those of the face, and one inside that is no crease.
         crease = np.concatenate([self.crease[rows, turn], np.zeros((len(turn), 1), np.bool_)], axis=1)
         p = self.points
+        idle = np.concatenate([self.idle[rows, turn], self._narrow()[:, None]], axis=1)
         two = count == 2
         short = np.zeros(len(turn), np.bool_)
         q = six[two]
@@ -261,12 +284,20 @@ class _Division:
                         six[chosen][:, corners],
                         n[chosen][:, corners],
                         crease[chosen][:, edges],
+                        idle[chosen][:, edges],
                         self.side[chosen],
                     )
                 )
-        self.faces, self.normals, self.crease, self.side = (
-            np.concatenate([part[k] for part in parts]) for k in range(4)
+        self.faces, self.normals, self.crease, self.idle, self.side = (
+            np.concatenate([part[k] for part in parts]) for k in range(5)
         )
+
+    def _narrow(self) -> Flags:
+        """Which faces are so narrow that nothing is put inside them."""
+        a, b, c = (self.points[self.faces[:, k]] for k in range(3))
+        across = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+        longest = np.sqrt(np.max([((v - w) ** 2).sum(axis=1) for v, w in ((a, b), (b, c), (c, a))], axis=0))
+        return np.asarray(across < self.narrow * longest)
 
 
 def _unit(v: Floats) -> Floats:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bellcrank.contact.given import is_finite
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, add, dot, scale
 from bellcrank.program.functions import sqrt, where
@@ -97,7 +98,7 @@ def _check(friction: Coulomb | LuGre, optional: Sequence[str], may_vanish: Seque
         if given is None and name in optional:
             continue
         low = 0.0 if name in may_vanish else math.ulp(0.0)
-        if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given < math.inf:
+        if not (is_finite(given) and low <= given):
             raise ModelError(f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}")
     if friction.static is not None and friction.static < friction.kinetic:
         raise ModelError(

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Expansion
 from bellcrank.contact.shapes import TINY, Shape, Support, Surface, sample_normals
 from bellcrank.contact.steps import chosen, frame, solved_2x2
@@ -27,8 +29,12 @@ Array: TypeAlias = NDArray[np.float64]
 
 PULLS = 3
 """Newton steps along the ray that bring a point back onto the surface."""
-BRACKETED = 16
-"""Steps to the surface along a ray where nothing is known of g but its sign: bisections at first, then Newton's."""
+FOLLOWING = 6
+"""Newton steps to the surface along a ray, behind bisections that bring them near to it."""
+BISECTIONS = (4, 8, 12, 16, 24, 32, 48, 52)
+"""Numbers of these that are tried, the least first."""
+UNCHECKED = 16
+"""That where nothing is known of g, which depends on parameters."""
 SUPPORT_STEPS = 8
 """Newton steps for a support point, which only pairs of two implicit shapes and straight sides need."""
 
@@ -52,8 +58,12 @@ class Implicit(Shape):
     values: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not (self.size > 0.0 and math.isfinite(self.size)):
-            raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size}")
+        if not isinstance(self.name, str):
+            raise ModelError(f"the name of an implicit surface is a text, not {self.name!r}")
+        if not callable(self.function):
+            raise ModelError(f"{self.name}: its function g(x, y, z) is a function, not {self.function!r}")
+        if not is_positive(self.size):
+            raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size!r}")
         if not self._parameters() or self.values:
             self.check_convex(self.values)
 
@@ -121,10 +131,21 @@ class Implicit(Shape):
         """
         length = sqrt(maximum(dot(x, x), TINY))
         way = scale(1.0 / length, x)
+        s = self._inside(way, self._bisections)
+        p = scale(s, way)
+        n = self._slope(p)[1]
+        return length / s - 1.0, scale(1.0 / maximum(dot(n, p), TINY), n)
+
+    def _inside(self, way: Vec, bisections: int) -> Scalar:
+        """The length of the ray along a unit vector that is inside [m], by bisections and then Newton's method."""
         low: Scalar = 0.0
         high: Scalar = self.size
-        s: Scalar = self.size
-        for _ in range(BRACKETED):
+        for _ in range(bisections):
+            middle = 0.5 * (low + high)
+            inside = compare("lt", self.implicit(scale(middle, way)), 0.0)
+            low, high = where(inside, middle, low), where(inside, high, middle)
+        s = 0.5 * (low + high)
+        for _ in range(FOLLOWING):
             g, slope = self._slope(scale(s, way))
             along = dot(slope, way)
             inside = compare("lt", g, 0.0)
@@ -134,11 +155,33 @@ class Implicit(Shape):
             kept = where(
                 compare("le", low, newton), where(compare("le", newton, high), newton, middle), middle
             )
-            step = where(compare("lt", 0.0, along), kept, middle)
-            s = step
-        p = scale(s, way)
-        n = self._slope(p)[1]
-        return length / s - 1.0, scale(1.0 / maximum(dot(n, p), TINY), n)
+            s = where(compare("lt", 0.0, along), kept, middle)
+        return s
+
+    @cached_property
+    def _bisections(self) -> int:
+        """As many as it takes to come along every ray to where Newton's method converges.
+
+        They are tried on some rays; other ones may ask for more, so it is the next number of them.
+        """
+        if self._parameters() and not self.values:
+            return UNCHECKED
+        ways = _check_directions()
+        known = np.linalg.norm(self._on_rays(ways, self.values), axis=1)
+        parameters = self._parameters()
+        given = np.array([*ways.T, *(np.full(len(ways), self.values[e.args[0]]) for e in parameters)])
+        for number, more in pairwise(BISECTIONS):
+            graph = Graph()
+            names = [*(axis.args[0] for axis in self._traced[0]), *(e.args[0] for e in parameters)]
+            inputs = [graph.input(name) for name in names]
+            traced = graph.bring(self._inside(vec(inputs[:3]), number))
+            length = evaluate(Program.of(inputs, [traced]), given)[0]
+            if np.all(np.abs(length - known) <= 1e-12 * known):
+                return more
+        raise ModelError(
+            f"{self.name}: where it ends along a ray is not found, since g changes too suddenly there; write g so that "
+            "it grows evenly through the surface"
+        )
 
     def surface(self, x: Vec) -> Surface:
         return self._at(self.pulled(x))

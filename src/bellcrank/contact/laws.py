@@ -19,6 +19,8 @@ import math
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
+from bellcrank.contact.given import is_positive
+from bellcrank.errors import ModelError
 from bellcrank.program.functions import maximum, where
 from bellcrank.program.trace import Scalar, compare, power
 
@@ -109,8 +111,11 @@ def kelvin_voigt_damping(stiffness: float, mass: float, restitution: float) -> f
     """
     from scipy.optimize import brentq
 
-    if not 0.0 < restitution <= 1.0:
-        raise ValueError(f"the restitution must lie in (0, 1], not {restitution:g}")
+    for what, value in (("stiffness", stiffness), ("mass", mass)):
+        if not is_positive(value):
+            raise ModelError(f"the {what} of a contact must be a positive number, not {value!r}")
+    if not (is_positive(restitution) and restitution <= 1.0):
+        raise ModelError(f"the restitution must lie in (0, 1], not {restitution!r}")
 
     def miss(z: float) -> float:
         if abs(z - 1.0) < 1e-6:

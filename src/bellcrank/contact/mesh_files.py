@@ -31,6 +31,8 @@ HEADER = 100_000
 
 def read(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
     """Vertices and faces of a mesh file (STL, OBJ, PLY)."""
+    if not isinstance(path, str | PathLike):
+        raise ModelError(f"a mesh is read from a file, whose path is a text, not {path!r}")
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in KINDS:
         raise ModelError(f"{path}: meshes are read from .stl, .obj and .ply files, not from .{kind}")
@@ -97,6 +99,8 @@ def _stl(data: bytes) -> str:
     begun, ended = (len(re.findall(word, text)) for word in (rb"\bfacet\s", rb"\bendfacet\b"))
     if begun != ended:
         return f"{begun} triangles begin and {ended} end; the file is cut off"
+    if begun and re.search(rb"\bendsolid\b", text) is None:
+        return "there is no line 'endsolid' behind its triangles; the file is cut off"
     return "" if begun == 0 else _too_much_text(data)
 
 
@@ -115,13 +119,32 @@ def _ply(data: bytes) -> str:
     head = data[: end.start()].decode("latin-1")
     elements = [int(n) for n in re.findall(r"(?m)^element[ \t]+\S+[ \t]+(-?\d{1,18})\s*$", head)]
     room = len(data) - end.end()
-    lines = "format ascii" in head
-    if lines:
-        room = data.count(b"\n", end.end()) + 1
-    # A line each, or at least a byte.
-    if not elements or min(elements) < 0 or sum(elements) > room:
-        return f"the header claims {sum(elements)} elements, but the file has room for {room}; it is cut off"
-    return _too_much_text(data) if lines else ""
+    if "format ascii" not in head:
+        # At least a byte each.
+        if not elements or min(elements) < 0 or sum(elements) > room:
+            return (
+                f"the header claims {sum(elements)} elements, but the file has room for {room}; it is cut off"
+            )
+        return ""
+    wrong = _too_much_text(data)
+    return wrong or _ply_lines(head, elements, [x for x in data[end.end() :].splitlines() if x.strip()])
+
+
+def _ply_lines(head: str, elements: list[int], lines: list[bytes]) -> str:
+    """What is wrong with the lines behind the header of a PLY file of text: one for each element."""
+    if not elements or min(elements) < 0 or sum(elements) != len(lines):
+        return f"the header claims {sum(elements)} elements, but {len(lines)} lines follow; it is cut off, or not right"
+    names = re.findall(r"(?m)^element[ \t]+(\S+)", head)
+    first = 0
+    for name, number, about in zip(names, elements, re.split(r"(?m)^element[ \t]", head)[1:], strict=True):
+        if re.findall(r"(?m)^property[ \t]+(\S+)", about) == ["list"]:
+            for line in lines[first : first + number]:
+                words = line.split()
+                if words[0] != str(len(words) - 1).encode():
+                    said = words[0].decode("latin-1")
+                    return f"a line of element {name!r} claims {said} numbers and has {len(words) - 1}"
+        first += number
+    return ""
 
 
 __all__ = ["read"]

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.clouds import HUGE
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.rim_loops import covered, of_triangles
+from bellcrank.contact.shells import facing_outwards
+from bellcrank.contact.stitching import joined, welded
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
@@ -20,10 +24,11 @@ Index = NDArray[np.int64]
 
 THIN = 1e-12
 """Area of a triangle over the square of its longest edge below which it is degenerate."""
-HUGE = 1e8
-"""Coordinates beyond this [m] are no mechanism's."""
 LARGEST = 6_000_000
 """Triangles of a mesh: they are looked at with some hundred bytes each."""
+FOLDED = math.pi - 1e-5
+"""Turn of two faces [rad] beyond which they lie on each other."""
+OPEN = "the surface is open: contact ends at its rim"
 
 
 def sampled(
@@ -31,24 +36,44 @@ def sampled(
 ) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
     """Points, outward normals, notes, rims, outline and cut of a mesh, repaired and made even where it is not."""
     points, f, closed, notes = repaired(vertices, faces, scale)
+    made = _samples(points, f, closed, spacing, most, crowded)
+    if not closed and not made[3]:
+        # All its holes are covered.
+        notes = tuple(note for note in notes if note != OPEN)
+        f, turned, _ = facing_outwards(points, f, covered=True)
+        if turned:
+            notes = (*notes, *turned)
+            made = _samples(points, f, closed, spacing, most, crowded)
+    return made[0], made[1], (*notes, *made[2]), *made[3:]
+
+
+def _samples(
+    points: Array, f: Index, closed: bool, spacing: float | None, most: int, crowded: int
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
+    """The same of a mesh that is clean."""
     from bellcrank.contact.creases import Creases
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.resampling import resampled
     from bellcrank.contact.sheets import Cut
 
     mesh = Creases(points, f)
+    folds = int(np.count_nonzero((mesh.turns > FOLDED) & (mesh.twins >= 0))) // 2
+    if folds:
+        raise ModelError(
+            f"{folds} edges of the mesh have triangles that lie folded on each other, as where a polygon that is not "
+            "convex was cut from one of its corners, or a body has no thickness; triangulate it anew, or leave out one "
+            "of both sides"
+        )
     even, outline = resampled(mesh, spacing, most, crowded), Outline.of(mesh)
     if even is not None:
-        return even[0], even[1], (*notes, *even[2]), even[3], outline, Cut.of(mesh, even[4])
+        return even[0], even[1], tuple(even[2]), even[3], outline, Cut.of(mesh, even[4])
     rims, small = of_triangles(f) if not closed else ((), 0)
-    if small:
-        notes = (*notes, covered(small))
     kept_points, normals, kept = _with_normals(points, f)
     place = np.cumsum(kept) - 1
     return (
         kept_points,
         normals,
-        notes,
+        (covered(small),) if small else (),
         tuple(place[rim[kept[rim]]] for rim in rims),
         outline,
         Cut.of(mesh, None),
@@ -66,11 +91,11 @@ def repaired(
 ) -> tuple[Array, NDArray[np.int64], bool, tuple[str, ...]]:
     """Points, faces, whether it is closed, and notes of a mesh without what is doubled, degenerate or loose.
 
-    A closed mesh that is inside out is turned; one whose triangles disagree about the outside is refused, as is
+    A closed shell that is inside out is turned; one whose triangles disagree about the outside is refused, as is
     one with vertices that are not numbers. scale: Of the coordinates, such as 1e-3 for a mesh in millimetres.
     """
     v, f = _arrays(vertices, faces)
-    if not (math.isfinite(scale) and scale > 0.0):
+    if not is_positive(scale):
         raise ModelError(f"the scale of a mesh must be positive, not {scale!r}")
     if len(f) > LARGEST:
         raise ModelError(f"a mesh takes at most {LARGEST} triangles, not {len(f)}; decimate it")
@@ -95,6 +120,25 @@ def repaired(
     f = place[f]
     if len(points) < len(used):
         notes.append(f"merged {len(used) - len(points)} doubled vertices")
+    f = _with_area(points, f, notes)
+    f, fewer = welded(points, f)
+    if fewer:
+        notes.append(f"merged {fewer} vertices on rims that nearly coincided with others")
+        f = _with_area(points, f, notes)
+    f = _without_doubles(f, notes)
+    f, put = joined(points, f)
+    if put:
+        notes.append(f"put {put} vertices into edges that they lie on")
+    points, f = _used(points, f)
+    closed = _check_sides(f)
+    if not closed:
+        notes.append(OPEN)
+    f, turned, _ = facing_outwards(points, f)
+    return points, np.ascontiguousarray(f), closed, (*notes, *turned)
+
+
+def _with_area(points: Array, f: Index, notes: list[str]) -> Index:
+    """The faces that have an area."""
     edges, area = _edges(points, f)
     longest = np.einsum("kij,kij->ki", edges, edges).max(axis=0)
     whole = np.linalg.norm(area, axis=1) > THIN * longest
@@ -103,17 +147,13 @@ def repaired(
         f = f[whole]
     if len(f) == 0:
         raise ModelError("all triangles of the mesh are without area")
-    f = _without_doubles(f, notes)
-    closed = _check_sides(f)
-    if not closed:
-        notes.append("the surface is open: contact ends at its rim")
-    else:
-        _, area = _edges(points, f)
-        middle = points.mean(axis=0)
-        if float(np.einsum("ij,ij->", points[f[:, 0]] - middle, area)) < 0.0:
-            notes.append("turned the triangles, which faced inwards")
-            f = f[:, ::-1]
-    return points, np.ascontiguousarray(f), closed, tuple(notes)
+    return f
+
+
+def _used(points: Array, f: Index) -> tuple[Array, Index]:
+    """Points and faces without vertices that no face has any more."""
+    used = np.bincount(f.ravel(), minlength=len(points)) > 0
+    return (points, f) if used.all() else (points[used], (np.cumsum(used) - 1)[f])
 
 
 def _arrays(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, NDArray[np.int64]]:

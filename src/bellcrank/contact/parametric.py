@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.given import numbers
 from bellcrank.contact.patches import Patched
 from bellcrank.errors import ModelError
 
@@ -45,7 +46,7 @@ class Parametric(Patched):
     sign: float = 1.0
 
     def __post_init__(self) -> None:
-        nets = np.ascontiguousarray(self.nets, dtype=np.float64)
+        nets = numbers(self.nets, "control points of patches")
         if nets.ndim != 4 or nets.shape[3] != 3 or min(nets.shape[1:3]) < 2:
             raise ModelError(
                 f"control points of patches have the shape (patches, rows, columns, 3), not {nets.shape}"
@@ -61,7 +62,7 @@ class Parametric(Patched):
     @staticmethod
     def bezier(control: ArrayLike, outward: bool = True) -> Parametric:
         """One Bezier patch; control: (rows, columns, 3) [m]. outward: Whether rows x columns points outwards."""
-        net = np.asarray(control, dtype=np.float64)
+        net = numbers(control, "control points")
         if net.ndim != 3:
             raise ModelError(f"control points have the shape (rows, columns, 3), not {net.shape}")
         return Parametric(net[None], 1.0 if outward else -1.0)
@@ -79,7 +80,7 @@ class Parametric(Patched):
         knots: Of both directions, number of control points + degree + 1 each; uniform where missing, clamped at the
         rims of directions that do not close. outward: Whether rows x columns points outwards.
         """
-        net = np.asarray(control, dtype=np.float64)
+        net = numbers(control, "control points")
         if net.ndim != 3 or net.shape[2] != 3:
             raise ModelError(f"control points have the shape (rows, columns, 3), not {net.shape}")
         pieces = net

@@ -14,6 +14,7 @@ from scipy.spatial import cKDTree
 
 from bellcrank.contact.creases import FLAT, SMOOTH, Creases
 from bellcrank.contact.division import TooMany, divided
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.rim_loops import covered, of_edges
 from bellcrank.contact.thinning import CLOSEST, thinned
 from bellcrank.errors import ModelError
@@ -64,8 +65,8 @@ def resampled(
         samples = divided(mesh, h, 2 * most)
     except TooMany:
         raise ModelError(
-            f"the triangles of this mesh are so narrow that samples {h:.3g} m apart along them are more than "
-            f"{2 * most}; mesh it anew with wider ones, or give a larger spacing="
+            f"the triangles of this mesh are so narrow that samples {h:.3g} m apart along their edges are far too "
+            "many; mesh it anew with wider ones, or give a larger spacing="
         ) from None
     stays = thinned(samples, h)
     if np.count_nonzero(stays) > most:
@@ -96,7 +97,7 @@ def resampled(
 
 
 def _checked(mesh: Creases, spacing: float) -> float:
-    if not (math.isfinite(spacing) and spacing > 0.0):
+    if not is_positive(spacing):
         raise ModelError(f"the spacing of samples must be positive [m], not {spacing!r}")
     coarsest = COARSEST * math.sqrt(float(mesh.areas.sum()))
     if spacing > coarsest:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.shapes import TINY, Shape, Support
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, scale, sub
@@ -36,8 +37,12 @@ class Revolution(Shape):
     length: float
 
     def __post_init__(self) -> None:
-        if not (self.length > 0.0 and math.isfinite(self.length)):
-            raise ModelError(f"solid of revolution: length must be a positive length [m], not {self.length}")
+        if not callable(self.profile):
+            raise ModelError(f"solid of revolution: its profile is a function of z, not {self.profile!r}")
+        if not is_positive(self.length):
+            raise ModelError(
+                f"solid of revolution: length must be a positive length [m], not {self.length!r}"
+            )
         radii = self._radii
         if not (np.all(np.isfinite(radii)) and np.all(radii > 0.0)):
             z = self.length * int(np.argmin(np.where(np.isfinite(radii), radii, -np.inf))) / (len(radii) - 1)

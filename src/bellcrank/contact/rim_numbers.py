@@ -73,13 +73,19 @@ def ahead_of(table: Floats, first: int, start: int, last: int, row: int) -> floa
 
 
 @part
-def same_way(given: Floats, table_a: Floats, i: int, table_b: Floats, j: int) -> bool:
-    """Whether two samples face the same way, as a body behind an open surface does."""
+def between_normals(given: Floats, table_a: Floats, i: int, table_b: Floats, j: int) -> float:
+    """The cosine between the normals of two samples."""
     facing = 0.0
     for k in range(3):
         for m in range(3):
             facing += given[3 * k + m] * table_b[j, NORMAL + m] * table_a[i, NORMAL + k]
-    return facing >= 0.0  # type: ignore[no-any-return]
+    return facing
+
+
+@part
+def same_way(given: Floats, table_a: Floats, i: int, table_b: Floats, j: int) -> bool:
+    """Whether two samples face the same way, as a body behind an open surface does."""
+    return between_normals(given, table_a, i, table_b, j) >= 0.0  # type: ignore[no-any-return]
 
 
 @part
@@ -221,6 +227,7 @@ __all__ = [
     "CLOSED",
     "RIM_PAD",
     "ahead_of",
+    "between_normals",
     "beyond_sample",
     "nearest_row",
     "other_side",

@@ -227,7 +227,14 @@ def _derivatives(p: Array, own: Index) -> tuple[Array, Array]:
 
 def checked(loops: Sequence[Index], number: int) -> tuple[Index, ...]:
     """Rims as they were given: loops of at least three samples, none of them twice."""
-    found = tuple(np.asarray(loop, dtype=np.int64) for loop in loops)
+    try:
+        given = [np.asarray(loop, dtype=np.float64) for loop in loops]
+        whole = all(np.array_equal(loop, np.round(loop)) for loop in given)
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise ModelError("the rims of a sampled surface are loops of whole numbers, those of its samples")
+    found = tuple(loop.astype(np.int64) for loop in given)
     for k, loop in enumerate(found):
         if loop.ndim != 1 or len(loop) < 3 or len(np.unique(loop)) < len(loop):
             raise ModelError(f"rim {k} of the sampled surface is no loop of three or more different samples")

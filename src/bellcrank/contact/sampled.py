@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.clouds import check_given, check_normals, check_rest, grid_normals, is_hollow
 from bellcrank.contact.fitting_bar import FittingBar
+from bellcrank.contact.given import numbers
 from bellcrank.contact.pieces import BACK
 from bellcrank.contact.rims import ROW, Rim, checked
 from bellcrank.contact.source import Source
@@ -84,9 +86,16 @@ class Sampled(Source):
     cut: Cut | None = field(default=None)
 
     def __post_init__(self) -> None:
-        points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
-        _check(points, normals)
+        points, normals = (
+            numbers(x, f"{key} of a sampled surface")
+            for x, key in ((self.points, "points"), (self.normals, "normals"))
+        )
+        check_given(points, normals, MOST)
+        check_rest(self.notes, self.outline, self.cut)
         object.__setattr__(self, "points", points)
+        largest = np.abs(normals).max(axis=1)[:, None]
+        # Lengths whose squares cannot be told are brought near to one.
+        normals = np.where((largest > 1e-100) & (largest < 1e100), normals, normals / largest)
         size = np.linalg.norm(normals, axis=1)[:, None]
         # Unit normals stay what they are to the last bit.
         unit = np.where(np.abs(size - 1.0) < 4e-16, normals, normals / size)
@@ -124,31 +133,35 @@ class Sampled(Source):
         surface: "through" the samples, or the "bezier" patches of paper C, which miss them as published.
         around: Whether the columns of a "bezier" grid close to a ring.
         """
+        if not isinstance(around, bool | np.bool_):
+            raise ModelError(f"around= of a grid is True or False, not {around!r}")
+        g = numbers(grid, "points of a grid")
+        middle = None if inside is None else numbers(inside, "inside= of a grid")
+        if middle is not None and not (middle.shape == (3,) and np.isfinite(middle).all()):
+            raise ModelError(f"inside= of a grid is a point [m], three numbers, not {inside!r}")
         if surface == "bezier":
             from bellcrank.contact.bezier import BezierGrid
 
-            if inside is None:
-                return BezierGrid(np.asarray(grid, dtype=np.float64), around)
-            x, y, z = (float(v) for v in np.asarray(inside, dtype=np.float64))
-            return BezierGrid(np.asarray(grid, dtype=np.float64), around, (x, y, z))
+            if middle is None:
+                return BezierGrid(g, bool(around))
+            x, y, z = middle.tolist()
+            return BezierGrid(g, bool(around), (x, y, z))
         if surface != "through":
             raise ModelError(f"surface of a grid is 'through' or 'bezier', not {surface!r}")
         if around:
             raise ModelError("around= belongs to surface='bezier'; a surface through samples needs no rows")
-        from scipy.spatial import cKDTree
-
-        from bellcrank.contact.rim_loops import of_grid
-
-        g = np.asarray(grid, dtype=np.float64)
         if g.ndim != 3 or g.shape[2] != 3 or min(g.shape[:2]) < 4:
             raise ModelError(
                 f"a grid of samples has the shape (rows, columns, 3), at least 4 x 4, not {g.shape}"
             )
-        normals = np.cross(np.gradient(g, axis=0), np.gradient(g, axis=1)).reshape(-1, 3)
-        points = g.reshape(-1, 3)
-        if inside is not None:
-            away = np.sum((points - np.asarray(inside, dtype=float)) * normals, axis=1)
-            normals = np.where(away[:, None] < 0.0, -normals, normals)
+        if not np.isfinite(g).all():
+            row, column = np.argwhere(~np.isfinite(g).all(axis=2))[0]
+            raise ModelError(f"the grid has no point in row {row}, column {column}: it is not a number")
+        from scipy.spatial import cKDTree
+
+        from bellcrank.contact.rim_loops import of_grid
+
+        points, normals = g.reshape(-1, 3), grid_normals(g, middle)
         return Sampled(points, normals, rims=of_grid(g, cKDTree(points)))
 
     @staticmethod
@@ -165,12 +178,7 @@ class Sampled(Source):
         from bellcrank.contact.meshes import sampled
 
         points, normals, notes, rims, outline, cut = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
-        made = Sampled(points, normals, notes, rims, outline, cut)
-        if rims is None and not made.rims:
-            object.__setattr__(
-                made, "notes", (*made.notes, "no rim was found among its samples: taken as closed")
-            )
-        return made
+        return Sampled(points, normals, notes, rims, outline, cut)
 
     @staticmethod
     def from_file(path: str | PathLike[str], *, spacing: float | None = None, scale: float = 1.0) -> Sampled:
@@ -207,7 +215,8 @@ class Sampled(Source):
         bar.close()
         if not whole:
             raise ModelError(
-                "samples hold the same point twice; leave one out (numpy.unique(points, axis=0))"
+                "samples hold the same point twice; leave one out (numpy.unique(points, axis=0)), or unite the parts "
+                "of a mesh that touch each other"
             )
         # A sphere of a sample's weight and margin that holds all that were asked for may hold more.
         most[most > count] = CROWDED + 1
@@ -226,12 +235,16 @@ class Sampled(Source):
             return checked(self.rims, len(self.points))
         from bellcrank.contact.rim_loops import of_points
 
+        check_normals(self.points, self.normals, self.neighbours)
         loops, loose = of_points(self.points, self.normals, self.neighbours, self.nearest_points)
         if loose and not loops:
             note = (
                 f"{loose} samples have neighbours on one side only, but none of them lead around a rim: taken as "
                 "closed; where the surface is open give rims="
             )
+            object.__setattr__(self, "notes", (*self.notes, note))
+        if not loops and is_hollow(self.points, self.normals, self._fitted[0]):
+            note = "its samples face inwards: a hollow, which touches what is inside it"
             object.__setattr__(self, "notes", (*self.notes, note))
         return loops
 
@@ -364,26 +377,6 @@ class Sampled(Source):
     @cached_property
     def bulge(self) -> float:
         return max(self.inner_bulge, self.rim.bulge)
-
-
-def _check(points: Array, normals: Array) -> None:
-    if points.ndim != 2 or points.shape[1] != 3 or normals.shape != points.shape:
-        raise ModelError(
-            f"samples are points and normals of shape (number, 3), not {points.shape} and {normals.shape}"
-        )
-    if len(points) > MOST:
-        raise ModelError(f"a sampled surface takes at most {MOST} samples, not {len(points)}; thin it out")
-    if len(points) < 12:
-        raise ModelError(f"a sampled surface needs at least 12 samples, not {len(points)}")
-    for name, rows in (("point", points), ("normal", normals)):
-        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-        if len(bad):
-            raise ModelError(
-                f"sample {bad[0]} has a {name} that is not a number ({len(bad)} in all); leave it out"
-            )
-    zero = np.flatnonzero(np.linalg.norm(normals, axis=1) == 0.0)
-    if len(zero):
-        raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
 
 
 __all__ = ["CROWDED", "ENTRIES", "Sampled"]

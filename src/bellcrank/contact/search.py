@@ -179,6 +179,11 @@ class SampledPair:
             raise ModelError(CROSSING_RIMS)
         at = self.meeting.last if came == ENDED else self.meeting.elsewhere
         place = ", ".join(f"{v:.4g}" for v in at)
+        if came == IS_BEHIND and isinstance(self.meeting, SheetMeeting):
+            raise ModelError(
+                f"a body comes upon a side of a mesh from inside, at ({place}) of it; let it start outside, or give "
+                "the mesh a cavity"
+            )
         if came == IS_BEHIND:
             raise ModelError(
                 f"a body comes upon an open surface from behind, at ({place}) of the sampled one, where there is "

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Form, mixed_norm
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, scale
@@ -107,8 +108,8 @@ def sample_normals(planar: bool) -> tuple[tuple[float, float, float], ...]:
 
 def _check(shape: str, **sizes: Scalar) -> None:
     for name, value in sizes.items():
-        if not isinstance(value, Expr) and not (value > 0.0 and math.isfinite(value)):
-            raise ModelError(f"{shape}: {name} must be a positive length [m], not {value}")
+        if not isinstance(value, Expr) and not is_positive(value):
+            raise ModelError(f"{shape}: {name} must be a positive length [m], not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -220,8 +221,10 @@ class Superellipsoid(Shape):
 
     def __post_init__(self) -> None:
         _check("superellipsoid", a=self.a, b=self.b, c=self.c)
+        if not isinstance(self.exponents, tuple | list) or len(self.exponents) != 2:
+            raise ModelError(f"superellipsoid: exponents are two numbers, (p, q), not {self.exponents!r}")
         for p in self.exponents:
-            if not 1.05 <= p <= 40.0:
+            if not (is_positive(p) and 1.05 <= p <= 40.0):
                 raise ModelError(
                     f"superellipsoid: exponents must lie in 1.05 ... 40, not {p}; "
                     "below 1 the shape is not convex, far above it is a box with edges"

@@ -6,6 +6,7 @@ It is that of each sheet; of what they find it is told which touches.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,7 @@ from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.sheets import Sheets, least_radius
+from bellcrank.contact.smooth import Smooth
 from bellcrank.contact.uncarried import NEAR
 
 Floats = NDArray[np.float64]
@@ -86,6 +88,8 @@ class SheetMeeting:
         self.clearance = 0.0
         self._around = _ball_around(other)
         self._middle = np.zeros(3)
+        self._turn, self._origin = np.eye(3), np.zeros(3)
+        self._within = _inside(other)
         self.elsewhere, self.seen = sheets.points[0], 0
         self.band = max(meeting.band for meeting in self.meetings)
         self._narrow = min(least_radius(other) or 0.0, float(sheets.bounding_radius()))
@@ -96,6 +100,7 @@ class SheetMeeting:
 
     def pose(self, R: Floats, c: Floats) -> None:
         """Rotation and origin of the other shape seen from the surface."""
+        self._turn, self._origin = R, c
         self._middle = R @ self._around[0] + c
         for meeting in self.meetings:
             meeting.pose(R, c)
@@ -120,7 +125,7 @@ class SheetMeeting:
         self.kept[points : 2 * points] = -1
         self.clearance = math.inf
         known = [self._parts(k) if self.kept[k, 0] >= 0 else () for k in range(points)]
-        places, doubts = list[_Place](), dict[int, int]()
+        places, doubts, behind = list[_Place](), dict[int, int](), list[Floats]()
         least = self._least()
         for part in np.argsort(least, kind="stable").tolist():
             meeting = self.meetings[part]
@@ -136,9 +141,17 @@ class SheetMeeting:
             # Spare points are not followed from search to search.
             if came not in (FOUND, IS_BEHIND, UNFOLLOWED):
                 doubts[part] = came
+            if came == IS_BEHIND:
+                behind.append(meeting.elsewhere.copy())
             self.clearance = min(self.clearance, meeting.clearance)
             places += found
         chosen = self._chosen(places)
+        if not any(place.row[0] < 0.0 for place in chosen):
+            # What is behind one sheet is before another, but for a body that sticks through from inside.
+            through = [x for x in behind if self._within((x - self._origin) @ self._turn)]
+            if through:
+                self.elsewhere = through[0]
+                return IS_BEHIND
         for part, came in doubts.items():
             # Of a sheet all whose points lead into others nothing touches.
             if any(place.part == part for place in chosen) or not any(place.part == part for place in places):
@@ -360,6 +373,19 @@ class SheetMeeting:
                 if far > 1e-3 * edges.spacing:
                     room = min(room, max(far, BEFORE_CORNERS * edges.spacing))
         self.clearance = min(self.clearance, max(room, least))
+
+
+def _inside(shape: Shape) -> Callable[[Floats], bool]:
+    """Whether a point is within a smooth shape."""
+    if not isinstance(shape, Sampled):
+        slope = Smooth(shape).slope
+        return lambda x: bool(slope(x)[0] < 0.0)
+
+    def below(x: Floats) -> bool:
+        k = int(shape.nearest_points.query(x)[1])
+        return float((x - shape.points[k]) @ shape.normals[k]) < -shape.bulge
+
+    return below
 
 
 def _ball_around(shape: Shape) -> tuple[Floats, float]:

@@ -105,7 +105,9 @@ def _finest(mesh: Creases) -> float:
 
     area = float(mesh.areas.sum())
     around = float(mesh.lengths.ravel()[mesh.twins < 0].sum())
-    return min(COARSEST * float(np.sqrt(area)), ACROSS * 2.0 * area / around)
+    coarsest = COARSEST * float(np.sqrt(area))
+    # A smooth shell, as around a cavity, has no rim.
+    return min(coarsest, ACROSS * 2.0 * area / around) if around > 0.0 else coarsest
 
 
 def least_radius(shape: Shape) -> float | None:
@@ -130,7 +132,7 @@ def _sheet(mesh: Creases, spacing: float | None) -> Sampled | None:
         made = None if spacing is None else resampled(mesh, spacing, MOST, CROWDED)
         if made is not None:
             points, normals, _, rims, _ = made
-            small = sum(len(rim) for rim in rims) == 0
+            small = bool((mesh.twins < 0).any()) and sum(len(rim) for rim in rims) == 0
         else:
             points, normals = mesh.points, mesh.vertex_normals
             rims, left_out = of_edges(lonely(mesh.faces))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.above import low_above
 from bellcrank.contact.apart import lowest_apart
-from bellcrank.contact.heights import lowest_above, seen
+from bellcrank.contact.heights import above_quadric, lowest_above, seen
 from bellcrank.contact.holding import LARGE
 from bellcrank.contact.lines import along_a_line, lies_along
 from bellcrank.contact.lowest import minima
@@ -41,6 +41,7 @@ from bellcrank.contact.meeting_layout import (
     QUEUE,
     SEEN,
     SEVERAL,
+    SPACING_A,
     SPACING_B,
     SPOT,
     STACK,
@@ -51,10 +52,11 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.patch_creases import nearer_beside, on_crease
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.refinement import BEYOND
+from bellcrank.contact.refinement import BEHIND, BEYOND
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.rim_numbers import CLOSED, between_normals, beyond_sample
 from bellcrank.contact.slots import (
+    BACKWARDS,
     from_sample,
     take,
     tried,
@@ -62,6 +64,7 @@ from bellcrank.contact.slots import (
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND, N_A
 from bellcrank.contact.tree_nearest import nearest_pair, shorter
+from bellcrank.contact.turning import turned
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -69,6 +72,8 @@ Ints = NDArray[np.int64]
 
 BESIDE = 0.7
 """How far beside a sample of one flat side the nearest one of another may lie, over the distance of samples."""
+AHEAD = 0.05
+"""How far before it comes upon an open surface from behind a body is stopped, over the distance of samples."""
 TRIES = 8
 """Lowest samples that the closest point is looked for from, at most."""
 
@@ -79,6 +84,38 @@ def as_one(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: in
     if lies_along(header, given, tables, scratch, i, j):
         return tried(header, given, tables, scratch, i, j, slot)  # type: ignore[no-any-return]
     return from_sample(header, given, tables, scratch, i, j, 2.0, 0.0, 0.0, 0.0, slot, 0)  # type: ignore[no-any-return]
+
+
+@part
+def off_open(table: Floats, i: int, x: float, y: float, z: float, pad: Floats) -> float:
+    """How far a point is off an open surface, within its rims; LARGE where it is not. i: The nearest sample."""
+    beyond = table[i, RIM] >= 0.0 and beyond_sample(table, i, x, y, z) > 0.0
+    if not table[i, RIM] > CLOSED or beyond:
+        return LARGE
+    pad[SPOT] = x
+    pad[SPOT + 1] = y
+    pad[SPOT + 2] = z
+    return abs(above_quadric(table, i, pad, SPOT))
+
+
+@part
+def from_behind(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int) -> None:
+    """Remember how near the nearest samples of two surfaces are that face the same way, one of which is open.
+
+    There a body comes upon that from behind, or sticks through it, and neither is looked at for contact points.
+    """
+    table_a, table_b = tables[TABLE_A], tables[TABLE_B]
+    pad = scratch[PAD]
+    if not between_normals(given, table_a, i, table_b, j) > -BACKWARDS:
+        return
+    seen(given, table_a, i, pad, SPOT)
+    off = off_open(table_b, j, pad[SPOT], pad[SPOT + 1], pad[SPOT + 2], pad)
+    x, y, z = turned(given, table_b[j, 0], table_b[j, 1], table_b[j, 2])
+    off = min(off, off_open(table_a, i, x + given[9], y + given[10], z + given[11], pad))
+    off -= given[BULGE_A] + given[BULGE_B] + AHEAD * given[SPACING_A]
+    if off < pad[BEHIND]:
+        pad[BEHIND] = off
+        header[WHICH] = i
 
 
 @part
@@ -116,6 +153,7 @@ def apart_from_all(
             i = near_a[0]
             j = near_a[1]
         given[BOUND] -= shorter(given[BOUND], beside)
+        from_behind(header, given, tables, scratch, i, j)
     else:
         i = lowest_above(
             header, given, table_a, nodes_a, tables[FRUSTA], start, pad, scratch[QUEUE], scratch[BOUNDS]

@@ -190,7 +190,8 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
             facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]
             if facing < BACKWARDS:
                 # Behind an open surface there is nothing to touch; between samples bodies may be nearer.
-                height = abs(slot[0]) - BETWEEN * table_a[i, REACH]
+                height = abs(slot[0]) if header[KIND] == SURFACE else slot[0]
+                height -= BETWEEN * table_a[i, REACH]
                 if height < pad[BEHIND]:
                     pad[BEHIND] = height
                     header[WHICH] = i

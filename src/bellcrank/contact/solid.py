@@ -9,7 +9,6 @@ Source: Tonon (2005), explicit exact formulas for the inertia of tetrahedra.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -17,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.contact.given import is_positive
 from bellcrank.contact.mesh_files import read
 from bellcrank.contact.meshes import repaired
+from bellcrank.contact.shells import facing_outwards
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
@@ -44,11 +45,16 @@ class Solid:
     @staticmethod
     def from_mesh(vertices: ArrayLike, faces: ArrayLike, *, density: float, scale: float = 1.0) -> Solid:
         """A closed mesh. density: [kg/m^3]. scale: Of the coordinates, 1e-3 for millimetres."""
-        if not (math.isfinite(density) and density > 0.0):
+        if not is_positive(density):
             raise ModelError(f"the density of a solid must be positive [kg/m^3], not {density!r}")
         points, f, closed, notes = repaired(vertices, faces, scale)
         if not closed:
             raise ModelError("the mesh is open, so it holds no volume; close it, or give mass and inertia")
+        if facing_outwards(points, f)[2]:
+            raise ModelError(
+                "a shell of the mesh lies within another and faces outwards, so that its volume would count twice; "
+                "turn it where it is the wall of a cavity, or leave it out"
+            )
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         a, b, c = (points[f[:, k]] - middle for k in range(3))
         d = np.einsum("ij,ij->i", a, np.cross(b, c))

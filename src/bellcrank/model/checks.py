@@ -41,9 +41,12 @@ def number(what: str, given: Any, parameters: ParameterTable | None = None) -> S
         return given
     if isinstance(given, bool) or not isinstance(given, numbers.Real):
         raise ModelError(f"{what} must be a number, not {given!r}")
-    if not math.isfinite(given):
-        raise ModelError(f"{what} is {float(given)}; it must be a finite number")
-    checked = float(given)
+    try:
+        checked = float(given)
+    except OverflowError:
+        checked = math.inf
+    if not math.isfinite(checked):
+        raise ModelError(f"{what} is {checked}; it must be a finite number")
     if abs(checked) > LARGEST:
         raise ModelError(f"{what} is {checked:g}; it must not exceed {LARGEST:g}, or its powers overflow")
     return checked
@@ -167,6 +170,6 @@ def axis(what: str, given: Any, why: str) -> Array:
 
 def choice(what: str, given: Any, known: Sequence[str]) -> str:
     """One of the words `known`."""
-    if given not in known:
+    if not isinstance(given, str) or given not in known:
         raise unknown_name(what, str(given), known)
     return str(given)

@@ -94,7 +94,7 @@ class ContactMethods(StateMethods, Registry):
         for side in (a, b):
             if not isinstance(side, PlacedShape):
                 raise ModelError(f"{who} needs two shapes on bodies, such as body.sphere(0.1), not {side!r}")
-            if side.frame.body.name not in (*self.bodies, self.ground.name):
+            if side.frame.body.parameters is not self.parameters:
                 raise ModelError(f"{who}: body {side.frame.body.name!r} belongs to another system")
         if a.frame.body is b.frame.body:
             raise ModelError(f"{who} joins body {a.frame.body.name!r} to itself; choose shapes on two bodies")

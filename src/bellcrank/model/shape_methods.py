@@ -21,9 +21,14 @@ class ShapeMethods:
 
     def shape(self, shape: Shape, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
         """Any shape of :mod:`bellcrank.contact`, its frame at `at` [m] and turned by `rotation`, (3, 3)."""
+        from bellcrank.contact.shapes import Shape
         from bellcrank.model.contacts import PlacedShape
 
         body = cast("Body", self)
+        if not isinstance(shape, Shape):
+            raise ModelError(
+                f"a shape of body {body.name!r} is one of bellcrank.contact, such as Sphere(0.1), not {shape!r}"
+            )
         turned = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rotation is None else rotation
         return PlacedShape(body.frame(at, turned), shape)
 
