@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.found import NONE
-from bellcrank.contact.meeting_layout import CROSSED, FOUND, HOLD
+from bellcrank.contact.meeting_layout import FOUND, HOLD
 from bellcrank.contact.refinement import BEYOND
-from bellcrank.contact.search import CROSSING_RIMS, SampledPair
+from bellcrank.contact.search import EDGES_END, SampledPair
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
@@ -226,8 +226,8 @@ class Tracker:
             how = meeting.follow(k)
             if how == FOUND:
                 self._write(k, k, p)
-            elif how == CROSSED:
-                raise ModelError(f"contact {self.name!r}: {CROSSING_RIMS}")
+            elif how in EDGES_END:
+                raise ModelError(f"contact {self.name!r}: {EDGES_END[how]}")
             elif how == BEYOND:
                 p[slot.hold] = NONE
                 if meeting.patched:

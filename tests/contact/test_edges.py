@@ -33,7 +33,7 @@ def closest(
         table = s.pieces.table
         assert isinstance(table.base, np.ndarray)
         sides += [table.base, s.pieces.nodes, s.tree.leaves, s.tree.width, s.spacing]
-    how = closest_edges(np.concatenate([R.ravel(), c]), *sides, pad, *scratch, RIMS, WIDE_PAD)
+    how = closest_edges(np.concatenate([R.ravel(), c]), *sides, pad, *scratch, RIMS, WIDE_PAD, 1.0)
     assert how == FOUND
     holds = within_cones(pad, WIDE_PAD, 0.0)
     return pad[WIDE_PAD:], pad[SLOPES + 4 : SLOPES + 7], pad[SLOPES + 12 : SLOPES + 15], holds

@@ -46,6 +46,8 @@ SETTLED = 4e-12
 """Last Newton step over the spacing,"""
 ROUNDED = 4e-9
 """and where rounding ends it before."""
+ON_RIM = 1e-6
+"""How far from its rim a point may lie that is on it, over the spacing."""
 CORNER = 1e-9
 """How far beyond the end of a side a point of its rim may lie, over the spacing."""
 
@@ -63,6 +65,12 @@ EDGES = 8
 LOST = 0
 FOUND = 1
 NONE = 2
+# what becomes of a contact of two edges
+HOLDS = 0
+RELEASED = 1
+ALONG_EACH_OTHER = 2
+OFF_END = 3
+BEHIND_EDGE = 4
 
 
 @part
@@ -194,20 +202,42 @@ def edge_step(
 @part
 def within_cones(pad: Floats, to: int, least: float) -> bool:
     """Whether two edges that cross hold each other: the direction leads out of both sheets, by so much at least."""
-    return pad[to + SINE] > PARALLEL and pad[to + OUT_A] > least and pad[to + OUT_B] > least
+    return (  # type: ignore[no-any-return]
+        pad[to + SINE] > PARALLEL and pad[to + OUT_A] > least and pad[to + OUT_B] > least
+    )
+
+
+@part
+def edges_hold(pad: Floats, to: int, along_n: float, along_m: float, longest: float) -> int:
+    """What becomes of a contact of two edges: HOLDS, or why it does not.
+
+    along: Cosines between the direction of the contact and the normals of both surfaces. Where it leads into a sheet
+    from its outside that sheet's edge is not what touches any more, but the sheet is, which is RELEASED to; from behind
+    a sheet there is nothing to touch.
+    """
+    if not pad[to + SINE] > PARALLEL:
+        return ALONG_EACH_OTHER
+    if (pad[to + OUT_A] < 0.0 and along_n > 0.0) or (pad[to + OUT_B] < 0.0 and along_m < 0.0):
+        return RELEASED
+    if pad[to + OUT_A] < 0.0 or pad[to + OUT_B] < 0.0:
+        return BEHIND_EDGE
+    if pad[to + PAST] > CORNER * longest:
+        return OFF_END
+    return HOLDS
 
 
 @part
 def closest_edges(
     given: Floats, table_a: Floats, nodes_a: Floats, leaves_a: int, width_a: int, spacing_a: float,
     table_b: Floats, nodes_b: Floats, leaves_b: int, width_b: int, spacing_b: float, pad: Floats, stack: Ints,
-    near_a: Ints, near_b: Ints, counts: Ints, at: int, to: int,
+    near_a: Ints, near_b: Ints, counts: Ints, at: int, to: int, within: float,
 ) -> int:  # fmt: skip
     """The closest points of the rims of two open surfaces, from the points at pad[SLOPES + 4] and pad[SLOPES + 12] on.
 
     FOUND: the points stand there too, in each own frame, the places of their nearest samples in counts[2] and
-    counts[3], and what the edges tell at pad[to]. NONE: a point has left its surface. LOST: it did not settle. given: Pose of b seen from a. tables, nodes, leaves, width: As of
-    :class:`bellcrank.contact.pieces.Pieces`, the rows of rims behind the samples. at: Room of 2 RIM_PAD in the pad.
+    counts[3], and what the edges tell at pad[to]. NONE: a point has left its surface, or did not begin within so much
+    of the spacing of its rim. LOST: it did not settle. given: Pose of b seen from a. tables, nodes, leaves, width: As
+    of :class:`bellcrank.contact.pieces.Pieces`, the rows of rims behind the samples. at: Room of 2 RIM_PAD in the pad.
     """
     a = SLOPES
     b = SLOPES + 8
@@ -245,6 +275,8 @@ def closest_edges(
         seen_from_first(given, pad, at + RIM_PAD)
         o = edge_side(pad, at) if k == 0 else same_edge_side(pad, at, tx, ty, tz)
         p = edge_side(pad, at + RIM_PAD) if k == 0 else same_edge_side(pad, at + RIM_PAD, wx, wy, wz)
+        if k == 0 and max(abs(pad[o + VALUE]), abs(pad[p + VALUE])) > within * longest:
+            return NONE
         tx = pad[o + OUTWARDS]
         ty = pad[o + OUTWARDS + 1]
         tz = pad[o + OUTWARDS + 2]
@@ -277,4 +309,4 @@ def closest_edges(
     return LOST
 
 
-__all__ = ["closest_edges", "edge_side", "edge_step", "past_end", "same_edge_side", "within_cones"]
+__all__ = ["closest_edges", "edge_side", "edge_step", "edges_hold", "past_end", "within_cones"]

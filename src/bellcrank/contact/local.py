@@ -14,10 +14,12 @@ quadrics, so it converges by a factor of the order of the spacing over the radiu
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from bellcrank.contact.blended import FAR, NEAR, blended_curvature, quadric
+from bellcrank.contact.edge_local import Crossing, EdgeStep, edge_step
 from bellcrank.contact.learning import Step
 from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
 from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
@@ -198,27 +200,55 @@ def _sides(shape: Shape, x: Vec, n: Vec) -> tuple[Side, Side] | None:
     return Side.of(numbers[:5], n, spacing), Side.of(numbers[5:], n, spacing)
 
 
-def _bounded(
-    a: Around, b: Shape, R: Mat, x: Vec, y: Vec, n: Vec, m: Vec, r: Vec, free: Scalar, held: Scalar, plane: Vec,
-    longest: float,
-) -> Bounded | None:  # fmt: skip
-    """What the rims of open surfaces do to a step; None where both are closed."""
-    own, other = _sides(a, x, n), _sides(b, y, m)
-    if own is None and other is None:
-        return None
-    if other is not None:
-        first, second = (replace(side, t=times(R, side.t)) for side in other)
-        other = first, second
+@dataclass(frozen=True, eq=False)
+class _Rims:
+    """The rims of both surfaces around their points, seen from the first; None for one that is closed."""
 
-    def of_a(e1: Vec, e2: Vec) -> Symmetric:
-        return _bend(a, x, e1, e2)
+    own: tuple[Side, Side] | None
+    other: tuple[Side, Side] | None
+    n: Vec
+    m: Vec
+    r: Vec
+    of_a: Callable[[Vec, Vec], Symmetric]
+    of_b: Callable[[Vec, Vec], Symmetric]
 
-    def of_b(e1: Vec, e2: Vec) -> Symmetric:
-        return _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
+    @staticmethod
+    def of(a: Around, b: Shape, R: Mat, x: Vec, y: Vec, n: Vec, m: Vec, r: Vec) -> _Rims | None:
+        """None where both surfaces are closed."""
+        own, other = _sides(a, x, n), _sides(b, y, m)
+        if own is None and other is None:
+            return None
+        if other is not None:
+            first, second = (replace(side, t=times(R, side.t)) for side in other)
+            other = first, second
 
-    return bounded(
-        own, other, n, times(R, m), r, of_a, of_b, free, held, plane, dot(plane, sub(a.start, x)), longest
-    )
+        def of_a(e1: Vec, e2: Vec) -> Symmetric:
+            return _bend(a, x, e1, e2)
+
+        def of_b(e1: Vec, e2: Vec) -> Symmetric:
+            return _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
+
+        return _Rims(own, other, n, times(R, m), r, of_a, of_b)
+
+    def bounded(self, free: Scalar, held: Scalar, plane: Vec, off: Scalar, longest: float) -> Bounded:
+        """What they do to a step."""
+        return bounded(
+            self.own, self.other, self.n, self.m, self.r, self.of_a, self.of_b, free, held, plane, off, longest
+        )  # fmt: skip
+
+    def crossing(self, longest: float) -> Crossing | None:
+        """How the edges of both lie; None where one surface is closed."""
+        if self.own is None or self.other is None:
+            return None
+        return Crossing.of(self.own, self.other, longest)
+
+    def edges(self, crossing: Crossing, longest: float) -> EdgeStep:
+        """A step of both edges."""
+        assert self.own is not None
+        assert self.other is not None
+        a, b = crossing.sides(self.own, self.other)
+        u, v = cross(self.n, a.t), cross(self.m, b.t)
+        return edge_step(a, b, self.n, self.m, self.r, self.of_a(u, u)[0], self.of_b(v, v)[0], longest)
 
 
 def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
@@ -250,6 +280,9 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     learnt: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     last: Step | None = None
     rims: Bounded | None = None
+    crossing: Crossing | None = None
+    crosses: Scalar = False
+    along: Vec = (0.0, 0.0, 0.0)
     rough, fine = (ROUGH, FINE) if a.exact else (STEPS, 0)
     if any(isinstance(s, Around) and getattr(s.source, "rims", ()) for s in (a, b)):
         rough += MORE
@@ -321,10 +354,20 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         c11, c12, c22 = where(near, c11, 1.0), where(near, c12, 0.0), where(near, c22, 1.0)
         z1, z2 = solved_2x2(c11, c12, c12, c22, dot(e1, after), dot(e2, after))
         move = add(scale(where(free, k1, z1), e1), scale(where(free, k2, z2), e2))
-        rims = _bounded(a, b, R, x, y, n, m, r, free, held, plane, longest)
-        if rims is not None:
+        around = _Rims.of(a, b, R, x, y, n, m, r)
+        if around is not None:
+            rims = around.bounded(free, held, plane, dot(plane, sub(a.start, x)), longest)
             holds = logical("or", rims.on_a, rims.on_b)
             step, move = vec(chosen(holds, rims.step, step)), vec(chosen(holds, rims.move, move))
+            if k == 0:
+                crossing = around.crossing(longest)
+                crosses = False if crossing is None else crossing.begins
+            if crossing is not None:
+                edges = around.edges(crossing, longest)
+                crosses = logical("and", logical("and", free, edges.holds), logical("or", crosses, rims.neither))
+                step, move = vec(chosen(crosses, edges.on, step)), vec(chosen(crosses, edges.off, move))
+                along = vec(chosen(crosses, edges.direction, along))
+                holds = logical("or", holds, crosses)
             # A step along a rim tells nothing of the curvatures inside.
             last = replace(last, vector=vec(chosen(holds, (0.0, 0.0, 0.0), last.vector)))
         x = add(x, step)
@@ -341,10 +384,16 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         none = logical("or", none, compare("lt", b.room(y), b.far))
     own = free
     if rims is not None:
-        none = logical("or", none, rims.neither)
+        neither = rims.neither
+        if crossing is not None:
+            neither = logical("and", neither, logical_not(crosses))
+        none = logical("or", none, neither)
         own = logical("and", free, logical_not(rims.on_a))
     x = vec(chosen(none, add(z, scale(_apart(a, b, c, AWAY * longest), n_b)), x))
-    return vec(chosen(own, n, neg(n_b))), x, z
+    normal = vec(chosen(own, n, neg(n_b)))
+    if crossing is not None:
+        normal = vec(chosen(logical("and", crosses, logical_not(none)), along, normal))
+    return normal, x, z
 
 
 def _apart(a: Around, b: Shape, c: Vec, least: float) -> Scalar:

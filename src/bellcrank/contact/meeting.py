@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
 from bellcrank.contact.curving import settle_on_patch
 from bellcrank.contact.descent import fill
+from bellcrank.contact.edge_pairs import BALL, CHORD, IN_A_BALL, chords_of
+from bellcrank.contact.edge_search import edge_error
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
@@ -21,8 +23,9 @@ from bellcrank.contact.meeting_layout import (
     BULGE_B,
     CLEARANCE,
     COUNTS,
-    CROSSED,
     CURVED,
+    EDGES_A,
+    EDGES_B,
     FACING,
     FOLLOW,
     FOUND,
@@ -80,7 +83,7 @@ from bellcrank.contact.pieces import HEADER as DESCENT_HEADER
 from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import CROSSED_AT, NEAR, search
+from bellcrank.contact.several import NEAR, search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import DISTANCE, ROUND, SURFACE, Smooth
@@ -180,8 +183,20 @@ def meet(
     all_a, all_b = 2 * header[LEAVES_A] - 1, 2 * header[LEAVES_B] - 1
     turns_a = matrix(floats_at, behind, all_a, TURNS)
     turns_b = matrix(floats_at, behind + TURNS * all_a, all_b, TURNS)
-    frusta = matrix(floats_at, behind + TURNS * (all_a + all_b), header[PARTS], FRUSTUM)
-    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b, frusta)
+    behind += TURNS * (all_a + all_b)
+    frusta = matrix(floats_at, behind, header[PARTS], FRUSTUM)
+    behind += header[PARTS] * FRUSTUM
+    chords_a = matrix(floats_at, behind, header[EDGES_A], CHORD)
+    behind += header[EDGES_A] * CHORD
+    chords_b = matrix(floats_at, behind, header[EDGES_B], CHORD)
+    behind += header[EDGES_B] * CHORD
+    number = (header[EDGES_A] + IN_A_BALL - 1) // IN_A_BALL
+    balls_a = matrix(floats_at, behind, number, BALL)
+    balls_b = matrix(floats_at, behind + number * BALL, (header[EDGES_B] + IN_A_BALL - 1) // IN_A_BALL, BALL)
+    tables = (
+        table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b, frusta, chords_a, balls_a, chords_b,
+        balls_b,
+    )  # fmt: skip
     # What waits in a search of one tree lies where low samples will.
     queue = matrix(numbers_at, ROWS * WIDTH + 2 * ALL, 1, LOW * n_a)
     bounds = matrix(floats_at, MARKS * (n_a + n_b) + n_a, 1, MEASURES * n_a)
@@ -194,7 +209,11 @@ def meet(
         how = remember(header, given, tables, scratch, slots, kept, k)
         if how == SETTLED:
             write_pieces(header, given, tables, scratch, slots[k], pieces_a[k], pieces_b[k])
-        return how
+            return FOUND
+        if how != BEYOND:
+            return LOST
+        ends = edge_error(given, pad)
+        return ends if ends != FOUND else BEYOND
     header[LOOKED] = 0
     given[RIM] = LARGE
     came = search(header, given, tables, scratch, neighbours, blanks[0], low, measures, slots, kept)
@@ -234,9 +253,10 @@ class Meeting:
         self._given = np.zeros(GIVEN + DESCENT_GIVEN)
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
+        edges = self._edges(surface, partner)
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
         around = np.zeros(0) if self._smooth is None else self._smooth.frusta.ravel()
-        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel(), around])
+        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel(), around, *edges])
         floats = np.zeros(behind + len(turned))
         floats[behind:] = turned
         floats[: MARKS * n_a] = surface.facing.marks.ravel()
@@ -260,6 +280,14 @@ class Meeting:
             self._header, numbers, self._given, *tables, floats, self._pad, surface.facing.neighbours, slots,
         )  # fmt: skip
         self._pointers = tuple(array.__array_interface__["data"][0] for array in self._arrays)
+
+    def _edges(self, surface: Sampled, partner: Sampled) -> tuple[Floats, ...]:
+        """Chords of both rims and balls around them, where edges may meet edges."""
+        if self._smooth is not None or self.patched or not (surface.rims and partner.rims):
+            return ()
+        (own, near), (other, nearby) = chords_of(surface), chords_of(partner)
+        self._header[[EDGES_A, EDGES_B]] = len(own), len(other)
+        return own.ravel(), other.ravel(), near.ravel(), nearby.ravel()
 
     def _fill(self, surface: Sampled, partner: Sampled, n_a: int, n_b: int) -> None:
         """What stays the same from search to search."""
@@ -362,12 +390,9 @@ class Meeting:
         return meet.at(self._pointers)
 
     def follow(self, k: int) -> int:
-        """Bring the point that was put into a slot up to date; FOUND, LOST, BEYOND a rim, or CROSSED on two of them."""
+        """Bring the point that was put into a slot up to date; FOUND, LOST, BEYOND a rim, or how an edge ends."""
         self._header[WHAT], self._header[WHICH] = FOLLOW, k
-        how = meet.at(self._pointers)
-        if how == BEYOND and self._pad[CROSSING] < CROSSED_AT * self._given[SPACING_A]:
-            return CROSSED
-        return FOUND if how == SETTLED else BEYOND if how == BEYOND else LOST
+        return meet.at(self._pointers)
 
     def samples(self, k: int) -> tuple[int, int]:
         """The samples of a slot and -1 where there is none."""

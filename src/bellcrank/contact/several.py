@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.above import low_above, next_above, only_known
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
+from bellcrank.contact.edge_search import edge_error, with_edges
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
 from bellcrank.contact.lowest import minima, spread
@@ -23,7 +24,6 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
-    CROSSED,
     DEEPER,
     DOWN,
     ENDED,
@@ -64,6 +64,7 @@ from bellcrank.contact.refinement import LOST as FAILED
 from bellcrank.contact.single import NEAR, apart_from_all, single
 from bellcrank.contact.slots import (
     alone_levels,
+    both_open,
     farthest,
     free_slot,
     from_sample,
@@ -81,8 +82,6 @@ Ints = NDArray[np.int64]
 
 WALL = 0.3
 """Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
-CROSSED_AT = 0.1
-"""Distance of the rims of two open surfaces, over that of samples, at which they cross."""
 
 
 @part
@@ -190,7 +189,7 @@ def searched(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
-    """What :func:`search` does but for rims that cross, and bodies behind open surfaces."""
+    """What :func:`search` does but for bodies behind open surfaces."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack = scratch[PAD], scratch[STACK]
     points = header[POINTS]
@@ -202,6 +201,7 @@ def searched(
         kept[points + k, PARTNER] = -1
         if kept[k, PLACE] >= 0:
             known += 1
+            pad[CROSSING] = LARGE
             how = remember(header, given, tables, scratch, slots, kept, k)
             if how != SETTLED and how != BEYOND:
                 how = as_a_line(header, given, tables, scratch, slots, kept, k)
@@ -213,6 +213,9 @@ def searched(
                     partner = kept[k, PARTNER]
             elif how == BEYOND:
                 slots[k, 0] = LARGE
+                ends = edge_error(given, pad)
+                if ends != FOUND:
+                    return ends  # type: ignore[no-any-return]
             else:
                 kept[k, PLACE] = -1
                 kept[k, PARTNER] = GONE
@@ -234,15 +237,16 @@ def searched(
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
         )
-        return FOUND
+        return with_edges(header, given, tables, scratch, slots, kept)  # type: ignore[no-any-return]
     clear = given[BAND] - given[BULGE_A] - given[BULGE_B]
     given[CLEARANCE] = clear
     lowest = minima(
         header, given, table_a, table_b, neighbours, blank, low, measures, count, header[OUTWARDS] != 0, pad
     )
+    came = FOUND
     if points == 1:
         came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-        if came != FOUND:
+        if came != FOUND and not (came == LOST and both_open(header)):
             return came
     else:
         spread(given, table_a, low, measures, lowest, points)
@@ -254,6 +258,11 @@ def searched(
             how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
             if how == SETTLED:
                 take(slots, kept, points, 0, i, j)
+    edges = with_edges(header, given, tables, scratch, slots, kept)
+    if edges != FOUND:
+        return edges  # type: ignore[no-any-return]
+    if came == LOST and kept[points, PLACE] < 0:
+        return LOST
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
     if missed < 0:
         missed = sudden(given, slots, kept, points, known, NEAR * given[SPACING_A])
@@ -282,21 +291,14 @@ def search(
 ) -> int:  # fmt: skip
     """All contact points anew, those of before in their slots where they stay."""
     pad = scratch[PAD]
-    pad[CROSSING] = LARGE
     pad[BEHIND] = LARGE
     came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
-    apart = pad[CROSSING]
     if pad[BEHIND] < LARGE:
         if pad[BEHIND] < 0.0:
             return IS_BEHIND
         given[CLEARANCE] = min(given[CLEARANCE], pad[BEHIND])
         if came == LOST:
             came = FOUND
-    if came == FOUND and apart < LARGE:
-        if apart < CROSSED_AT * given[SPACING_A]:
-            return CROSSED
-        # Edges meet edges nowhere else: look again before these do.
-        given[CLEARANCE] = min(given[CLEARANCE], apart)
     return came
 
 

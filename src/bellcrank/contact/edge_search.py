@@ -1,0 +1,205 @@
+"""Contact points of two edges among those of a search, in compiled code.
+
+Where the rims of two open surfaces come near each other Newton's method leads to their closest points, which are put
+among the others; how far the bodies may move before a pair of edges without a point could touch shortens the way to the
+next search, and so does how far a point is from the end of its edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.edge_pairs import ALONG_A, ALONG_B, APART, ON_A, ON_B, beside, near_pairs, put_chord_a
+from bellcrank.contact.edges import ALONG_EACH_OTHER, GAP, OUT_A, OUT_B, PAST, SINE
+from bellcrank.contact.edges import BEHIND_EDGE as FROM_BEHIND
+from bellcrank.contact.edges import OFF_END as OVER_AN_END
+from bellcrank.contact.holding import LARGE
+from bellcrank.contact.meeting_layout import (
+    BAND,
+    BEHIND_EDGE,
+    BULGE_A,
+    BULGE_B,
+    CHORDS,
+    CHORDS_A,
+    CHORDS_B,
+    CLEARANCE,
+    COUNTS,
+    CROSSED,
+    DEEPER,
+    FOUND,
+    OFF_END,
+    PAD,
+    PAIR,
+    PAIRS,
+    PLACE,
+    POINTS,
+    SEVERAL,
+    SPACING_A,
+    SPACING_B,
+    SPOT,
+    TABLE_B,
+    WHICH,
+)
+from bellcrank.contact.pieces import SLOPES
+from bellcrank.contact.refinement import CROSSING, TOLD, WHY
+from bellcrank.contact.refinement import FOUND as SETTLED
+from bellcrank.contact.rims import END, START
+from bellcrank.contact.slots import away, both_open, farthest, free_slot, from_rims, stay, take
+from bellcrank.simulate.compiled import part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BEGINS = 1e-3
+"""Sine of the angle by which the direction leads out of both sheets, at least, for a contact of two edges to begin."""
+WITHIN = 1.0
+"""How far from its rim Newton's method may begin, over the distance of samples."""
+ONE = 0.5
+"""Contact points nearer to each other, over the distance of samples, are the same."""
+ELSEWHERE = 4.0
+"""Places farther apart are two, where there is one contact point."""
+LEAST = 0.05
+"""Motion to the next search over the distance of samples, at least."""
+TOUCHES = 0.1
+"""Distance of edges along each other, over that of samples, at which they touch along a line."""
+PRESSES = 1e-6
+"""Depth from which on a contact of two edges may not end, over the distance of samples."""
+
+
+@part
+def edge_error(given: Floats, pad: Floats) -> int:
+    """Whether a contact of two edges that was followed has come to an end though it presses: what to answer, or FOUND."""
+    why = int(pad[WHY])
+    if not pad[CROSSING] < LARGE:
+        return FOUND
+    if why == ALONG_EACH_OTHER:
+        return CROSSED if pad[CROSSING] < TOUCHES * given[SPACING_A] else FOUND
+    if not pad[CROSSING] < -PRESSES * given[SPACING_A]:
+        return FOUND
+    if why == OVER_AN_END:
+        return OFF_END
+    return BEHIND_EDGE if why == FROM_BEHIND else FOUND
+
+
+@part
+def shorten(given: Floats, room: float) -> None:
+    """No longer than this to the next search, nor shorter than need be."""
+    given[CLEARANCE] = min(given[CLEARANCE], max(room, LEAST * given[SPACING_A]))
+
+
+@part
+def begin_pair(tables: Any, at: int, pad: Floats) -> None:
+    """Where two chords are closest, into pad, for Newton's method to begin."""
+    put_chord_a(tables, int(pad[at + ON_A]), pad)
+    chords, table = tables[CHORDS_B], tables[TABLE_B]
+    j = int(pad[at + ON_B])
+    start = int(chords[j, START])
+    end = int(chords[j, END])
+    s = pad[at + ALONG_A]
+    t = pad[at + ALONG_B]
+    for m in range(3):
+        pad[SLOPES + 4 + m] = pad[CHORDS + m] + s * (pad[CHORDS + 3 + m] - pad[CHORDS + m])
+        pad[SLOPES + 12 + m] = table[start, m] + t * (table[end, m] - table[start, m])
+
+
+@part
+def only_one(
+    header: Ints, given: Floats, slots: Floats, kept: Ints, i: int, j: int
+) -> int:
+    """The trial as the one contact point, where it is the closest; SEVERAL where another one presses as well."""
+    trial = slots[2]
+    if kept[1, PLACE] < 0:
+        take(slots, kept, 1, 0, i, j)
+        return FOUND
+    apart = away(slots[1], trial[4], trial[5], trial[6])
+    if max(slots[1, 0], trial[0]) < -PRESSES * given[SPACING_A] and apart > ELSEWHERE * given[SPACING_A]:
+        header[WHICH] = i
+        return SEVERAL
+    if trial[0] < slots[1, 0]:
+        take(slots, kept, 1, 0, i, j)
+    return FOUND
+
+
+@part
+def one_of_several(header: Ints, given: Floats, slots: Floats, kept: Ints, i: int, j: int) -> int:
+    """The trial into a free slot, or into that of a point that is farther; DEEPER where all of them press."""
+    points = header[POINTS]
+    trial = slots[2 * points]
+    if farthest(slots, kept, points, trial[4], trial[5], trial[6]) < ONE * given[SPACING_A]:
+        return FOUND
+    slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
+    if slot < 0:
+        for k in range(points):
+            if slots[points + k, 0] > max(0.0, trial[0]) and (
+                slot < 0 or slots[points + k, 0] > slots[points + slot, 0]
+            ):
+                slot = k
+        if slot < 0:
+            if trial[0] < 0.0:
+                header[WHICH] = i
+                return DEEPER
+            shorten(given, trial[0])
+            return FOUND
+        shorten(given, slots[points + slot, 0])
+    take(slots, kept, points, slot, i, j)
+    return FOUND
+
+
+@part
+def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints) -> int:
+    """Put contacts of two edges among the points that were found; what comes of it."""
+    if not both_open(header):
+        return FOUND
+    pad = scratch[PAD]
+    points = header[POINTS]
+    trial = slots[2 * points]
+    slack = given[BULGE_A] + given[BULGE_B]
+    if points == 1 and kept[0, PLACE] >= 0 and slots[0, 0] < 0.0:
+        # What presses stays; it may be on the rim of one of them, or of both.
+        if kept[1, PLACE] < 0 or slots[0, 0] < slots[1, 0]:
+            stay(slots, kept, 1, 0)
+    count = near_pairs(header, given, tables, given[BAND], pad)
+    shorten(given, pad[SPOT] - slack)
+    for m in range(count):
+        at = PAIRS + PAIR * m
+        far = pad[at + APART]
+        over = beside(tables[CHORDS_A], int(pad[at + ON_A]), pad[at + ALONG_A])
+        other = beside(tables[CHORDS_B], int(pad[at + ON_B]), pad[at + ALONG_B])
+        begin_pair(tables, at, pad)
+        x = pad[SLOPES + 4]
+        y = pad[SLOPES + 5]
+        z = pad[SLOPES + 6]
+        near = farthest(slots, kept, points, x, y, z) < ONE * given[SPACING_A]
+        if min(over, other) < -1:
+            # The end of an edge: it may touch in between.
+            if not near:
+                shorten(given, far - slack)
+            continue
+        pad[CROSSING] = LARGE
+        how = from_rims(header, given, tables, scratch, WITHIN, trial)
+        if how == SETTLED and min(pad[TOLD + OUT_A], pad[TOLD + OUT_B]) > BEGINS:
+            i = scratch[COUNTS][2]
+            j = scratch[COUNTS][3]
+            came = FOUND
+            if points == 1:
+                came = only_one(header, given, slots, kept, i, j)
+            else:
+                came = one_of_several(header, given, slots, kept, i, j)
+            if came != FOUND:
+                return came
+            # Edges slide by more than the bodies move, the more the less they cross.
+            room = min(-pad[TOLD + PAST], min(given[SPACING_A], given[SPACING_B]))
+            shorten(given, room * pad[TOLD + SINE])
+        elif not near:
+            along = pad[CROSSING] < LARGE and int(pad[WHY]) == ALONG_EACH_OTHER
+            leads = min(pad[TOLD + OUT_A], pad[TOLD + OUT_B]) > BEGINS
+            if along and leads and pad[TOLD + GAP] < TOUCHES * given[SPACING_A]:
+                return CROSSED
+            shorten(given, far - slack)
+    return FOUND
+
+
+__all__ = ["edge_error", "with_edges"]
