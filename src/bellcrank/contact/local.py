@@ -255,7 +255,8 @@ def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar
     """A matrix [[a, b], [c, d]], or where it tells no step, the gap being flat one way, one that goes downhill."""
     size = function("abs", a) + function("abs", b) + function("abs", c) + function("abs", d)
     flat = compare("le", function("abs", a * d - b * c), FLAT * size * size)
-    steep = maximum(size, TINY)
+    # Edges of flat sheets have no curvature at all.
+    steep = where(compare("lt", 0.0, size), size, 1.0)
     return where(flat, steep, a), where(flat, 0.0, b), where(flat, 0.0, c), where(flat, steep, d)
 
 
