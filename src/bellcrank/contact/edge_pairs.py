@@ -194,6 +194,21 @@ def keep_pair(pad: Floats, count: int, far: float, i: int, j: int, s: float, t: 
 
 
 @part
+def within_reach(header: Ints, given: Floats, tables: Any) -> float:
+    """No farther apart than this are some chords of both rims."""
+    balls_a, balls_b = tables[BALLS_A], tables[BALLS_B]
+    least = LARGE
+    for p in range((header[EDGES_B] + IN_A_BALL - 1) // IN_A_BALL):
+        x, y, z = turned(given, balls_b[p, 0], balls_b[p, 1], balls_b[p, 2])
+        for o in range((header[EDGES_A] + IN_A_BALL - 1) // IN_A_BALL):
+            dx = balls_a[o, 0] - x - given[9]
+            dy = balls_a[o, 1] - y - given[10]
+            dz = balls_a[o, 2] - z - given[11]
+            least = min(least, math.sqrt(dx * dx + dy * dy + dz * dz) + balls_a[o, 3] + balls_b[p, 3])
+    return least
+
+
+@part
 def near_pairs(header: Ints, given: Floats, tables: Any, bound: float, pad: Floats) -> int:
     """Pairs of chords within a distance of each other that are no farther apart than those beside them, into pad, the
     nearest first; how many. No others are nearer than pad[SPOT].
@@ -230,4 +245,4 @@ def near_pairs(header: Ints, given: Floats, tables: Any, bound: float, pad: Floa
     return count
 
 
-__all__ = ["BALL", "CHORD", "chords_of", "near_pairs", "number_of_balls"]
+__all__ = ["BALL", "CHORD", "chords_of", "near_pairs", "number_of_balls", "within_reach"]

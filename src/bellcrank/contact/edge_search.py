@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.edge_pairs import ALONG_A, ALONG_B, APART, ON_A, ON_B, beside, near_pairs, put_chord_a
+from bellcrank.contact.coming_around import edges_cut
+from bellcrank.contact.edge_pairs import ALONG_A, ALONG_B, APART, ON_A, ON_B, beside, near_pairs, put_chord_a, within_reach
 from bellcrank.contact.edges import ALONG_EACH_OTHER, GAP, OUT_A, OUT_B, PAST, SINE
 from bellcrank.contact.edges import BEHIND_EDGE as FROM_BEHIND
 from bellcrank.contact.edges import OFF_END as OVER_AN_END
@@ -34,6 +35,7 @@ from bellcrank.contact.meeting_layout import (
     PAD,
     PAIR,
     PAIRS,
+    PARTNER,
     PLACE,
     POINTS,
     SEVERAL,
@@ -47,7 +49,7 @@ from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.refinement import CROSSING, TOLD, WHY
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rims import END, START
-from bellcrank.contact.slots import away, both_open, farthest, free_slot, from_rims, stay, take
+from bellcrank.contact.slots import away, both_open, count_taken, farthest, free_slot, from_rims, stay, take
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -59,6 +61,8 @@ WITHIN = 1.0
 """How far from its rim Newton's method may begin, over the distance of samples."""
 ONE = 0.5
 """Contact points nearer to each other, over the distance of samples, are the same."""
+SAME = 1e-6
+"""The same of points that Newton's method has led to twice."""
 ELSEWHERE = 4.0
 """Places farther apart are two, where there is one contact point."""
 LEAST = 0.05
@@ -149,6 +153,22 @@ def one_of_several(header: Ints, given: Floats, slots: Floats, kept: Ints, i: in
 
 
 @part
+def stay_pressing(given: Floats, slots: Floats, kept: Ints, points: int) -> None:
+    """Points of before that press stay in their slots, and no other one at the same place."""
+    for k in range(points):
+        if kept[k, PLACE] < 0 or not slots[k, 0] < 0.0:
+            continue
+        if kept[points + k, PLACE] < 0 or slots[points + k, 0] > slots[k, 0]:
+            stay(slots, kept, points, k)
+            for m in range(points):
+                there = slots[points + m]
+                same = away(slots[k], there[4], there[5], there[6]) < ONE * given[SPACING_A]
+                if m != k and kept[points + m, PLACE] >= 0 and same:
+                    kept[points + m, PLACE] = -1
+                    kept[points + m, PARTNER] = -1
+
+
+@part
 def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints) -> int:
     """Put contacts of two edges among the points that were found; what comes of it."""
     if not both_open(header):
@@ -157,11 +177,14 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
     points = header[POINTS]
     trial = slots[2 * points]
     slack = given[BULGE_A] + given[BULGE_B]
-    if points == 1 and kept[0, PLACE] >= 0 and slots[0, 0] < 0.0:
-        # What presses stays; it may be on the rim of one of them, or of both.
-        if kept[1, PLACE] < 0 or slots[0, 0] < slots[1, 0]:
-            stay(slots, kept, 1, 0)
-    count = near_pairs(header, given, tables, given[BAND], pad)
+    stay_pressing(given, slots, kept, points)
+    bound = given[BAND]
+    if points == 1 or count_taken(kept, points) == 0:
+        # Far apart the closest of all is looked for.
+        best = slots[points, 0] if kept[points, PLACE] >= 0 else LARGE
+        if best > bound:
+            bound = max(bound, min(best, within_reach(header, given, tables)))
+    count = near_pairs(header, given, tables, bound, pad)
     shorten(given, pad[SPOT] - slack)
     for m in range(count):
         at = PAIRS + PAIR * m
@@ -183,6 +206,14 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
         if how == SETTLED and min(pad[TOLD + OUT_A], pad[TOLD + OUT_B]) > BEGINS:
             i = scratch[COUNTS][2]
             j = scratch[COUNTS][3]
+            # Edges slide by more than the bodies move, the more the less they cross.
+            room = min(-pad[TOLD + PAST], min(given[SPACING_A], given[SPACING_B])) * pad[TOLD + SINE]
+            if farthest(slots, kept, points, trial[4], trial[5], trial[6]) < SAME * given[SPACING_A]:
+                shorten(given, room)
+                continue
+            if trial[0] < 0.0 and not edges_cut(header, given, tables, scratch):
+                # They have passed each other.
+                continue
             came = FOUND
             if points == 1:
                 came = only_one(header, given, slots, kept, i, j)
@@ -190,9 +221,7 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
                 came = one_of_several(header, given, slots, kept, i, j)
             if came != FOUND:
                 return came
-            # Edges slide by more than the bodies move, the more the less they cross.
-            room = min(-pad[TOLD + PAST], min(given[SPACING_A], given[SPACING_B]))
-            shorten(given, room * pad[TOLD + SINE])
+            shorten(given, room)
         elif not near:
             along = pad[CROSSING] < LARGE and int(pad[WHY]) == ALONG_EACH_OTHER
             leads = min(pad[TOLD + OUT_A], pad[TOLD + OUT_B]) > BEGINS

@@ -52,14 +52,17 @@ CORNER = 1e-9
 """How far beyond the end of a side a point of its rim may lie, over the spacing."""
 
 # what two edges tell: gap, direction from the first to the second (3), how far that leads out of each sheet (sines),
-# the sine of the angle between the edges, how far the points lie beyond the ends of their sides, at most
+# the sine of the angle between the edges, how far the points lie beyond the ends of their sides, at most, and where the
+# numbers of these sides stand
 GAP = 0
 DIRECTION = 1
 OUT_A = 4
 OUT_B = 5
 SINE = 6
 PAST = 7
-EDGES = 8
+SIDE_A = 8
+SIDE_B = 9
+EDGES = 10
 
 # what comes of it
 LOST = 0
@@ -185,6 +188,8 @@ def edge_step(
     pad[to + OUT_A] = out_a
     pad[to + OUT_B] = out_b
     pad[to + SINE] = sine
+    pad[to + SIDE_A] = 1.0 * o
+    pad[to + SIDE_B] = 1.0 * p
     pad[to + PAST] = max(
         past_end(pad, at, o, pad[at + STEP_ON], pad[at + STEP_ON + 1], pad[at + STEP_ON + 2]),
         past_end(pad, at + RIM_PAD, p, pad[at + STEP_OFF], pad[at + STEP_OFF + 1], pad[at + STEP_OFF + 2]),

@@ -65,6 +65,7 @@ from bellcrank.contact.single import NEAR, apart_from_all, single
 from bellcrank.contact.slots import (
     alone_levels,
     both_open,
+    count_taken,
     farthest,
     free_slot,
     from_sample,
@@ -172,16 +173,6 @@ def as_a_line(
     for m in range(3):
         slots[k, HOLD + 1 + m] = scratch[PAD][WAY + m]
     return remember(header, given, tables, scratch, slots, kept, k)  # type: ignore[no-any-return]
-
-
-@part
-def count_taken(kept: Ints, points: int) -> int:
-    """How many contact points there are."""
-    found = 0
-    for k in range(points):
-        if kept[points + k, PLACE] >= 0:
-            found += 1
-    return found
 
 
 @part

@@ -56,9 +56,10 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
 from bellcrank.contact.pieces import RIM as OF_RIM
-from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, RIMS, from_edge_to_edge, refined
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, from_edge_to_edge, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.rim_numbers import CLOSED, inside_rim
+from bellcrank.contact.coming_around import come_around
+from bellcrank.contact.rim_numbers import CLOSED
 from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
@@ -149,28 +150,6 @@ def from_rims(
         for m in range(3):
             slot[HOLD + 1 + m] = 0.0
     return how  # type: ignore[no-any-return]
-
-
-@part
-def come_around(header: Ints, given: Floats, tables: Any, scratch: Any, slot: Floats) -> bool:
-    """Whether what lies below an open surface has come around its rim, which is nearer than it is deep.
-
-    Of two open surfaces only; of those the edge of one, or a point that is held, lies below the other.
-    """
-    pad = scratch[PAD]
-    counts = scratch[COUNTS]
-    depth = -slot[0]
-    if not depth > 0.0:
-        return False
-    on_rim = ON_RIM * min(given[SPACING_A], given[SPACING_B])
-    below_b = slot[HOLD] < 0.5
-    if not below_b:
-        below_b = inside_rim(tables[TABLE_A], scratch[NEAR_A], counts[0], pad, SLOPES, RIMS) < on_rim
-    inside_b = inside_rim(tables[TABLE_B], scratch[NEAR_B], counts[1], pad, SLOPES + 8, RIMS)
-    if below_b:
-        return inside_b < depth
-    inside_a = inside_rim(tables[TABLE_A], scratch[NEAR_A], counts[0], pad, SLOPES, RIMS)
-    return inside_b < on_rim and inside_a < depth
 
 
 @part
@@ -331,6 +310,16 @@ def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
 
 
 @part
+def count_taken(kept: Ints, points: int) -> int:
+    """How many contact points there are."""
+    found = 0
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            found += 1
+    return found
+
+
+@part
 def alone_levels(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, first: int
 ) -> None:
@@ -384,6 +373,7 @@ __all__ = [
     "away",
     "between",
     "both_open",
+    "count_taken",
     "farthest",
     "free_slot",
     "from_rims",
