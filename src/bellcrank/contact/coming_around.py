@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.edges import DIRECTION, GAP, ON_RIM, OUT_A, SIDE_A, SIDE_B
+from bellcrank.contact.edges import (
+    DIRECTION,
+    GAP,
+    ON_RIM,
+    OUT_A,
+    RELEASED,
+    SIDE_A,
+    SIDE_B,
+    closest_edges,
+    edges_hold,
+)
+from bellcrank.contact.edges import FOUND as EDGES_FOUND
 from bellcrank.contact.heights import seen_at
 from bellcrank.contact.meeting_layout import (
     COUNTS,
@@ -33,6 +44,10 @@ from bellcrank.simulate.compiled import part
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FAR = 1e3
+"""Over the distance of samples: from there edges may be looked for."""
+ALIKE = 0.5
+"""What two depths at the same place may differ by, of themselves."""
 BESIDE = 1e-3
 """How far beyond a rim a place is that is not on it, over the distance of samples."""
 LEVEL = 1e-4
@@ -105,6 +120,33 @@ def edges_cut(header: Ints, given: Floats, tables: Any, scratch: Any) -> bool:
 
 
 @part
+def lets_go(header: Ints, given: Floats, tables: Any, scratch: Any, depth: float) -> bool:
+    """Whether the edges near two points are as deep, but one of them is on the side of the other sheet."""
+    pad = scratch[PAD]
+    x = pad[SLOPES + 4]
+    y = pad[SLOPES + 5]
+    z = pad[SLOPES + 6]
+    how = closest_edges(
+        given, tables[TABLE_A], tables[NODES_A], header[LEAVES_A], header[WIDTH_A], given[SPACING_A], tables[TABLE_B],
+        tables[NODES_B], header[LEAVES_B], header[WIDTH_B], given[SPACING_B], pad, scratch[STACK], scratch[NEAR_A],
+        scratch[NEAR_B], scratch[COUNTS], RIMS, TOLD, FAR,
+    )  # fmt: skip
+    if how != EDGES_FOUND:
+        return False
+    x -= pad[SLOPES + 4]
+    y -= pad[SLOPES + 5]
+    z -= pad[SLOPES + 6]
+    mx, my, mz = turned(given, pad[SLOPES + 9], pad[SLOPES + 10], pad[SLOPES + 11])
+    along_n = 0.0
+    for m in range(3):
+        along_n += pad[TOLD + DIRECTION + m] * pad[SLOPES + 1 + m]
+    along_m = pad[TOLD + DIRECTION] * mx + pad[TOLD + DIRECTION + 1] * my + pad[TOLD + DIRECTION + 2] * mz
+    longest = min(given[SPACING_A], given[SPACING_B])
+    near = x * x + y * y + z * z < longest * longest and abs(pad[TOLD + GAP] + depth) < ALIKE * depth
+    return near and edges_hold(pad, TOLD, along_n, along_m, longest) == RELEASED
+
+
+@part
 def come_around(header: Ints, given: Floats, tables: Any, scratch: Any, slot: Floats) -> bool:
     """Whether what lies below one of two open surfaces has come around its rim.
 
@@ -139,12 +181,15 @@ def come_around(header: Ints, given: Floats, tables: Any, scratch: Any, slot: Fl
     if not (held or min(inside_a, inside_b) < on_rim):
         return False
     from_a = held or inside_a < on_rim
-    if (inside_b if from_a else inside_a) < depth:
+    if (inside_b if from_a else inside_a) < depth and not lets_go(header, given, tables, scratch, depth):
         return True
     if level < LEVEL:
         return False
     # Up along the one surface to where that meets the other.
     rise = depth / level
+    for m in range(3):
+        pad[a + 4 + m] = slot[4 + m]
+        pad[b + 4 + m] = slot[7 + m]
     if from_a:
         pad[a + 4] += rise * (mx - cosine * nx)
         pad[a + 5] += rise * (my - cosine * ny)

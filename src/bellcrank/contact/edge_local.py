@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.contact.edges import ON_RIM, PARALLEL
+from bellcrank.contact.edges import LEVEL, ON_RIM, PARALLEL
 from bellcrank.contact.rim_local import Side
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen
@@ -77,8 +77,8 @@ def edge_step(a: Side, b: Side, n: Vec, m: Vec, r: Vec, bent_a: Scalar, bent_b: 
     crossed = compare("lt", PARALLEL * PARALLEL, square)
     c = scale(1.0 / sqrt(where(crossed, square, 1.0)), c)
     c = vec(chosen(compare("lt", dot(c, a.t) - dot(c, b.t), 0.0), neg(c), c))
-    into_a = logical("and", compare("lt", dot(c, a.t), 0.0), compare("lt", 0.0, dot(c, n)))
-    into_b = logical("and", compare("lt", 0.0, dot(c, b.t)), compare("lt", dot(c, m), 0.0))
+    into_a = logical("and", compare("lt", dot(c, a.t), -LEVEL), compare("lt", 0.0, dot(c, n)))
+    into_b = logical("and", compare("lt", LEVEL, dot(c, b.t)), compare("lt", dot(c, m), 0.0))
     holds = logical("and", crossed, logical_not(logical("or", into_a, into_b)))
     return EdgeStep(
         sub(scale(on_u, u), scale(a.e, a.t)), sub(scale(on_v, v), scale(b.e, b.t)), c, holds

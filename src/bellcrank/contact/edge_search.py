@@ -56,7 +56,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BEGINS = 1e-3
-"""Sine of the angle by which the direction leads out of both sheets, at least, for a contact of two edges to begin."""
+"""Sine of the angle by which the direction leads out of one of the sheets, at least, for a contact of two edges to
+begin: sheets that lie on each other touch with their sides."""
 WITHIN = 1.0
 """How far from its rim Newton's method may begin, over the distance of samples."""
 ONE = 0.5
@@ -203,7 +204,7 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
             continue
         pad[CROSSING] = LARGE
         how = from_rims(header, given, tables, scratch, WITHIN, trial)
-        if how == SETTLED and min(pad[TOLD + OUT_A], pad[TOLD + OUT_B]) > BEGINS:
+        if how == SETTLED and max(pad[TOLD + OUT_A], pad[TOLD + OUT_B]) > BEGINS:
             i = scratch[COUNTS][2]
             j = scratch[COUNTS][3]
             # Edges slide by more than the bodies move, the more the less they cross.
@@ -211,7 +212,7 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
             if farthest(slots, kept, points, trial[4], trial[5], trial[6]) < SAME * given[SPACING_A]:
                 shorten(given, room)
                 continue
-            if trial[0] < 0.0 and not edges_cut(header, given, tables, scratch):
+            if trial[0] < -given[BAND] or (trial[0] < 0.0 and not edges_cut(header, given, tables, scratch)):
                 # They have passed each other.
                 continue
             came = FOUND

@@ -48,6 +48,8 @@ ROUNDED = 4e-9
 """and where rounding ends it before."""
 ON_RIM = 1e-6
 """How far from its rim a point may lie that is on it, over the spacing."""
+LEVEL = 1e-9
+"""Sine of the angle by which a direction may lead into a sheet that it is level with."""
 CORNER = 1e-9
 """How far beyond the end of a side a point of its rim may lie, over the spacing."""
 
@@ -222,9 +224,11 @@ def edges_hold(pad: Floats, to: int, along_n: float, along_m: float, longest: fl
     """
     if not pad[to + SINE] > PARALLEL:
         return ALONG_EACH_OTHER
-    if (pad[to + OUT_A] < 0.0 and along_n > 0.0) or (pad[to + OUT_B] < 0.0 and along_m < 0.0):
+    into_a = pad[to + OUT_A] < -LEVEL
+    into_b = pad[to + OUT_B] < -LEVEL
+    if (into_a and along_n > 0.0) or (into_b and along_m < 0.0):
         return RELEASED
-    if pad[to + OUT_A] < 0.0 or pad[to + OUT_B] < 0.0:
+    if into_a or into_b:
         return BEHIND_EDGE
     if pad[to + PAST] > CORNER * longest:
         return OFF_END
