@@ -31,6 +31,7 @@ from bellcrank.contact.meeting_layout import (
     CROSSED,
     DEEPER,
     FOUND,
+    HOLD,
     OFF_END,
     PAD,
     PAIR,
@@ -63,7 +64,9 @@ WITHIN = 1.0
 ONE = 0.5
 """Contact points nearer to each other, over the distance of samples, are the same."""
 SAME = 1e-6
-"""The same of points that Newton's method has led to twice."""
+"""The same of points that Newton's method has led to twice,"""
+ALIKE = 0.999
+"""where the cosine between their normals is more than this."""
 ELSEWHERE = 4.0
 """Places farther apart are two, where there is one contact point."""
 LEAST = 0.05
@@ -123,7 +126,7 @@ def only_one(
     if max(slots[1, 0], trial[0]) < -PRESSES * given[SPACING_A] and apart > ELSEWHERE * given[SPACING_A]:
         header[WHICH] = i
         return SEVERAL
-    if trial[0] < slots[1, 0]:
+    if trial[0] < slots[1, 0] + PRESSES * given[SPACING_A]:
         take(slots, kept, 1, 0, i, j)
     return FOUND
 
@@ -133,8 +136,15 @@ def one_of_several(header: Ints, given: Floats, slots: Floats, kept: Ints, i: in
     """The trial into a free slot, or into that of a point that is farther; DEEPER where all of them press."""
     points = header[POINTS]
     trial = slots[2 * points]
-    if farthest(slots, kept, points, trial[4], trial[5], trial[6]) < ONE * given[SPACING_A]:
-        return FOUND
+    for k in range(points):
+        if (
+            kept[points + k, PLACE] >= 0
+            and away(slots[points + k], trial[4], trial[5], trial[6]) < ONE * given[SPACING_A]
+        ):
+            # Edges that cross are what touches there, not a place of one of them that is held.
+            if trial[0] < slots[points + k, 0] + PRESSES * given[SPACING_A]:
+                take(slots, kept, points, k, i, j)
+            return FOUND
     slot = free_slot(slots, kept, points, trial[4], trial[5], trial[6])
     if slot < 0:
         for k in range(points):
@@ -151,6 +161,22 @@ def one_of_several(header: Ints, given: Floats, slots: Floats, kept: Ints, i: in
         shorten(given, slots[points + slot, 0])
     take(slots, kept, points, slot, i, j)
     return FOUND
+
+
+@part
+def is_taken(given: Floats, slots: Floats, kept: Ints, points: int) -> bool:
+    """Whether the trial is one of the points that there are."""
+    trial = slots[2 * points]
+    for k in range(points):
+        one = slots[points + k]
+        if (
+            kept[points + k, PLACE] >= 0
+            and one[HOLD] > 1.5
+            and away(one, trial[4], trial[5], trial[6]) < SAME * given[SPACING_A]
+            and one[1] * trial[1] + one[2] * trial[2] + one[3] * trial[3] > ALIKE
+        ):
+            return True
+    return False
 
 
 @part
@@ -209,7 +235,7 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
             j = scratch[COUNTS][3]
             # Edges slide by more than the bodies move, the more the less they cross.
             room = min(-pad[TOLD + PAST], min(given[SPACING_A], given[SPACING_B])) * pad[TOLD + SINE]
-            if farthest(slots, kept, points, trial[4], trial[5], trial[6]) < SAME * given[SPACING_A]:
+            if is_taken(given, slots, kept, points):
                 shorten(given, room)
                 continue
             if trial[0] < -given[BAND] or (trial[0] < 0.0 and not edges_cut(header, given, tables, scratch)):
