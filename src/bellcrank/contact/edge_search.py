@@ -74,18 +74,18 @@ LEAST = 0.05
 TOUCHES = 0.1
 """Distance of edges along each other, over that of samples, at which they touch along a line."""
 PRESSES = 1e-6
-"""Depth from which on a contact of two edges may not end, over the distance of samples."""
+"""Gaps that differ by no more are the same, over the distance of samples: of edges that touch, or of two points."""
 
 
 @part
 def edge_error(given: Floats, pad: Floats) -> int:
-    """Whether a contact of two edges that was followed has come to an end though it presses: what to answer, or FOUND."""
+    """Whether two edges that were followed have come to an end though they touch: what to answer, or FOUND."""
     why = int(pad[WHY])
     if not pad[CROSSING] < LARGE:
         return FOUND
     if why == ALONG_EACH_OTHER:
         return CROSSED if pad[CROSSING] < TOUCHES * given[SPACING_A] else FOUND
-    if not pad[CROSSING] < -PRESSES * given[SPACING_A]:
+    if not pad[CROSSING] < PRESSES * given[SPACING_A]:
         return FOUND
     if why == OVER_AN_END:
         return OFF_END
@@ -180,6 +180,20 @@ def is_taken(given: Floats, slots: Floats, kept: Ints, points: int) -> bool:
 
 
 @part
+def cut_before(given: Floats, slots: Floats, kept: Ints, points: int, pad: Floats) -> bool:
+    """Whether another contact is nearer to where two sheets cut each other, at pad[SLOPES + 4], than the trial is."""
+    x = pad[SLOPES + 4]
+    y = pad[SLOPES + 5]
+    z = pad[SLOPES + 6]
+    own = away(slots[2 * points], x, y, z)
+    for k in range(points):
+        touches = kept[points + k, PLACE] >= 0 and slots[points + k, 0] < PRESSES * given[SPACING_A]
+        if touches and away(slots[points + k], x, y, z) < own:
+            return True
+    return False
+
+
+@part
 def stay_pressing(given: Floats, slots: Floats, kept: Ints, points: int) -> None:
     """Points of before that press stay in their slots, and no other one at the same place."""
     for k in range(points):
@@ -238,8 +252,11 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
             if is_taken(given, slots, kept, points):
                 shorten(given, room)
                 continue
-            if trial[0] < -given[BAND] or (trial[0] < 0.0 and not edges_cut(header, given, tables, scratch)):
-                # They have passed each other.
+            if trial[0] < -given[BAND] or (
+                trial[0] < 0.0
+                and (not edges_cut(header, given, tables, scratch) or cut_before(given, slots, kept, points, pad))
+            ):
+                # They have passed each other, or others are what crosses there.
                 continue
             came = FOUND
             if points == 1:

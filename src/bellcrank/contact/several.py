@@ -30,6 +30,7 @@ from bellcrank.contact.meeting_layout import (
     FOUND,
     FRUSTA,
     GONE,
+    HEIGHT,
     HOLD,
     IS_BEHIND,
     LIES,
@@ -56,7 +57,7 @@ from bellcrank.contact.meeting_layout import (
     WAY,
     WHICH,
 )
-from bellcrank.contact.overlooked import come_back_in_time, ended, overlaps, overlooked, sudden
+from bellcrank.contact.overlooked import LEAST, come_back_in_time, ended, overlaps, overlooked, sudden
 from bellcrank.contact.patch_creases import beside_creases
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
@@ -253,7 +254,10 @@ def searched(
     if edges != FOUND:
         return edges  # type: ignore[no-any-return]
     if came == LOST and kept[points, PLACE] < 0:
-        return LOST
+        # Of open surfaces beside each other nothing may be found; look again before something touches.
+        if not measures[low[0, ORDER], HEIGHT] > 0.0:
+            return LOST
+        given[CLEARANCE] = min(given[CLEARANCE], max(measures[low[0, ORDER], HEIGHT], LEAST * given[SPACING_A]))
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
     if missed < 0:
         missed = sudden(given, slots, kept, points, known, NEAR * given[SPACING_A])

@@ -56,10 +56,10 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
 from bellcrank.contact.pieces import RIM as OF_RIM
-from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, from_edge_to_edge, refined
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, RIMS, from_edge_to_edge, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.coming_around import come_around
-from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.rim_numbers import CLOSED, inside_rim
 from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
@@ -183,6 +183,12 @@ def from_sample(
 
 
 @part
+def foot_inside(tables: Any, scratch: Any) -> float:
+    """How far the other's point lies within its rim."""
+    return inside_rim(tables[TABLE_B], scratch[NEAR_B], scratch[COUNTS][1], scratch[PAD], SLOPES + 8, RIMS)  # type: ignore[no-any-return]
+
+
+@part
 def where_it_bends(
     header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, slot: Floats
 ) -> int:
@@ -220,6 +226,9 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
         if how == SETTLED and has_rims:
             facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]
             if facing < BACKWARDS:
+                if both_open(header) and foot_inside(tables, scratch) < abs(slot[0]):
+                    # Beside an open surface, whose rim is nearer.
+                    return BEYOND
                 # Behind an open surface there is nothing to touch; between samples bodies may be nearer.
                 height = abs(slot[0]) - BETWEEN * table_a[i, REACH]
                 if height < pad[BEHIND]:
