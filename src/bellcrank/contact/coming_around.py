@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ ALIKE = 0.5
 """What two depths at the same place may differ by, of themselves."""
 BESIDE = 1e-3
 """How far beyond a rim a place is that is not on it, over the distance of samples."""
+BENDS = 0.1
+"""And besides over the way that straight lines were followed to it."""
 LEVEL = 1e-4
 """Square of the sine between two surfaces below which one does not come through the other."""
 
@@ -57,28 +60,32 @@ LEVEL = 1e-4
 @part
 def passes_beside(
     table: Floats, nodes: Floats, leaves: int, width: int, spacing: float, stack: Ints, near: Ints, counts: Ints,
-    pad: Floats, which: int,
+    pad: Floats, which: int, slack: float,
 ) -> bool:  # fmt: skip
-    """Whether a place, at pad[SLOPES + 8 which + 4], is beyond the rim of a surface."""
+    """Whether a place, at pad[SLOPES + 8 which + 4], is farther beyond the rim of a surface than so much."""
     at = SLOPES + 8 * which
     counts[which] = -1
     for _ in range(2):
         if settle(table, nodes, leaves, width, 0.25 * spacing, pad, at, MIDDLES + 3 * which, counts, which, stack, near) < 0:
             return True
-    return inside_rim(table, near, counts[which], pad, at, RIMS) < -BESIDE * spacing  # type: ignore[no-any-return]
+    return inside_rim(table, near, counts[which], pad, at, RIMS) < -slack  # type: ignore[no-any-return]
 
 
 @part
-def on_both(header: Ints, given: Floats, tables: Any, scratch: Any) -> bool:
-    """Whether a place near both surfaces, at pad[SLOPES + 4], is beyond no rim of either."""
+def on_both(header: Ints, given: Floats, tables: Any, scratch: Any, way: float) -> bool:
+    """Whether a place near both surfaces, at pad[SLOPES + 4], is beyond no rim of either.
+
+    way: How far it lies from where it was seen along straight lines, which tells how well it is known.
+    """
     pad = scratch[PAD]
+    slack = BESIDE * min(given[SPACING_A], given[SPACING_B]) + BENDS * way
     seen_at(given, pad[SLOPES + 4], pad[SLOPES + 5], pad[SLOPES + 6], pad, SLOPES + 12)
     return not passes_beside(
         tables[TABLE_A], tables[NODES_A], header[LEAVES_A], header[WIDTH_A], given[SPACING_A], scratch[STACK],
-        scratch[NEAR_A], scratch[COUNTS], pad, 0,
+        scratch[NEAR_A], scratch[COUNTS], pad, 0, slack,
     ) and not passes_beside(
         tables[TABLE_B], tables[NODES_B], header[LEAVES_B], header[WIDTH_B], given[SPACING_B], scratch[STACK],
-        scratch[NEAR_B], scratch[COUNTS], pad, 1,
+        scratch[NEAR_B], scratch[COUNTS], pad, 1, slack,
     )  # fmt: skip
 
 
@@ -116,7 +123,7 @@ def edges_cut(header: Ints, given: Floats, tables: Any, scratch: Any) -> bool:
     pad[a + 4] += along * ux - back * tx
     pad[a + 5] += along * uy - back * ty
     pad[a + 6] += along * uz - back * tz
-    return on_both(header, given, tables, scratch)  # type: ignore[no-any-return]
+    return on_both(header, given, tables, scratch, abs(along) + abs(back))  # type: ignore[no-any-return]
 
 
 @part
@@ -199,7 +206,7 @@ def come_around(header: Ints, given: Floats, tables: Any, scratch: Any, slot: Fl
         pad[a + 4] += rx + rise * (nx - cosine * mx)
         pad[a + 5] += ry + rise * (ny - cosine * my)
         pad[a + 6] += rz + rise * (nz - cosine * mz)
-    return not on_both(header, given, tables, scratch)
+    return not on_both(header, given, tables, scratch, rise * math.sqrt(level))
 
 
 __all__ = ["come_around", "edges_cut"]

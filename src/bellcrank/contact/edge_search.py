@@ -43,6 +43,7 @@ from bellcrank.contact.meeting_layout import (
     SPACING_A,
     SPACING_B,
     SPOT,
+    TABLE_A,
     TABLE_B,
     WHICH,
 )
@@ -50,7 +51,7 @@ from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.refinement import CROSSING, TOLD, WHY
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rims import END, START
-from bellcrank.contact.slots import away, both_open, count_taken, farthest, free_slot, from_rims, stay, take
+from bellcrank.contact.slots import away, both_open, farthest, free_slot, from_rims, stay, take
 from bellcrank.simulate.compiled import part
 
 Floats = NDArray[np.float64]
@@ -67,6 +68,8 @@ SAME = 1e-6
 """The same of points that Newton's method has led to twice,"""
 ALIKE = 0.999
 """where the cosine between their normals is more than this."""
+AROUND = 2.0
+"""So far around a place where edges cross, over the distance of samples, sheets pass each other."""
 ELSEWHERE = 4.0
 """Places farther apart are two, where there is one contact point."""
 LEAST = 0.05
@@ -210,6 +213,24 @@ def stay_pressing(given: Floats, slots: Floats, kept: Ints, points: int) -> None
 
 
 @part
+def beside_edges(header: Ints, given: Floats, tables: Any, slots: Floats, kept: Ints) -> bool:
+    """Whether what seems to be behind an open surface is beside a place where edges cross: sheets do so around it."""
+    if not both_open(header):
+        return False
+    points = header[POINTS]
+    table = tables[TABLE_A]
+    i = header[WHICH]
+    for k in range(points):
+        if (
+            kept[points + k, PLACE] >= 0
+            and abs(slots[points + k, 0]) < given[BAND]
+            and away(slots[points + k], table[i, 0], table[i, 1], table[i, 2]) < AROUND * given[SPACING_A]
+        ):
+            return True
+    return False
+
+
+@part
 def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints) -> int:
     """Put contacts of two edges among the points that were found; what comes of it."""
     if not both_open(header):
@@ -220,11 +241,13 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
     slack = given[BULGE_A] + given[BULGE_B]
     stay_pressing(given, slots, kept, points)
     bound = given[BAND]
-    if points == 1 or count_taken(kept, points) == 0:
+    best = LARGE
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            best = min(best, slots[points + k, 0])
+    if best > bound:
         # Far apart the closest of all is looked for.
-        best = slots[points, 0] if kept[points, PLACE] >= 0 else LARGE
-        if best > bound:
-            bound = max(bound, min(best, within_reach(header, given, tables)))
+        bound = max(bound, min(best, within_reach(header, given, tables)))
     count = near_pairs(header, given, tables, bound, pad)
     shorten(given, pad[SPOT] - slack)
     for m in range(count):
@@ -275,4 +298,4 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
     return FOUND
 
 
-__all__ = ["edge_error", "with_edges"]
+__all__ = ["beside_edges", "edge_error", "with_edges"]

@@ -346,6 +346,9 @@ def at_rim(
             nz = pad[told + DIRECTION + 2]
             along_n = nx * pad[a + 1] + ny * pad[a + 2] + nz * pad[a + 3]
             why = edges_hold(pad, told, along_n, nx * bx + ny * by + nz * bz, longest)
+            if hold < 1.5:
+                # In a plane it is on no edge of the other's.
+                return BEYOND
             if why != HOLDS:
                 edges_end(pad, told, why)
                 return BEYOND

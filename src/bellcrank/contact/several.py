@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.above import low_above, next_above, only_known
 from bellcrank.contact.choosing import least_apart, may_begin, next_lying, same_side
-from bellcrank.contact.edge_search import edge_error, with_edges
+from bellcrank.contact.edge_search import beside_edges, edge_error, with_edges
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
 from bellcrank.contact.lowest import minima, spread
@@ -288,7 +288,7 @@ def search(
     pad = scratch[PAD]
     pad[BEHIND] = LARGE
     came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
-    if pad[BEHIND] < LARGE:
+    if pad[BEHIND] < LARGE and not (came == FOUND and beside_edges(header, given, tables, slots, kept)):
         if pad[BEHIND] < 0.0:
             return IS_BEHIND
         given[CLEARANCE] = min(given[CLEARANCE], pad[BEHIND])
