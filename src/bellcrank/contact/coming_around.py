@@ -66,7 +66,23 @@ def passes_beside(
     at = SLOPES + 8 * which
     counts[which] = -1
     for _ in range(2):
-        if settle(table, nodes, leaves, width, 0.25 * spacing, pad, at, MIDDLES + 3 * which, counts, which, stack, near) < 0:
+        if (
+            settle(
+                table,
+                nodes,
+                leaves,
+                width,
+                0.25 * spacing,
+                pad,
+                at,
+                MIDDLES + 3 * which,
+                counts,
+                which,
+                stack,
+                near,
+            )
+            < 0
+        ):
             return True
     return inside_rim(table, near, counts[which], pad, at, RIMS) < -slack  # type: ignore[no-any-return]
 
@@ -172,10 +188,11 @@ def come_around(header: Ints, given: Floats, tables: Any, scratch: Any, slot: Fl
     if held:
         # Its own surface was not asked for.
         counts[0] = -1
-        if settle(
-            table_a, tables[NODES_A], header[LEAVES_A], header[WIDTH_A], 0.25 * given[SPACING_A], pad, a, MIDDLES, counts,
-            0, scratch[STACK], scratch[NEAR_A],
-        ) < 0:  # fmt: skip
+        i = settle(
+            table_a, tables[NODES_A], header[LEAVES_A], header[WIDTH_A], 0.25 * given[SPACING_A], pad, a, MIDDLES,
+            counts, 0, scratch[STACK], scratch[NEAR_A],
+        )  # fmt: skip
+        if i < 0:
             return False
     inside_a = inside_rim(table_a, scratch[NEAR_A], counts[0], pad, a, RIMS)
     inside_b = inside_rim(table_b, scratch[NEAR_B], counts[1], pad, b, RIMS)

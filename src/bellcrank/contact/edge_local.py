@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from bellcrank.contact.edges import LEVEL, ON_RIM, PARALLEL
 from bellcrank.contact.rim_local import Side
-from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import clip, sqrt, where
@@ -51,7 +50,9 @@ class EdgeStep:
     holds: Scalar
 
 
-def edge_step(a: Side, b: Side, n: Vec, m: Vec, r: Vec, bent_a: Scalar, bent_b: Scalar, longest: float) -> EdgeStep:
+def edge_step(
+    a: Side, b: Side, n: Vec, m: Vec, r: Vec, bent_a: Scalar, bent_b: Scalar, longest: float
+) -> EdgeStep:
     """a, b: Sides of both rims. n, m: Normals. r: From point to point. bent: Curvatures of the surfaces along the rims.
 
     Where the direction leads into a sheet from its outside, that sheet's edge does not hold. From behind a sheet there

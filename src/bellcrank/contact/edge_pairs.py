@@ -53,23 +53,26 @@ ALONG_A = 3
 ALONG_B = 4
 
 
-def number_of_balls(chords: int) -> int:
-    """Around so many chords."""
-    return -(-chords // IN_A_BALL)
-
-
 def chords_of(surface: Sampled) -> tuple[Floats, Floats]:
-    """Chords of the rims of a surface, their rows counted behind its samples (chords, CHORD), and balls (balls, BALL)."""
+    """Chords of the rims of a surface, their rows counted behind its samples (chords, CHORD); balls (balls, BALL)."""
     rim = surface.rim
     chords = rim.chords.astype(np.float64)
     chords[:, :BEFORE] += len(surface.tree.order)
-    balls = np.zeros((number_of_balls(len(chords)), BALL))
+    balls = np.zeros((-(-len(chords) // IN_A_BALL), BALL))
     for k in range(len(balls)):
         rows = rim.chords[IN_A_BALL * k : IN_A_BALL * (k + 1), :BEFORE]
         p = rim.rows[np.unique(rows), :3]
         balls[k, :3] = 0.5 * (p.min(axis=0) + p.max(axis=0))
         balls[k, 3] = np.linalg.norm(p - balls[k, :3], axis=1).max()
     return chords, balls
+
+
+def edges_of(a: Sampled, b: Sampled) -> tuple[Floats, ...]:
+    """Chords of both rims and the balls around them; none where one of the surfaces is closed."""
+    if not (a.rims and b.rims):
+        return ()
+    (own, near), (other, nearby) = chords_of(a), chords_of(b)
+    return own, other, near, nearby
 
 
 @part
@@ -156,7 +159,9 @@ def beside(chords: Floats, i: int, along: float) -> int:
 
 
 @part
-def lowest_pair(given: Floats, tables: Any, i: int, j: int, far: float, s: float, t: float, pad: Floats) -> bool:
+def lowest_pair(
+    given: Floats, tables: Any, i: int, j: int, far: float, s: float, t: float, pad: Floats
+) -> bool:
     """Whether two chords are no farther apart than those beside them; of equals the first one counts."""
     k = beside(tables[CHORDS_A], i, s)
     m = beside(tables[CHORDS_B], j, t)
@@ -245,4 +250,4 @@ def near_pairs(header: Ints, given: Floats, tables: Any, bound: float, pad: Floa
     return count
 
 
-__all__ = ["BALL", "CHORD", "chords_of", "near_pairs", "number_of_balls", "within_reach"]
+__all__ = ["BALL", "CHORD", "edges_of", "near_pairs", "within_reach"]

@@ -13,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.coming_around import edges_cut
-from bellcrank.contact.edge_pairs import ALONG_A, ALONG_B, APART, ON_A, ON_B, beside, near_pairs, put_chord_a, within_reach
+from bellcrank.contact.edge_pairs import (
+    ALONG_A,
+    ALONG_B,
+    APART,
+    ON_A,
+    ON_B,
+    beside,
+    near_pairs,
+    put_chord_a,
+    within_reach,
+)
 from bellcrank.contact.edges import ALONG_EACH_OTHER, GAP, OUT_A, OUT_B, PAST, SINE
 from bellcrank.contact.edges import BEHIND_EDGE as FROM_BEHIND
 from bellcrank.contact.edges import OFF_END as OVER_AN_END
@@ -117,9 +127,7 @@ def begin_pair(tables: Any, at: int, pad: Floats) -> None:
 
 
 @part
-def only_one(
-    header: Ints, given: Floats, slots: Floats, kept: Ints, i: int, j: int
-) -> int:
+def only_one(header: Ints, given: Floats, slots: Floats, kept: Ints, i: int, j: int) -> int:
     """The trial as the one contact point, where it is the closest; SEVERAL where another one presses as well."""
     trial = slots[2]
     if kept[1, PLACE] < 0:
@@ -277,7 +285,10 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
                 continue
             if trial[0] < -given[BAND] or (
                 trial[0] < 0.0
-                and (not edges_cut(header, given, tables, scratch) or cut_before(given, slots, kept, points, pad))
+                and (
+                    not edges_cut(header, given, tables, scratch)
+                    or cut_before(given, slots, kept, points, pad)
+                )
             ):
                 # They have passed each other, or others are what crosses there.
                 continue

@@ -14,15 +14,15 @@ quadrics, so it converges by a factor of the order of the spacing over the radiu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from bellcrank.contact.blended import FAR, NEAR, blended_curvature, quadric
-from bellcrank.contact.edge_local import Crossing, EdgeStep, edge_step
+from bellcrank.contact.edge_local import Crossing
 from bellcrank.contact.learning import Step
-from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
-from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
+from bellcrank.contact.partners import Symmetric, slope, smooth_partner, why_not
+from bellcrank.contact.rim_local import Bounded, rim_numbers
+from bellcrank.contact.rims_between import Rims, bend_of
 from bellcrank.contact.sampled import ENTRIES, Sampled
 from bellcrank.contact.shapes import TINY, Shape
 from bellcrank.contact.source import Around, Source
@@ -167,10 +167,6 @@ def _pulled(shape: Shape, x: Vec) -> tuple[Vec, Vec]:
     return shape.pulled(x) if isinstance(shape, Around) else _onto(x, *slope(shape, x))
 
 
-def _bend(shape: Shape, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-    return shape.bend(x, e1, e2) if isinstance(shape, Around) else bend(shape, x, e1, e2)
-
-
 def _start(shape: Shape, a: Around, R: Mat, c: Vec) -> Vec:
     """A point of b near the contact, in b's frame."""
     if isinstance(shape, Around):
@@ -189,66 +185,6 @@ def _answer(
     e1, e2, way = ways
     t1, t2 = solved_2x2(*A, dot(e1, residual), dot(e2, residual))
     return vec(chosen(free, add(scale(t1, e1), scale(t2, e2)), scale(dot(way, residual) / stiff, way)))
-
-
-def _sides(shape: Shape, x: Vec, n: Vec) -> tuple[Side, Side] | None:
-    """The rim of a shape around a point, in its own axes."""
-    numbers = shape.rim(x) if isinstance(shape, Around) else None
-    if numbers is None or not isinstance(shape, Around):
-        return None
-    spacing = shape.source.spacing
-    return Side.of(numbers[:5], n, spacing), Side.of(numbers[5:], n, spacing)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rims:
-    """The rims of both surfaces around their points, seen from the first; None for one that is closed."""
-
-    own: tuple[Side, Side] | None
-    other: tuple[Side, Side] | None
-    n: Vec
-    m: Vec
-    r: Vec
-    of_a: Callable[[Vec, Vec], Symmetric]
-    of_b: Callable[[Vec, Vec], Symmetric]
-
-    @staticmethod
-    def of(a: Around, b: Shape, R: Mat, x: Vec, y: Vec, n: Vec, m: Vec, r: Vec) -> _Rims | None:
-        """None where both surfaces are closed."""
-        own, other = _sides(a, x, n), _sides(b, y, m)
-        if own is None and other is None:
-            return None
-        if other is not None:
-            first, second = (replace(side, t=times(R, side.t)) for side in other)
-            other = first, second
-
-        def of_a(e1: Vec, e2: Vec) -> Symmetric:
-            return _bend(a, x, e1, e2)
-
-        def of_b(e1: Vec, e2: Vec) -> Symmetric:
-            return _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
-
-        return _Rims(own, other, n, times(R, m), r, of_a, of_b)
-
-    def bounded(self, free: Scalar, held: Scalar, plane: Vec, off: Scalar, longest: float) -> Bounded:
-        """What they do to a step."""
-        return bounded(
-            self.own, self.other, self.n, self.m, self.r, self.of_a, self.of_b, free, held, plane, off, longest
-        )  # fmt: skip
-
-    def crossing(self, longest: float) -> Crossing | None:
-        """How the edges of both lie; None where one surface is closed."""
-        if self.own is None or self.other is None:
-            return None
-        return Crossing.of(self.own, self.other, longest)
-
-    def edges(self, crossing: Crossing, longest: float) -> EdgeStep:
-        """A step of both edges."""
-        assert self.own is not None
-        assert self.other is not None
-        a, b = crossing.sides(self.own, self.other)
-        u, v = cross(self.n, a.t), cross(self.m, b.t)
-        return edge_step(a, b, self.n, self.m, self.r, self.of_a(u, u)[0], self.of_b(v, v)[0], longest)
 
 
 def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
@@ -302,8 +238,8 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         e1, e2 = frame(n)
         r1, r2 = dot(e1, r), dot(e2, r)
         s1, s2 = dot(e1, n_b), dot(e2, n_b)
-        a11, a12, a22 = _bend(a, x, e1, e2)
-        b11, b12, b22 = _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
+        a11, a12, a22 = bend_of(a, x, e1, e2)
+        b11, b12, b22 = bend_of(b, y, transposed_times(R, e1), transposed_times(R, e2))
         p11, p12 = b11 * a11 + b12 * a12, b11 * a12 + b12 * a22
         p21, p22 = b12 * a11 + b22 * a12, b12 * a12 + b22 * a22
         # Along the cut of a plane, the way f: back into the plane, and to where f . n_b = 0.
@@ -355,7 +291,7 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         c11, c12, c22 = where(near, c11, 1.0), where(near, c12, 0.0), where(near, c22, 1.0)
         z1, z2 = solved_2x2(c11, c12, c12, c22, dot(e1, after), dot(e2, after))
         move = add(scale(where(free, k1, z1), e1), scale(where(free, k2, z2), e2))
-        around = _Rims.of(a, b, R, x, y, n, m, r)
+        around = Rims.of(a, b, R, x, y, n, m, r)
         if around is not None:
             rims = around.bounded(free, held, plane, dot(plane, sub(a.start, x)), longest)
             holds = logical("or", rims.on_a, rims.on_b)
@@ -365,7 +301,9 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
                 crosses = False if crossing is None else crossing.begins
             if crossing is not None:
                 edges = around.edges(crossing, longest)
-                crosses = logical("and", logical("and", free, edges.holds), logical("or", crosses, rims.neither))
+                crosses = logical(
+                    "and", logical("and", free, edges.holds), logical("or", crosses, rims.neither)
+                )
                 step, move = vec(chosen(crosses, edges.on, step)), vec(chosen(crosses, edges.off, move))
                 along = vec(chosen(crosses, edges.direction, along))
                 holds = logical("or", holds, crosses)

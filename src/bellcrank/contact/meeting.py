@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
 from bellcrank.contact.curving import settle_on_patch
 from bellcrank.contact.descent import fill
-from bellcrank.contact.edge_pairs import BALL, CHORD, IN_A_BALL, chords_of
+from bellcrank.contact.edge_pairs import BALL, CHORD, IN_A_BALL, edges_of
 from bellcrank.contact.edge_search import edge_error
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
@@ -253,10 +253,14 @@ class Meeting:
         self._given = np.zeros(GIVEN + DESCENT_GIVEN)
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
-        edges = self._edges(surface, partner)
+        edges = () if self._smooth is not None or self.patched else edges_of(surface, partner)
+        if edges:
+            self._header[[EDGES_A, EDGES_B]] = len(edges[0]), len(edges[1])
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
         around = np.zeros(0) if self._smooth is None else self._smooth.frusta.ravel()
-        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel(), around, *edges])
+        turned = np.concatenate(
+            [surface.facing.turns.ravel(), partner.facing.turns.ravel(), around, *(e.ravel() for e in edges)]
+        )
         floats = np.zeros(behind + len(turned))
         floats[behind:] = turned
         floats[: MARKS * n_a] = surface.facing.marks.ravel()
@@ -280,14 +284,6 @@ class Meeting:
             self._header, numbers, self._given, *tables, floats, self._pad, surface.facing.neighbours, slots,
         )  # fmt: skip
         self._pointers = tuple(array.__array_interface__["data"][0] for array in self._arrays)
-
-    def _edges(self, surface: Sampled, partner: Sampled) -> tuple[Floats, ...]:
-        """Chords of both rims and balls around them, where edges may meet edges."""
-        if self._smooth is not None or self.patched or not (surface.rims and partner.rims):
-            return ()
-        (own, near), (other, nearby) = chords_of(surface), chords_of(partner)
-        self._header[[EDGES_A, EDGES_B]] = len(own), len(other)
-        return own.ravel(), other.ravel(), near.ravel(), nearby.ravel()
 
     def _fill(self, surface: Sampled, partner: Sampled, n_a: int, n_b: int) -> None:
         """What stays the same from search to search."""

@@ -257,7 +257,9 @@ def searched(
         # Of open surfaces beside each other nothing may be found; look again before something touches.
         if not measures[low[0, ORDER], HEIGHT] > 0.0:
             return LOST
-        given[CLEARANCE] = min(given[CLEARANCE], max(measures[low[0, ORDER], HEIGHT], LEAST * given[SPACING_A]))
+        given[CLEARANCE] = min(
+            given[CLEARANCE], max(measures[low[0, ORDER], HEIGHT], LEAST * given[SPACING_A])
+        )
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
     if missed < 0:
         missed = sudden(given, slots, kept, points, known, NEAR * given[SPACING_A])

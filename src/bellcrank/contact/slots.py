@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.coming_around import come_around
 from bellcrank.contact.curving import off_a_patch, smooth_bending
 from bellcrank.contact.edges import ON_RIM
 from bellcrank.contact.feet import footed
@@ -58,7 +59,6 @@ from bellcrank.contact.pieces import REACH, SLOPES
 from bellcrank.contact.pieces import RIM as OF_RIM
 from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, RIMS, from_edge_to_edge, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.coming_around import come_around
 from bellcrank.contact.rim_numbers import CLOSED, inside_rim
 from bellcrank.contact.settling import bending, tangents, turned_back
 from bellcrank.contact.smooth import ROUND, SURFACE
@@ -129,13 +129,11 @@ def refine_from(
 @part
 def both_open(header: Ints) -> bool:
     """Whether both surfaces are open ones of samples, whose edges may meet."""
-    return header[EDGES_A] > 0 and header[EDGES_B] > 0
+    return header[EDGES_A] > 0 and header[EDGES_B] > 0  # type: ignore[no-any-return]
 
 
 @part
-def from_rims(
-    header: Ints, given: Floats, tables: Any, scratch: Any, within: float, slot: Floats
-) -> int:
+def from_rims(header: Ints, given: Floats, tables: Any, scratch: Any, within: float, slot: Floats) -> int:
     """Newton's method for two edges from the points in pad; the slot is written where they hold each other.
 
     within: How far the points are from their rims at most, over the spacing. LOST where something else may touch.
