@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.found import NONE
+from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import FOUND, HOLD
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.search import EDGES_END, SampledPair
@@ -230,7 +231,7 @@ class Tracker:
                 raise ModelError(f"contact {self.name!r}: {EDGES_END[how]}")
             elif how == BEYOND:
                 p[slot.hold] = NONE
-                if meeting.patched:
+                if meeting.patched or (isinstance(meeting, Meeting) and meeting.edged):
                     # Behind a crease another point may carry, and behind a rim it may come back.
                     self._search_all(state, p)
             else:

@@ -350,6 +350,11 @@ class Meeting:
         return any(isinstance(side, Covering) for side in (self.surface, self.other))
 
     @property
+    def edged(self) -> bool:
+        """Whether both are open surfaces of samples, whose edges may meet."""
+        return bool(self._header[EDGES_A])
+
+    @property
     def curved(self) -> bool:
         """Whether both are sampled, closed and without edges; far apart they are searched by their quadrics."""
         return bool(self._header[CURVED])

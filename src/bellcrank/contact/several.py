@@ -229,7 +229,12 @@ def searched(
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
         )
-        return with_edges(header, given, tables, scratch, slots, kept)  # type: ignore[no-any-return]
+        edges = with_edges(header, given, tables, scratch, slots, kept)
+        if edges != FOUND or points == 1:
+            return edges  # type: ignore[no-any-return]
+        missed = sudden(given, slots, kept, points, known, NEAR * given[SPACING_A])
+        header[WHICH] = max(missed, 0)
+        return UNFOLLOWED if missed >= 0 else FOUND
     clear = given[BAND] - given[BULGE_A] - given[BULGE_B]
     given[CLEARANCE] = clear
     lowest = minima(
