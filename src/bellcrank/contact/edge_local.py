@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.contact.edges import LEVEL, ON_RIM, PARALLEL
+from bellcrank.contact.edges import AGREES, LEVEL, ON_RIM, PARALLEL
 from bellcrank.contact.rim_local import Side
 from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import Vec, add, cross, dot, neg, scale, sub, vec
-from bellcrank.program.functions import clip, sqrt, where
+from bellcrank.program.functions import clip, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
 Sides = tuple[Side, Side]
@@ -42,12 +42,16 @@ class Crossing:
 
 @dataclass(frozen=True, eq=False)
 class EdgeStep:
-    """Steps of both points towards the closest of two edges, the direction of the contact, and whether they hold."""
+    """Steps of both points towards the closest of two edges, the direction of the contact, and whether they hold.
+
+    follows: Whether an edge that has been on the side of the other sheet goes on so: with the same direction.
+    """
 
     on: Vec
     off: Vec
     direction: Vec
     holds: Scalar
+    follows: Scalar
 
 
 def edge_step(
@@ -81,9 +85,14 @@ def edge_step(
     into_a = logical("and", compare("lt", dot(c, a.t), -LEVEL), compare("lt", 0.0, dot(c, n)))
     into_b = logical("and", compare("lt", LEVEL, dot(c, b.t)), compare("lt", dot(c, m), 0.0))
     holds = logical("and", crossed, logical_not(logical("or", into_a, into_b)))
+    agrees = maximum(dot(c, n), -dot(c, m))
     return EdgeStep(
-        sub(scale(on_u, u), scale(a.e, a.t)), sub(scale(on_v, v), scale(b.e, b.t)), c, holds
-    )  # fmt: skip
+        sub(scale(on_u, u), scale(a.e, a.t)),
+        sub(scale(on_v, v), scale(b.e, b.t)),
+        c,
+        holds,
+        compare("lt", AGREES, agrees),
+    )
 
 
 def _either(second: Scalar, sides: Sides) -> Side:

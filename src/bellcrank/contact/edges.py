@@ -50,6 +50,8 @@ ON_RIM = 1e-6
 """How far from its rim a point may lie that is on it, over the spacing."""
 LEVEL = 1e-9
 """Sine of the angle by which a direction may lead into a sheet that it is level with."""
+AGREES = 0.5
+"""Cosine between the direction of two edges and the normal of the side that one of them comes from, at least."""
 CORNER = 1e-9
 """How far beyond the end of a side a point of its rim may lie, over the spacing."""
 

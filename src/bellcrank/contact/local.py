@@ -301,9 +301,8 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
                 crosses = False if crossing is None else crossing.begins
             if crossing is not None:
                 edges = around.edges(crossing, longest)
-                crosses = logical(
-                    "and", logical("and", free, edges.holds), logical("or", crosses, rims.neither)
-                )
+                begins = logical("or", crosses, logical("and", rims.neither, edges.follows))
+                crosses = logical("and", logical("and", free, edges.holds), begins)
                 step, move = vec(chosen(crosses, edges.on, step)), vec(chosen(crosses, edges.off, move))
                 along = vec(chosen(crosses, edges.direction, along))
                 holds = logical("or", holds, crosses)

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.edges import DIRECTION, EDGES, GAP, HOLDS, edge_side, edge_step, edges_hold
+from bellcrank.contact.edges import AGREES, DIRECTION, EDGES, GAP, HOLDS, edge_side, edge_step, edges_hold
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.rim_numbers import (
     CLOSED,
@@ -346,8 +346,8 @@ def at_rim(
             nz = pad[told + DIRECTION + 2]
             along_n = nx * pad[a + 1] + ny * pad[a + 2] + nz * pad[a + 3]
             why = edges_hold(pad, told, along_n, nx * bx + ny * by + nz * bz, longest)
-            if hold < 1.5:
-                # In a plane it is on no edge of the other's.
+            if hold < 1.5 or not max(along_n, -(nx * bx + ny * by + nz * bz)) > AGREES:
+                # In a plane it is on no edge of the other's, and others are not those that it came from the side to.
                 return BEYOND
             if why != HOLDS:
                 edges_end(pad, told, why)
