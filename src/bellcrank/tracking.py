@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.found import NONE
-from bellcrank.contact.meeting_layout import CROSSED, FOUND, HOLD
+from bellcrank.contact.meeting import Meeting
+from bellcrank.contact.meeting_layout import FOUND, HOLD
 from bellcrank.contact.refinement import BEYOND
-from bellcrank.contact.search import CROSSING_RIMS, SampledPair
+from bellcrank.contact.search import EDGES_END, SampledPair
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source, input_names, leader
 from bellcrank.errors import ModelError
@@ -226,11 +227,11 @@ class Tracker:
             how = meeting.follow(k)
             if how == FOUND:
                 self._write(k, k, p)
-            elif how == CROSSED:
-                raise ModelError(f"contact {self.name!r}: {CROSSING_RIMS}")
+            elif how in EDGES_END:
+                raise ModelError(f"contact {self.name!r}: {EDGES_END[how]}")
             elif how == BEYOND:
                 p[slot.hold] = NONE
-                if meeting.patched:
+                if meeting.patched or (isinstance(meeting, Meeting) and meeting.edged):
                     # Behind a crease another point may carry, and behind a rim it may come back.
                     self._search_all(state, p)
             else:

@@ -314,25 +314,6 @@ def test_small_holes_of_a_mesh_are_covered_with_a_note() -> None:
     assert found.gap == pytest.approx(0.01, abs=1e-9)
 
 
-def test_edges_that_meet_edges_are_refused() -> None:
-    """A bent sheet, tilted, over the edge of a plate: its own edge comes down on that."""
-    t = np.linspace(-0.3, 0.3, 11)
-    x, y = np.meshgrid(t, t, indexing="ij")
-    sheet = Sampled.from_grid(np.stack([x, y, -0.5 * (x * x + y * y)], axis=2))
-    pair = SampledPair(plate(21, 1.0), sheet)
-    lean = np.pi - 0.5
-    Q = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(lean), -np.sin(lean)], [0.0, np.sin(lean), np.cos(lean)]])
-    # Over the plate its edge touches the inside.
-    lowest = pair.contacts(Q, np.array([0.9, 0.0, 0.2]), 1)[0][0]
-    assert 0.0 < lowest.gap < 0.1
-    assert lowest.x[0] == pytest.approx(0.9, abs=1e-4)
-    with pytest.raises(ModelError, match="edge against an edge"):
-        pair.contacts(Q, np.array([1.1, 0.0, 0.1]), 1)
-    above = pair.contacts(Q, np.array([1.1, 0.0, 0.12]), 1)
-    assert above[0][0].gap > 0.0
-    assert 0.0 < above[1] < 0.02
-
-
 @pytest.mark.parametrize("points", [1, 3])
 @pytest.mark.parametrize("sampled", [False, True])
 @pytest.mark.parametrize("number", [9, 65])

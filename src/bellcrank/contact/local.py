@@ -18,9 +18,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bellcrank.contact.blended import FAR, NEAR, blended_curvature, quadric
+from bellcrank.contact.edge_local import Crossing
 from bellcrank.contact.learning import Step
-from bellcrank.contact.partners import Symmetric, bend, slope, smooth_partner, why_not
-from bellcrank.contact.rim_local import Bounded, Side, bounded, rim_numbers
+from bellcrank.contact.partners import Symmetric, slope, smooth_partner, why_not
+from bellcrank.contact.rim_local import Bounded, rim_numbers
+from bellcrank.contact.rims_between import Rims, bend_of
 from bellcrank.contact.sampled import ENTRIES, Sampled
 from bellcrank.contact.shapes import TINY, Shape
 from bellcrank.contact.source import Around, Source
@@ -165,10 +167,6 @@ def _pulled(shape: Shape, x: Vec) -> tuple[Vec, Vec]:
     return shape.pulled(x) if isinstance(shape, Around) else _onto(x, *slope(shape, x))
 
 
-def _bend(shape: Shape, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-    return shape.bend(x, e1, e2) if isinstance(shape, Around) else bend(shape, x, e1, e2)
-
-
 def _start(shape: Shape, a: Around, R: Mat, c: Vec) -> Vec:
     """A point of b near the contact, in b's frame."""
     if isinstance(shape, Around):
@@ -189,43 +187,12 @@ def _answer(
     return vec(chosen(free, add(scale(t1, e1), scale(t2, e2)), scale(dot(way, residual) / stiff, way)))
 
 
-def _sides(shape: Shape, x: Vec, n: Vec) -> tuple[Side, Side] | None:
-    """The rim of a shape around a point, in its own axes."""
-    numbers = shape.rim(x) if isinstance(shape, Around) else None
-    if numbers is None or not isinstance(shape, Around):
-        return None
-    spacing = shape.source.spacing
-    return Side.of(numbers[:5], n, spacing), Side.of(numbers[5:], n, spacing)
-
-
-def _bounded(
-    a: Around, b: Shape, R: Mat, x: Vec, y: Vec, n: Vec, m: Vec, r: Vec, free: Scalar, held: Scalar, plane: Vec,
-    longest: float,
-) -> Bounded | None:  # fmt: skip
-    """What the rims of open surfaces do to a step; None where both are closed."""
-    own, other = _sides(a, x, n), _sides(b, y, m)
-    if own is None and other is None:
-        return None
-    if other is not None:
-        first, second = (replace(side, t=times(R, side.t)) for side in other)
-        other = first, second
-
-    def of_a(e1: Vec, e2: Vec) -> Symmetric:
-        return _bend(a, x, e1, e2)
-
-    def of_b(e1: Vec, e2: Vec) -> Symmetric:
-        return _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
-
-    return bounded(
-        own, other, n, times(R, m), r, of_a, of_b, free, held, plane, dot(plane, sub(a.start, x)), longest
-    )
-
-
 def _regular(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """A matrix [[a, b], [c, d]], or where it tells no step, the gap being flat one way, one that goes downhill."""
     size = function("abs", a) + function("abs", b) + function("abs", c) + function("abs", d)
     flat = compare("le", function("abs", a * d - b * c), FLAT * size * size)
-    steep = maximum(size, TINY)
+    # Edges of flat sheets have no curvature at all.
+    steep = where(compare("lt", 0.0, size), size, 1.0)
     return where(flat, steep, a), where(flat, 0.0, b), where(flat, 0.0, c), where(flat, steep, d)
 
 
@@ -250,6 +217,9 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
     learnt: Mat = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     last: Step | None = None
     rims: Bounded | None = None
+    crossing: Crossing | None = None
+    crosses: Scalar = False
+    along: Vec = (0.0, 0.0, 0.0)
     rough, fine = (ROUGH, FINE) if a.exact else (STEPS, 0)
     if any(isinstance(s, Around) and getattr(s.source, "rims", ()) for s in (a, b)):
         rough += MORE
@@ -268,8 +238,8 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         e1, e2 = frame(n)
         r1, r2 = dot(e1, r), dot(e2, r)
         s1, s2 = dot(e1, n_b), dot(e2, n_b)
-        a11, a12, a22 = _bend(a, x, e1, e2)
-        b11, b12, b22 = _bend(b, y, transposed_times(R, e1), transposed_times(R, e2))
+        a11, a12, a22 = bend_of(a, x, e1, e2)
+        b11, b12, b22 = bend_of(b, y, transposed_times(R, e1), transposed_times(R, e2))
         p11, p12 = b11 * a11 + b12 * a12, b11 * a12 + b12 * a22
         p21, p22 = b12 * a11 + b22 * a12, b12 * a12 + b22 * a22
         # Along the cut of a plane, the way f: back into the plane, and to where f . n_b = 0.
@@ -321,10 +291,21 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         c11, c12, c22 = where(near, c11, 1.0), where(near, c12, 0.0), where(near, c22, 1.0)
         z1, z2 = solved_2x2(c11, c12, c12, c22, dot(e1, after), dot(e2, after))
         move = add(scale(where(free, k1, z1), e1), scale(where(free, k2, z2), e2))
-        rims = _bounded(a, b, R, x, y, n, m, r, free, held, plane, longest)
-        if rims is not None:
+        around = Rims.of(a, b, R, x, y, n, m, r)
+        if around is not None:
+            rims = around.bounded(free, held, plane, dot(plane, sub(a.start, x)), longest)
             holds = logical("or", rims.on_a, rims.on_b)
             step, move = vec(chosen(holds, rims.step, step)), vec(chosen(holds, rims.move, move))
+            if k == 0:
+                crossing = around.crossing(longest)
+                crosses = False if crossing is None else crossing.begins
+            if crossing is not None:
+                edges = around.edges(crossing, longest)
+                begins = logical("or", crosses, logical("and", rims.neither, edges.follows))
+                crosses = logical("and", logical("and", free, edges.holds), begins)
+                step, move = vec(chosen(crosses, edges.on, step)), vec(chosen(crosses, edges.off, move))
+                along = vec(chosen(crosses, edges.direction, along))
+                holds = logical("or", holds, crosses)
             # A step along a rim tells nothing of the curvatures inside.
             last = replace(last, vector=vec(chosen(holds, (0.0, 0.0, 0.0), last.vector)))
         x = add(x, step)
@@ -341,10 +322,16 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         none = logical("or", none, compare("lt", b.room(y), b.far))
     own = free
     if rims is not None:
-        none = logical("or", none, rims.neither)
+        neither = rims.neither
+        if crossing is not None:
+            neither = logical("and", neither, logical_not(crosses))
+        none = logical("or", none, neither)
         own = logical("and", free, logical_not(rims.on_a))
     x = vec(chosen(none, add(z, scale(_apart(a, b, c, AWAY * longest), n_b)), x))
-    return vec(chosen(own, n, neg(n_b))), x, z
+    normal = vec(chosen(own, n, neg(n_b)))
+    if crossing is not None:
+        normal = vec(chosen(logical("and", crosses, logical_not(none)), along, normal))
+    return normal, x, z
 
 
 def _apart(a: Around, b: Shape, c: Vec, least: float) -> Scalar:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from bellcrank.contact.covering import Covering, narrowest, searched, settles
 from bellcrank.contact.curving import settle_on_patch
 from bellcrank.contact.descent import fill
+from bellcrank.contact.edge_pairs import BALL, CHORD, IN_A_BALL, edges_of
+from bellcrank.contact.edge_search import edge_error
 from bellcrank.contact.frusta import COLUMNS as FRUSTUM
 from bellcrank.contact.gathering import gather
 from bellcrank.contact.holding import LARGE
@@ -21,8 +23,9 @@ from bellcrank.contact.meeting_layout import (
     BULGE_B,
     CLEARANCE,
     COUNTS,
-    CROSSED,
     CURVED,
+    EDGES_A,
+    EDGES_B,
     FACING,
     FOLLOW,
     FOUND,
@@ -81,7 +84,7 @@ from bellcrank.contact.pieces import HEADER as DESCENT_HEADER
 from bellcrank.contact.refinement import BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.several import CROSSED_AT, search
+from bellcrank.contact.several import search
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.slots import remember
 from bellcrank.contact.smooth import DISTANCE, ROUND, SURFACE, Smooth
@@ -183,8 +186,20 @@ def meet(
     all_a, all_b = 2 * header[LEAVES_A] - 1, 2 * header[LEAVES_B] - 1
     turns_a = matrix(floats_at, behind, all_a, TURNS)
     turns_b = matrix(floats_at, behind + TURNS * all_a, all_b, TURNS)
-    frusta = matrix(floats_at, behind + TURNS * (all_a + all_b), header[PARTS], FRUSTUM)
-    tables = (table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b, frusta)
+    behind += TURNS * (all_a + all_b)
+    frusta = matrix(floats_at, behind, header[PARTS], FRUSTUM)
+    behind += header[PARTS] * FRUSTUM
+    chords_a = matrix(floats_at, behind, header[EDGES_A], CHORD)
+    behind += header[EDGES_A] * CHORD
+    chords_b = matrix(floats_at, behind, header[EDGES_B], CHORD)
+    behind += header[EDGES_B] * CHORD
+    number = (header[EDGES_A] + IN_A_BALL - 1) // IN_A_BALL
+    balls_a = matrix(floats_at, behind, number, BALL)
+    balls_b = matrix(floats_at, behind + number * BALL, (header[EDGES_B] + IN_A_BALL - 1) // IN_A_BALL, BALL)
+    tables = (
+        table_a, nodes_a, marks_a, table_b, nodes_b, marks_b, turns_a, turns_b, frusta, chords_a, balls_a, chords_b,
+        balls_b,
+    )  # fmt: skip
     # What waits in a search of one tree lies where low samples will.
     queue = matrix(numbers_at, ROWS * WIDTH + 2 * ALL, 1, LOW * n_a)
     bounds = matrix(floats_at, MARKS * (n_a + n_b) + n_a, 1, MEASURES * n_a)
@@ -197,7 +212,11 @@ def meet(
         how = remember(header, given, tables, scratch, slots, kept, k)
         if how == SETTLED:
             write_pieces(header, given, tables, scratch, slots[k], pieces_a[k], pieces_b[k])
-        return how
+            return FOUND
+        if how != BEYOND:
+            return LOST
+        ends = edge_error(given, pad)
+        return ends if ends != FOUND else BEYOND
     header[LOOKED] = 0
     given[RIM] = LARGE
     came = search(header, given, tables, scratch, neighbours, blanks[0], low, measures, slots, kept)
@@ -237,9 +256,14 @@ class Meeting:
         self._given = np.zeros(GIVEN + DESCENT_GIVEN)
         n_a, n_b = len(surface.tree.order), len(partner.tree.order)
         self._fill(surface, partner, n_a, n_b)
+        edges = () if self._smooth is not None or self.patched else edges_of(surface, partner)
+        if edges:
+            self._header[[EDGES_A, EDGES_B]] = len(edges[0]), len(edges[1])
         behind = MARKS * (n_a + n_b) + n_a + MEASURES * n_a
         around = np.zeros(0) if self._smooth is None else self._smooth.frusta.ravel()
-        turned = np.concatenate([surface.facing.turns.ravel(), partner.facing.turns.ravel(), around])
+        turned = np.concatenate(
+            [surface.facing.turns.ravel(), partner.facing.turns.ravel(), around, *(e.ravel() for e in edges)]
+        )
         floats = np.zeros(behind + len(turned))
         floats[behind:] = turned
         floats[: MARKS * n_a] = surface.facing.marks.ravel()
@@ -329,6 +353,11 @@ class Meeting:
         return any(isinstance(side, Covering) for side in (self.surface, self.other))
 
     @property
+    def edged(self) -> bool:
+        """Whether both are open surfaces of samples, whose edges may meet."""
+        return bool(self._header[EDGES_A])
+
+    @property
     def curved(self) -> bool:
         """Whether both are sampled, closed and without edges; far apart they are searched by their quadrics."""
         return bool(self._header[CURVED])
@@ -365,12 +394,9 @@ class Meeting:
         return meet.at(self._pointers)
 
     def follow(self, k: int) -> int:
-        """Bring the point that was put into a slot up to date; FOUND, LOST, BEYOND a rim, or CROSSED on two of them."""
+        """Bring the point that was put into a slot up to date; FOUND, LOST, BEYOND a rim, or how an edge ends."""
         self._header[WHAT], self._header[WHICH] = FOLLOW, k
-        how = meet.at(self._pointers)
-        if how == BEYOND and self._pad[CROSSING] < CROSSED_AT * self._given[SPACING_A]:
-            return CROSSED
-        return FOUND if how == SETTLED else BEYOND if how == BEYOND else LOST
+        return meet.at(self._pointers)
 
     def samples(self, k: int) -> tuple[int, int]:
         """The samples of a slot and -1 where there is none."""

@@ -32,7 +32,9 @@ ROWS_B = TREE_HEADER + 14
 OUTWARDS = TREE_HEADER + 15
 CURVED = TREE_HEADER + 16  # whether both are sampled, closed and without edges
 SEEN = TREE_HEADER + 17  # at how many places bodies overlap, where those are more than there are points
-HEADER = TREE_HEADER + 18
+EDGES_A = TREE_HEADER + 18  # chords of rims, where both surfaces are open ones of samples
+EDGES_B = TREE_HEADER + 19
+HEADER = TREE_HEADER + 20
 # given, behind that of trees: pose of the other seen from the surface, bound, then
 SPACING_A = TREE_GIVEN
 SPACING_B = TREE_GIVEN + 1
@@ -61,7 +63,11 @@ LEVEL = WIDE_PAD + 19
 FOOT = WIDE_PAD + 20  # of the last point on a convex shape (3), and whether there is one
 AWAY = WIDE_PAD + 24  # normal of the shape there (3)
 LEVELS = WIDE_PAD + 28  # of each point of before, the curvature that is not flat against it
-PADS = LEVELS + MOST_POINTS
+PAIRS = LEVELS + MOST_POINTS  # chords of both rims that are near each other
+MOST_PAIRS = 24
+PAIR = 5
+CHORDS = PAIRS + MOST_PAIRS * PAIR  # ends of two chords (12), and where they are closest (2)
+PADS = CHORDS + 14
 THROUGH = 0.5
 """Depth below an open surface, over the size of the body, from which on that has not come through it but is behind."""
 WITHIN = 4
@@ -105,7 +111,7 @@ SLOT = 14
 GONE = -2
 """Partner of a point of before that is not found again."""
 # what is handed on together: of each surface its samples, nodes and marks, and what normals differ by in nodes;
-# frusta around a solid of revolution; scratch
+# frusta around a solid of revolution; chords of rims, and balls around some of them; scratch
 TABLE_A = 0
 NODES_A = 1
 MARKS_A = 2
@@ -115,6 +121,10 @@ MARKS_B = 5
 TURNS_A = 6
 TURNS_B = 7
 FRUSTA = 8
+CHORDS_A = 9
+BALLS_A = 10
+CHORDS_B = 11
+BALLS_B = 12
 PAD = 0
 STACK = 1
 NEAR_A = 2
@@ -134,3 +144,5 @@ IS_BEHIND = 5
 UNFOLLOWED = 6
 ENDED = 7
 UNCARRIED = 8
+OFF_END = 9
+BEHIND_EDGE = 10

@@ -21,11 +21,12 @@ from bellcrank.contact.curving import (
     settle_on_patch,
     smooth_bending,
 )
+from bellcrank.contact.edges import DIRECTION, EDGES, GAP, HOLDS, RELEASED, closest_edges, edges_hold
 from bellcrank.contact.learning import LEARNING, STEPPED, forget, learn, learnt, stepped
 from bellcrank.contact.patch_points import PADDED
 from bellcrank.contact.pieces import MIDDLES, RIM, SLOPES
 from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
-from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim
+from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim, edges_end
 from bellcrank.contact.settling import between_points, settle, tangents
 from bellcrank.contact.turning import turned, turned_back
 from bellcrank.simulate.compiled import part
@@ -46,10 +47,62 @@ LEANS = 1e-2
 
 # pad, behind that of patches
 RIMS = PADDED
-CROSSING = RIMS + 2 * RIM_PAD  # the least distance of the rims of two surfaces that was met
-BEHIND = CROSSING + 1  # the least height of a body that is behind an open surface
-LEARNT = CROSSING + 2
+TOLD = RIMS + 2 * RIM_PAD  # what two edges tell
+CROSSING = TOLD + EDGES  # the least gap of two edges that do not hold each other
+WHY = CROSSING + 1  # and why not
+BEHIND = CROSSING + 2  # the least height of a body that is behind an open surface
+LEARNT = CROSSING + 3
 WIDE_PAD = LEARNT + LEARNING
+
+
+@part
+def from_edge_to_edge(
+    given: Floats, table_a: Floats, nodes_a: Floats, leaves_a: int, width_a: int, spacing_a: float, table_b: Floats,
+    nodes_b: Floats, leaves_b: int, width_b: int, spacing_b: float, pad: Floats, stack: Ints, near_a: Ints,
+    near_b: Ints, counts: Ints, within: float, answer: Floats, at: int,
+) -> int:  # fmt: skip
+    """The closest points of two rims from points in pad that are on them within so much of the spacing.
+
+    FOUND where the edges hold each other, with an answer; BEYOND where they do not, and nothing else does; LOST where
+    something else may: then the points are those that were given, or those of the edges that one rim lets go of.
+    """
+    a = SLOPES
+    b = SLOPES + 8
+    x = pad[a + 4]
+    y = pad[a + 5]
+    z = pad[a + 6]
+    u = pad[b + 4]
+    v = pad[b + 5]
+    w = pad[b + 6]
+    how = closest_edges(
+        given, table_a, nodes_a, leaves_a, width_a, spacing_a, table_b, nodes_b, leaves_b, width_b, spacing_b, pad,
+        stack, near_a, near_b, counts, RIMS, TOLD, within,
+    )  # fmt: skip
+    if how != FOUND:
+        pad[a + 4] = x
+        pad[a + 5] = y
+        pad[a + 6] = z
+        pad[b + 4] = u
+        pad[b + 5] = v
+        pad[b + 6] = w
+        return LOST
+    bx, by, bz = turned(given, pad[b + 1], pad[b + 2], pad[b + 3])
+    along_n = 0.0
+    for m in range(3):
+        along_n += pad[TOLD + DIRECTION + m] * pad[a + 1 + m]
+    along_m = pad[TOLD + DIRECTION] * bx + pad[TOLD + DIRECTION + 1] * by + pad[TOLD + DIRECTION + 2] * bz
+    why = edges_hold(pad, TOLD, along_n, along_m, min(spacing_a, spacing_b))
+    if why == RELEASED:
+        return LOST
+    if why != HOLDS:
+        edges_end(pad, TOLD, why)
+        return BEYOND
+    answer[at] = pad[TOLD + GAP]
+    for m in range(3):
+        answer[at + 1 + m] = pad[TOLD + DIRECTION + m]
+        answer[at + 4 + m] = pad[a + 4 + m]
+        answer[at + 7 + m] = pad[b + 4 + m]
+    return FOUND
 
 
 @part
@@ -329,4 +382,4 @@ def refined(
     return LOST
 
 
-__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "refined"]
+__all__ = ["BEYOND", "FOUND", "LOST", "WIDE_PAD", "from_edge_to_edge", "refined"]

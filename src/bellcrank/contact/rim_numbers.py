@@ -213,6 +213,22 @@ def outside(pad: Floats, at: int, x: float, y: float, z: float, slack: float) ->
 
 
 @part
+def inside_rim(table: Floats, near: Ints, count: int, pad: Floats, point: int, at: int) -> float:
+    """How far the point at pad[point + 4], with its normal at pad[point + 1], lies within the rim around it."""
+    if not rim_numbers(
+        table, near, count, pad[point + 4], pad[point + 5], pad[point + 6], pad[point + 1], pad[point + 2],
+        pad[point + 3], pad, at,
+    ):  # fmt: skip
+        return 1e300
+    least = 1e300
+    for k in range(2):
+        t = at + OF_SIDE * k
+        if pad[t + REACHED] > 0.5:
+            least = min(least, -pad[t + VALUE])
+    return least
+
+
+@part
 def seen_from_first(given: Floats, pad: Floats, at: int) -> None:
     """The slopes of a rim of the other surface, seen from the first."""
     for k in range(2):
@@ -229,6 +245,7 @@ __all__ = [
     "ahead_of",
     "between_normals",
     "beyond_sample",
+    "inside_rim",
     "nearest_row",
     "other_side",
     "outside",

@@ -17,8 +17,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.edges import AGREES, DIRECTION, EDGES, GAP, HOLDS, edge_side, edge_step, edges_hold
 from bellcrank.contact.pieces import RIM
-from bellcrank.contact.rim_crossing import between_rims
 from bellcrank.contact.rim_numbers import (
     CLOSED,
     CURVES,
@@ -273,6 +273,31 @@ def bounded(
 
 
 @part
+def along_side(
+    pad: Floats, side: int, nx: float, ny: float, nz: float, b11: float, b12: float, b22: float
+) -> float:
+    """The curvature of a surface along a side of its rim; b: Along the tangents of its normal n."""
+    tx = pad[side + OUTWARDS]
+    ty = pad[side + OUTWARDS + 1]
+    tz = pad[side + OUTWARDS + 2]
+    sx = ny * tz - nz * ty
+    sy = nz * tx - nx * tz
+    sz = nx * ty - ny * tx
+    ux, uy, uz, vx, vy, vz = tangents(nx, ny, nz)
+    s1 = ux * sx + uy * sy + uz * sz
+    s2 = vx * sx + vy * sy + vz * sz
+    return form(b11, b12, b22, s1, s2, s1, s2)
+
+
+@part
+def edges_end(pad: Floats, told: int, why: int) -> None:
+    """Keep why two edges do not hold each other, and at what gap; the least of all."""
+    if pad[told + GAP] < pad[told + EDGES]:
+        pad[told + EDGES] = pad[told + GAP]
+        pad[told + EDGES + 1] = 1.0 * why
+
+
+@part
 def at_rim(
     given: Floats, table_a: Floats, near_a: Ints, count_a: int, i: int, table_b: Floats, near_b: Ints, count_b: int,
     j: int, b11: float, b12: float, b22: float, a11: float, a12: float, a22: float, hold: float, hx: float, hy: float,
@@ -290,9 +315,15 @@ def at_rim(
         return INSIDE
     if hold < 0.5:
         return BEYOND if rest <= 0 else INSIDE
-    apart = 0.0
+    told = at + 2 * RIM_PAD
     if rim == NEITHER:
-        apart = between_rims(pad, pad[a + 1], pad[a + 2], pad[a + 3], bx, by, bz, rx, ry, rz, at, longest)
+        o = edge_side(pad, at)
+        p = edge_side(pad, at + RIM_PAD)
+        bent_a = along_side(pad, o, pad[a + 1], pad[a + 2], pad[a + 3], a11, a12, a22)
+        bent_b = along_side(pad, p, bx, by, bz, b11, b12, b22)
+        edge_step(
+            pad, at, o, p, pad[a + 1], pad[a + 2], pad[a + 3], bx, by, bz, rx, ry, rz, bent_a, bent_b, longest, told
+        )  # fmt: skip
     size = 0.0
     for m in range(3):
         size += (
@@ -303,9 +334,6 @@ def at_rim(
         return LOST
     near = size < SETTLED * longest or (step > 12 and size < 1e3 * SETTLED * longest)
     if near or (creeps and size < CREEPS * longest):
-        if rim == NEITHER:
-            pad[at + 2 * RIM_PAD] = min(pad[at + 2 * RIM_PAD], apart)
-            return BEYOND
         nx = -bx
         ny = -by
         nz = -bz
@@ -313,6 +341,18 @@ def at_rim(
             nx = pad[a + 1]
             ny = pad[a + 2]
             nz = pad[a + 3]
+        if rim == NEITHER:
+            nx = pad[told + DIRECTION]
+            ny = pad[told + DIRECTION + 1]
+            nz = pad[told + DIRECTION + 2]
+            along_n = nx * pad[a + 1] + ny * pad[a + 2] + nz * pad[a + 3]
+            why = edges_hold(pad, told, along_n, nx * bx + ny * by + nz * bz, longest)
+            if hold < 1.5 or not max(along_n, -(nx * bx + ny * by + nz * bz)) > AGREES:
+                # In a plane it is on no edge of the other's, and others are not those that it came from the side to.
+                return BEYOND
+            if why != HOLDS:
+                edges_end(pad, told, why)
+                return BEYOND
         answer[to] = nx * rx + ny * ry + nz * rz
         answer[to + 1] = nx
         answer[to + 2] = ny
@@ -330,4 +370,4 @@ def at_rim(
     return MOVED
 
 
-__all__ = ["BEYOND", "FOUND", "INSIDE", "LOST", "MOVED", "at_rim"]
+__all__ = ["BEYOND", "FOUND", "INSIDE", "LOST", "MOVED", "at_rim", "edges_end"]

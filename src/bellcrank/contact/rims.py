@@ -45,23 +45,32 @@ SIDE = 11
 ROW = 12
 FOLLOWED = 12
 NOTCH = 13
+# columns of chords: row where it begins, and where it ends; the chord before and the one after it, -1 at a corner
+START = 0
+END = 1
+BEFORE = 2
+AFTER = 3
+CHORD = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Rim:
     """Rows of all rims of a surface, those of a corner one behind the other.
 
-    rows: (number, ROW). samples: The sample of each row. notches: Whether the corner of a row is hollow.
+    rows: (number, ROW). samples: The sample of each row. notches: Whether the corner of a row is hollow. chords: From
+    row to row along each side, in order (chords, CHORD).
     """
 
     rows: Array
     samples: Index
     notches: NDArray[np.bool_]
+    chords: Index
 
     @staticmethod
     def of(points: Array, normals: Array, neighbours: Index, loops: Sequence[Index]) -> Rim:
         """Of loops of samples, each in order around it."""
         rows, samples, notches = list[Array](), list[Index](), list[NDArray[np.bool_]]()
+        chords = list[Index]()
         sides = 0
         for loop in loops:
             own = _Loop.of(points, normals, neighbours, loop)
@@ -69,12 +78,18 @@ class Rim:
                 rows.append(own.rows(members, closed, sides))
                 samples.append(own.samples[members])
                 notches.append(own.corner[members] & (own.turn[members] < 0.0))
+                first = sum(len(part) for part in rows[:-1])
+                chords.append(_chords(len(members), closed, first, sum(len(part) for part in chords)))
                 sides += 1
         if not rows:
-            return Rim(np.zeros((0, ROW)), np.zeros(0, np.int64), np.zeros(0, np.bool_))
+            empty = np.zeros((0, CHORD), np.int64)
+            return Rim(np.zeros((0, ROW)), np.zeros(0, np.int64), np.zeros(0, np.bool_), empty)
         all_samples = np.concatenate(samples)
         order = np.argsort(all_samples, kind="stable")
-        return Rim(np.concatenate(rows)[order], all_samples[order], np.concatenate(notches)[order])
+        places = np.argsort(order)
+        found = np.concatenate(chords)
+        found[:, :BEFORE] = places[found[:, :BEFORE]]
+        return Rim(np.concatenate(rows)[order], all_samples[order], np.concatenate(notches)[order], found)
 
     def first(self, number: int) -> Index:
         """The first row of each sample of the surface, -1 for one that is on no rim."""
@@ -209,6 +224,17 @@ class _Loop:
         found[:, WEIGHT] = REACH * np.maximum(lengths, np.roll(lengths, 1))[members]
         found[:, SIDE] = side
         return found
+
+
+def _chords(count: int, closed: bool, row: int, chord: int) -> Index:
+    """Those of a side of so many rows, of which the first has this number, as the first chord has."""
+    number = count if closed else count - 1
+    k = np.arange(number)
+    found = np.stack([row + k, row + (k + 1) % count, chord + k - 1, chord + k + 1], axis=1)
+    if number:
+        found[0, BEFORE] = chord + number - 1 if closed else -1
+        found[-1, AFTER] = chord if closed else -1
+    return found
 
 
 def _derivatives(p: Array, own: Index) -> tuple[Array, Array]:

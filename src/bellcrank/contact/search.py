@@ -18,6 +18,7 @@ from bellcrank.contact.descent import Descent
 from bellcrank.contact.found import FREE, NONE, Found, Hold, parked
 from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import (
+    BEHIND_EDGE,
     CROSSED,
     DEEPER,
     ENDED,
@@ -26,6 +27,7 @@ from bellcrank.contact.meeting_layout import (
     IS_BEHIND,
     LOST,
     MOST_POINTS,
+    OFF_END,
     SEVERAL,
     UNCARRIED,
     UNFOLLOWED,
@@ -49,10 +51,21 @@ FLAT_OR_COARSE = (
 )
 
 
-CROSSING_RIMS = (
-    "the rims of both open surfaces meet, an edge against an edge, for which there is no contact point; close one of "
-    "the surfaces, as by giving it a thickness, or let it reach farther"
-)
+EDGES_END = {
+    CROSSED: (
+        "the edges of both open surfaces lie along each other, a line of contact whose direction nothing tells; turn "
+        "one of them, close one of the surfaces, as by giving it a thickness, or let it reach farther"
+    ),
+    OFF_END: (
+        "an edge of one open surface that presses against one of the other slides off over its end, a corner of the "
+        "rim, and its force would end with a jump; let the surface reach farther, or round its corner"
+    ),
+    BEHIND_EDGE: (
+        "an edge of one open surface that presses against one of the other gets behind that surface, where there is "
+        "nothing to touch; see which way normals point, close the surface, or give it a thickness"
+    ),
+}
+"""What becomes of contacts of two edges that there is no contact point for."""
 
 
 class SampledPair:
@@ -110,7 +123,7 @@ class SampledPair:
             way = R @ y + c - x
             return Found(math.inf, way / max(float(np.linalg.norm(way)), 1e-300), x, y, sample, partner, NONE)
         if how != FOUND:
-            raise ModelError(CROSSING_RIMS if how == CROSSED else FLAT_OR_COARSE)
+            raise ModelError(EDGES_END.get(how, FLAT_OR_COARSE))
         return replace(self._told(0, R), sample=sample, partner=partner)
 
     def closest(
@@ -175,8 +188,8 @@ class SampledPair:
         """Raise where a search has not come to an end."""
         if came == LOST:
             raise ModelError(FLAT_OR_COARSE)
-        if came == CROSSED:
-            raise ModelError(CROSSING_RIMS)
+        if came in EDGES_END:
+            raise ModelError(EDGES_END[came])
         at = self.meeting.last if came == ENDED else self.meeting.elsewhere
         place = ", ".join(f"{v:.4g}" for v in at)
         if came == IS_BEHIND and isinstance(self.meeting, SheetMeeting):
@@ -244,4 +257,4 @@ def held(piece: Around, hold: tuple[Scalar, Scalar, Scalar, Scalar]) -> Around:
     return replace(piece, hold=hold, leads=True)
 
 
-__all__ = ["CROSSING_RIMS", "Found", "SampledPair", "held"]
+__all__ = ["EDGES_END", "Found", "SampledPair", "held"]

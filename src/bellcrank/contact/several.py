@@ -22,6 +22,7 @@ from bellcrank.contact.choosing import (
     part_in_pieces,
     same_side,
 )
+from bellcrank.contact.edge_search import beside_edges, edge_error, with_edges
 from bellcrank.contact.facing import low_facing
 from bellcrank.contact.holding import FLAT, LARGE, facing, hold_at, lies
 from bellcrank.contact.lowest import EVEN, minima, spread
@@ -30,7 +31,6 @@ from bellcrank.contact.meeting_layout import (
     BULGE_A,
     BULGE_B,
     CLEARANCE,
-    CROSSED,
     DEEPER,
     DOWN,
     ENDED,
@@ -70,7 +70,7 @@ from bellcrank.contact.meeting_layout import (
     WAY,
     WHICH,
 )
-from bellcrank.contact.overlooked import come_back_in_time, ended, overlaps, overlooked, sudden
+from bellcrank.contact.overlooked import LEAST, come_back_in_time, ended, overlaps, overlooked, sudden
 from bellcrank.contact.patch_creases import beside_creases
 from bellcrank.contact.refinement import BEHIND, BEYOND, CROSSING
 from bellcrank.contact.refinement import FOUND as SETTLED
@@ -78,6 +78,8 @@ from bellcrank.contact.refinement import LOST as FAILED
 from bellcrank.contact.single import apart_from_all, single
 from bellcrank.contact.slots import (
     alone_levels,
+    both_open,
+    count_taken,
     farthest,
     free_slot,
     from_sample,
@@ -97,8 +99,6 @@ Ints = NDArray[np.int64]
 
 WALL = 0.3
 """Slope down to a neighbour beyond which a sample is one of a wall, which does not lie on the other shape."""
-CROSSED_AT = 0.1
-"""Distance of the rims of two open surfaces, over that of samples, at which they cross."""
 
 
 @part
@@ -222,21 +222,11 @@ def corners(marks_a: Floats, low: Ints, measures: Floats, count: int) -> int:
 
 
 @part
-def count_taken(kept: Ints, points: int) -> int:
-    """How many contact points there are."""
-    found = 0
-    for k in range(points):
-        if kept[points + k, PLACE] >= 0:
-            found += 1
-    return found
-
-
-@part
 def searched(
     header: Ints, given: Floats, tables: Any, scratch: Any, neighbours: Ints, blank: Floats, low: Ints,
     measures: Floats, slots: Floats, kept: Ints,
 ) -> int:  # fmt: skip
-    """What :func:`search` does but for rims that cross, and bodies behind open surfaces."""
+    """What :func:`search` does but for bodies behind open surfaces."""
     table_a, nodes_a, table_b, nodes_b = tables[TABLE_A], tables[NODES_A], tables[TABLE_B], tables[NODES_B]
     pad, stack = scratch[PAD], scratch[STACK]
     points = header[POINTS]
@@ -248,6 +238,7 @@ def searched(
         kept[points + k, PARTNER] = -1
         if kept[k, PLACE] >= 0:
             known += 1
+            pad[CROSSING] = LARGE
             how = remember(header, given, tables, scratch, slots, kept, k)
             if how != SETTLED and how != BEYOND:
                 how = as_a_line(header, given, tables, scratch, slots, kept, k)
@@ -259,6 +250,9 @@ def searched(
                     partner = kept[k, PARTNER]
             elif how == BEYOND:
                 slots[k, 0] = LARGE
+                ends = edge_error(given, pad)
+                if ends != FOUND:
+                    return ends  # type: ignore[no-any-return]
             else:
                 kept[k, PLACE] = -1
                 kept[k, PARTNER] = GONE
@@ -283,7 +277,12 @@ def searched(
         apart_from_all(
             header, given, tables, scratch, neighbours, blank, low, measures, slots, kept, start, partner
         )
-        return FOUND
+        edges = with_edges(header, given, tables, scratch, slots, kept)
+        if edges != FOUND or points == 1:
+            return edges  # type: ignore[no-any-return]
+        missed = sudden(given, slots, kept, points, known, NEAR * given[SPACING_A])
+        header[WHICH] = max(missed, 0)
+        return UNFOLLOWED if missed >= 0 else FOUND
     clear = given[BAND] - given[BULGE_A] - given[BULGE_B]
     given[CLEARANCE] = clear
     lowest = minima(
@@ -299,9 +298,10 @@ def searched(
         header[OUTWARDS] != 0 or level,
         pad,
     )
+    came = FOUND
     if points == 1:
         came = single(header, given, tables, scratch, low, measures, count, lowest, slots, kept)
-        if came != FOUND:
+        if came != FOUND and not (came == LOST and both_open(header)):
             return came
     else:
         spread(given, table_a, low, measures, lowest, points)
@@ -313,6 +313,16 @@ def searched(
             how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slots[2 * points], 0)
             if how == SETTLED:
                 take(slots, kept, points, 0, i, j)
+    edges = with_edges(header, given, tables, scratch, slots, kept)
+    if edges != FOUND:
+        return edges  # type: ignore[no-any-return]
+    if came == LOST and kept[points, PLACE] < 0:
+        # Of open surfaces beside each other nothing may be found; look again before something touches.
+        if not measures[low[0, ORDER], HEIGHT] > 0.0:
+            return LOST
+        given[CLEARANCE] = min(
+            given[CLEARANCE], max(measures[low[0, ORDER], HEIGHT], LEAST * given[SPACING_A])
+        )
     missed = overlooked(header, given, tables, scratch, low, measures, lowest, slots, kept)
     if missed < 0:
         missed = sudden(given, slots, kept, points, known, NEAR * given[SPACING_A])
@@ -349,21 +359,14 @@ def search(
 ) -> int:  # fmt: skip
     """All contact points anew, those of before in their slots where they stay."""
     pad = scratch[PAD]
-    pad[CROSSING] = LARGE
     pad[BEHIND] = LARGE
     came = searched(header, given, tables, scratch, neighbours, blank, low, measures, slots, kept)
-    apart = pad[CROSSING]
-    if pad[BEHIND] < LARGE:
+    if pad[BEHIND] < LARGE and not (came == FOUND and beside_edges(header, given, tables, slots, kept)):
         if pad[BEHIND] < 0.0:
             return IS_BEHIND
         given[CLEARANCE] = min(given[CLEARANCE], pad[BEHIND])
         if came == LOST:
             came = FOUND
-    if came == FOUND and apart < LARGE:
-        if apart < CROSSED_AT * given[SPACING_A]:
-            return CROSSED
-        # Edges meet edges nowhere else: look again before these do.
-        given[CLEARANCE] = min(given[CLEARANCE], apart)
     return came
 
 

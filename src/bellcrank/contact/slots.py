@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.coming_around import come_around
 from bellcrank.contact.curving import off_a_patch, smooth_bending
+from bellcrank.contact.edges import ON_RIM
 from bellcrank.contact.feet import footed
 from bellcrank.contact.heights import above_smooth, sample_above, seen
 from bellcrank.contact.holding import FLAT, LARGE, NOISE, hold_at
@@ -19,6 +21,8 @@ from bellcrank.contact.meeting_layout import (
     BAND,
     BEND,
     COUNTS,
+    EDGES_A,
+    EDGES_B,
     FACING,
     FOOT,
     FRUSTA,
@@ -52,10 +56,10 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.patch_points import BEYOND_BY
 from bellcrank.contact.pieces import REACH, SLOPES
-from bellcrank.contact.pieces import RIM as ON_RIM
-from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, refined
+from bellcrank.contact.pieces import RIM as OF_RIM
+from bellcrank.contact.refinement import BEHIND, BEYOND, LOST, RIMS, from_edge_to_edge, refined
 from bellcrank.contact.refinement import FOUND as SETTLED
-from bellcrank.contact.rim_numbers import CLOSED
+from bellcrank.contact.rim_numbers import CLOSED, inside_rim
 from bellcrank.contact.settling import bending, tangents
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
@@ -124,6 +128,30 @@ def refine_from(
 
 
 @part
+def both_open(header: Ints) -> bool:
+    """Whether both surfaces are open ones of samples, whose edges may meet."""
+    return header[EDGES_A] > 0 and header[EDGES_B] > 0  # type: ignore[no-any-return]
+
+
+@part
+def from_rims(header: Ints, given: Floats, tables: Any, scratch: Any, within: float, slot: Floats) -> int:
+    """Newton's method for two edges from the points in pad; the slot is written where they hold each other.
+
+    within: How far the points are from their rims at most, over the spacing. LOST where something else may touch.
+    """
+    how = from_edge_to_edge(
+        given, tables[TABLE_A], tables[NODES_A], header[LEAVES_A], header[WIDTH_A], given[SPACING_A], tables[TABLE_B],
+        tables[NODES_B], header[LEAVES_B], header[WIDTH_B], given[SPACING_B], scratch[PAD], scratch[STACK],
+        scratch[NEAR_A], scratch[NEAR_B], scratch[COUNTS], within, slot, 0,
+    )  # fmt: skip
+    if how == SETTLED:
+        slot[HOLD] = 2.0
+        for m in range(3):
+            slot[HOLD + 1 + m] = 0.0
+    return how  # type: ignore[no-any-return]
+
+
+@part
 def from_sample(
     header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int, hold: float, hx: float, hy: float,
     hz: float, slot: Floats, learns: int,
@@ -144,11 +172,19 @@ def from_sample(
             for k in range(3):
                 pad[SLOPES + 12 + k] = pad[FOOT + k]
     how = refine_from(header, given, tables, scratch, hold, hx, hy, hz, slot, learns)
-    if header[KIND] == SURFACE and how == SETTLED and table_b[0, ON_RIM] > CLOSED:
+    if header[KIND] == SURFACE and how == SETTLED and table_b[0, OF_RIM] > CLOSED:
         # Through a body that is behind an open surface: the far side of that.
         far = -slot[0] > THROUGH * given[BAND] / given[FACING]
+        if both_open(header) and not far and come_around(header, given, tables, scratch, slot):
+            return BEYOND
         return LOST if far else how
     return how
+
+
+@part
+def foot_inside(tables: Any, scratch: Any) -> float:
+    """How far the other's point lies within its rim."""
+    return inside_rim(tables[TABLE_B], scratch[NEAR_B], scratch[COUNTS][1], scratch[PAD], SLOPES + 8, RIMS)  # type: ignore[no-any-return]
 
 
 @part
@@ -185,10 +221,13 @@ def tried(header: Ints, given: Floats, tables: Any, scratch: Any, i: int, j: int
         how = from_sample(header, given, tables, scratch, i, j, 1.0, hx, hy, hz, slot, 0)
     if hold < 0.5 or (how != SETTLED and how != BEYOND):
         how = from_sample(header, given, tables, scratch, i, j, 0.0, 0.0, 0.0, 0.0, slot, 0)
-        has_rims = table_a[0, ON_RIM] > CLOSED or (header[KIND] == SURFACE and table_b[0, ON_RIM] > CLOSED)
+        has_rims = table_a[0, OF_RIM] > CLOSED or (header[KIND] == SURFACE and table_b[0, OF_RIM] > CLOSED)
         if how == SETTLED and has_rims:
             facing = marks_a[i, 0] * slot[1] + marks_a[i, 1] * slot[2] + marks_a[i, 2] * slot[3]
             if facing < BACKWARDS:
+                if both_open(header) and foot_inside(tables, scratch) < abs(slot[0]):
+                    # Beside an open surface, whose rim is nearer.
+                    return BEYOND
                 # Behind an open surface there is nothing to touch; between samples bodies may be nearer.
                 height = abs(slot[0]) if header[KIND] == SURFACE else slot[0]
                 height -= BETWEEN * table_a[i, REACH]
@@ -280,6 +319,16 @@ def stay(slots: Floats, kept: Ints, points: int, slot: int) -> None:
 
 
 @part
+def count_taken(kept: Ints, points: int) -> int:
+    """How many contact points there are."""
+    found = 0
+    for k in range(points):
+        if kept[points + k, PLACE] >= 0:
+            found += 1
+    return found
+
+
+@part
 def alone_levels(
     header: Ints, given: Floats, tables: Any, scratch: Any, slots: Floats, kept: Ints, first: int
 ) -> None:
@@ -318,6 +367,10 @@ def remember(
     for m in range(3):
         pad[SLOPES + 4 + m] = slots[k, 4 + m]
         pad[SLOPES + 12 + m] = slots[k, 7 + m]
+    if slots[k, HOLD] > 1.5 and both_open(header):
+        how = from_rims(header, given, tables, scratch, ON_RIM, slots[k])
+        if how != LOST:
+            return how  # type: ignore[no-any-return]
     return refine_from(
         header, given, tables, scratch, slots[k, HOLD], slots[k, HOLD + 1], slots[k, HOLD + 2], slots[k, HOLD + 3],
         slots[k], 1,
@@ -328,8 +381,11 @@ __all__ = [
     "alone_levels",
     "away",
     "between",
+    "both_open",
+    "count_taken",
     "farthest",
     "free_slot",
+    "from_rims",
     "from_sample",
     "remember",
     "stay",
