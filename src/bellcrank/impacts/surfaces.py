@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.several import NEAR
 from bellcrank.contact.source import Source, leader
+from bellcrank.contact.uncarried import NEAR
 from bellcrank.events import Event
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.errors import ContactError
