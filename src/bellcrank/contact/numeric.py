@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.closest import closest, has_closed_form
+from bellcrank.contact.convex_search import ITERATIONS
 from bellcrank.contact.shapes import Shape, sample_normals
 from bellcrank.mechanics.vectors import Mat, mat, vec
 from bellcrank.program.graph import Graph
@@ -31,7 +32,7 @@ class ClosestNumbers:
     residual: float
 
 
-def closest_program(shape_a: Shape, shape_b: Shape, guess: bool, iterations: int | None = None) -> Program:
+def closest_program(shape_a: Shape, shape_b: Shape, guess: bool, iterations: int = ITERATIONS) -> Program:
     """Inputs: R_a (9, by rows), p_a, R_b, p_b and, where asked for, the guess; outputs: 11 numbers."""
     graph = Graph()
     inputs = [graph.input(f"pose {k}") for k in range(24)]
@@ -55,7 +56,7 @@ def _level(R: Mat) -> Mat:
 class ClosestKernel:
     """The compiled search of one pair of shapes whose sizes are numbers."""
 
-    def __init__(self, shape_a: Shape, shape_b: Shape, iterations: int | None = None) -> None:
+    def __init__(self, shape_a: Shape, shape_b: Shape, iterations: int = ITERATIONS) -> None:
         self.planar = shape_a.planar
         self.closed = has_closed_form(shape_a, shape_b)
         radii = [s.bounding_radius() for s in (shape_a, shape_b)]
