@@ -12,6 +12,7 @@ from bellcrank.contact.rim_loops import covered, of_triangles
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
+    from bellcrank.contact.creases import Creases
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.sheets import Cut
 
@@ -28,8 +29,8 @@ LARGEST = 6_000_000
 
 def sampled(
     vertices: ArrayLike, faces: ArrayLike, spacing: float | None, scale: float, most: int, crowded: int
-) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
-    """Points, outward normals, notes, rims, outline and cut of a mesh, repaired and made even where it is not."""
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None, Creases]:
+    """Points, outward normals, notes, rims, outline and cut of a mesh, made even where it is not; and it, repaired."""
     points, f, closed, notes = repaired(vertices, faces, scale)
     from bellcrank.contact.creases import Creases
     from bellcrank.contact.outline import Outline
@@ -39,7 +40,7 @@ def sampled(
     mesh = Creases(points, f)
     even, outline = resampled(mesh, spacing, most, crowded), Outline.of(mesh)
     if even is not None:
-        return even[0], even[1], (*notes, *even[2]), even[3], outline, Cut.of(mesh, even[4])
+        return even[0], even[1], (*notes, *even[2]), even[3], outline, Cut.of(mesh, even[4]), mesh
     rims, small = of_triangles(f) if not closed else ((), 0)
     if small:
         notes = (*notes, covered(small))
@@ -52,6 +53,7 @@ def sampled(
         tuple(place[rim[kept[rim]]] for rim in rims),
         outline,
         Cut.of(mesh, None),
+        mesh,
     )
 
 

@@ -73,7 +73,8 @@ class Sampled(Source):
     from the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do;
     sharp edges within it are rounded over about the distance of the samples, but where it is cut. outline: The corners
     and round rims with which it touches a plane, where there is nothing else that could; None where there may be. cut:
-    The mesh it came from, where that has creases: along them it is cut where it meets a round shape.
+    The mesh it came from, where that has creases: along them it is cut where it meets a round shape. rounding: By how
+    much its creases are rounded where it is not [m], measured.
     """
 
     points: Array
@@ -82,6 +83,7 @@ class Sampled(Source):
     rims: tuple[NDArray[np.int64], ...] | None = field(default=None)
     outline: Outline | None = field(default=None)
     cut: Cut | None = field(default=None)
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         points, normals = (np.ascontiguousarray(x, dtype=np.float64) for x in (self.points, self.normals))
@@ -163,9 +165,13 @@ class Sampled(Source):
         millimetres.
         """
         from bellcrank.contact.meshes import sampled
+        from bellcrank.contact.rounding import rounding
 
-        points, normals, notes, rims, outline, cut = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
+        points, normals, notes, rims, outline, cut, mesh = sampled(
+            vertices, faces, spacing, scale, MOST, CROWDED
+        )
         made = Sampled(points, normals, notes, rims, outline, cut)
+        object.__setattr__(made, "rounding", rounding(made, mesh))
         if rims is None and not made.rims:
             object.__setattr__(
                 made, "notes", (*made.notes, "no rim was found among its samples: taken as closed")

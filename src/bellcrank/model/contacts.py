@@ -44,7 +44,7 @@ class Contact:
 
     restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge, or
     that of the force in the continuous treatment. group: What the user called the contact, of which this is one of so
-    many `points`.
+    many `points`. notes: What is not exactly as it was given.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Contact:
     law: str
     group: str = ""
     points: int = 1
+    notes: tuple[str, ...] = ()
 
 
 class ContactMethods(StateMethods, Registry):

@@ -9,7 +9,13 @@ from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
 from bellcrank.model.parameters import ParameterTable
-from bellcrank.model.pressing import at_spots, count_of_points, remember_search, sides_around
+from bellcrank.model.pressing import (
+    at_spots,
+    count_of_points,
+    remember_search,
+    rounded_edges,
+    sides_around,
+)
 
 
 def striking_contacts(
@@ -45,11 +51,12 @@ def striking_contacts(
     law = LAWS[0] if law is None else law
     if law not in LAWS:
         raise ModelError(f"{who}: no law {law!r}; choose one of {', '.join(LAWS)}")
+    notes = () if touching else rounded_edges(name, a, b, exact=True)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
         sides = touching[k] if touching else sides_around(parameters, own, a, b, exact=True)
-        found.append(Contact(own, *sides, restitution, mu, law, name, count))
+        found.append(Contact(own, *sides, restitution, mu, law, name, count, notes))
     if not touching:
         remember_search(parameters, name, a, b)
     return found
