@@ -5,10 +5,8 @@ products of their edges (Gottschalk, Lin and Manocha 1996, OBBTree, section 5). 
 each other overlap in a convex polygon. Its corners are corners of one box, which touch the side of the other, and
 crossings of two edges, which touch along the normal across both.
 
-Each corner of the polygon presses with the part of a right angle by which its outline turns there. A corner of a box
-turns by one. As it slides over an edge of the other box it becomes two crossings at the same place, by whose angles the
-outline turns as much, so that force and energy go on evenly; edges that come to lie along each other, whose crossing
-may be anywhere, have no weight. All weights of a polygon together are four.
+Each corner of the polygon presses with the part of a right angle by which its outline turns there
+(:mod:`bellcrank.contact.overlap`). A corner of a box turns by one.
 
 Differs in: clipping one side against the other (Ericson 2005, Real-Time Collision Detection, section 8.3) gives the
 same polygon, but the normal of one of the boxes to all of its corners; here each has the normal with which its force
@@ -17,29 +15,23 @@ keeps the energy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
-from bellcrank.contact.places import Place, there
-from bellcrank.contact.shapes import TINY, Box
-from bellcrank.contact.steps import chosen, frame
+from bellcrank.contact.overlap import PARALLEL, Polygon, overlap
+from bellcrank.contact.places import Place
+from bellcrank.contact.shapes import Box
+from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
-from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
-from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
+from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, function, logical
 
 PLACES = 12
 """Four corners of one side, or where its edges enter the other side; four where they leave it; four of the other."""
 
 NARROWER = 1e-7
 """Part by which one side is taken smaller: the edges of equal boxes on each other then do not coincide."""
-
-PARALLEL = 1e-8
-"""Squared sine below which the product of two edges tells no direction."""
-
-RIGHT = 2.0 / math.pi
-"""One over a right angle [1/rad]."""
 
 RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
@@ -50,7 +42,7 @@ def places(a: Box, b: Box, R: Mat, c: Vec) -> list[Place]:
     toward = least_overlap(a, b, R, c)
     of_a = Side.of(a, UNIT, (0.0, 0.0, 0.0), toward, 1.0 - NARROWER)
     of_b = Side.of(b, (column(R, 0), column(R, 1), column(R, 2)), c, neg(toward), 1.0)
-    return _overlap(of_a, of_b, toward)
+    return overlap(of_a, of_b, toward)
 
 
 def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> Vec:
@@ -97,19 +89,10 @@ def sum_of(terms: object) -> Scalar:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """A side of a box: outward normal, its corners in order around, and the unit directions of its edges.
+class Side(Polygon):
+    """A side of a box. edges: Unit directions of two of its edges, across each other."""
 
-    edges: Of two sides, across each other.
-    """
-
-    normal: Vec
-    corners: tuple[Vec, ...]
-    edges: tuple[Vec, Vec]
-
-    def edge(self, k: int) -> Vec:
-        """The direction from corner k to the next."""
-        return self.edges[k % 2] if k > 1 else neg(self.edges[k % 2])
+    edges: tuple[Vec, Vec] = field(kw_only=True)
 
     def reach(self, x: Vec, way: Vec) -> Scalar:
         """How far it is from a point over the side along a way to the edge, negative where it is beyond [m]."""
@@ -124,10 +107,6 @@ class Side:
                 (function("abs", dot(e, corner)) - ahead) / where(slow, 1e-9, function("abs", speed))
             )
         return minimum(found[0], found[1])
-
-    def below(self, x: Vec) -> Vec:
-        """The point of the plane of the side straight below a point."""
-        return add(x, scale(dot(self.normal, sub(self.corners[0], x)), self.normal))
 
     @staticmethod
     def of(box: Box, axes: Sequence[Vec], origin: Vec, toward: Vec, part: Scalar) -> Side:
@@ -152,91 +131,8 @@ class Side:
             sub(sub(middle, u), v),
             sub(add(middle, u), v),
         )
-        return Side(normal, corners, (vec(one[0:3]), vec(two[0:3])))
-
-
-def _overlap(a: Side, b: Side, toward: Vec) -> list[Place]:
-    """The corners of the polygon in which two sides overlap, seen along a direction."""
-    e1, e2 = frame(toward)
-    flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
-    flat_b = [(dot(e1, x), dot(e2, x)) for x in b.corners]
-    of_a, of_b = _inside(flat_a, flat_b), _inside(flat_b, flat_a)
-    # One way around for both.
-    same = _way(flat_a) * _way(flat_b)
-    found: list[Place] = []
-    for k in range(4):
-        found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward, same)
-    for k, x in enumerate(b.corners):
-        found.append(Place(a.normal, a.below(x), x, there(_all_inside(of_b[k]))))
-    return found
-
-
-Flat = tuple[Scalar, Scalar]
-
-
-def _turn(p: Flat, q: Flat, x: Flat) -> Scalar:
-    return (q[0] - p[0]) * (x[1] - p[1]) - (q[1] - p[1]) * (x[0] - p[0])
-
-
-def _way(polygon: Sequence[Flat]) -> Scalar:
-    """1 where a polygon runs against the clock, -1 with it."""
-    return where(compare("lt", _turn(polygon[0], polygon[1], polygon[2]), 0.0), -1.0, 1.0)
-
-
-def _inside(points: Sequence[Flat], polygon: Sequence[Flat]) -> list[list[Scalar]]:
-    """For each point how far inside each edge of a convex polygon it is, times the length of the edge."""
-    n, way = len(polygon), _way(polygon)
-    return [[way * _turn(polygon[j], polygon[(j + 1) % n], x) for j in range(n)] for x in points]
-
-
-def _all_inside(rooms: Sequence[Scalar]) -> Scalar:
-    return reduce(lambda x, y: logical("and", x, y), [compare("le", 0.0, r) for r in rooms])
-
-
-def _along_edge(
-    a: Side, b: Side, k: int, here: Sequence[Scalar], next_: Sequence[Scalar], toward: Vec, same: Scalar
-) -> list[Place]:
-    """Where edge k of a begins to overlap b, at its corner or a crossing, and where it ends to, at a crossing.
-
-    Its end at the next corner is the beginning of the next edge.
-    """
-    lines = [(*b.corners[j], *scale(same, b.edge(j))) for j in range(4)]
-    enter: tuple[Scalar, ...] = (0.0, *lines[0])
-    leave: tuple[Scalar, ...] = (1.0, *lines[0])
-    misses: Scalar = False
-    for j in range(4):
-        r, s = here[j], next_[j]
-        out_here, out_there = compare("lt", r, 0.0), compare("lt", s, 0.0)
-        misses = logical("or", misses, logical("and", out_here, out_there))
-        goes_in = logical("and", out_here, logical_not(out_there))
-        goes_out = logical("and", out_there, logical_not(out_here))
-        part = function("abs", r) / maximum(function("abs", r) + function("abs", s), TINY)
-        enter = chosen(logical("and", goes_in, compare("le", enter[0], part)), (part, *lines[j]), enter)
-        leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *lines[j]), leave)
-    over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
-    corner = a.corners[k]
-    on_side = Place(neg(b.normal), corner, b.below(corner), there(_all_inside(here)))
-    first = _crossing(corner, a.edge(k), enter, toward, over)
-    last = _crossing(corner, a.edge(k), leave, toward, logical("and", over, compare("lt", leave[0], 1.0)))
-    inside = _all_inside(here)
-    return [Place.of(list(chosen(inside, on_side.numbers, first.numbers))), last]
-
-
-def _crossing(x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, is_there: Scalar) -> Place:
-    """Closest points of two lines: from x along u on a, and on b the one found at a crossing."""
-    y, v = vec(line[1:4]), vec(line[4:7])
-    r, cosine = sub(y, x), dot(u, v)
-    across = cross(u, v)
-    sine2 = dot(across, across)
-    inverse = 1.0 / maximum(sine2, PARALLEL)
-    along, along_b = dot(r, u), dot(r, v)
-    s, t = inverse * (along - cosine * along_b), inverse * (cosine * along - along_b)
-    way = where(compare("lt", dot(across, toward), 0.0), -1.0, 1.0)
-    seen = logical("and", is_there, compare("lt", PARALLEL, sine2))
-    n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
-    angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
-    # The angle grows by u x v / |u x v| . w, where b turns at w against a.
-    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), RIGHT * angle, -RIGHT * way)
+        e, f = vec(one[0:3]), vec(two[0:3])
+        return Side(normal, corners, (neg(e), neg(f), e, f), (1.0,) * 4, edges=(e, f))
 
 
 __all__ = ["PLACES", "Side", "places"]

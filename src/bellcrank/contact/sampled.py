@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bellcrank.contact.local import Local
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.pieces import Pieces
+    from bellcrank.contact.recognised import Standing
     from bellcrank.contact.sheets import Cut
     from bellcrank.contact.tree import Tree
 
@@ -341,6 +342,13 @@ class Sampled(Source):
         from bellcrank.contact.facing import Facing
 
         return Facing.of(self)
+
+    @cached_property
+    def standing(self) -> Standing | None:
+        """The box, cylinder or polyhedron that the mesh it came from is, or None."""
+        from bellcrank.contact.recognised import recognised
+
+        return recognised(self)
 
     @cached_property
     def least_curvature(self) -> tuple[float, int]:

@@ -1,0 +1,292 @@
+"""Two polyhedra: the corners of the polygons in which sides that face each other overlap.
+
+As for boxes (:mod:`bellcrank.contact.box_box`), for any convex bodies with flat sides: the direction in which they
+overlap least, or are farthest apart, is among the normals of their sides and the products of their edges (the theorem
+of separating axes). A body with hollow edges is covered by convex parts, which overlap; each is met for itself. What
+of a part lies within the body, sides, edges and corners, touches nothing, and what lies on two parts touches once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.box_box import NARROWER, RATHER_SIDES
+from bellcrank.contact.overlap import PARALLEL, RIGHT, Polygon, overlap
+from bellcrank.contact.places import Place
+from bellcrank.contact.shapes import Box, Shape, Support
+from bellcrank.contact.steps import chosen
+from bellcrank.errors import ModelError
+from bellcrank.mechanics.vectors import (
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    neg,
+    scale,
+    times,
+    transposed_times,
+    vec,
+)
+from bellcrank.program.functions import maximum, minimum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, logical_not
+
+Floats = NDArray[np.float64]
+
+MOST = 48
+"""Places of a pair: each is a contact."""
+WIDEST = 1e30
+"""Ends of the stretch of an edge that is there all along [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """A flat side of a part: outward unit normal, corners (number, 3) [m] against the clock seen from outside.
+
+    turns: The part of a right angle by which the outline turns at each corner; 0 at what is no corner of the body.
+    spans: Where each edge, from its corner on, is one of the body that sticks out (number, 2) [m]. beside: Corners of
+    a side of an earlier part in the same plane, which touches what is over both; none where there is no such.
+    """
+
+    normal: Floats
+    corners: Floats
+    turns: Floats
+    spans: Floats
+    beside: Floats
+
+    @staticmethod
+    def whole(normal: Floats, corners: Floats) -> Face:
+        """One whose edges and corners are all there."""
+        number = len(corners)
+        way = _ways(corners)
+        cosine = np.einsum("ij,ij->i", np.roll(way, 1, axis=0), way)
+        turns = RIGHT * np.arccos(np.clip(cosine, -1.0, 1.0))
+        return Face(normal, corners, turns, np.tile([-WIDEST, WIDEST], (number, 1)), np.zeros((0, 3)))
+
+    @property
+    def plain(self) -> bool:
+        """Whether all of it is there."""
+        return bool(len(self.beside) == 0 and (self.turns > 0.0).all() and (self.spans[:, 1] >= WIDEST).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A convex part of a body: its corners (number, 3) [m], the sides that may touch, and directions of its edges.
+
+    hidden: Unit normals and offsets (number, 4) of sides that lie within the body.
+    """
+
+    points: Floats
+    faces: tuple[Face, ...]
+    edges: Floats
+    hidden: Floats
+
+    @cached_property
+    def corners(self) -> int:
+        """Of a side at most."""
+        return max(len(face.corners) for face in self.faces)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether all of its sides are there."""
+        return all(face.plain for face in self.faces)
+
+    @cached_property
+    def rows(self) -> list[tuple[float, ...]]:
+        """For each side normal, corners, ways, turns, spans and the side beside it, of as many corners all."""
+        return [self._row(face) for face in self.faces]
+
+    def _row(self, face: Face) -> tuple[float, ...]:
+        spare = self.corners - len(face.corners)
+        last = face.corners[-1]
+        corners = np.concatenate([face.corners, np.tile(last, (spare, 1))])
+        ways = np.concatenate([_ways(face.corners)[:-1], np.zeros((spare, 3)), _ways(face.corners)[-1:]])
+        turns = np.concatenate([face.turns, np.zeros(spare)])
+        row = [face.normal, corners.ravel(), ways.ravel(), turns]
+        if not self.plain:
+            spans = np.concatenate([face.spans[:-1], np.zeros((spare, 2)), face.spans[-1:]])
+            # A point far away is no side.
+            beside = face.beside if len(face.beside) else np.tile(WIDEST, (1, 3))
+            more = np.tile(beside[-1], (self.beside - len(beside), 1))
+            row += [spans.ravel(), np.concatenate([beside, more]).ravel()]
+        return tuple(float(x) for x in np.concatenate(row))
+
+    @cached_property
+    def beside(self) -> int:
+        """Corners of sides of earlier parts at most."""
+        return max(1, *(len(face.beside) for face in self.faces))
+
+    def facing(self, R: Mat | None, origin: Vec, toward: Vec, shrink: float) -> Polygon:
+        """The side that faces a direction; R, origin: Of the frame of the body, None for the common one.
+
+        shrink: Part of its size that is taken off around its middle.
+        """
+        seen = toward if R is None else transposed_times(R, toward)
+        best: tuple[Scalar, ...] = ()
+        for face, row in zip(self.faces, self.rows, strict=True):
+            middle = face.corners.mean(axis=0)
+            n = self.corners
+            inner = middle + (1.0 - shrink) * (np.array(row[3 : 3 + 3 * n]).reshape(-1, 3) - middle)
+            trial = (
+                dot(vec(row[0:3]), seen), *row[0:3], *(float(x) for x in inner.ravel()), *row[3 + 3 * n :]
+            )  # fmt: skip
+            best = chosen(compare("lt", best[0], trial[0]), trial, best) if best else trial
+        return self._polygon(best[1:], R, origin)
+
+    def _polygon(self, row: Sequence[Scalar], R: Mat | None, origin: Vec) -> Polygon:
+        n = self.corners
+
+        def turned(x: Sequence[Scalar]) -> Vec:
+            return vec(x) if R is None else times(R, vec(x))
+
+        def points(begin: int, number: int) -> tuple[Vec, ...]:
+            return tuple(add(origin, turned(row[begin + 3 * k : begin + 3 * k + 3])) for k in range(number))
+
+        ways = tuple(turned(row[3 + 3 * n + 3 * k : 6 + 3 * n + 3 * k]) for k in range(n))
+        behind = 3 + 7 * n
+        turns = tuple(row[behind - n : behind])
+        if self.plain:
+            return Polygon(turned(row[0:3]), points(3, n), ways, turns)
+        spans = tuple((row[behind + 2 * k], row[behind + 2 * k + 1]) for k in range(n))
+        beside = points(behind + 2 * n, self.beside)
+        return Polygon(turned(row[0:3]), points(3, n), ways, turns, spans, beside)
+
+
+@dataclass(frozen=True, eq=False)
+class Polyhedron(Shape):
+    """A body with flat sides, as one convex part or several that cover it."""
+
+    parts: tuple[Part, ...]
+
+    @staticmethod
+    def of(shape: Box) -> Polyhedron | None:
+        """A box; None where its lengths are parameters."""
+        half = [float(x) for x in shape.half_lengths if isinstance(x, int | float)]
+        if len(half) < 3:
+            return None
+        faces = []
+        for k in range(3):
+            for side in (-1.0, 1.0):
+                i, j = (k + 1) % 3, (k + 2) % 3
+                corners = np.zeros((4, 3))
+                corners[:, k] = side * half[k]
+                corners[:, i] = np.array([-1.0, side, 1.0, -side]) * half[i]
+                corners[:, j] = np.array([-1.0, -side, 1.0, side]) * half[j]
+                faces.append(Face.whole(side * np.eye(3)[k], corners))
+        points = np.unique(np.concatenate([face.corners for face in faces]), axis=0)
+        return Polyhedron((Part(points, tuple(faces), np.eye(3), np.zeros((0, 4))),))
+
+    def bounding_radius(self) -> Scalar:
+        return float(max(np.linalg.norm(part.points, axis=1).max() for part in self.parts))
+
+    def implicit(self, s: Vec) -> Scalar:
+        raise ModelError("a polyhedron has no formula; it meets other polyhedra")
+
+    def support(self, n: Vec) -> Support:
+        raise ModelError("a polyhedron may not be convex; it meets other polyhedra")
+
+
+def count(a: Polyhedron, b: Polyhedron) -> int:
+    """Of places: of each pair of parts, two for each edge of one side and one for each corner of the other."""
+    return sum(2 * one.corners + two.corners for one in a.parts for two in b.parts)
+
+
+def places(a: Polyhedron, b: Polyhedron, R: Mat, c: Vec) -> list[Place]:
+    """All places of two polyhedra; b has rotation R and origin c seen from a."""
+    found: list[Place] = []
+    size = a.bounding_radius() + b.bounding_radius()
+    for one in a.parts:
+        for two in b.parts:
+            toward = least_overlap(one, two, R, c, RATHER_SIDES * size)
+            side_a = one.facing(None, (0.0, 0.0, 0.0), toward, NARROWER)
+            side_b = two.facing(R, c, neg(toward), 0.0)
+            own = overlap(side_a, side_b, toward)
+            away = _hidden_apart(one, two, R, c)
+            if away is not None:
+                near = logical_not(compare("lt", 0.0, away))
+                own = [_only(near, place) for place in own]
+            found += own
+    return found
+
+
+def _only(condition: Scalar, place: Place) -> Place:
+    """A place that is there only where a condition holds."""
+    return Place.of([*place.numbers[:9], where(condition, place.room, -1.0), place.weight, place.twist])
+
+
+def least_overlap(a: Part, b: Part, R: Mat, c: Vec, rather: Scalar) -> Vec:
+    """The direction from a to b in which two parts overlap least, or are farthest apart.
+
+    rather: By how much a product of edges must separate better than the sides [m].
+    """
+    best: tuple[Scalar, ...] = ()
+
+    def better(apart: Scalar, axis: Vec, rather: Scalar, best: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+        trial = (apart, *axis)
+        return chosen(compare("lt", best[0] + rather, apart), trial, best) if best else trial
+
+    for face in a.faces:
+        n = vec(face.normal.tolist())
+        best = better(_above(face.normal, float(face.normal @ face.corners[0]), b, R, c), n, 0.0, best)
+    back = neg(transposed_times(R, c))
+    for face in b.faces:
+        m = vec(face.normal.tolist())
+        offset = float(face.normal @ face.corners[0])
+        apart = _least(a.points, times(R, m), dot(m, back)) - offset
+        best = better(apart, neg(times(R, m)), 0.0, best)
+    for u in a.edges:
+        for v in b.edges:
+            axis = cross(vec(u.tolist()), times(R, vec(v.tolist())))
+            sine2 = dot(axis, axis)
+            shrink = 1.0 / sqrt(maximum(sine2, PARALLEL))
+            n = scale(shrink, axis)
+            seen = transposed_times(R, n)
+            low_a, high_a = _reach(a.points, n, 0.0)
+            low_b, high_b = _reach(b.points, seen, dot(n, c))
+            ahead, behind = low_b - high_a, low_a - high_b
+            turned = compare("lt", ahead, behind)
+            tells = compare("lt", PARALLEL, sine2)
+            apart = where(tells, where(turned, behind, ahead), -1e300)
+            best = better(apart, scale(where(turned, -1.0, 1.0), n), rather, best)
+    return vec(best[1:4])
+
+
+def _hidden_apart(a: Part, b: Part, R: Mat, c: Vec) -> Scalar | None:
+    """How far two parts are apart along normals of sides that lie within the bodies; None where there are none."""
+    found: list[Scalar] = [_above(row[:3], float(row[3]), b, R, c) for row in a.hidden]
+    back = neg(transposed_times(R, c))
+    for row in b.hidden:
+        m = vec(row[:3].tolist())
+        found.append(_least(a.points, times(R, m), dot(m, back)) - float(row[3]))
+    return reduce(maximum, found) if found else None
+
+
+def _above(normal: Floats, offset: float, b: Part, R: Mat, c: Vec) -> Scalar:
+    """How far b lies above a plane of a [m]."""
+    n = vec(normal.tolist())
+    return _least(b.points, transposed_times(R, n), dot(n, c)) - offset
+
+
+def _least(points: Floats, n: Vec, more: Scalar) -> Scalar:
+    """The least of n . x over points, and something more."""
+    return reduce(minimum, [dot(n, vec(x)) for x in points.tolist()]) + more
+
+
+def _reach(points: Floats, n: Vec, more: Scalar) -> tuple[Scalar, Scalar]:
+    """The least and the largest of n . x over points, and something more."""
+    all_of = [dot(n, vec(x)) for x in points.tolist()]
+    return reduce(minimum, all_of) + more, reduce(maximum, all_of) + more
+
+
+def _ways(corners: Floats) -> Floats:
+    """Unit vectors from each corner to the next."""
+    way = np.roll(corners, -1, axis=0) - corners
+    return np.asarray(way / np.linalg.norm(way, axis=1)[:, None])
+
+
+__all__ = ["MOST", "WIDEST", "Face", "Part", "Polyhedron", "count", "least_overlap", "places"]
