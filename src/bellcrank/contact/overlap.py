@@ -23,6 +23,9 @@ from bellcrank.program.trace import Scalar, compare, function, logical, logical_
 PARALLEL = 1e-8
 """Squared sine below which the product of two edges tells no direction."""
 
+SAME = 1e-6
+"""Difference of planes, over their size, that is rounding."""
+
 RIGHT = 2.0 / math.pi
 """One over a right angle [1/rad]."""
 
@@ -33,7 +36,7 @@ class Polygon:
 
     turns: The part of a right angle by which the outline turns at each corner; 0 at what is none, such as one that
     stands there twice so that all sides have as many. spans: Where edges touch, from their corners on [m]; None for all
-    along. beside: Corners of another side in the same plane, which touches what is over both; None for no such.
+    along. closed: Corners of polygons in the side that lie within the body and touch nothing.
     """
 
     normal: Vec
@@ -41,15 +44,20 @@ class Polygon:
     ways: tuple[Vec, ...]
     turns: tuple[Scalar, ...]
     spans: tuple[tuple[Scalar, Scalar], ...] | None = None
-    beside: tuple[Vec, ...] | None = None
+    closed: tuple[tuple[Vec, ...], ...] = ()
 
     def below(self, x: Vec) -> Vec:
         """The point of the plane of the side straight below a point."""
         return add(x, scale(dot(self.normal, sub(self.corners[0], x)), self.normal))
 
 
-def overlap(a: Polygon, b: Polygon, toward: Vec) -> list[Place]:
-    """The corners of the polygon in which two sides overlap, seen along a direction."""
+def overlap(
+    a: Polygon, b: Polygon, toward: Vec, before_a: Sequence[Polygon] = (), before_b: Sequence[Polygon] = ()
+) -> list[Place]:
+    """The corners of the polygon in which two sides overlap, seen along a direction.
+
+    before_a, before_b: Sides of other parts of both bodies; what is over one in the same plane touches there.
+    """
     e1, e2 = frame(toward)
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
     flat_b = [(dot(e1, x), dot(e2, x)) for x in b.corners]
@@ -58,7 +66,7 @@ def overlap(a: Polygon, b: Polygon, toward: Vec) -> list[Place]:
     same = _way(flat_a) * _way(flat_b)
     found: list[Place] = []
     number = len(a.corners)
-    free_a, free_b = _free(flat_a, b, e1, e2), _free(flat_b, a, e1, e2)
+    free_a, free_b = _free(flat_a, b, before_b, e1, e2), _free(flat_b, a, before_a, e1, e2)
     for k in range(number):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % number], toward, same, free_a[k])
     for k, x in enumerate(b.corners):
@@ -66,17 +74,24 @@ def overlap(a: Polygon, b: Polygon, toward: Vec) -> list[Place]:
     return found
 
 
-def _free(points: Sequence[Flat], side: Polygon, e1: Vec, e2: Vec) -> list[Scalar]:
-    """Of points over a side, whether they are not over the one beside it as well."""
-    if side.beside is None:
-        return [True] * len(points)
-    rooms = _inside(points, [(dot(e1, x), dot(e2, x)) for x in side.beside])
-    found: list[Scalar] = []
-    for room in rooms:
-        # Where there is none all its corners are one.
-        some = compare("lt", 0.0, reduce(lambda x, y: x + y, room))
-        found.append(logical_not(logical("and", some, _all_inside(room))))
+def _free(points: Sequence[Flat], side: Polygon, before: Sequence[Polygon], e1: Vec, e2: Vec) -> list[Scalar]:
+    """Of points over a side, whether they touch there: it lies within the body nowhere, and no other one has them."""
+    found: list[Scalar] = [True] * len(points)
+    taken: list[tuple[tuple[Vec, ...], Scalar]] = [(corners, True) for corners in side.closed]
+    taken += [(other.corners, _same_plane(other, side)) for other in before]
+    for corners, condition in taken:
+        for k, room in enumerate(_inside(points, [(dot(e1, x), dot(e2, x)) for x in corners])):
+            # Where there is none all its corners are one.
+            some = logical("and", condition, compare("lt", 0.0, reduce(lambda x, y: x + y, room)))
+            found[k] = logical("and", found[k], logical_not(logical("and", some, _all_inside(room))))
     return found
+
+
+def _same_plane(one: Polygon, other: Polygon) -> Scalar:
+    off = dot(other.normal, sub(one.corners[0], other.corners[0]))
+    wide = sub(other.corners[1], other.corners[0])
+    level = compare("lt", off * off, SAME * SAME * dot(wide, wide))
+    return logical("and", level, compare("lt", 1.0 - SAME, dot(one.normal, other.normal)))
 
 
 Flat = tuple[Scalar, Scalar]

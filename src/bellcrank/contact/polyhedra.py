@@ -49,15 +49,15 @@ class Face:
     """A flat side of a part: outward unit normal, corners (number, 3) [m] against the clock seen from outside.
 
     turns: The part of a right angle by which the outline turns at each corner; 0 at what is no corner of the body.
-    spans: Where each edge, from its corner on, is one of the body that sticks out (number, 2) [m]. beside: Corners of
-    a side of an earlier part in the same plane, which touches what is over both; none where there is no such.
+    spans: Where each edge, from its corner on, is one of the body that sticks out (number, 2) [m]. closed: Corners of
+    what of it lies within the body.
     """
 
     normal: Floats
     corners: Floats
     turns: Floats
     spans: Floats
-    beside: Floats
+    closed: tuple[Floats, ...] = ()
 
     @staticmethod
     def whole(normal: Floats, corners: Floats) -> Face:
@@ -66,12 +66,12 @@ class Face:
         way = _ways(corners)
         cosine = np.einsum("ij,ij->i", np.roll(way, 1, axis=0), way)
         turns = RIGHT * np.arccos(np.clip(cosine, -1.0, 1.0))
-        return Face(normal, corners, turns, np.tile([-WIDEST, WIDEST], (number, 1)), np.zeros((0, 3)))
+        return Face(normal, corners, turns, np.tile([-WIDEST, WIDEST], (number, 1)))
 
     @property
     def plain(self) -> bool:
         """Whether all of it is there."""
-        return bool(len(self.beside) == 0 and (self.turns > 0.0).all() and (self.spans[:, 1] >= WIDEST).all())
+        return bool(len(self.closed) == 0 and (self.turns > 0.0).all() and (self.spans[:, 1] >= WIDEST).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Part:
 
     @cached_property
     def rows(self) -> list[tuple[float, ...]]:
-        """For each side normal, corners, ways, turns, spans and the side beside it, of as many corners all."""
+        """For each side normal, corners, ways, turns, spans and what of it is closed, of as many corners all."""
         return [self._row(face) for face in self.faces]
 
     def _row(self, face: Face) -> tuple[float, ...]:
@@ -110,16 +110,19 @@ class Part:
         row = [face.normal, corners.ravel(), ways.ravel(), turns]
         if not self.plain:
             spans = np.concatenate([face.spans[:-1], np.zeros((spare, 2)), face.spans[-1:]])
-            # A point far away is no side.
-            beside = face.beside if len(face.beside) else np.tile(WIDEST, (1, 3))
-            more = np.tile(beside[-1], (self.beside - len(beside), 1))
-            row += [spans.ravel(), np.concatenate([beside, more]).ravel()]
+            row.append(spans.ravel())
+            number, most = self.closed
+            for k in range(number):
+                # A polygon without size is none.
+                own = face.closed[k] if k < len(face.closed) else face.corners[:1]
+                row.append(np.concatenate([own, np.tile(own[-1], (most - len(own), 1))]).ravel())
         return tuple(float(x) for x in np.concatenate(row))
 
     @cached_property
-    def beside(self) -> int:
-        """Corners of sides of earlier parts at most."""
-        return max(1, *(len(face.beside) for face in self.faces))
+    def closed(self) -> tuple[int, int]:
+        """How many polygons of a side are closed at most, and how many corners they have."""
+        number = max(len(face.closed) for face in self.faces)
+        return number, max((len(one) for face in self.faces for one in face.closed), default=0)
 
     def facing(self, R: Mat | None, origin: Vec, toward: Vec, shrink: float) -> Polygon:
         """The side that faces a direction; R, origin: Of the frame of the body, None for the common one.
@@ -153,8 +156,9 @@ class Part:
         if self.plain:
             return Polygon(turned(row[0:3]), points(3, n), ways, turns)
         spans = tuple((row[behind + 2 * k], row[behind + 2 * k + 1]) for k in range(n))
-        beside = points(behind + 2 * n, self.beside)
-        return Polygon(turned(row[0:3]), points(3, n), ways, turns, spans, beside)
+        number, most = self.closed
+        closed = tuple(points(behind + 2 * n + 3 * most * k, most) for k in range(number))
+        return Polygon(turned(row[0:3]), points(3, n), ways, turns, spans, closed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,12 +204,16 @@ def places(a: Polyhedron, b: Polyhedron, R: Mat, c: Vec) -> list[Place]:
     """All places of two polyhedra; b has rotation R and origin c seen from a."""
     found: list[Place] = []
     size = a.bounding_radius() + b.bounding_radius()
+    of_a: list[list[Polygon]] = [[] for _ in b.parts]
     for one in a.parts:
-        for two in b.parts:
+        of_b: list[Polygon] = []
+        for k, two in enumerate(b.parts):
             toward = least_overlap(one, two, R, c, RATHER_SIDES * size)
             side_a = one.facing(None, (0.0, 0.0, 0.0), toward, NARROWER)
             side_b = two.facing(R, c, neg(toward), 0.0)
-            own = overlap(side_a, side_b, toward)
+            own = overlap(side_a, side_b, toward, of_a[k], of_b)
+            of_a[k].append(side_a)
+            of_b.append(side_b)
             away = _hidden_apart(one, two, R, c)
             if away is not None:
                 near = logical_not(compare("lt", 0.0, away))

@@ -85,8 +85,13 @@ def _cylinder(mesh: Creases, outline: Outline | None) -> Standing | None:
 
 def _polyhedron(mesh: Creases) -> Standing | None:
     faces = flat_sides(mesh)
-    if faces is None or not _convex(mesh):
+    if faces is None:
         return None
+    if not _convex(mesh):
+        from bellcrank.contact.covers import covered
+
+        parts = covered(mesh)
+        return None if parts is None else Standing(Polyhedron(parts), np.eye(3), np.zeros(3))
     box = _box(faces)
     if box is not None:
         return box
