@@ -132,7 +132,7 @@ class Side(Polygon):
             sub(add(middle, u), v),
         )
         e, f = vec(one[0:3]), vec(two[0:3])
-        return Side(normal, corners, (neg(e), neg(f), e, f), (1.0,) * 4, edges=(e, f))
+        return Side(normal, corners, (neg(e), neg(f), e, f), (1.0,) * 4, (f, neg(e), neg(f), e), edges=(e, f))
 
 
 __all__ = ["PLACES", "Side", "places"]

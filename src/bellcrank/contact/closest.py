@@ -33,6 +33,7 @@ from bellcrank.contact.source import Around, Source
 from bellcrank.contact.spots import PairSpot
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import (
+    ZERO,
     Mat,
     Vec,
     add,
@@ -59,7 +60,7 @@ class Closest:
     residual: How far point_b misses the normal through point_a [m]: zero when converged.
     held: What a contact that lasts keeps at zero [m]: the distance, also where the place is not there.
     weight: The part of the stiffness with which the pair presses.
-    twist: Couple along the normal on b over elastic energy.
+    twist: Couple on b over elastic energy.
     room: Positive where the place is there; None where it always is.
     """
 
@@ -70,7 +71,7 @@ class Closest:
     residual: Scalar
     held: Scalar
     weight: Scalar = 1.0
-    twist: Scalar = 0.0
+    twist: Vec = ZERO
     room: Scalar | None = None
 
 
@@ -149,7 +150,7 @@ def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b:
         0.0,
         apart,
         place.weight,
-        place.twist,
+        times(R_a, place.twist),
         place.room,
     )
 

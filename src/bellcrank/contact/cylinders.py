@@ -10,7 +10,7 @@ its lowest line. Each is there only while the other shape is below it. These and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bellcrank.contact.along_lines import Core, over_box
 from bellcrank.contact.box_box import Side
@@ -19,7 +19,7 @@ from bellcrank.contact.convex_search import ITERATIONS, ConvexPair
 from bellcrank.contact.places import Place, in_turn, there
 from bellcrank.contact.shapes import TINY, Box, Capsule, Cylinder, Sphere
 from bellcrank.contact.steps import chosen, unit
-from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
+from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
@@ -197,7 +197,7 @@ def _closest(a: Box | Cylinder, b: Cylinder | Capsule, R: Mat, c: Vec) -> Place:
 
 def _only(condition: Scalar, places: Sequence[Place]) -> list[Place]:
     """Places that are there only where a condition holds."""
-    return [Place.of([*p.numbers[:9], where(condition, p.room, -1.0), p.weight, p.twist]) for p in places]
+    return [place.only(condition) for place in places]
 
 
 def _either(condition: Scalar, these: Sequence[Place], those: Sequence[Place]) -> list[Place]:
@@ -298,7 +298,7 @@ def _along(a: _Barrel, b: _Barrel, n: Vec) -> list[Place]:
         t = two.half_length * where(compare("lt", two.axis[2], 0.0), -side, side)
         from_b = _point_beside(b.lowest(two.at(t), n), a)
         numbers = chosen(of_a, from_a.numbers, from_b.turned.numbers)
-        found.append(Place.of([*numbers[:9], there(compare("lt", low, high)), 1.0, 0.0]))
+        found.append(replace(Place.of(numbers), room=there(compare("lt", low, high)), weight=1.0, twist=ZERO))
     return found
 
 

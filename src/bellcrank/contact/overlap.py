@@ -16,7 +16,7 @@ from functools import reduce
 from bellcrank.contact.places import Place, there
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen, frame
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, neg, scale, sub, vec
+from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import atan2, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
@@ -25,6 +25,9 @@ PARALLEL = 1e-8
 
 SAME = 1e-6
 """Difference of planes, over their size, that is rounding."""
+
+SHARP = 1e-9
+"""1 less the cosine of an angle within which a direction is that of a side."""
 
 RIGHT = 2.0 / math.pi
 """One over a right angle [1/rad]."""
@@ -35,7 +38,9 @@ class Polygon:
     """A flat convex side: outward normal, its corners in order around, and the unit ways from each to the next.
 
     turns: The part of a right angle by which the outline turns at each corner; 0 at what is none, such as one that
-    stands there twice so that all sides have as many. spans: Where edges touch, from their corners on [m]; None for all
+    stands there twice so that all sides have as many. beyond: The outward normals of the sides that meet this one at
+    its edges. cones: For each corner the outward normals of all sides there and by how much their outlines turn; None
+    where these are alike. spans: Where edges touch, from their corners on [m]; None for all
     along. closed: Corners of polygons in the side that lie within the body and touch nothing.
     """
 
@@ -43,6 +48,8 @@ class Polygon:
     corners: tuple[Vec, ...]
     ways: tuple[Vec, ...]
     turns: tuple[Scalar, ...]
+    beyond: tuple[Vec, ...]
+    cones: tuple[tuple[tuple[Vec, Scalar], ...], ...] | None = None
     spans: tuple[tuple[Scalar, Scalar], ...] | None = None
     closed: tuple[tuple[Vec, ...], ...] = ()
 
@@ -70,7 +77,8 @@ def overlap(
     for k in range(number):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % number], toward, same, free_a[k])
     for k, x in enumerate(b.corners):
-        found.append(Place(a.normal, a.below(x), x, _is_there(b, k, of_b[k], free_b[k]), b.turns[k]))
+        weight = _turning(b, k, a.normal, neg(a.normal))
+        found.append(Place(a.normal, a.below(x), x, _is_there(b, k, of_b[k], free_b[k]), *weight))
     return found
 
 
@@ -134,11 +142,12 @@ def _along_edge(
     Its end at the next corner is the beginning of the next edge.
     """
     lines: list[tuple[Scalar, ...]] = [
-        (*corner, *scale(same, way)) for corner, way in zip(b.corners, b.ways, strict=True)
+        (*corner, *scale(same, way), *beyond)
+        for corner, way, beyond in zip(b.corners, b.ways, b.beyond, strict=True)
     ]
     if b.spans is not None:
         lines = [(*line, *span) for line, span in zip(lines, b.spans, strict=True)]
-    on = None if a.spans is None else a.spans[k]
+    edge = _Edge(a.corners[k], a.ways[k], a.normal, a.beyond[k], None if a.spans is None else a.spans[k])
     enter: tuple[Scalar, ...] = (0.0, *lines[0])
     leave: tuple[Scalar, ...] = (1.0, *lines[0])
     misses: Scalar = False
@@ -153,20 +162,40 @@ def _along_edge(
         leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *lines[j]), leave)
     over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
     corner = a.corners[k]
-    on_side = Place(neg(b.normal), corner, b.below(corner), _is_there(a, k, here, free), a.turns[k])
+    n = neg(b.normal)
+    on_side = Place(n, corner, b.below(corner), _is_there(a, k, here, free), *_turning(a, k, n, n))
     leaves = logical("and", over, compare("lt", leave[0], 1.0))
-    first = _crossing(corner, a.ways[k], on, enter, toward, same, over)
-    last = _crossing(corner, a.ways[k], on, leave, toward, same, leaves)
+    first = _crossing(edge, enter, b.normal, toward, same, over)
+    last = _crossing(edge, leave, b.normal, toward, same, leaves)
     inside = _all_inside(here)
     return [Place.of(list(chosen(inside, on_side.numbers, first.numbers))), last]
 
 
+@dataclass(frozen=True, eq=False)
+class _Edge:
+    """From x along the unit vector u, with the outward normals of the side it is looked at with and of the one beyond.
+
+    span: Where it touches [m]; None for all along.
+    """
+
+    x: Vec
+    u: Vec
+    side: Vec
+    beyond: Vec
+    span: tuple[Scalar, Scalar] | None
+
+
 def _crossing(
-    x: Vec, u: Vec, on: tuple[Scalar, Scalar] | None, line: Sequence[Scalar], toward: Vec, same: Scalar,
-    is_there: Scalar,
-) -> Place:  # fmt: skip
-    """Closest points of two lines: from x along u on a, and on b the one found at a crossing."""
-    y, v = vec(line[1:4]), vec(line[4:7])
+    edge: _Edge, line: Sequence[Scalar], normal_b: Vec, toward: Vec, same: Scalar, is_there: Scalar
+) -> Place:
+    """Closest points of an edge of a and the line of b that is found at a crossing.
+
+    Seen along the normal of a side, the outline turns at a crossing by the angle of both edges or by what is left of
+    half a turn, by the sides that are looked at. Between the normals of both sides of an edge one weight goes over into
+    the other, and an edge on an edge without sides in sight has the weight one.
+    """
+    x, u = edge.x, edge.u
+    y, v, beyond_b = vec(line[1:4]), vec(line[4:7]), vec(line[7:10])
     r, cosine = sub(y, x), dot(u, v)
     across = cross(u, v)
     sine2 = dot(across, across)
@@ -175,14 +204,66 @@ def _crossing(
     s, t = inverse * (along - cosine * along_b), inverse * (cosine * along - along_b)
     way = where(compare("lt", dot(across, toward), 0.0), -1.0, 1.0)
     seen = logical("and", is_there, compare("lt", PARALLEL, sine2))
-    if on is not None:
-        seen = logical("and", seen, _between(s, on))
-    if len(line) > 7:
-        seen = logical("and", seen, _between(same * t, (line[7], line[8])))
+    if edge.span is not None:
+        seen = logical("and", seen, _between(s, edge.span))
+    if len(line) > 10:
+        seen = logical("and", seen, _between(same * t, (line[10], line[11])))
     n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
     angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
+    lever = way * sqrt(inverse)
+
+    def turns(side: Vec) -> Vec:
+        """By how much n . side grows as b turns, where the side is one of a."""
+        flat = sub(side, scale(dot(side, n), n))
+        return scale(lever, cross(v, cross(flat, u)))
+
+    def turns_b(side: Vec) -> Vec:
+        """By how much -n . side grows as b turns with its side."""
+        return sub(cross(n, side), turns(side))
+
+    share_a, slope_a = _share(
+        (dot(n, edge.side), turns(edge.side)), (dot(n, edge.beyond), turns(edge.beyond))
+    )
+    share_b, slope_b = _share((-dot(n, normal_b), turns_b(normal_b)), (-dot(n, beyond_b), turns_b(beyond_b)))
+    part = share_a * share_b + (1.0 - share_a) * (1.0 - share_b)
+    slope = add(scale(2.0 * share_b - 1.0, slope_a), scale(2.0 * share_a - 1.0, slope_b))
+    weight = RIGHT * (angle * part + (math.pi - angle) * (1.0 - part))
     # The angle grows by u x v / |u x v| . w, where b turns at w against a.
-    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), RIGHT * angle, -RIGHT * way)
+    grows = add(scale((2.0 * part - 1.0) * way, n), scale(2.0 * angle - math.pi, slope))
+    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), weight, scale(-RIGHT, grows))
+
+
+Slope = tuple[Scalar, Vec]
+
+
+def _share(one: Slope, other: Slope) -> Slope:
+    """The share of one of two sides with these cosines to a direction, and its slope: 1 at its normal, level there."""
+    p, q = 1.0 - one[0], 1.0 - other[0]
+    whole = 1.0 / maximum(p + q, SHARP)
+    slope = scale(whole * whole, sub(scale(q, one[1]), scale(p, other[1])))
+    return whole * q, slope
+
+
+def _turning(side: Polygon, k: int, n: Vec, outward: Vec) -> tuple[Scalar, Vec]:
+    """By how much the outline turns at corner k of a side, seen along the normal n of a, and the couple on b for it.
+
+    outward: n away from the body of the side. The mean of all sides at the corner, each alone at its own normal.
+    """
+    if side.cones is None:
+        return side.turns[k], ZERO
+    total: Scalar = 0.0
+    value: Scalar = 0.0
+    rows: list[tuple[Scalar, Scalar, Vec]] = []
+    for normal, turn in side.cones[k]:
+        h = where(compare("lt", 0.0, turn), 1.0 / (SHARP + maximum(1.0 - dot(outward, normal), 0.0)), 0.0)
+        total, value = total + h, value + h * turn
+        rows.append((h, turn, cross(n, normal)))
+    inverse = 1.0 / maximum(total, TINY)
+    weight = inverse * value
+    grows = ZERO
+    for h, turn, slope in rows:
+        grows = add(grows, scale(inverse * h * h * (turn - weight), slope))
+    return weight, neg(grows)
 
 
 def _between(x: Scalar, span: tuple[Scalar, Scalar]) -> Scalar:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bellcrank.mechanics.vectors import Mat, Vec, add, dot, neg, sub, times, vec
+from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, dot, neg, sub, times, vec
 from bellcrank.program.functions import maximum, minimum, where
 from bellcrank.program.trace import Scalar, compare, logical, logical_not
 
-NUMBERS = 12
+NUMBERS = 14
 """Of one place in a program."""
 
 
@@ -25,7 +25,7 @@ class Place:
     normal: Unit vector from a to b. point_a, point_b: On both surfaces [m].
     room: Positive where the place is there.
     weight: The part of the stiffness with which it presses.
-    twist: Couple along the normal on b over elastic energy, with which the energy is kept while the weight turns.
+    twist: Couple on b over elastic energy, with which the energy is kept while the weight turns.
     """
 
     normal: Vec
@@ -33,17 +33,17 @@ class Place:
     point_b: Vec
     room: Scalar
     weight: Scalar = 1.0
-    twist: Scalar = 0.0
+    twist: Vec = ZERO
 
     @property
     def numbers(self) -> list[Scalar]:
         """All of it in a row."""
-        return [*self.normal, *self.point_a, *self.point_b, self.room, self.weight, self.twist]
+        return [*self.normal, *self.point_a, *self.point_b, self.room, self.weight, *self.twist]
 
     @staticmethod
     def of(x: Sequence[Scalar]) -> Place:
         """From such a row."""
-        return Place(vec(x[0:3]), vec(x[3:6]), vec(x[6:9]), *x[9:12])
+        return Place(vec(x[0:3]), vec(x[3:6]), vec(x[6:9]), x[9], x[10], vec(x[11:14]))
 
     @property
     def gap(self) -> Scalar:
@@ -53,12 +53,18 @@ class Place:
     @property
     def turned(self) -> Place:
         """Seen from b to a, still in the same frame."""
-        return replace(self, normal=neg(self.normal), point_a=self.point_b, point_b=self.point_a)
+        back = neg(self.twist) if self.twist is not ZERO else ZERO
+        return replace(self, normal=neg(self.normal), point_a=self.point_b, point_b=self.point_a, twist=back)
+
+    def only(self, condition: Scalar) -> Place:
+        """The same, there only where a condition holds."""
+        return replace(self, room=where(condition, self.room, -1.0))
 
     def moved(self, R: Mat, c: Vec) -> Place:
         """In a frame in which the one it is in has rotation R and origin c."""
         one, other = (add(c, times(R, x)) for x in (self.point_a, self.point_b))
-        return replace(self, normal=times(R, self.normal), point_a=one, point_b=other)
+        turned = times(R, self.twist) if self.twist is not ZERO else ZERO
+        return replace(self, normal=times(R, self.normal), point_a=one, point_b=other, twist=turned)
 
 
 def there(condition: Scalar) -> Scalar:

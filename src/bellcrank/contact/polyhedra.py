@@ -40,6 +40,8 @@ Floats = NDArray[np.float64]
 
 MOST = 48
 """Places of a pair: each is a contact."""
+TOGETHER = 1e-5
+"""Distance of corners over the size of a side, and difference of turns, below which they are the same."""
 WIDEST = 1e30
 """Ends of the stretch of an edge that is there all along [m]."""
 
@@ -98,7 +100,8 @@ class Part:
 
     @cached_property
     def rows(self) -> list[tuple[float, ...]]:
-        """For each side normal, corners, ways, turns, spans and what of it is closed, of as many corners all."""
+        """For each side normal, corners, ways, the normals beyond its edges, turns, where they are not alike the cones,
+        and where not all of it is there spans and what is closed; of as many corners all."""
         return [self._row(face) for face in self.faces]
 
     def _row(self, face: Face) -> tuple[float, ...]:
@@ -107,7 +110,13 @@ class Part:
         corners = np.concatenate([face.corners, np.tile(last, (spare, 1))])
         ways = np.concatenate([_ways(face.corners)[:-1], np.zeros((spare, 3)), _ways(face.corners)[-1:]])
         turns = np.concatenate([face.turns, np.zeros(spare)])
-        row = [face.normal, corners.ravel(), ways.ravel(), turns]
+        beyond = [self._beyond(face, k) for k in range(len(face.corners))]
+        beyond = [*beyond[:-1], *([face.normal] * spare), beyond[-1]]
+        row = [face.normal, corners.ravel(), ways.ravel(), np.concatenate(beyond), turns]
+        if not self.alike:
+            for x in corners:
+                cone = [np.append(normal, turn) for normal, turn in self._cone(x)]
+                row += cone + [np.zeros(4)] * (self.valence - len(cone))
         if not self.plain:
             spans = np.concatenate([face.spans[:-1], np.zeros((spare, 2)), face.spans[-1:]])
             row.append(spans.ravel())
@@ -117,6 +126,39 @@ class Part:
                 own = face.closed[k] if k < len(face.closed) else face.corners[:1]
                 row.append(np.concatenate([own, np.tile(own[-1], (most - len(own), 1))]).ravel())
         return tuple(float(x) for x in np.concatenate(row))
+
+    def _beyond(self, face: Face, k: int) -> Floats:
+        """The normal of the side on the other side of edge k, as far as it is told: else that of the side itself."""
+        one, two = face.corners[k], face.corners[(k + 1) % len(face.corners)]
+        for normal, points in [(other.normal, other.corners) for other in self.faces if other is not face]:
+            if _holds(points, one) and _holds(points, two):
+                return normal
+        for row in self.hidden:
+            if max(abs(float(row[:3] @ x) - float(row[3])) for x in (one, two)) <= TOGETHER * _size(
+                self.points
+            ):
+                return np.asarray(row[:3])
+        return face.normal
+
+    def _cone(self, x: Floats) -> list[tuple[Floats, float]]:
+        """Normals of the sides that meet at a corner, and by how much their outlines turn there, where they do."""
+        found = []
+        for face in self.faces:
+            k = int(np.argmin(np.linalg.norm(face.corners - x, axis=1)))
+            if _holds(face.corners, x) and face.turns[k] > 0.0:
+                found.append((face.normal, float(face.turns[k])))
+        return found
+
+    @cached_property
+    def valence(self) -> int:
+        """Sides at a corner at most."""
+        return max(1, *(len(self._cone(x)) for x in self.points))
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether the outlines of all sides turn alike at each corner."""
+        cones = [[turn for _, turn in self._cone(x)] for x in self.points]
+        return all(max(cone) - min(cone) < TOGETHER for cone in cones if cone)
 
     @cached_property
     def closed(self) -> tuple[int, int]:
@@ -151,14 +193,23 @@ class Part:
             return tuple(add(origin, turned(row[begin + 3 * k : begin + 3 * k + 3])) for k in range(number))
 
         ways = tuple(turned(row[3 + 3 * n + 3 * k : 6 + 3 * n + 3 * k]) for k in range(n))
-        behind = 3 + 7 * n
+        beyond = tuple(turned(row[3 + 6 * n + 3 * k : 6 + 6 * n + 3 * k]) for k in range(n))
+        behind = 3 + 10 * n
         turns = tuple(row[behind - n : behind])
+        cones = None
+        if not self.alike:
+            wide = 4 * self.valence
+            cones = tuple(
+                tuple((turned(row[m : m + 3]), row[m + 3]) for m in range(begin, begin + wide, 4))
+                for begin in range(behind, behind + wide * n, wide)
+            )
+            behind += wide * n
         if self.plain:
-            return Polygon(turned(row[0:3]), points(3, n), ways, turns)
+            return Polygon(turned(row[0:3]), points(3, n), ways, turns, beyond, cones)
         spans = tuple((row[behind + 2 * k], row[behind + 2 * k + 1]) for k in range(n))
         number, most = self.closed
         closed = tuple(points(behind + 2 * n + 3 * most * k, most) for k in range(number))
-        return Polygon(turned(row[0:3]), points(3, n), ways, turns, spans, closed)
+        return Polygon(turned(row[0:3]), points(3, n), ways, turns, beyond, cones, spans, closed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,14 +268,9 @@ def places(a: Polyhedron, b: Polyhedron, R: Mat, c: Vec) -> list[Place]:
             away = _hidden_apart(one, two, R, c)
             if away is not None:
                 near = logical_not(compare("lt", 0.0, away))
-                own = [_only(near, place) for place in own]
+                own = [place.only(near) for place in own]
             found += own
     return found
-
-
-def _only(condition: Scalar, place: Place) -> Place:
-    """A place that is there only where a condition holds."""
-    return Place.of([*place.numbers[:9], where(condition, place.room, -1.0), place.weight, place.twist])
 
 
 def least_overlap(a: Part, b: Part, R: Mat, c: Vec, rather: Scalar) -> Vec:
@@ -289,6 +335,15 @@ def _reach(points: Floats, n: Vec, more: Scalar) -> tuple[Scalar, Scalar]:
     """The least and the largest of n . x over points, and something more."""
     all_of = [dot(n, vec(x)) for x in points.tolist()]
     return reduce(minimum, all_of) + more, reduce(maximum, all_of) + more
+
+
+def _size(points: Floats) -> float:
+    return float(np.ptp(points, axis=0).max())
+
+
+def _holds(corners: Floats, x: Floats) -> bool:
+    """Whether a point is one of the corners."""
+    return bool(np.linalg.norm(corners - x, axis=1).min() <= TOGETHER * _size(corners))
 
 
 def _ways(corners: Floats) -> Floats:

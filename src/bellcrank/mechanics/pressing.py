@@ -177,9 +177,9 @@ class Pressing:
     @cached_property
     def moment(self) -> Vec:
         """On b besides the force at the point [N m]: keeps the energy where the weight of a place turns."""
-        if not isinstance(self.closest.twist, Expr):
+        if not any(isinstance(x, Expr) for x in self.closest.twist):
             return ZERO
-        return scale(self._elastic * self.closest.twist, self.closest.normal)
+        return scale(self._elastic, self.closest.twist)
 
     @property
     def working(self) -> Scalar:
