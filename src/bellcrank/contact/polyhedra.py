@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.box_box import NARROWER, RATHER_SIDES
+from bellcrank.contact.box_box import RATHER_SIDES
 from bellcrank.contact.overlap import PARALLEL, RIGHT, Polygon, overlap
 from bellcrank.contact.places import Place
 from bellcrank.contact.shapes import Box, Shape, Support
@@ -40,6 +40,10 @@ Floats = NDArray[np.float64]
 
 MOST = 48
 """Places of a pair: each is a contact."""
+NARROWER = 1e-10
+"""Part by which one side is taken smaller: the edges of equal sides on each other then do not coincide."""
+FARTHER = 1e6
+"""How much more it counts that a side holds the farthest corners than where it faces, over the size of the part."""
 TOGETHER = 1e-5
 """Distance of corners over the size of a side, and difference of turns, below which they are the same."""
 WIDEST = 1e30
@@ -169,17 +173,19 @@ class Part:
     def facing(self, R: Mat | None, origin: Vec, toward: Vec, shrink: float) -> Polygon:
         """The side that faces a direction; R, origin: Of the frame of the body, None for the common one.
 
-        shrink: Part of its size that is taken off around its middle.
+        Of the sides that hold the farthest corner, and the farthest edge from there, the one whose normal is nearest;
+        elsewhere one may be nearer, as the hip of a long roof. shrink: Part of its size that is taken off around its
+        middle.
         """
         seen = toward if R is None else transposed_times(R, toward)
+        far = FARTHER / _size(self.points)
         best: tuple[Scalar, ...] = ()
         for face, row in zip(self.faces, self.rows, strict=True):
             middle = face.corners.mean(axis=0)
             n = self.corners
             inner = middle + (1.0 - shrink) * (np.array(row[3 : 3 + 3 * n]).reshape(-1, 3) - middle)
-            trial = (
-                dot(vec(row[0:3]), seen), *row[0:3], *(float(x) for x in inner.ravel()), *row[3 + 3 * n :]
-            )  # fmt: skip
+            rank = dot(vec(row[0:3]), seen) + far * _two_farthest(face.corners, seen)
+            trial = (rank, *row[0:3], *(float(x) for x in inner.ravel()), *row[3 + 3 * n :])
             best = chosen(compare("lt", best[0], trial[0]), trial, best) if best else trial
         return self._polygon(best[1:], R, origin)
 
@@ -335,6 +341,16 @@ def _reach(points: Floats, n: Vec, more: Scalar) -> tuple[Scalar, Scalar]:
     """The least and the largest of n . x over points, and something more."""
     all_of = [dot(n, vec(x)) for x in points.tolist()]
     return reduce(minimum, all_of) + more, reduce(maximum, all_of) + more
+
+
+def _two_farthest(corners: Floats, n: Vec) -> Scalar:
+    """Of n . x over corners the two largest together."""
+    heights = [dot(n, vec(x)) for x in corners.tolist()]
+    first, second = maximum(heights[0], heights[1]), minimum(heights[0], heights[1])
+    for x in heights[2:]:
+        second = maximum(second, minimum(first, x))
+        first = maximum(first, x)
+    return first + second
 
 
 def _size(points: Floats) -> float:
