@@ -5,7 +5,7 @@ long as their union is convex: their volumes are then that of its hull. The part
 corner finds both sides that it touches go on behind the corner.
 
 Of the sides of a part that is there which is a side of the body; edges and corners where two of its sides meet that
-stick out. Each is there once.
+stick out.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _unions(cells: list[Floats], body: _Body) -> list[Floats] | None:
 
 def _parts(unions: list[Floats], body: _Body) -> tuple[Part, ...] | None:
     """The parts with what of their sides, edges and corners is there; None where something would be missing."""
-    given, claims = dict[int, list[Face]](), _Claims(body)
+    claims = _Claims(body)
     found = list[Part]()
     for k, points in enumerate(unions):
         hidden, faces, ways = list[Floats](), list[Face](), list[Floats]()
@@ -206,7 +206,6 @@ def _parts(unions: list[Floats], body: _Body) -> tuple[Part, ...] | None:
             if face is None or closed is None:
                 return None
             faces.append(replace(face, closed=closed))
-        given[k] = faces
         if not faces:
             return None
         found.append(Part(points, tuple(faces), _each_once(ways), np.array(hidden).reshape(-1, 4)))
@@ -232,7 +231,7 @@ def _each_once(ways: list[Floats]) -> Floats:
 
 
 class _Claims:
-    """Which edges and corners of a body are given to which part."""
+    """Which edges and corners of a body its parts have."""
 
     def __init__(self, body: _Body) -> None:
         self.body = body
@@ -254,22 +253,18 @@ class _Claims:
             all_of.append(own)
             if own:
                 ways.append((end - start) / np.linalg.norm(end - start))
-            left = own
-            for other, p, q in self.taken:
-                if _same(plane, other, level, self.body.size):
-                    left = _without(left, _along(p, q, start, end, level), level)
-            if len(left) > 1:
+            if len(own) > 1:
                 return None
-            spans[k] = left[0] if left else (1.0, 0.0)
-            if left:
+            spans[k] = own[0] if own else (1.0, 0.0)
+            if own:
                 way = (end - start) / np.linalg.norm(end - start)
-                self.taken.append((plane, start + left[0][0] * way, start + left[0][1] * way))
+                self.taken.append((plane, start + own[0][0] * way, start + own[0][1] * way))
         turns = np.zeros(number)
         for k in range(number):
             before, length = all_of[k - 1], float(np.linalg.norm(corners[k] - corners[k - 1]))
             reaches = any(high >= length - level for _, high in before)
             begins = any(low <= level for low, _ in all_of[k])
-            if reaches and begins and not self._has(plane, corners[k]):
+            if reaches and begins:
                 turns[k] = whole.turns[k]
                 self.corners.append((plane, corners[k]))
         lengths = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
@@ -320,7 +315,7 @@ class _Claims:
         return tuple(found)
 
     def complete(self) -> bool:
-        """Whether every edge that sticks out, and every corner between two of them, is given to a part."""
+        """Whether a part has every edge that sticks out, and every corner between two of them."""
         level, size = self.body.level, self.body.size
         for plane, edges in self.edges:
             for p, q in edges:

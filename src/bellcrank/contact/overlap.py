@@ -23,9 +23,6 @@ from bellcrank.program.trace import Scalar, compare, function, logical, logical_
 PARALLEL = 1e-8
 """Squared sine below which the product of two edges tells no direction."""
 
-SAME = 1e-6
-"""Difference of planes, over their size, that is rounding."""
-
 SHARP = 1e-9
 """1 less the cosine of an angle within which a direction is that of a side."""
 
@@ -58,13 +55,8 @@ class Polygon:
         return add(x, scale(dot(self.normal, sub(self.corners[0], x)), self.normal))
 
 
-def overlap(
-    a: Polygon, b: Polygon, toward: Vec, before_a: Sequence[Polygon] = (), before_b: Sequence[Polygon] = ()
-) -> list[Place]:
-    """The corners of the polygon in which two sides overlap, seen along a direction.
-
-    before_a, before_b: Sides of other parts of both bodies; what is over one in the same plane touches there.
-    """
+def overlap(a: Polygon, b: Polygon, toward: Vec) -> list[Place]:
+    """The corners of the polygon in which two sides overlap, seen along a direction."""
     e1, e2 = frame(toward)
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
     flat_b = [(dot(e1, x), dot(e2, x)) for x in b.corners]
@@ -73,7 +65,7 @@ def overlap(
     same = _way(flat_a) * _way(flat_b)
     found: list[Place] = []
     number = len(a.corners)
-    free_a, free_b = _free(flat_a, b, before_b, e1, e2), _free(flat_b, a, before_a, e1, e2)
+    free_a, free_b = _free(flat_a, b, e1, e2), _free(flat_b, a, e1, e2)
     for k in range(number):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % number], toward, same, free_a[k])
     for k, x in enumerate(b.corners):
@@ -82,24 +74,15 @@ def overlap(
     return found
 
 
-def _free(points: Sequence[Flat], side: Polygon, before: Sequence[Polygon], e1: Vec, e2: Vec) -> list[Scalar]:
-    """Of points over a side, whether they touch there: it lies within the body nowhere, and no other one has them."""
+def _free(points: Sequence[Flat], side: Polygon, e1: Vec, e2: Vec) -> list[Scalar]:
+    """Of points over a side, whether it does not lie within the body there."""
     found: list[Scalar] = [True] * len(points)
-    taken: list[tuple[tuple[Vec, ...], Scalar]] = [(corners, True) for corners in side.closed]
-    taken += [(other.corners, _same_plane(other, side)) for other in before]
-    for corners, condition in taken:
+    for corners in side.closed:
         for k, room in enumerate(_inside(points, [(dot(e1, x), dot(e2, x)) for x in corners])):
             # Where there is none all its corners are one.
-            some = logical("and", condition, compare("lt", 0.0, reduce(lambda x, y: x + y, room)))
+            some = compare("lt", 0.0, reduce(lambda x, y: x + y, room))
             found[k] = logical("and", found[k], logical_not(logical("and", some, _all_inside(room))))
     return found
-
-
-def _same_plane(one: Polygon, other: Polygon) -> Scalar:
-    off = dot(other.normal, sub(one.corners[0], other.corners[0]))
-    wide = sub(other.corners[1], other.corners[0])
-    level = compare("lt", off * off, SAME * SAME * dot(wide, wide))
-    return logical("and", level, compare("lt", 1.0 - SAME, dot(one.normal, other.normal)))
 
 
 Flat = tuple[Scalar, Scalar]

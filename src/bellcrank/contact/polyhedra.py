@@ -29,12 +29,13 @@ from bellcrank.mechanics.vectors import (
     dot,
     neg,
     scale,
+    sub,
     times,
     transposed_times,
     vec,
 )
 from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import Scalar, compare, logical_not
+from bellcrank.program.trace import Scalar, compare, logical, logical_not
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +45,10 @@ NARROWER = 1e-10
 """Part by which one side is taken smaller: the edges of equal sides on each other then do not coincide."""
 FARTHER = 1e6
 """How much more it counts that a side holds the farthest corners than where it faces, over the size of the part."""
+SAME = 1e-8
+"""Distance of places found with two parts that are one, over the size of the pair."""
+ALIKE = 1.0 - 1e-9
+"""The cosine of their normals at least."""
 TOGETHER = 1e-5
 """Distance of corners over the size of a side, and difference of turns, below which they are the same."""
 WIDEST = 1e30
@@ -261,22 +266,31 @@ def places(a: Polyhedron, b: Polyhedron, R: Mat, c: Vec) -> list[Place]:
     """All places of two polyhedra; b has rotation R and origin c seen from a."""
     found: list[Place] = []
     size = a.bounding_radius() + b.bounding_radius()
-    of_a: list[list[Polygon]] = [[] for _ in b.parts]
     for one in a.parts:
-        of_b: list[Polygon] = []
-        for k, two in enumerate(b.parts):
+        for two in b.parts:
             toward = least_overlap(one, two, R, c, RATHER_SIDES * size)
             side_a = one.facing(None, (0.0, 0.0, 0.0), toward, NARROWER)
             side_b = two.facing(R, c, neg(toward), 0.0)
-            own = overlap(side_a, side_b, toward, of_a[k], of_b)
-            of_a[k].append(side_a)
-            of_b.append(side_b)
+            own = overlap(side_a, side_b, toward)
             away = _hidden_apart(one, two, R, c)
             if away is not None:
                 near = logical_not(compare("lt", 0.0, away))
                 own = [place.only(near) for place in own]
-            found += own
+            # What lies on several parts is found with each of them.
+            found += [place.only(_new(place, found, SAME * size)) for place in own] if found else own
     return found
+
+
+def _new(place: Place, found: Sequence[Place], near: Scalar) -> Scalar:
+    """Whether a place is none of those that are found."""
+    result: Scalar = True
+    for other in found:
+        d, e = sub(place.point_a, other.point_a), sub(place.point_b, other.point_b)
+        off = dot(d, d) + dot(e, e)
+        same = logical("and", compare("lt", 0.0, other.room), compare("lt", off, near * near))
+        same = logical("and", same, compare("lt", ALIKE, dot(place.normal, other.normal)))
+        result = logical("and", result, logical_not(same))
+    return result
 
 
 def least_overlap(a: Part, b: Part, R: Mat, c: Vec, rather: Scalar) -> Vec:

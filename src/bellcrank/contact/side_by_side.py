@@ -107,9 +107,13 @@ def lie_on_each_other(a: Shape, b: Shape) -> bool:
     return count(a, b) > 0
 
 
-def rolls(a: Shape, b: Shape) -> bool:
-    """Whether one of two shapes that lie on each other is round where it does, and not at its ends alone."""
-    return any(isinstance(met.shape, Cylinder) for met in _met(a, b))
+def strikes(a: Shape, b: Shape) -> bool:
+    """Whether rigid contacts follow the places of two shapes.
+
+    The lowest place of a rim that stands level turns with any speed, and no constraint follows it; of polyhedra as
+    many places come and go at a time as let impacts go on for long.
+    """
+    return not any(isinstance(met.shape, Cylinder | Polyhedron) for met in _met(a, b))
 
 
 def places(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
@@ -144,4 +148,4 @@ def _between(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
     return [place.turned.moved(R, c) for place in form.places(b, a, transpose(R), back)]
 
 
-__all__ = ["count", "lie_on_each_other", "places", "rolls"]
+__all__ = ["count", "lie_on_each_other", "places", "strikes"]
