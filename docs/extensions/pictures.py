@@ -159,6 +159,12 @@ def _gears(module: dict[str, Any]) -> Any:
     return curves(1e3 * run.time, lines, "time [ms]", "force on a tooth [N]")
 
 
+def _geneva(module: dict[str, Any]) -> Any:
+    run = module["geneva_drive"]().simulate(0.5, output=1001)
+    lines = {"crank": np.degrees(run["drive.angle"]), "star": -np.degrees(run["axle.angle"])}
+    return curves(run.time, lines, "time [s]", "angle [degrees]")
+
+
 def _link(module: dict[str, Any]) -> Any:
     strikes = [module["with_all_elements"](), module["in_a_mechanism"](12)]
     return lambda path: module["draw"](strikes, path)
@@ -193,6 +199,7 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "four_bar_full_turn": _four_bar,
     "full_car_bump": _car,
     "gear_pair": _gears,
+    "geneva_drive": _geneva,
     "impacts": _impacts,
     "impacts_of_paper_a": _paper_a,
     "parameter_sweep": _sweep,

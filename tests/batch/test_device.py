@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,12 @@ from bellcrank.batch import device as on_device
 from bellcrank.batch import simulate_many
 from bellcrank.errors import ModelError
 from bellcrank.mechanism import analyse
+from bellcrank.model import System
+from bellcrank.program import cuda
+from bellcrank.program.gpu import integrate_adaptive
+from bellcrank.run import Run
+from bellcrank.simulate import integrate
+from bellcrank.simulation import stepping
 from program.c_compiler import needs_gxx
 from program.cuda_shim import Processor
 
@@ -94,3 +102,37 @@ def test_instances_beside_a_change_point_run_here(how) -> None:
     assert found.run.alone == len(speeds)
     energy, kinetic = (np.asarray(found[name]) for name in names)
     assert np.all(np.abs(energy - energy[:, :1]).max(axis=1) < 1e-6 * kinetic.max(axis=1))
+
+
+def far_pendulum(away: float, size: float) -> System:
+    """A body of some size on a spring, free in space, away from the origin."""
+    system = System("far", gravity=(0.0, 0.0, -9.81 * size))
+    body = system.body("bob", mass=1.0, inertia=(0.4 * size**2,) * 3, at=(away, 0.0, 0.0))
+    system.free("flight", system.ground, body)
+    hook = system.ground.point(away + size, 0.0, 2.0 * size)
+    spring = {"stiffness": 40.0, "damping": 0.3, "free_length": size}
+    system.spring("spring", hook, body.point(0.3 * size, 0.1 * size, 0.0), **spring)
+    return system
+
+
+@needs_gxx
+@pytest.mark.parametrize("method", ["dormand_prince5", "runge_kutta5"])
+@pytest.mark.parametrize(("away", "size"), [(0.0, 1.0), (1000.0, 0.01), (0.0, 300.0)])
+def test_steps_are_those_of_the_processor(tmp_path, method: str, away: float, size: float) -> None:
+    mechanism = analyse(far_pendulum(away, size))
+    options = replace(stepping(mechanism, 1e-6, 0.0, np.inf), first_step=1e-3)
+    times = np.array([1.5])
+    run = Run(mechanism, method, (), ())
+    start = mechanism.start
+    expected = integrate(run.problem(start.q, start.u, 0.0, np.zeros(0)), method, times, options=options)
+    there = on_device.DeviceRun.of(mechanism, method, times, options, on=Processor(tmp_path))
+    y = run.machine.pack(start.q, start.u)[None]
+    found, status, counts = integrate_adaptive(
+        there.on, there.source, cuda.BLOCK["double"], 0.0, y, np.zeros((1, 0)), times, options.rtol, there.absolute,
+        np.float64, 1e-11, options.first_step, lengths=there.lengths,
+    )  # fmt: skip
+    assert status[0] == 0
+    assert counts[0] == expected.steps
+    assert counts[0] > 20
+    rounding = 1e-11 * max(1.0, size) + 1e-12 * away
+    np.testing.assert_allclose(found[0, :, 0], expected.y[0], rtol=0.0, atol=rounding)

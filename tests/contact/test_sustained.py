@@ -127,3 +127,46 @@ def test_painleves_rod_jams():
     with pytest.raises(JammedContact, match="Painleve"):
         contact_forces(W, [-G, 0.0], mu, [digs])
     assert contact_forces(W, [-G, 0.0], mu, [[-digs[0]]]).states == (SLIP,)
+
+
+def _table(mass: float, pull: float) -> tuple[np.ndarray, np.ndarray]:
+    """W [1/kg] and free accelerations [m/s^2] of a square table on four feet, pulled along x at its middle."""
+    half, height = 0.5, 0.4
+    inverse = np.diag([1.0 / mass] * 3 + [1.0 / (0.2 * mass)] * 3)
+    rows = []
+    for x, y in ((half, half), (half, -half), (-half, half), (-half, -half)):
+        foot = np.array([x, y, -height])
+        for direction in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)):
+            rows.append(np.concatenate([direction, np.cross(foot, direction)]))
+    J = np.array(rows)
+    return J @ inverse @ J.T, J @ np.array([pull / mass, 0.0, -9.81, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("pull", [0.0, 5.0])
+def test_a_table_stands_on_its_feet(pull):
+    W, free = _table(3.0, pull)
+    found = contact_forces(W, free, 0.6, tangents=2)
+    forces = found.forces.reshape(4, 3)
+    # Statics: the pull at the height of the middle tips the load towards the front feet.
+    front, back = 3.0 * 9.81 / 4 + pull * 0.4 / 2, 3.0 * 9.81 / 4 - pull * 0.4 / 2
+    assert forces[:, 0] == pytest.approx([front, front, back, back], rel=1e-12)
+    assert forces[:, 1].sum() == pytest.approx(-pull, abs=1e-12)
+    assert np.all(np.hypot(forces[:, 1], forces[:, 2]) <= 0.6 * forces[:, 0])
+    assert set(found.states) == {STICK}
+    assert found.residual < 1e-12
+
+
+def test_bodies_apart_do_not_disturb_each_other():
+    # One table stands, one of another mass slides along, one begins to slide: what each does alone.
+    tables = [(*_table(3.0, 5.0), 0.0), (*_table(0.01, 0.0), 0.7), (*_table(50.0, 600.0), 0.0)]
+    W, free = np.zeros((36, 36)), np.concatenate([a for _, a, _ in tables])
+    slip = np.zeros((12, 2))
+    for k, (own, _, speed) in enumerate(tables):
+        W[12 * k : 12 * k + 12, 12 * k : 12 * k + 12] = own
+        slip[4 * k : 4 * k + 4, 1] = speed
+    whole = contact_forces(W, free, 0.5, slip, tangents=2)
+    for k, (own, a, _) in enumerate(tables):
+        alone = contact_forces(own, a, 0.5, slip[4 * k : 4 * k + 4], tangents=2)
+        assert np.array_equal(whole.forces[12 * k : 12 * k + 12], alone.forces)
+        assert whole.states[4 * k : 4 * k + 4] == alone.states
+    assert set(whole.states) == {STICK, SLIP}

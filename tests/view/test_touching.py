@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from trimesh import creation
 
 import bellcrank as bc
 from bellcrank import elastic, flexible
+from bellcrank.contact import Sampled
 from bellcrank.contact.revolution import Revolution
 from bellcrank.view.scene import scene
 from bellcrank.view.touching import solid
@@ -45,3 +47,28 @@ def test_a_shape_on_a_flexible_body_goes_with_its_node() -> None:
     height = np.asarray(run["floor.gap"]) + 0.2 - 3.0
     assert np.ptp(height) > 0.001
     assert np.abs(drawn.positions[:, 1, 1] - height).max() < 1e-9
+
+
+def test_a_mesh_is_drawn_with_its_own_triangles_and_its_body_with_no_box() -> None:
+    mesh = creation.annulus(0.05, 0.1, 0.02, sections=24)
+    system = bc.System("ring and striker", gravity=(0.0, 0.0, 0.0))
+    ring = system.body("ring", mass=1.0, inertia=(0.01,) * 3)
+    striker = system.body("striker", mass=1.0, inertia=(0.01,) * 3, at=(0.3, 0.0, 0.0))
+    system.revolute("axle", system.ground, ring, at=(0.0, 0.0, 0.0), axis="z")
+    system.revolute("pivot", system.ground, striker, at=(0.3, 0.0, 0.0), axis="z")
+    system.contact(
+        "touch", ring.shape(Sampled.from_mesh(mesh.vertices, mesh.faces)), striker.sphere(0.02, at=(-0.15, 0.0, 0.0)),
+        treatment="continuous", stiffness=1e6,
+    )  # fmt: skip
+    drawn = scene(system.simulate(0.01, output=2))
+    large = [solid for k, solid in drawn.solids if k == 0 and np.ptp(solid.corners, axis=0).max() > 0.1]
+    assert len(large) == 1
+    assert len(large[0].faces) == len(mesh.faces)
+    assert large[0].opacity == 1.0
+    # The arm of the striker leads from its pivot to its ball.
+    arms = [solid.corners for k, solid in drawn.solids if k == 1]
+    low = min(float(corners[:, 0].min()) for corners in arms)
+    assert low < -0.15
+    bars = [c for c in arms if np.ptp(c[:, 0]) > 0.01 and np.ptp(c[:, 1]) < 0.03]
+    assert min(float(c[:, 0].min()) for c in bars) < -0.14
+    assert max(float(c[:, 0].max()) for c in bars) > -0.01

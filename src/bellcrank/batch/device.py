@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch.group import lane_machine
 from bellcrank.errors import ModelError
 from bellcrank.export import export_of
@@ -15,6 +16,7 @@ from bellcrank.mechanism import Mechanism
 from bellcrank.program import cuda
 from bellcrank.program.gpu import Device, device, integrate_adaptive, integrate_fixed
 from bellcrank.simulate import Options
+from bellcrank.simulate.run import held_against
 from bellcrank.simulate.steps import CLOSE
 
 Array = NDArray[np.float64]
@@ -32,7 +34,8 @@ class DeviceRun:
 
     An instance whose steps end beside a change point, within a twentieth of where its loops lose rank, fails here.
 
-    coarseness: what the tolerance of positions is multiplied by in large mechanisms.
+    absolute, lengths: What the errors of each entry of the state are held against, as on the processor. coarseness:
+    what the tolerance of positions is multiplied by in large mechanisms.
     """
 
     on: Device
@@ -41,6 +44,8 @@ class DeviceRun:
     precision: cuda.Precision
     times: Array
     options: Options
+    absolute: Array
+    lengths: NDArray[np.bool_]
     coarseness: float = 1.0
 
     @staticmethod
@@ -69,7 +74,8 @@ class DeviceRun:
         problem = cuda.Problem(e.rates, projection, len(e.states), len(e.parameters), least)
         source = cuda.integration(problem, method, precision)
         coarseness = max(1.0, mechanism.length_scale)
-        return DeviceRun(on or device(), source, method, precision, times, options, coarseness)
+        held = held_against(len(e.states), options, *tolerance_scales(mechanism, mechanism.partition))
+        return DeviceRun(on or device(), source, method, precision, times, options, *held, coarseness)
 
     def rows_at_once(self, states: int) -> int:
         """How many instances fit."""
@@ -86,7 +92,6 @@ class DeviceRun:
                 self.on, self.source, block, t, y, p, self.options.fixed_step, steps, every, real, closing
             )
         else:
-            atol = float(np.max(np.asarray(self.options.atol)))
             first = self.options.first_step or 1e-4
             found, status, _ = integrate_adaptive(
                 self.on,
@@ -97,10 +102,11 @@ class DeviceRun:
                 p,
                 self.times[begins:],
                 self.options.rtol,
-                atol,
+                self.absolute,
                 real,
                 closing,
                 first,
+                lengths=self.lengths,
             )
         states = np.empty((len(y), len(self.times), y.shape[1]))
         states[:, begins:] = found.transpose(2, 0, 1)

@@ -88,8 +88,25 @@ class CoulombProblem:
     def solve(self) -> CoulombSolution | None:
         """The solution, or None where there is none (impossible but with sliding friction: Painleve).
 
-        Solved with mobilities and velocities about one, whatever the masses; powers of two leave the digits alone.
+        Contacts that do not feel each other, like those of bodies far apart, are solved each for themselves.
         """
+        groups = uncoupled(self.W, range(len(self.mu)), self.rows)
+        if len(groups) == 1:
+            return self._solve_coupled()
+        p = np.zeros_like(self.b)
+        for group in groups:
+            rows = rows_of(group, self.rows)
+            own = CoulombProblem(
+                self.W[np.ix_(rows, rows)], self.b[rows], self.mu[group], self.least[group], self.slip[group]
+            )
+            found = own._solve_coupled()
+            if found is None:
+                return None
+            p[rows] = found.p
+        return CoulombSolution(p, self.W @ p + self.b, self.miss(p))
+
+    def _solve_coupled(self) -> CoulombSolution | None:
+        """With mobilities and velocities about one, whatever the masses; powers of two leave the digits alone."""
         mobility = _power_of_two(float(np.max(np.diag(self.W), initial=0.0)))
         speed = _power_of_two(self.size)
         plain = replace(self, W=self.W / mobility, b=self.b / speed, least=self.least * (mobility / speed))
@@ -145,12 +162,36 @@ class CoulombProblem:
         return None if z is None else known + D @ z[: D.shape[1]]
 
 
+def rows_of(contacts: Sequence[int], rows: int) -> NDArray[np.intp]:
+    """The rows of these contacts, so many each."""
+    return (np.asarray(contacts, dtype=int)[:, None] * rows + np.arange(rows)).ravel()
+
+
+def uncoupled(W: Array, contacts: Sequence[int], rows: int) -> list[list[int]]:
+    """Contacts in groups that do not feel each other; W has so many rows for each contact."""
+    left, groups = list(contacts), []
+    m = len(W) // rows
+    felt = 1e-13 * float(np.max(np.diag(W), initial=0.0))
+    coupled = np.abs(W).reshape(m, rows, m, rows).max(axis=(1, 3), initial=0.0) > felt
+    while left:
+        group = [left.pop(0)]
+        for i in group:
+            near = [j for j in left if coupled[i, j]]
+            group += near
+            left = [j for j in left if j not in near]
+        groups.append(sorted(group))
+    return groups
+
+
 def _circular(problem: CoulombProblem) -> Array | None:
     """Spatial cones: contact by contact in turn; where that does not settle, polyhedra that close in on it.
 
     Should neither settle, the last polyhedron's solution is taken: it separates, lies within the cones and takes
     energy, only the direction of its friction is that of a side; `miss` tells.
     """
+    first = _at_once(problem)
+    if first is not None:
+        return first
     first = _by_turns(problem)
     if first is not None and problem.miss(first) < SETTLED:
         return first
@@ -178,6 +219,20 @@ def _circular(problem: CoulombProblem) -> Array | None:
 def _around(number: int) -> Array:
     angles = 2.0 * np.pi * np.arange(number) / number
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _at_once(problem: CoulombProblem) -> Array | None:
+    """Where no contact is pressed more than stored, or all stick: what sweeps would come to in many steps.
+
+    Of contacts that are one too many, like the feet of a table, the impulses of the least norm.
+    """
+    if np.any(problem.slip) or np.any(problem.least):
+        return None
+    p = np.zeros_like(problem.b)
+    if problem.miss(p) < GOOD:
+        return p
+    p = np.asarray(np.linalg.lstsq(problem.W, -problem.b, rcond=1e-12)[0], dtype=float)
+    return p if problem.miss(p) < GOOD else None
 
 
 def _by_turns(problem: CoulombProblem) -> Array | None:

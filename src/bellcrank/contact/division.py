@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.creases import EDGE, SMOOTH, Creases
+from bellcrank.contact.flat_sides import FlatSides, border_of, grid_within
 from bellcrank.contact.rim_loops import lonely
 from bellcrank.errors import ModelError
 
@@ -39,7 +40,8 @@ ROUNDS = 200
 class Samples:
     """points and unit normals (number, 3); kinds: CORNER, EDGE or SMOOTH; divided: triangles, and into how many.
 
-    rim: Edges with one triangle (number, 2), as they run around it.
+    rim: Edges with one triangle (number, 2), as they run around it. laid: Triangles of flat sides that have a grid
+    instead, and how many points of it.
     """
 
     points: Floats
@@ -47,32 +49,41 @@ class Samples:
     kinds: NDArray[np.int8]
     divided: tuple[int, int]
     rim: Ints
+    laid: tuple[int, int] = (0, 0)
 
 
 def divided(mesh: Creases, spacing: float, most: int) -> Samples:
     """The vertices of a mesh and points between them, so that no edge is longer than samples so far apart ask for."""
     limit = LONGEST * spacing
-    active = np.flatnonzero(mesh.lengths.max(axis=1) > limit)
     kinds, tangents = mesh.kinds
-    if not len(active):
+    long = mesh.lengths.max(axis=1) > limit
+    if not long.any():
         return Samples(mesh.points, mesh.vertex_normals, kinds, (0, 0), lonely(mesh.faces))
+    flat = FlatSides.of(mesh, spacing)
+    active = np.flatnonzero(long & (flat.of_face < 0))
     work = _Division(
         mesh.points, kinds, tangents, mesh.faces[active], mesh.corner_normals(active), mesh.crease[active]
     )
     work.rim = lonely(mesh.faces)
+    work.add_borders(mesh, flat)
     normals = [mesh.vertex_normals]
-    finished = 0
+    finished, border = 0, list[Ints]()
     for _ in range(ROUNDS):
         lengths = work.lengths()
-        open_ = lengths.max(axis=1) > limit
-        finished += int(np.count_nonzero(~open_))
+        open_ = lengths.max(axis=1, initial=0.0) > limit
+        loose = work.side >= 0
+        finished += int(np.count_nonzero(~open_ & ~loose))
+        done = ~open_ & loose
+        border.append(np.concatenate([work.faces[done, :2], work.side[done, None]], axis=1))
         work.keep(open_)
         if not open_.any():
             break
         work.halve(lengths[open_] > max(limit, FINER * float(lengths.max())), normals)
         if len(work.points) > most:
             raise TooMany
-    return Samples(work.points, np.concatenate(normals), work.kinds, (len(active), finished), work.rim)
+    laid = work.lay(flat, np.concatenate(border), spacing, normals)
+    parts, whole = (len(active), finished), (int(np.count_nonzero(flat.of_face >= 0)), laid)
+    return Samples(work.points, np.concatenate(normals), work.kinds, parts, work.rim, whole)
 
 
 class TooMany(ModelError):
@@ -80,7 +91,10 @@ class TooMany(ModelError):
 
 
 class _Division:
-    """Faces that are being divided, with the normals at their corners and which of their edges are creases."""
+    """Faces that are being divided, with the normals at their corners and which of their edges are creases.
+
+    side: Of faces that stand for the first of their edges alone, at the border of a flat side; -1 of all others.
+    """
 
     def __init__(
         self,
@@ -94,14 +108,43 @@ class _Division:
         self.points, self.kinds, self.tangents = points, kinds, tangents
         self.faces, self.normals, self.crease = faces, normals, crease
         self.rim = np.zeros((0, 2), np.int64)
+        self.side = np.full(len(faces), -1)
+
+    def add_borders(self, mesh: Creases, flat: FlatSides) -> None:
+        """Faces for the edges at the borders of flat sides."""
+        edge = border_of(mesh, flat.of_face)
+        face, corner = edge // 3, edge % 3
+        a, b = mesh.faces[face, corner], mesh.faces[face, (corner + 1) % 3]
+        own, rows = mesh.corner_normals(face), np.arange(len(face))
+        n_a, n_b = own[rows, corner], own[rows, (corner + 1) % 3]
+        crease = np.zeros((len(face), 3), np.bool_)
+        crease[:, 0] = mesh.crease.ravel()[edge]
+        self.faces = np.concatenate([self.faces, np.stack([a, b, a], axis=1)])
+        self.normals = np.concatenate([self.normals, np.stack([n_a, n_b, n_a], axis=1)])
+        self.crease = np.concatenate([self.crease, crease])
+        self.side = np.concatenate([self.side, flat.of_face[face]])
+
+    def lay(self, flat: FlatSides, border: Ints, spacing: float, normals: list[Floats]) -> int:
+        """Grids over flat sides within their borders (edges, 3: both ends, side); how many points they have."""
+        before = len(self.points)
+        for k, normal in enumerate(flat.normals):
+            a, b = (self.points[border[border[:, 2] == k, end]] for end in (0, 1))
+            inside = grid_within(a, b, normal, spacing)
+            self.points = np.concatenate([self.points, inside])
+            normals.append(np.broadcast_to(normal, inside.shape))
+        laid = len(self.points) - before
+        self.kinds = np.concatenate([self.kinds, np.full(laid, SMOOTH, np.int8)])
+        return laid
 
     def lengths(self) -> Floats:
         p = self.points[self.faces]
         way = np.roll(p, -1, axis=1) - p
+        way[self.side >= 0, 1:] = 0.0
         return np.asarray(np.sqrt(np.einsum("ijk,ijk->ij", way, way)))
 
     def keep(self, rows: Flags) -> None:
         self.faces, self.normals, self.crease = self.faces[rows], self.normals[rows], self.crease[rows]
+        self.side = self.side[rows]
 
     def halve(self, marked: Flags, normals: list[Floats]) -> None:
         """Put points on the marked edges, and divide the faces there."""
@@ -211,9 +254,16 @@ class _Division:
         ):
             for row in table:
                 corners, edges = list(row[:3]), list(row[3:])
-                parts.append((six[chosen][:, corners], n[chosen][:, corners], crease[chosen][:, edges]))
-        self.faces, self.normals, self.crease = (
-            np.concatenate([part[k] for part in parts]) for k in range(3)
+                parts.append(
+                    (
+                        six[chosen][:, corners],
+                        n[chosen][:, corners],
+                        crease[chosen][:, edges],
+                        self.side[chosen],
+                    )
+                )
+        self.faces, self.normals, self.crease, self.side = (
+            np.concatenate([part[k] for part in parts]) for k in range(4)
         )
 
 

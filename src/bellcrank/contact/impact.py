@@ -29,7 +29,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.coulomb import CoulombProblem
+from bellcrank.contact.coulomb import CoulombProblem, rows_of, uncoupled
 from bellcrank.contact.routh import ImpactLaw, single_impact
 from bellcrank.errors import BellcrankError, ModelError
 
@@ -153,7 +153,7 @@ class _Problem:
 
     def index(self, contacts: Sequence[int]) -> NDArray[np.intp]:
         """The rows of these contacts."""
-        return (np.asarray(contacts, dtype=int)[:, None] * self.rows + np.arange(self.rows)).ravel()
+        return rows_of(contacts, self.rows)
 
     def approaching(self, p: Array) -> NDArray[np.intp]:
         """The contacts that still approach after the impulses p."""
@@ -165,17 +165,7 @@ class _Problem:
 
     def groups(self, contacts: Sequence[int]) -> list[list[int]]:
         """These contacts in groups that do not feel each other."""
-        left, groups = list(contacts), []
-        felt = 1e-13 * float(np.max(np.diag(self.W), initial=0.0))
-        while left:
-            group = [left.pop(0)]
-            for i in group:
-                rows = self.index([i])
-                near = [j for j in left if np.any(np.abs(self.W[np.ix_(rows, self.index([j]))]) > felt)]
-                group += near
-                left = [j for j in left if j not in near]
-            groups.append(sorted(group))
-        return groups
+        return uncoupled(self.W, contacts, self.rows)
 
     def finished(
         self,

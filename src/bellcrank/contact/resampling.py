@@ -71,12 +71,17 @@ def resampled(
     if np.count_nonzero(stays) > most:
         raise refused
     triangles, parts = samples.divided
-    if triangles == 0 and stays.all():
+    slivers, laid = samples.laid
+    if triangles == slivers == 0 and stays.all():
         return None
     notes = []
     if triangles:
         notes.append(
             f"divided {triangles} triangles into {parts}, {1e3 * h:.3g} mm apart, so that samples lie evenly"
+        )
+    if slivers:
+        notes.append(
+            f"laid {laid} samples, {1e3 * h:.3g} mm apart, over flat sides of {slivers} long and narrow triangles"
         )
     if not stays.all():
         notes.append(

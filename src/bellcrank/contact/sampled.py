@@ -360,6 +360,11 @@ class Sampled(Source):
         k = int(np.argmin(values))
         return float(values[k]), k
 
+    @cached_property
+    def bending(self) -> float:
+        """The largest principal curvature of the surface, outwards or inwards [1/m]."""
+        return float(np.abs(np.linalg.eigvalsh(self._fitted[2])).max())
+
     def bends(self, k: int) -> Array:
         return np.asarray(-self._fitted[2][k])
 

@@ -1,4 +1,7 @@
-"""The search of a mesh in sheets and a smooth shape: that of each sheet, and which of what they find touches."""
+"""The search of a mesh in sheets and a smooth shape, given by a formula or by samples.
+
+It is that of each sheet; of what they find it is told which touches.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.overlooked import SUDDEN
 from bellcrank.contact.refinement import BEYOND
 from bellcrank.contact.rims import ALONG, BEND, OUT, SIDE
+from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.several import NEAR
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.sheets import Sheets, least_radius
@@ -50,14 +54,15 @@ FARTHEST = 4.0
 class _Place:
     """A contact point that a sheet has found.
 
-    row: Its slot. pieces: Of the surfaces around it. sample: Of all sheets. index: The slot it stands in, of before or
-    of its sheet. known: Whether one of before led to it. leads: The sheet it leads into, -1 for none, and how much.
+    row: Its slot. pieces: Of the surfaces around it. samples: Of all sheets, and of the other shape or -1. index: The
+    slot it stands in, of before or of its sheet. known: Whether one of before led to it. leads: The sheet it leads
+    into, -1 for none, and how much.
     """
 
     part: int
     row: Floats
     pieces: tuple[Floats, Floats]
-    sample: int
+    samples: tuple[int, int]
     index: int
     known: bool
     leads: tuple[int, float]
@@ -78,6 +83,7 @@ class SheetMeeting:
         first = self.meetings[0].pieces
         self.pieces = tuple(np.zeros_like(piece) for piece in first)
         self.clearance = 0.0
+        self._around = _ball_around(other)
         self._middle = np.zeros(3)
         self.elsewhere = sheets.points[0]
         self.band = max(meeting.band for meeting in self.meetings)
@@ -89,7 +95,7 @@ class SheetMeeting:
 
     def pose(self, R: Floats, c: Floats) -> None:
         """Rotation and origin of the other shape seen from the surface."""
-        self._middle = c
+        self._middle = R @ self._around[0] + c
         for meeting in self.meetings:
             meeting.pose(R, c)
 
@@ -98,7 +104,7 @@ class SheetMeeting:
     ) -> None:
         """A contact point of before, as in :meth:`Meeting.put`."""
         self.slots[k, 4:7], self.slots[k, 7:10], self.slots[k, HOLD : HOLD + 4] = x, y, hold
-        self.kept[k] = samples[0], -1
+        self.kept[k] = samples
 
     def empty(self, k: int) -> None:
         """No contact point of before in a slot."""
@@ -106,7 +112,7 @@ class SheetMeeting:
 
     def samples(self, k: int) -> tuple[int, int]:
         """The samples of a slot and -1 where there is none."""
-        return int(self.kept[k, 0]), -1
+        return int(self.kept[k, 0]), int(self.kept[k, 1])
 
     def search(self, points: int) -> int:
         """Search up to so many points, from those that were put."""
@@ -190,15 +196,14 @@ class SheetMeeting:
         if not chosen:
             return came
         place = chosen[0]
-        self.slots[k], self.kept[k] = place.row, (place.sample, -1)
+        self.slots[k], self.kept[k] = place.row, place.samples
         for piece, own in zip(self.pieces, place.pieces, strict=True):
             piece[k] = own
         return FOUND
 
     def _least(self) -> Floats:
         """How far the other shape is from each sheet at least [m]."""
-        reach = self.other.bounding_radius()
-        size = float(reach) if isinstance(reach, int | float) else math.inf
+        size = self._around[1]
         low, high = self.surface.boxes
         away = np.maximum(np.maximum(low - self._middle, self._middle - high), 0.0)
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away)) - size)
@@ -225,14 +230,15 @@ class SheetMeeting:
             i = sample - int(self.surface.begins[part])
         else:
             i = int(sheet.nearest_points.query(x)[1])
-        meeting.put(k, x, self.slots[k, 7:10], (i, -1), self.slots[k, HOLD : HOLD + 4])
+        meeting.put(k, x, self.slots[k, 7:10], (i, int(self.kept[k, 1])), self.slots[k, HOLD : HOLD + 4])
 
     def _place(self, part: int, row: int, k: int, known: bool) -> _Place:
         meeting = self.meetings[part]
-        sample = meeting.samples(row)[0] + int(self.surface.begins[part])
+        own, partner = meeting.samples(row)
+        samples = own + int(self.surface.begins[part]), partner
         slot = meeting.slots[row].copy()
-        own, other = (piece[k].copy() for piece in meeting.pieces)
-        return _Place(part, slot, (own, other), sample, k, known, self._leads(part, slot))
+        first, second = (piece[k].copy() for piece in meeting.pieces)
+        return _Place(part, slot, (first, second), samples, k, known, self._leads(part, slot))
 
     def _leads(self, part: int, slot: Floats) -> tuple[int, float]:
         """The sheet that a point at a crease leads into, -1 for none, and the sine of the angle by which.
@@ -260,18 +266,21 @@ class SheetMeeting:
         """How much a direction leads into a sheet whose rim a point is on, None where it is not; rows: Of that rim."""
         edges = self.surface.edges
         ways = list[tuple[Floats, Floats]]()
-        far = np.linalg.norm(edges.rows[rows, :3] - x, axis=1)
-        off = edges.beyond(rows, x)
-        for side in np.unique(edges.rows[rows, SIDE]):
-            own = np.flatnonzero(edges.rows[rows, SIDE] == side)
+        of = edges.rows[rows]
+        d = x - of[:, :3]
+        far = np.sqrt(np.einsum("ij,ij->i", d, d))
+        along = np.einsum("ij,ij->i", d, of[:, ALONG:BEND])
+        off = np.abs(np.einsum("ij,ij->i", d, of[:, OUT:ALONG]) - 0.5 * of[:, BEND] * along * along)
+        # Of a thin body both rims lie above each other.
+        above = np.abs(np.einsum("ij,ij->i", d, edges.across[rows]))
+        on = (np.maximum(far, 4.0 * above) < edges.spacing) & (off < 1e-3 * edges.spacing)
+        for side in sorted(set(of[:, SIDE].tolist())):
+            own = np.flatnonzero(of[:, SIDE] == side)
             k = own[np.argmin(far[own])]
-            row = edges.rows[rows[k]]
-            s = row[ALONG:BEND]
-            # Of a thin body both rims lie above each other.
-            above = abs(float((x - row[:3]) @ np.cross(s, row[OUT:ALONG])))
-            if max(far[k], 4.0 * above) < edges.spacing and abs(off[k]) < 1e-3 * edges.spacing:
-                t = row[OUT:ALONG] - row[BEND] * float((x - row[:3]) @ s) * s
-                ways.append((t / np.linalg.norm(t), s))
+            if on[k]:
+                s = of[k, ALONG:BEND]
+                t = of[k, OUT:ALONG] - of[k, BEND] * along[k] * s
+                ways.append((t / math.sqrt(float(t @ t)), s))
         if not ways:
             return None
         if len(ways) == 1:
@@ -318,7 +327,7 @@ class SheetMeeting:
                 for m in free
             ]
             k = free[int(np.argmin(far))]
-        self.slots[points + k], self.kept[points + k] = place.row, (place.sample, -1)
+        self.slots[points + k], self.kept[points + k] = place.row, place.samples
         for piece, own in zip(self.pieces, place.pieces, strict=True):
             piece[k] = own
 
@@ -345,6 +354,15 @@ class SheetMeeting:
                 if far > 1e-3 * edges.spacing:
                     room = min(room, max(far, BEFORE_CORNERS * edges.spacing))
         self.clearance = min(self.clearance, max(room, least))
+
+
+def _ball_around(shape: Shape) -> tuple[Floats, float]:
+    """Middle and radius of a ball that a shape lies in [m]."""
+    if isinstance(shape, Sampled):
+        middle = 0.5 * (shape.points.min(axis=0) + shape.points.max(axis=0))
+        return middle, float(np.linalg.norm(shape.points - middle, axis=1).max()) + shape.bulge
+    reach = shape.bounding_radius()
+    return np.zeros(3), float(reach) if isinstance(reach, int | float) else math.inf
 
 
 __all__ = ["SheetMeeting"]

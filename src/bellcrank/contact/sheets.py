@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,10 @@ def _finest(mesh: Creases) -> float:
 
 
 def least_radius(shape: Shape) -> float | None:
-    """The least radius of curvature of a round shape [m]; None for others, and where it depends on parameters."""
+    """The least radius of curvature of a smooth shape [m]; None for others, and where it depends on parameters."""
+    if type(shape) is Sampled:
+        smooth = shape.cut is None and not shape.sharp.any()
+        return 1.0 / max(shape.bending, 1e-300) if smooth else None
     given: tuple[Scalar, ...] = ()
     if type(shape) is Sphere or type(shape) is Capsule:
         given = (shape.radius,) * 3
@@ -145,6 +148,7 @@ class Sheets(Sampled):
     of: The whole. parts: The sheets, one behind the other in points and normals.
     """
 
+    in_sheets: ClassVar[bool] = True
     of: Sampled = field(kw_only=True)
     parts: tuple[Sampled, ...] = field(kw_only=True)
 
@@ -255,6 +259,11 @@ class Edges:
         from scipy.spatial import cKDTree
 
         return cKDTree(self.rows[:, :3])
+
+    @cached_property
+    def across(self) -> Array:
+        """Of each row the direction across the rim and the way out of the sheet."""
+        return np.cross(self.rows[:, ALONG:BEND], self.rows[:, OUT:ALONG])
 
     def near(self, x: Array, reach: float = BESIDE) -> Index:
         """Rows around a point."""

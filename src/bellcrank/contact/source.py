@@ -34,6 +34,8 @@ class Source(Shape):
     closed_support: ClassVar[bool] = False
     settled: ClassVar[float] = 0.02
     """A contact point is found when gathering anew moves it by no more than this, over the spacing."""
+    in_sheets: ClassVar[bool] = False
+    """Whether it is cut along its creases."""
     points: Array
     normals: Array
 
@@ -193,8 +195,13 @@ def local_of(source: Source, inputs: Sequence[Scalar], turn: Scalar = 1.0) -> Ar
 
 
 def leader(a: Shape, b: Shape) -> int:
-    """Which of two shapes, 0 or 1, has the samples that contact points are searched among: the smaller one."""
+    """Which of two shapes, 0 or 1, has the samples that contact points are searched among: the smaller one.
+
+    One in sheets is searched sheet by sheet, whatever its size.
+    """
     if isinstance(a, Source) and isinstance(b, Source):
+        if a.in_sheets != b.in_sheets:
+            return 0 if a.in_sheets else 1
         return int(float(b.bounding_radius()) < float(a.bounding_radius()))
     return 0 if isinstance(a, Source) else 1
 

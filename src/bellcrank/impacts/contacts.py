@@ -27,12 +27,14 @@ from bellcrank.impacts.modes import (
     variant_of,
 )
 from bellcrank.impacts.records import ContactChange, ImpactRecord
+from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.impacts.surfaces import Surfaces
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.model.parameters import names_in
 
 Array = NDArray[np.float64]
 Made = TypeVar("Made")
@@ -52,8 +54,10 @@ STILL = 2e-9
 """Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
-ROUNDING = 1e-9
-"""Forces below this share of what moves the contacts are rounding."""
+ROUNDING = 1e-12
+"""Forces below this share of what moves the contacts are rounding; of those on flexible bodies, whose stiff modes take
+part in it, below YIELDING."""
+YIELDING = 1e-9
 
 
 @dataclass(eq=False)
@@ -97,6 +101,28 @@ class Contacts:
         """Those with surfaces of data."""
         return Surfaces.of(self.base, self.pairs)
 
+    @cached_property
+    def headings(self) -> dict[str, int]:
+        """Where among the parameters the headings of contacts that rub in space begin."""
+        names = self.base.mechanics.parameters
+        return {
+            pair.contact.name: names.index(names_in(pair.contact.heading[0])[0])
+            for pair in self.pairs
+            if pair.contact.heading is not None
+        }
+
+    def head(self, modes: Modes, state: State, p: Array) -> None:
+        """Put the directions in which contacts slide in space into the parameters p."""
+        sliding = [name for name in self.headings if name in modes and not modes[name].sticking]
+        if not sliding:
+            return
+        _, states, u_i, _ = self.at(state, p)
+        for name in sliding:
+            s = states[self.names.index(name)]
+            slip = (s.rows[1:] @ u_i + s.drift[1:]) @ s.directions[1:]
+            speed = float(np.linalg.norm(slip))
+            p[self.headings[name] :][:3] = slip / speed if speed > 0.0 else 0.0
+
     @property
     def tangents(self) -> int:
         """Tangential rows a contact."""
@@ -135,7 +161,8 @@ class Contacts:
         if not modes:
             return replace(self.base, start=state, parameter_values=values).with_programs_of(self.base)
         base = replace(self.base, parameter_values=values)
-        fresh, sharing = variant_of(base, self.pairs, modes, state)
+        rows = self.once("rows", lambda: ContactRows(self.base.mechanics, self.pairs))
+        fresh, sharing = variant_of(base, self.pairs, modes, state, rows)
         self._shared[modes_key(modes)] = sharing
         key = shared_key(modes, sharing)
         known = self._variants.get(key)
@@ -177,12 +204,15 @@ class Contacts:
         return shared
 
     def apart(self, modes: Modes, state: State, p: Array) -> bool:
-        """Whether all of these contacts are on nodes of flexible bodies, and each can move without the others.
+        """Whether all of these contacts are in space or on nodes of flexible bodies, each movable without the others.
 
-        Then none shares with another, and their forces need no program of their own.
+        Then none shares with another, and their forces need no program of their own. Nor is a speed made dependent to
+        hold them: speeds of a free body are in its own axes, and of a ball that rolls each of them comes to be along
+        the floor in turn, where it can hold nothing.
         """
         wanted = [k for k, name in enumerate(self.names) if name in modes]
-        if not wanted or not all(self.pairs[k].yields and self.pairs[k].lasting for k in wanted):
+        pairs = [self.pairs[k] for k in wanted]
+        if not wanted or not all(x.lasting and (x.yields or self.tangents == 2) for x in pairs):
             return False
         M, states, _, _ = self.at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
@@ -194,9 +224,10 @@ class Contacts:
         """Forces so small beside those that accelerate the contacts here that they are none [N]."""
         M, states, u_i, partition = self.at(state, p)
         free = self.free(state, p, partition, u_i, range(len(self.names)))
-        size = ROUNDING * (max(p.speed / p.time for p in self.pairs) + float(np.abs(free).max()))
+        size = max(p.speed / p.time for p in self.pairs) + float(np.abs(free).max())
+        share = YIELDING if any(pair.yields for pair in self.pairs) else ROUNDING
         return {
-            name: size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
+            name: share * size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
             for name, s in zip(self.names, states, strict=True)
             if name in modes
         }

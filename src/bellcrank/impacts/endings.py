@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts.contacts import STILL
 from bellcrank.impacts.modes import Mode
 from bellcrank.mechanism import State
 
@@ -19,29 +20,23 @@ Array = NDArray[np.float64]
 
 MOMENTS = (1e-6, 1e-5, 1e-4)
 """How far ahead it may show which of the contacts that share let go or slip, over the unit of time."""
-NEARLY = 1e-7
-"""Longest time to the end of slip in space from where it is near, over the unit of time."""
 
 
-def _at_rest(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p: Array) -> State:
-    """With the speeds at the end of slip in space: it is watched at a speed that is not quite zero."""
-    stopped = [name for name, what in ended if what == "stick"]
-    if not stopped or segment.contacts.tangents == 1:
-        return state
-    forces = segment.lasting()
-    number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
-    near = NEARLY * forces.pairs[number].time
-    y = segment.machine.pack(state.q, state.u)
-    rates = segment.rates(np.concatenate([[state.t], y, p]))[: len(y)]
-    slips = [
-        forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy() for dt in (0.0, near)
-    ]
-    change = (slips[1] - slips[0]) / near
-    left = -float(slips[0] @ change) / max(float(change @ change), 1e-300)
-    if not 0.0 < left < near:
-        return state
-    # Positions stay with the clock: what they would gain they gain afterwards.
-    return State(state.t, state.q, segment.full_state(segment.machine, state.t, y + left * rates, p).u)
+def _stopped(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p: Array) -> list[str]:
+    """Contacts whose slip has come to its end; slip in space that has only turned goes on with another heading."""
+    names = [name for name, what in ended if what == "stick"]
+    if segment.contacts.tangents == 1 or not names:
+        return names
+    found = []
+    _, states, u_i, _ = segment.contacts.at(state, p)
+    for name in names:
+        k = segment.contacts.names.index(name)
+        rows, drift = states[k].rows[1:], states[k].drift[1:]
+        # Slip is what speeds leave of each other, and these are known to the tolerance.
+        known = segment.tolerance * float(np.linalg.norm(np.abs(rows) @ np.abs(u_i) + np.abs(drift)))
+        if np.linalg.norm(rows @ u_i + drift) <= max(known, STILL * segment.contacts.pairs[k].speed):
+            found.append(name)
+    return found
 
 
 def ahead_of(segment: Segment, t: float, y: Array, p: Array) -> State:
@@ -60,7 +55,6 @@ def changed(
 ) -> tuple[State, dict[str, Mode]]:
     """State and modes after contacts let go, slip or stick."""
     modes = dict(segment.modes)
-    state = _at_rest(segment, state, ended, p)
     if ahead is not None:
         # At the instant itself the forces that vanish do not show whether others take over.
         after, settled = segment.contacts.settle(list(modes), ahead, p)
@@ -83,7 +77,7 @@ def changed(
             away = -at[name][1:] / np.linalg.norm(at[name][1:])
             toward = tuple(float(x) for x in away) if len(away) > 1 else ()
             modes[name] = Mode(False, -1.0 if at[name][1] > 0.0 else 1.0, toward=toward)
-    stopped = [name for name, what in ended if what == "stick" and name in modes]
+    stopped = [name for name in _stopped(segment, state, ended, p) if name in modes]
     if stopped:
         state, settled = segment.contacts.settle(list(modes), state, p, stopped)
         modes |= settled

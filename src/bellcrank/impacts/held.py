@@ -1,7 +1,8 @@
 """Lasting contacts whose forces come from the open mechanism: no program of their own, whichever of them last.
 
 A contact zone of an elastic body has many nodes, and the set of those that touch changes at every one of them. Each set
-as a mechanism of its own would be compiled to be used for microseconds.
+as a mechanism of its own would be compiled to be used for microseconds. Bodies that roll in space are held alike: no
+speed in their own axes is fit to be the dependent one for longer than a quarter of a turn.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ RATES, EVENTS, HOLD = Unit(unit.rates), Unit(unit.events), Unit(unit.hold)
 class Held:
     """Some contacts that last in one partition of a mechanism: rates, events and corrections by address.
 
-    slack: Force of each that is none [N]. watch: The events of the open mechanism; `first` of them is the first that
-    watches a gap, and those of all pairs follow.
+    slack: Force of each that is none [N]. headings: Where among the parameters those of contacts begin. watch: The
+    events of the open mechanism; `first` of them is the first that watches a gap, and those of all pairs follow.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Held:
         pairs: Sequence[ContactPair],
         modes: Modes,
         slack: Mapping[str, float],
+        headings: Mapping[str, int],
         watch: Kernel | None,
         first: int,
     ) -> None:
@@ -68,8 +70,8 @@ class Held:
         self.numbers = [k for k, pair in enumerate(pairs) if pair.contact.name in modes]
         for k, pair in zip(self.numbers, self.pairs, strict=True):
             mode = modes[pair.contact.name]
-            sizes += [k, int(mode.sticking), first + unit.GAP_EVENTS * k]
-            numbers += [pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed]
+            sizes += [k, int(mode.sticking), first + unit.GAP_EVENTS * k, headings.get(pair.contact.name, 0)]
+            numbers += [pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed, 0.0]
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
         self._arrays: tuple[Any, ...] = (

@@ -68,6 +68,7 @@ class HeldSegment(Segment):
                 contacts.pairs,
                 self.modes,
                 contacts.slack(self.modes, self.mechanism.start, np.array(self.mechanism.parameter_values)),
+                contacts.headings,
                 self._event_kernel(),
                 len(self.user_events),
             )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts.gaps import MISSED
-from bellcrank.impacts.modes import BACKWARDS, STOPPED
+from bellcrank.impacts.modes import AHEAD, BACKWARDS
 from bellcrank.mechanics.contacts import STILL
 from bellcrank.simulate.compiled import matrix, part, vector
 from bellcrank.simulate.linear import factorise, solve
@@ -43,12 +43,14 @@ RATES, IMPACT, FREE, PROJECT, WATCH, ADDRESSES = range(6)
 POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, HEAD = range(9)
 """Sizes: positions with and without states, independent speeds, parameters, contacts, those that last, rows a contact,
 events of the open mechanism."""
-PAIR, STICKS, FIRST, IDENTITY = range(4)
-"""Of each lasting contact: its number among all, whether it sticks, the first event that watches its gap."""
+PAIR, STICKS, FIRST, HEADING, IDENTITY = range(5)
+"""Of each lasting contact: its number among all, whether it sticks, the first event that watches its gap, and the first
+of the parameters that tell its heading in space."""
 GAP_EVENTS = 2 + len(MISSED)
 """Events that watch a gap; they follow each other."""
-FRICTION, SLIP, SLACK, SPEED, PROPERTIES = range(5)
-"""Of each lasting contact: coefficient, sign of the slip in the plane, force that is none [N], unit of speed [m/s]."""
+FRICTION, SLIP, SLACK, SPEED, HEADWAY, PROPERTIES = range(6)
+"""Of each lasting contact: coefficient, sign of the slip in the plane, force that is none [N], unit of speed [m/s], and
+the speed along its heading in the present state [m/s]."""
 BEFORE_ROWS = 7
 """Gap, normal and point before the rows of a contact in the program of impacts."""
 BEHIND_ROW = 4
@@ -133,6 +135,12 @@ def gather(
                 J[held + j, i] = block[j, i]
                 C[held + j, i] = block[j, i]
         if rubs == 1 and count == 1:
+            if width == 3:
+                ahead = 0.0
+                for j in range(1, width):
+                    for k in range(3):
+                        ahead += slip[c, j] * block[j, n + 1 + k] * x[1 + q + n + contacts[c, HEADING] + k]
+                properties[c, HEADWAY] = ahead
             for j in range(1, width):
                 d = direction(properties, slip, c, j)
                 for i in range(n):
@@ -143,11 +151,13 @@ def gather(
 
 @part
 def direction(properties: Floats, slip: Floats, c: int, j: int) -> float:
-    """Of the slip of a contact along one of its tangents."""
+    """Of the slip of a contact along one of its tangents; :func:`bellcrank.mechanics.contacts.rubbing_direction`."""
     along: float = properties[c, SLIP]
     if slip.shape[1] == 3:
         still = STILL * properties[c, SPEED]
         along = slip[c, j] / math.sqrt(slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] + still * still)
+        if properties[c, HEADWAY] < 0.0:
+            along = -along
     return along
 
 
@@ -244,8 +254,8 @@ def events(*pointers: Any) -> int:
             if width == 2:
                 y[e] = properties[c, SLIP] * slip[c, 1] + BACKWARDS * properties[c, SPEED]
             else:
-                stopped = STOPPED * properties[c, SPEED]
-                y[e] = slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2] - stopped * stopped
+                size = math.sqrt(slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2])
+                y[e] = properties[c, HEADWAY] - AHEAD * size
             e += 1
     return 0
 

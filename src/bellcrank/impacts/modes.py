@@ -8,15 +8,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.assembly import LoopState, close_speeds, independent_equations
+from bellcrank.analysis.assembly import close_speeds, independent_equations
 from bellcrank.analysis.grouping import body_groups_of
 from bellcrank.formulations import lagrange
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
+from bellcrank.impacts.rows import ContactLoops, ContactRows
 from bellcrank.impacts.sharing import Sharing, sharing_of
 from bellcrank.mechanics.constraints import Constraint, over_speeds
-from bellcrank.mechanics.contacts import ContactPair, along, rate_at_constant_speeds, sustained
+from bellcrank.mechanics.contacts import (
+    ContactPair,
+    along,
+    headway,
+    rate_at_constant_speeds,
+    rubbing_direction,
+    sustained,
+)
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.vectors import Vec, add, scale, times
@@ -28,8 +36,8 @@ from bellcrank.program.trace import Expr, Scalar
 
 Array = NDArray[np.float64]
 
-STOPPED = 1e-10
-"""Sliding in space is near its end below this part of the unit of speed; the rest of the way is straight."""
+AHEAD = 0.5
+"""Part of slip in space that must go along its heading; less of it has turned, or passed its end."""
 SETTING_OFF = 2e-10
 """Slip with which sliding in space begins, so that its friction has a direction; part of the unit of speed."""
 BACKWARDS = 1e-13
@@ -194,17 +202,18 @@ def contact_forces(
             rub: list[Scalar] = [friction.get((name, 1 + j), 0.0) for j in range(len(rows) - 1)]
         elif mode.sticking:
             rub = [-multipliers.get(start + 1 + j, 0.0) for j in range(len(rows) - 1)]
+        elif pair.contact.friction == 0.0:
+            rub = [0.0] * len(slip)
         elif len(slip) == 1:
             rub = [-(pair.contact.friction * mode.slip) * normal]
         else:
-            size = (slip[0] * slip[0] + slip[1] * slip[1] + pair.still_squared) ** 0.5
-            rub = [-(pair.contact.friction * normal) * (s / size) for s in slip]
+            rub = [-(pair.contact.friction * normal) * s for s in rubbing_direction(eq.kin, pair, slip)]
         found.append(([normal, *rub], slip))
     return found, y
 
 
 def variant_of(
-    base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, state: State
+    base: Mechanism, pairs: Sequence[ContactPair], modes: Modes, state: State, compiled: ContactRows
 ) -> tuple[Mechanism, Sharing | None]:
     """The mechanism with the contacts in `modes` closed, starting from `state`, and how they share."""
     active = {pair.contact.name: pair for pair in pairs if pair.contact.name in modes}
@@ -212,7 +221,12 @@ def variant_of(
     mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
     rubbing = any(not modes[n].sticking and pair.contact.friction > 0.0 for n, pair in active.items())
     named = dict(zip(mechanics.parameters, base.parameter_values, strict=True))
-    loops = LoopState(base.linkage, mechanics.constraints, named, max(1.0, base.length_scale))
+    chosen = np.concatenate(
+        [np.arange(compiled.loops), *(compiled.first[c.name] + np.arange(c.size) for c in closed)]
+    )
+    loops = ContactLoops(
+        base.linkage, mechanics.constraints, named, max(1.0, base.length_scale), compiled, chosen
+    )
     kept, dropped = independent_equations(loops, state.q, state.t)
     before = set(base.dropped)
     kept = [e for e in kept if e not in before]
@@ -286,6 +300,6 @@ def watched(
             # Slip that begins at zero, up to rounding, and goes the wrong way must cross something.
             found.append((name, "stick", -1, mode.slip * slip[0] + BACKWARDS * pair.speed))
         else:
-            stopped = (STOPPED * pair.speed) ** 2
-            found.append((name, "stick", -1, slip[0] * slip[0] + slip[1] * slip[1] - stopped))
+            size = (slip[0] * slip[0] + slip[1] * slip[1]) ** 0.5
+            found.append((name, "stick", -1, headway(eq.kin, pair, slip) - AHEAD * size))
     return [(n, w, d, x if isinstance(x, Expr) else float(x)) for n, w, d, x in found]

@@ -26,7 +26,7 @@ def ready(
 ) -> tuple[State, dict[str, Mode]]:
     """State and modes with which a segment begins: at rest or set off, and shared what is borne.
 
-    ahead: Just after it, where it shows better which of them bear.
+    ahead: Just after it, where it shows better which of them bear. p: Takes the headings of contacts that slide.
     """
     for _ in range(TURNS):
         begun, found = _ready(contacts, modes, state, p, ahead)
@@ -58,10 +58,12 @@ def _ready(
     contacts: Contacts, modes: Modes, state: State, p: Array, ahead: State | None
 ) -> tuple[State, dict[str, Mode]]:
     state = _set_off(contacts, modes, state, p)
+    contacts.head(modes, state, p)
     seen = state if ahead is None else _set_off(contacts, modes, ahead, p)
     under_way = {name: replace(mode, toward=()) for name, mode in modes.items()}
     shared = contacts.shared(under_way, seen, p)
     state = _set_off(contacts, shared, state, p)
+    contacts.head(shared, state, p)
     return state, {name: replace(mode, toward=()) for name, mode in shared.items()}
 
 

@@ -90,6 +90,7 @@ class Segment(Run):
             self._ready_forces()
         self.begin = variant.start
         self.next: Next | None = None
+        self.tolerance = 0.0
         self.failure: ContactError | None = None
         self.breaks: list[Array] = []
         self.forces_before: Array | None = None
@@ -103,6 +104,7 @@ class Segment(Run):
         standing: Standing | None,
     ) -> Result:
         """Integrate to the last output time, from the start or from where the segment stood."""
+        self.tolerance = options.rtol
         if standing is None:
             return self.go(times, options, progress, record)
         self.forces_before = standing.forces
@@ -358,7 +360,7 @@ class Segment(Run):
 
         ahead: Just after it: there it shows which of them bear.
         """
-        bouncing = state
+        bouncing, p = state, p.copy()
         state, modes = ready(self.contacts, modes, state, p, ahead)
         log, t = self.contacts.changes, state.t
         for name, mode in modes.items():
@@ -369,7 +371,7 @@ class Segment(Run):
             elif before.sticking != mode.sticking:
                 log.append(ContactChange(t, name, "stick" if mode.sticking else "slip"))
         log += [ContactChange(t, name, "release") for name in self.modes if name not in modes]
-        self.next = Next(state, p.copy(), modes)
+        self.next = Next(state, p, modes)
 
     def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
         """Whether these ends may be of how contacts share, and not of a contact."""

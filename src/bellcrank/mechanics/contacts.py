@@ -20,7 +20,21 @@ from bellcrank.mechanics.constraints import (
 )
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, mat, matmul, scale, sub, times, vec
+from bellcrank.mechanics.vectors import (
+    ZERO,
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    mat,
+    matmul,
+    scale,
+    sub,
+    times,
+    transposed_times,
+    vec,
+)
 from bellcrank.program.derive import directional
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Expr, Scalar, compare
@@ -211,15 +225,32 @@ def _rubbing(kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation],
     mu = pair.contact.friction
     if len(tangential) == 1:
         return {k: tuple(-(mu * slip) * x for x in entries) for k, entries in tangential[0].row.items()}
-    first, second = (along(kin, e) for e in tangential)
-    shrink = mu / sqrt(first * first + second * second + pair.still_squared)
-    shares = (first * shrink, second * shrink)
+    shares = [mu * x for x in rubbing_direction(kin, pair, [along(kin, e) for e in tangential])]
     row: dict[int, tuple[Scalar, ...]] = {}
     for share, e in zip(shares, tangential, strict=True):
         for k, entries in e.row.items():
             before = row.get(k, (0.0,) * len(entries))
             row[k] = tuple(b - share * x for b, x in zip(before, entries, strict=True))
     return row
+
+
+def rubbing_direction(kin: Kinematics, pair: ContactPair, slip: Sequence[Scalar]) -> list[Scalar]:
+    """The unit vector of the slip in space, over the tangents, against which friction acts.
+
+    Slip that has passed its end and comes back against its heading rubs as before it. So slip goes through zero like
+    any smooth function, and a step that goes beyond its end is as good as any other; that end is an event.
+    """
+    speed = sqrt(slip[0] * slip[0] + slip[1] * slip[1] + pair.still_squared)
+    shrink = where(compare("lt", headway(kin, pair, slip), 0.0), -1.0, 1.0) / speed
+    return [shrink * x for x in slip]
+
+
+def headway(kin: Kinematics, pair: ContactPair, slip: Sequence[Scalar]) -> Scalar:
+    """The speed of a slip in space along its heading [m/s]."""
+    assert pair.contact.heading is not None
+    heading = transposed_times(kin.pose(pair.base).R, kin.vector(pair.contact.heading))
+    _, first, second = pair.directions(pair.closest(kin))
+    return slip[0] * dot(first, heading) + slip[1] * dot(second, heading)
 
 
 def along(kin: Kinematics, equation: Equation) -> Scalar:
@@ -245,4 +276,12 @@ def rate_at_constant_speeds(kin: Kinematics, equation: Equation) -> Scalar:
     return total
 
 
-__all__ = ["ContactPair", "along", "rate_at_constant_speeds", "sustained", "tangents"]
+__all__ = [
+    "ContactPair",
+    "along",
+    "headway",
+    "rate_at_constant_speeds",
+    "rubbing_direction",
+    "sustained",
+    "tangents",
+]

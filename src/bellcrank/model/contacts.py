@@ -11,7 +11,7 @@ from bellcrank.model import checks
 from bellcrank.model.frames import Frame
 from bellcrank.model.registry import Registry
 from bellcrank.model.states import StateMethods
-from bellcrank.program.trace import Expr
+from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.friction import Coulomb, LuGre
@@ -44,7 +44,8 @@ class Contact:
 
     restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge, or
     that of the force in the continuous treatment. group: What the user called the contact, of which this is one of so
-    many `points`. notes: What is not exactly as it was given.
+    many `points`. heading: Where it rubs in space, the direction it slides in, parameters in world axes; see
+    :func:`bellcrank.mechanics.contacts.rubbing_direction`. notes: What is not exactly as it was given.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Contact:
     law: str
     group: str = ""
     points: int = 1
+    heading: tuple[Scalar, Scalar, Scalar] | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -107,7 +107,7 @@ def contact_force(
         if isinstance(rubbing, LuGre):
             x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
             bend = x, y, z
-        pair = Contact(own, *sides, restitution, 0.0, chosen.value, name, count, notes)
+        pair = Contact(own, *sides, restitution, 0.0, chosen.value, name, count, notes=notes)
         found.append(
             ContactForce(
                 own,

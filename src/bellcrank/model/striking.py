@@ -8,7 +8,7 @@ from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
-from bellcrank.model.parameters import ParameterTable
+from bellcrank.model.parameters import Parameter, ParameterTable
 from bellcrank.model.pressing import (
     at_spots,
     count_of_points,
@@ -16,6 +16,7 @@ from bellcrank.model.pressing import (
     rounded_edges,
     sides_around,
 )
+from bellcrank.program.trace import Scalar
 
 
 def striking_contacts(
@@ -56,7 +57,11 @@ def striking_contacts(
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
         sides = touching[k] if touching else sides_around(parameters, own, a, b, exact=True)
-        found.append(Contact(own, *sides, restitution, mu, law, name, count, notes))
+        heading: tuple[Scalar, Scalar, Scalar] | None = None
+        if mu > 0.0 and not a.shape.planar:
+            x, y, z = (parameters.add(Parameter(f"{own} heading {axis}", 0.0, "", True)) for axis in "xyz")
+            heading = x, y, z
+        found.append(Contact(own, *sides, restitution, mu, law, name, count, heading, notes))
     if not touching:
         remember_search(parameters, name, a, b)
     return found

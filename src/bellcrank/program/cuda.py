@@ -80,7 +80,7 @@ def integration(problem: Problem, method: str, precision: Precision = "double", 
     """A kernel ``bc_runge_kutta4``, or ``bc_embedded`` of an adaptive method, that integrates one state a thread."""
     if method not in METHODS:
         raise ValueError(f"on the device there are the methods {', '.join(METHODS)}, not {method!r}")
-    loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, DIALECTS[precision])
+    loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, precision)
     n = problem.states
     sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
     if problem.least_rank:
@@ -128,7 +128,10 @@ def _function(
     return [*guard, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
 
 
-def _embedded(method: str, dialect: Dialect) -> str:
+def _embedded(method: str, precision: Precision) -> str:
+    from bellcrank.simulate.vectors import ROUNDED
+
+    dialect = DIALECTS[precision]
     table: Table = import_module(f"bellcrank.simulate.{method}").TABLE
 
     def row(values: object) -> str:
@@ -143,6 +146,7 @@ def _embedded(method: str, dialect: Dialect) -> str:
         beta=table.beta,
         shrink=table.shrink,
         grow=table.grow,
+        rounded=ROUNDED if precision == "double" else ROUNDED * 2.0**29,
     )
 
 

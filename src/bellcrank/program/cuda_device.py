@@ -212,12 +212,14 @@ __constant__ real bc_a[BC_STAGES][BC_STAGES] = {{
   {a}}};
 __constant__ real bc_c[BC_STAGES + 1] = {{{c}}};
 __constant__ real bc_e[BC_STAGES + 1] = {{{e}}};
-/* Adaptive steps, projected, with the controller of the CPU's loops; the state at times[m] goes to
-   out[m][k][i]. status[i]: 0, 1 (loops cannot be closed), 2 (not finite), 3 (step underflow) or 4 (too many
-   steps); counts[i]: steps made. */
+/* Adaptive steps, projected, with the controller of the CPU's loops and its errors: atol[k] + rtol * |y|, lengths
+   (lengths[k] = 1, otherwise 0) from where the step begins. The state at times[m] goes to out[m][k][i].
+   status[i]: 0, 1 (loops cannot be closed), 2 (not finite), 3 (step underflow) or 4 (too many steps);
+   counts[i]: steps made. */
 extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_embedded(
     real *y_all, const real *p_all, double t0, const double *times, int samples, double first_step, real rtol,
-    real atol, int most_steps, real tolerance, int corrections, real *out, int *status, int *counts, long long n) {{
+    const real *atol, const real *lengths, int most_steps, real tolerance, int corrections, real *out, int *status,
+    int *counts, long long n) {{
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const Parameters p = {{p_all + i, n}};
@@ -246,8 +248,9 @@ extern "C" __global__ void __launch_bounds__(BC_BLOCK) bc_embedded(
     for (int j = 0; j < BC_STATES; ++j) {{
       real e = 0;
       for (int m = 0; m <= BC_STAGES; ++m) e = fma(bc_e[m], k[m][j], e);
-      const real a = fabs(y[j]), b = fabs(at[j]);
-      const real ratio = (real)step * e / (atol + rtol * (a > b ? a : b));
+      const real here = lengths[j] * y[j], a = fabs(y[j] - here), b = fabs(at[j] - here);
+      const real allowed = atol[j] + rtol * (a > b ? a : b) + (real){rounded} * fabs(here);
+      const real ratio = (real)step * e / allowed;
       total = fma(ratio, ratio, total);
       finite += 0 * k[BC_STAGES][j];
     }}

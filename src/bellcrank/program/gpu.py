@@ -294,20 +294,34 @@ def integrate_adaptive(
     p: Array,
     times: Array,
     rtol: float,
-    atol: float,
+    atol: float | Array,
     real: Any,
     tolerance: float,
     first_step: float = 1e-4,
     most_steps: int = 1_000_000,
     corrections: int = 8,
+    lengths: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
-    """An adaptive method on the device: states at `times`, shape (times, n, rows), codes of failure, steps made."""
+    """An adaptive method on the device: states at `times`, shape (times, n, rows), codes of failure, steps made.
+
+    atol: For all entries, or one each. lengths: Entries whose errors are held against the way of a step, not against
+    how far they are from the origin; atol tells their sizes then.
+    """
     rows, n = y.shape
+    absolute = on.put(np.broadcast_to(np.asarray(atol, real), n))
+    from_here = on.put(np.zeros(n, real) if lengths is None else np.asarray(lengths, real))
     out = on.put(np.full((len(times), n, rows), np.nan, real))
     status, counts = on.put(np.zeros(rows, np.int32)), on.put(np.zeros(rows, np.int32))
     state, parameters = on.put(_across(y, real)), on.put(_across(p, real))
     at = on.put(np.asarray(times, np.float64))
-    control = [np.int32(len(times)), np.float64(first_step), real(rtol), real(atol), np.int32(most_steps)]
+    control = [
+        np.int32(len(times)),
+        np.float64(first_step),
+        real(rtol),
+        absolute,
+        from_here,
+        np.int32(most_steps),
+    ]
     closing = [real(tolerance), np.int32(corrections)]
     arguments = [
         state,

@@ -66,14 +66,22 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
 _OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
 
 
-def hold(v: NDArray[np.float64], options: Options, scales: Floats | None, sizes: Floats | None) -> None:
-    """Write into the rows of v, shape (rows, n, ...), what the errors of each entry are held against."""
-    absolute = options.absolute(v.shape[1])
+def held_against(
+    n: int, options: Options, scales: Floats | None, sizes: Floats | None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """The absolute tolerance of each of n entries, and whether it is a length; see `Problem.sizes`."""
+    absolute = options.absolute(n)
     if scales is not None:
         absolute = absolute * scales
-    lengths = np.zeros(v.shape[1], bool) if sizes is None else sizes >= 0.0
+    lengths = np.zeros(n, bool) if sizes is None else sizes >= 0.0
     if sizes is not None:
         absolute = absolute + options.rtol * np.where(lengths, sizes, 0.0)
+    return absolute, lengths
+
+
+def hold(v: NDArray[np.float64], options: Options, scales: Floats | None, sizes: Floats | None) -> None:
+    """Write into the rows of v, shape (rows, n, ...), what the errors of each entry are held against."""
+    absolute, lengths = held_against(v.shape[1], options, scales, sizes)
     v[at.ATOL].T[:] = absolute
     v[at.FROM_HERE].T[:] = lengths
 

@@ -57,7 +57,9 @@ class Placing:
         self.contacts += [
             f.contact for f in self.system.forces.values() if isinstance(f, described.ContactForce)
         ]
-        self.touching = {side.frame.body.name for c in self.contacts for side in (c.a, c.b)}
+        self.touching: dict[str, list[Frame]] = {}
+        for side in (side for c in self.contacts for side in (c.a, c.b)):
+            self.touching.setdefault(side.frame.body.name, []).append(side.frame)
         self.points = {name: self.points_of(name) for name in (*self.names, self.system.ground.name)}
         self.size = self.extent()
         self.width = self.size * float(np.clip(0.05 / np.sqrt(len(self.names)), 0.008, 0.022))

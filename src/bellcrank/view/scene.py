@@ -144,7 +144,8 @@ class _Builder(Placing):
             return
         if name in self.touching and not self.held(name):
             return
-        points = apart(self.points[name], 0.5 * w)
+        shown = [self.vector(f.position) for f in self.touching.get(name, ())]
+        points = apart(np.vstack([self.points[name], *shown]), 0.5 * w)
         slides = [
             j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)
         ]
@@ -167,7 +168,7 @@ class _Builder(Placing):
         elif len(points) == 1 and np.linalg.norm(points[0] - center) > w:
             yield from bar(points[0], center, 0.7 * w, colour)
             yield ball(center, 1.6 * w, colour, fine=True)
-        else:
+        elif name not in self.touching:
             edges = np.clip(self.bulk(body), 1.5 * w, 0.5 * self.size)
             yield box(center, np.eye(3), edges, colour, 0.85)
         if slides and any(np.linalg.norm(points - self.on(slides[0], name), axis=1) < w):
@@ -190,7 +191,7 @@ class _Builder(Placing):
             drawn.add((name, id(shape)))
             k, turned = self.number[name], self.matrix(side.frame.rotation)
             colour = COLOURS[k % len(COLOURS)] if k != GROUND else GROUND_COLOUR
-            opacity = 0.45 if k != GROUND and self.held(name) else 1.0
+            opacity = 0.45 if k != GROUND and any(True for _ in self._body(name, colour)) else 1.0
             up = turned.T @ self.up
             found = solid(shape, self.vector, self.size, colour, opacity, up)
             moving = self.moving(side.frame)

@@ -1,8 +1,8 @@
 """Surfaces of data as triangles to draw: as they are, dents and holes included, never their convex hull.
 
-Samples are joined in their tangent planes: three neighbours may make a triangle where no other sample lies in their
-circle (Delaunay). Those that most of the three agree on come first, then the smaller ones; no edge takes a second
-triangle on the same side.
+A mesh that is kept is drawn with its own triangles. Samples are joined in their tangent planes: three neighbours may
+make a triangle where no other sample lies in their circle (Delaunay). Those that most of the three agree on come first,
+then the smaller ones; no edge takes a second triangle on the same side.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.covering import tensor
 from bellcrank.contact.parametric import Parametric
+from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.source import Source
 
 Array = NDArray[np.float64]
@@ -42,6 +43,8 @@ def triangles(surface: Source) -> tuple[Array, Ints]:
     elif isinstance(surface, BezierGrid):
         rows, columns = surface.grid.shape[:2]
         corners, faces, sign = surface.points, _rows(rows, columns, 1, surface.around), surface.sign
+    elif isinstance(surface, Sampled) and surface.cut is not None and len(surface.cut.faces) <= 2 * MOST:
+        return surface.cut.points, surface.cut.faces
     else:
         kept = _thinned(surface.points)
         corners, normals = surface.points[kept], surface.normals[kept]
