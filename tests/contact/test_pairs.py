@@ -51,6 +51,13 @@ SLOTTED: Mesh = extruded(
     [(0, 5, 7), (5, 6, 7), (0, 1, 5), (1, 4, 5), (1, 2, 4), (2, 3, 4)],
 )
 
+CROSS: Mesh = extruded(
+    [(0.1, 0), (0.2, 0), (0.2, 0.1), (0.3, 0.1), (0.3, 0.2), (0.2, 0.2), (0.2, 0.3), (0.1, 0.3), (0.1, 0.2), (0, 0.2),
+     (0, 0.1), (0.1, 0.1)],
+    0.05,
+    [(11, 0, 1), (11, 1, 2), (2, 3, 4), (2, 4, 5), (5, 6, 7), (5, 7, 8), (8, 9, 10), (8, 10, 11), (2, 5, 8), (2, 8, 11)],
+)  # fmt: skip
+
 
 def sampled(mesh: Mesh) -> Sampled:
     return Sampled.from_mesh(*mesh)
@@ -266,6 +273,7 @@ def test_a_hollow_edge_touches_nothing() -> None:
 @pytest.mark.parametrize(("mesh", "boxes"), [
     (ANGLE, [((0, 0), (0.2, 0.1)), ((0, 0), (0.1, 0.2))]),
     (SLOTTED, [((0, 0), (0.3, 0.1)), ((0, 0), (0.1, 0.2)), ((0.2, 0), (0.3, 0.2))]),
+    (CROSS, [((0.1, 0), (0.2, 0.3)), ((0, 0.1), (0.3, 0.2))]),
 ])  # fmt: skip
 def test_overlap_of_hollow_bodies_is_that_of_their_triangles(mesh: Mesh, boxes) -> None:
     """coal finds by the triangles whether they meet; the depth is that in the hull of differences of each box."""
@@ -273,6 +281,8 @@ def test_overlap_of_hollow_bodies_is_that_of_their_triangles(mesh: Mesh, boxes) 
     from scipy.spatial import ConvexHull
 
     body, other = sampled(mesh), block(0.03, 0.04, 0.05)
+    assert body.standing is not None
+    assert len(body.standing.shape.parts) == len(boxes)
     cube = sampled(other)
     solids = [
         np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (-0.05, 0.05)])

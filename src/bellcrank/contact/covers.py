@@ -11,20 +11,21 @@ stick out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from bellcrank.contact.creases import LEVEL, Creases
-from bellcrank.contact.polyhedra import WIDEST, Face, Part
+from bellcrank.contact.polyhedra import NONE, WIDEST, Face, Part
 from bellcrank.contact.recognised import around, flat_sides
 
 Floats = NDArray[np.float64]
 
 PARTS = 6
 """Of a body at most: each is met for itself."""
-CELLS = 64
+CELLS = 16
 """At most."""
 BEHIND = 0.01
 """How far a side goes on behind a hollow edge, over the size of the body."""
@@ -155,13 +156,14 @@ def _volume(points: Floats) -> float:
 
 def _unions(cells: list[Floats], body: _Body) -> list[Floats] | None:
     """Corners of the largest convex unions of cells."""
-    middles = np.array([cell.mean(axis=0) for cell in cells])
     volumes = np.array([_volume(cell) for cell in cells])
 
+    @cache
     def convex(own: frozenset[int]) -> frozenset[int] | None:
         """All cells in the hull of some, where these fill it."""
         hull = ConvexHull(np.concatenate([cells[k] for k in sorted(own)]))
-        within = (middles @ hull.equations[:, :3].T + hull.equations[:, 3]).max(axis=1) < 0.0
+        out = [float((cell @ hull.equations[:, :3].T + hull.equations[:, 3]).max()) for cell in cells]
+        within = np.array(out) <= body.level
         filled = float(volumes[within].sum())
         if abs(filled - hull.volume) > 1e-6 * hull.volume:
             return None
@@ -240,25 +242,25 @@ class _Claims:
         self.corners: list[tuple[Floats, Floats]] = []
 
     def face(self, plane: Floats, corners: Floats, ways: list[Floats]) -> Face | None:
-        """A side of a part in a plane of the body; None where an edge would have more than one stretch.
+        """A side of a part in a plane of the body; None where an edge would have more than two stretches.
 
         ways: Directions of edges, to which those are added that stick out.
         """
         whole = Face.whole(plane[:3], corners)
         number, level = len(corners), self.body.level
-        all_of, spans = list[list[tuple[float, float]]](), np.zeros((number, 2))
+        all_of, spans = list[list[tuple[float, float]]](), np.tile([*NONE, *NONE], (number, 1))
         for k in range(number):
             start, end = corners[k], corners[(k + 1) % number]
             own = self._stretches(plane, start, end)
             all_of.append(own)
             if own:
                 ways.append((end - start) / np.linalg.norm(end - start))
-            if len(own) > 1:
+            if len(own) > 2:
                 return None
-            spans[k] = own[0] if own else (1.0, 0.0)
-            if own:
-                way = (end - start) / np.linalg.norm(end - start)
-                self.taken.append((plane, start + own[0][0] * way, start + own[0][1] * way))
+            way = (end - start) / np.linalg.norm(end - start)
+            for m, (low, high) in enumerate(own):
+                spans[k, 2 * m : 2 * m + 2] = low, high
+                self.taken.append((plane, start + low * way, start + high * way))
         turns = np.zeros(number)
         for k in range(number):
             before, length = all_of[k - 1], float(np.linalg.norm(corners[k] - corners[k - 1]))
@@ -269,10 +271,11 @@ class _Claims:
                 self.corners.append((plane, corners[k]))
         lengths = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
         # What ends at a corner of the side is bounded by the side itself.
-        at_start, at_end = spans[:, 0] <= level, spans[:, 1] >= lengths - level
-        nothing = spans[:, 0] > spans[:, 1]
-        spans[:, 0] = np.where(at_start & ~nothing, -WIDEST, spans[:, 0])
-        spans[:, 1] = np.where(at_end & ~nothing, WIDEST, spans[:, 1])
+        for m in (0, 2):
+            at_start, at_end = spans[:, m] <= level, spans[:, m + 1] >= lengths - level
+            nothing = spans[:, m] > spans[:, m + 1]
+            spans[:, m] = np.where(at_start & ~nothing, -WIDEST, spans[:, m])
+            spans[:, m + 1] = np.where(at_end & ~nothing, WIDEST, spans[:, m + 1])
         return replace(whole, turns=turns, spans=spans)
 
     def _has(self, plane: Floats, corner: Floats) -> bool:

@@ -37,8 +37,8 @@ class Polygon:
     turns: The part of a right angle by which the outline turns at each corner; 0 at what is none, such as one that
     stands there twice so that all sides have as many. beyond: The outward normals of the sides that meet this one at
     its edges. cones: For each corner the outward normals of all sides there and by how much their outlines turn; None
-    where these are alike. spans: Where edges touch, from their corners on [m]; None for all
-    along. closed: Corners of polygons in the side that lie within the body and touch nothing.
+    where these are alike. spans: Where edges touch, from their corners on, two stretches
+    [m]; None for all along. closed: Corners of polygons in the side that lie within the body and touch nothing.
     """
 
     normal: Vec
@@ -47,7 +47,7 @@ class Polygon:
     turns: tuple[Scalar, ...]
     beyond: tuple[Vec, ...]
     cones: tuple[tuple[tuple[Vec, Scalar], ...], ...] | None = None
-    spans: tuple[tuple[Scalar, Scalar], ...] | None = None
+    spans: tuple[tuple[Scalar, ...], ...] | None = None
     closed: tuple[tuple[Vec, ...], ...] = ()
 
     def below(self, x: Vec) -> Vec:
@@ -158,14 +158,14 @@ def _along_edge(
 class _Edge:
     """From x along the unit vector u, with the outward normals of the side it is looked at with and of the one beyond.
 
-    span: Where it touches [m]; None for all along.
+    span: Two stretches where it touches [m]; None for all along.
     """
 
     x: Vec
     u: Vec
     side: Vec
     beyond: Vec
-    span: tuple[Scalar, Scalar] | None
+    span: tuple[Scalar, ...] | None
 
 
 def _crossing(
@@ -190,7 +190,7 @@ def _crossing(
     if edge.span is not None:
         seen = logical("and", seen, _between(s, edge.span))
     if len(line) > 10:
-        seen = logical("and", seen, _between(same * t, (line[10], line[11])))
+        seen = logical("and", seen, _between(same * t, line[10:14]))
     n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
     angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
     lever = way * sqrt(inverse)
@@ -249,8 +249,10 @@ def _turning(side: Polygon, k: int, n: Vec, outward: Vec) -> tuple[Scalar, Vec]:
     return weight, neg(grows)
 
 
-def _between(x: Scalar, span: tuple[Scalar, Scalar]) -> Scalar:
-    return logical("and", compare("le", span[0], x), compare("le", x, span[1]))
+def _between(x: Scalar, span: Sequence[Scalar]) -> Scalar:
+    """Whether a place is on one of two stretches."""
+    first, second = (logical("and", compare("le", span[k], x), compare("le", x, span[k + 1])) for k in (0, 2))
+    return logical("or", first, second)
 
 
 __all__ = ["PARALLEL", "RIGHT", "Polygon", "overlap"]

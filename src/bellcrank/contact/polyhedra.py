@@ -51,6 +51,8 @@ ALIKE = 1.0 - 1e-9
 """The cosine of their normals at least."""
 TOGETHER = 1e-5
 """Distance of corners over the size of a side, and difference of turns, below which they are the same."""
+NONE = (1.0, 0.0)
+"""A stretch of an edge that is nowhere."""
 WIDEST = 1e30
 """Ends of the stretch of an edge that is there all along [m]."""
 
@@ -60,8 +62,8 @@ class Face:
     """A flat side of a part: outward unit normal, corners (number, 3) [m] against the clock seen from outside.
 
     turns: The part of a right angle by which the outline turns at each corner; 0 at what is no corner of the body.
-    spans: Where each edge, from its corner on, is one of the body that sticks out (number, 2) [m]. closed: Corners of
-    what of it lies within the body.
+    spans: Where each edge, from its corner on, is one of the body that sticks out: two stretches (number, 4) [m].
+    closed: Corners of what of it lies within the body.
     """
 
     normal: Floats
@@ -77,7 +79,7 @@ class Face:
         way = _ways(corners)
         cosine = np.einsum("ij,ij->i", np.roll(way, 1, axis=0), way)
         turns = RIGHT * np.arccos(np.clip(cosine, -1.0, 1.0))
-        return Face(normal, corners, turns, np.tile([-WIDEST, WIDEST], (number, 1)))
+        return Face(normal, corners, turns, np.tile([-WIDEST, WIDEST, *NONE], (number, 1)))
 
     @property
     def plain(self) -> bool:
@@ -127,7 +129,7 @@ class Part:
                 cone = [np.append(normal, turn) for normal, turn in self._cone(x)]
                 row += cone + [np.zeros(4)] * (self.valence - len(cone))
         if not self.plain:
-            spans = np.concatenate([face.spans[:-1], np.zeros((spare, 2)), face.spans[-1:]])
+            spans = np.concatenate([face.spans[:-1], np.tile([*NONE, *NONE], (spare, 1)), face.spans[-1:]])
             row.append(spans.ravel())
             number, most = self.closed
             for k in range(number):
@@ -217,9 +219,9 @@ class Part:
             behind += wide * n
         if self.plain:
             return Polygon(turned(row[0:3]), points(3, n), ways, turns, beyond, cones)
-        spans = tuple((row[behind + 2 * k], row[behind + 2 * k + 1]) for k in range(n))
+        spans = tuple(tuple(row[behind + 4 * k : behind + 4 * k + 4]) for k in range(n))
         number, most = self.closed
-        closed = tuple(points(behind + 2 * n + 3 * most * k, most) for k in range(number))
+        closed = tuple(points(behind + 4 * n + 3 * most * k, most) for k in range(number))
         return Polygon(turned(row[0:3]), points(3, n), ways, turns, beyond, cones, spans, closed)
 
 
@@ -382,4 +384,4 @@ def _ways(corners: Floats) -> Floats:
     return np.asarray(way / np.linalg.norm(way, axis=1)[:, None])
 
 
-__all__ = ["MOST", "WIDEST", "Face", "Part", "Polyhedron", "count", "least_overlap", "places"]
+__all__ = ["MOST", "NONE", "WIDEST", "Face", "Part", "Polyhedron", "count", "least_overlap", "places"]

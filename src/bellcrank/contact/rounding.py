@@ -57,9 +57,9 @@ def rounding(surface: Sampled, mesh: Creases) -> float:
             part = np.minimum(t * surface.spacing / height, 1.0)
             places.append(on + part[:, None] * (apex - on))
     p = np.concatenate(places)
-    far = np.linalg.norm(_pulled(surface, p) - p, axis=1)
-    far = far[np.isfinite(far)]
-    found = float(far.max()) if len(far) else 0.0
+    # The surface passes through its samples: it is nowhere farther than the nearest of them.
+    far = np.fmin(np.linalg.norm(_pulled(surface, p) - p, axis=1), surface.nearest_points.query(p)[0])
+    found = float(far.max())
     return found if found > SMALL * float(surface.bounding_radius()) else 0.0
 
 
