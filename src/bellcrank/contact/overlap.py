@@ -69,8 +69,9 @@ def overlap(a: Polygon, b: Polygon, toward: Vec) -> list[Place]:
     for k in range(number):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % number], toward, same, free_a[k])
     for k, x in enumerate(b.corners):
-        weight = _turning(b, k, a.normal, neg(a.normal))
-        found.append(Place(a.normal, a.below(x), x, _is_there(b, k, of_b[k], free_b[k]), *weight))
+        weight, twist = _turning(b, k, a.normal, neg(a.normal))
+        room = _is_there(b, k, of_b[k], free_b[k])
+        found.append(Place(a.normal, a.below(x), x, room, weight, twist=twist))
     return found
 
 
@@ -146,7 +147,8 @@ def _along_edge(
     over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
     corner = a.corners[k]
     n = neg(b.normal)
-    on_side = Place(n, corner, b.below(corner), _is_there(a, k, here, free), *_turning(a, k, n, n))
+    weight, twist = _turning(a, k, n, n)
+    on_side = Place(n, corner, b.below(corner), _is_there(a, k, here, free), weight, twist=twist)
     leaves = logical("and", over, compare("lt", leave[0], 1.0))
     first = _crossing(edge, enter, b.normal, toward, same, over)
     last = _crossing(edge, leave, b.normal, toward, same, leaves)
@@ -213,7 +215,8 @@ def _crossing(
     weight = RIGHT * (angle * part + (math.pi - angle) * (1.0 - part))
     # The angle grows by u x v / |u x v| . w, where b turns at w against a.
     grows = add(scale((2.0 * part - 1.0) * way, n), scale(2.0 * angle - math.pi, slope))
-    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), weight, scale(-RIGHT, grows))
+    twist = scale(-RIGHT, grows)
+    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), there(seen), weight, twist=twist)
 
 
 Slope = tuple[Scalar, Vec]
