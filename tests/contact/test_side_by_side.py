@@ -183,10 +183,9 @@ def test_what_falls_tilted_comes_to_rest(name: str) -> None:
     assert result.run.steps < 5000
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 4])
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("other", [Box(0.08, 0.1, 0.2), Capsule(0.06, 0.12)])
 def test_elastic_collisions_keep_energy_and_momentum(other: Shape, seed: int) -> None:
-    # Of boxes, seeds in which no corner comes over an edge while it presses: then the normal jumps.
     rng, masses = np.random.default_rng(seed), {"p": 1.0, "q": 0.7}
     system = bc.System("two", gravity=(0, 0, 0))
     p = system.body("p", mass=1.0, inertia=(0.005, 0.006, 0.007))

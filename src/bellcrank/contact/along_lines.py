@@ -1,43 +1,58 @@
 """Capsules along each other and along boxes: both ends of the stretch in which they face each other, or one point.
 
 A capsule is a ball swept along its core. Where it lies along something, the ends of the stretch in which both face each
-other touch, each for itself. Where it lies across, the closest points do: in turn, as :mod:`bellcrank.contact.places`
-tells.
+other touch, each for itself; as the stretch shrinks to nothing each keeps half of its weight, which is one point then.
+Where it lies across, the closest points touch: in turn, as :mod:`bellcrank.contact.places` tells.
+
+A cylinder that lies on its side does so as a capsule of its radius: both its ends press only where it lies level to a
+small part of its overlap, and there the round ends make no difference.
 
 Closest points of segments: Ericson (2005), Real-Time Collision Detection, section 5.1.9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import box_sphere, capsules, toward
-from bellcrank.contact.places import ROUNDING, Place, in_turn, there
-from bellcrank.contact.shapes import TINY, Box, Capsule, Sphere
+from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
+from bellcrank.contact.shapes import TINY, Box, Capsule, Cylinder, Sphere
 from bellcrank.contact.steps import chosen
-from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, scale, sub, vec
+from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, dot, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, minimum, where
 from bellcrank.program.trace import Scalar, compare, function, logical
 
 PLACES = 3
 """Two ends, and the closest points."""
 
+SHORT = 0.05
+"""Part of half the length of a core below which a stretch counts as less than two points."""
+
 PARALLEL = 1e-12
 """Squared sine from which on two lines have closest points."""
+
+STEEP = 1e-9
+"""Cosine below which a line counts as one that does not cross a side."""
 
 Pair = tuple[Vec, Vec, Vec]
 """Normal from a to b, the point of a, the point of b."""
 
 
-def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec) -> list[Place]:
+def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     """Places of two capsules; b has rotation R and origin c seen from a."""
+    size = a.bounding_radius() + b.bounding_radius()
+    return in_turn(capsules(a, b, R, c), beside(a, b, R, c), size, exponent)
+
+
+def beside(a: Capsule | Cylinder, b: Capsule | Cylinder, R: Mat, c: Vec) -> list[Sketch]:
+    """Both ends of the stretch in which two cores lie beside each other."""
     axis = column(R, 2)
     reach = b.half_length * function("abs", axis[2])
-    low = maximum(-a.half_length, c[2] - reach)
-    high = minimum(a.half_length, c[2] + reach)
-    ends = []
-    for side, end in ((-1.0, low), (1.0, high)):
+    ends, found = [], []
+    for side, end in (
+        (-1.0, maximum(-a.half_length, c[2] - reach)),
+        (1.0, minimum(a.half_length, c[2] + reach)),
+    ):
         # The end is that of a, with the point of b beside it, or that of b.
         of_a = compare("le", a.half_length, side * end)
         s = where(of_a, side * a.half_length, 0.0)
@@ -45,21 +60,25 @@ def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec) -> list[Place]:
         t = where(of_a, t, b.half_length * where(compare("lt", axis[2], 0.0), -side, side))
         core_b = add(c, scale(t, axis))
         s = where(of_a, s, clip(core_b[2], -a.half_length, a.half_length))
-        ends.append(_balls((0.0, 0.0, s), a.radius, core_b, b.radius))
-    size = a.bounding_radius() + b.bounding_radius()
-    over = there(compare("lt", low, high))
-    return in_turn(Place(*capsules(a, b, R, c), 1.0), [Place(*end, over) for end in ends], size)
+        ends.append(Number(end, Slope.at(core_b, (0.0, 0.0, where(of_a, 0.0, 1.0)))))
+        found.append(_balls((0.0, 0.0, s), a.radius, core_b, b.radius))
+    weight = shared(ends[0], ends[1], minimum(a.half_length, b.half_length))
+    return [Sketch(points, weight) for points in found]
 
 
-def box_capsule(a: Box, b: Capsule, R: Mat, c: Vec) -> list[Place]:
+def shared(low: Number, high: Number, length: Scalar) -> Number:
+    """The weight of each of both ends of a stretch, on a core with this half length [m]."""
+    stretch = Number(high.value - low.value, high.slope - low.slope)
+    part = stretch.ramp(SHORT * length)
+    over = compare("lt", 0.0, stretch.value)
+    return Number(where(over, 0.5 + 0.5 * part.value, 0.0), part.slope.times(0.5))
+
+
+def box_capsule(a: Box, b: Capsule, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     """Places of a box and a capsule; b has rotation R and origin c seen from a."""
-    core, ball = Core(c, column(R, 2), b.radius, b.half_length), Sphere(b.radius)
-
-    def at(x: Vec) -> Pair:
-        return box_sphere(a, ball, UNIT, x)
-
-    closest = Place(*at(core.at(nearest(a, core))), 1.0)
-    return in_turn(closest, over_box(a, core, at, closest.gap), a.bounding_radius() + b.bounding_radius())
+    core = Core(c, column(R, 2), b.radius, b.half_length)
+    closest = box_sphere(a, Sphere(b.radius), UNIT, core.at(nearest(a, core)))
+    return in_turn(closest, over_box(a, core), a.bounding_radius() + b.bounding_radius(), exponent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,32 +95,30 @@ class Core:
         return add(self.middle, scale(s, self.axis))
 
 
-def over_box(a: Box, core: Core, at: Callable[[Vec], Pair], closest: Scalar) -> list[Place]:
-    """Both ends of the stretch in which a core passes over a box.
-
-    at: What touches at an end of the core. closest: The least gap of the pair [m].
-    """
+def over_box(a: Box, core: Core) -> list[Sketch]:
+    """Both ends of the stretch in which a core passes over a box."""
     w, here = core.axis, core.at(nearest(a, core))
     low, high = -core.half_length, core.half_length
-    axes: list[tuple[Scalar, ...]] = [(0.0, 0.0, 0.0)] * 2
+    across: list[tuple[Scalar, ...]] = [(*ZERO, 0.0)] * 2
     for i, half in enumerate(a.half_lengths):
         # Along this axis the core passes over the box, and does not lie beside it.
         beyond = function("abs", here[i]) - half
         passes = compare("lt", beyond, core.radius * function("abs", w[i]))
-        inverse = 1.0 / where(compare("lt", function("abs", w[i]), 1e-9), 1e-9, w[i])
+        inverse = 1.0 / where(compare("lt", function("abs", w[i]), STEEP), STEEP, w[i])
         middle, reach = -core.middle[i] * inverse, half * function("abs", inverse)
         begins = logical("and", passes, compare("lt", low, middle - reach))
         ceases = logical("and", passes, compare("lt", middle + reach, high))
         low, high = where(begins, middle - reach, low), where(ceases, middle + reach, high)
-        axes = [chosen(begins, UNIT[i], axes[0]), chosen(ceases, UNIT[i], axes[1])]
-    over, found = there(compare("lt", low, high)), []
-    least = closest - ROUNDING * (a.bounding_radius() + core.half_length)
-    for s, across in ((low, vec(axes[0])), (high, vec(axes[1]))):
+        crossed = (*UNIT[i], inverse)
+        across = [chosen(begins, crossed, across[0]), chosen(ceases, crossed, across[1])]
+    ends, found = [], []
+    for s, (*side, inverse) in zip((low, high), across, strict=True):
         x = core.at(s)
-        end = at(x)
-        held = vec([clip(v, -h, h) for v, h in zip(x, a.half_lengths, strict=True)])
-        found.append(Place(*_beside(x, core, held, cross(across, end[0]), end, least), over))
-    return found
+        # Where the core crosses a side of the box, it does so elsewhere as it moves.
+        ends.append(Number(s, Slope.at(x, scale(-inverse, vec(side)))))
+        found.append(_beside_edge(a, core, x, vec(side), box_sphere(a, Sphere(core.radius), UNIT, x)))
+    weight = shared(ends[0], ends[1], core.half_length)
+    return [Sketch(points, weight) for points in found]
 
 
 def nearest(a: Box, core: Core) -> Scalar:
@@ -146,30 +163,32 @@ def _balls(at_a: Vec, radius_a: Scalar, at_b: Vec, radius_b: Scalar) -> Pair:
     return n, add(at_a, scale(radius_a, n)), sub(at_b, scale(radius_b, n))
 
 
-def _beside(x: Vec, core: Core, q: Vec, e: Vec, end: Pair, least: Scalar) -> Pair:
-    """A core that passes x beside an edge from q along e.
+def _beside_edge(a: Box, core: Core, x: Vec, side: Vec, end: Pair) -> Pair:
+    """Where a core that crosses a side of a box at x is closest to the edge of this side below it; `end` without one.
 
-    The `end` where e is zero, and where the edge ends before: then it would come nearer than the `least` gap.
+    side: The axis of the box across that side, zero where there is none. end: What touches at x.
     """
-    w = core.axis
-    across = cross(w, e)
-    square = dot(across, across)
-    r, ww, ee, we = sub(q, x), dot(w, w), dot(e, e), dot(w, e)
-    inverse = 1.0 / maximum(square, PARALLEL)
-    s = inverse * (ee * dot(r, w) - we * dot(r, e))
-    t = inverse * (we * dot(r, w) - ww * dot(r, e))
-    on_core, on_edge = add(x, scale(s, w)), add(q, scale(t, e))
-    n = toward(sub(on_core, on_edge), end[0])
+    n, half, w = end[0], a.half_lengths, core.axis
+    left = [function("abs", v) - 2.0 * s for v, s in zip(n, side, strict=True)]
+    first = logical("and", compare("le", left[1], left[0]), compare("le", left[2], left[0]))
+    second = compare("le", left[2], left[1])
+    up = vec(chosen(first, UNIT[0], vec(chosen(second, UNIT[1], UNIT[2]))))
+    along = vec([1.0 - s - u for s, u in zip(side, up, strict=True)])
+    signs = [
+        where(compare("lt", s * v + u * m, 0.0), -1.0, 1.0) for s, v, u, m in zip(side, x, up, n, strict=True)
+    ]
+    q = vec([g * h * (1.0 - e) for g, h, e in zip(signs, half, along, strict=True)])
+    r, cosine = sub(q, core.middle), dot(w, along)
+    square = maximum(1.0 - cosine * cosine, PARALLEL)
+    t = (cosine * dot(r, w) - dot(r, along)) / square
+    t = clip(t, -dot(along, half), dot(along, half))
+    on_edge = add(q, scale(t, along))
+    on_core = core.at(dot(sub(on_edge, core.middle), w))
+    n = toward(sub(on_core, on_edge), n)
     found = (*n, *on_edge, *sub(on_core, scale(core.radius, n)))
-    beside = logical(
-        "and", compare("lt", PARALLEL, square), compare("le", least, _gap((n, on_edge, vec(found[6:9]))))
-    )
-    whole = chosen(beside, found, [y for v in end for y in v])
+    crosses = compare("lt", 0.5, dot(side, side))
+    whole = chosen(crosses, found, [y for v in end for y in v])
     return vec(whole[0:3]), vec(whole[3:6]), vec(whole[6:9])
 
 
-def _gap(pair: Pair) -> Scalar:
-    return dot(pair[0], sub(pair[2], pair[1]))
-
-
-__all__ = ["PLACES", "Core", "box_capsule", "capsule_capsule", "nearest", "over_box"]
+__all__ = ["PLACES", "Core", "beside", "box_capsule", "capsule_capsule", "nearest", "over_box", "shared"]

@@ -5,8 +5,10 @@ products of their edges (Gottschalk, Lin and Manocha 1996, OBBTree, section 5). 
 each other overlap in a convex polygon. Its corners are corners of one box, which touch the side of the other, and
 crossings of two edges, which touch along the normal across both.
 
-Each corner of the polygon presses with the part of a right angle by which its outline turns there
-(:mod:`bellcrank.contact.overlap`). A corner of a box turns by one.
+Each corner of the polygon presses with the part of a right angle by which its outline turns there. A corner of a box
+turns by one. As it slides over an edge of the other box it becomes two crossings at the same place, by whose angles the
+outline turns as much, so that force and energy go on evenly; edges that come to lie along each other, whose crossing
+may be anywhere, have no weight. All weights of a polygon together are four.
 
 Differs in: clipping one side against the other (Ericson 2005, Real-Time Collision Detection, section 8.3) gives the
 same polygon, but the normal of one of the boxes to all of its corners; here each has the normal with which its force
@@ -16,16 +18,18 @@ keeps the energy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 
-from bellcrank.contact.overlap import PARALLEL, Polygon, overlap
-from bellcrank.contact.places import Place
-from bellcrank.contact.shapes import Box
-from bellcrank.contact.steps import chosen
-from bellcrank.mechanics.vectors import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
-from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import Scalar, compare, function, logical
+from bellcrank.contact.convex_search import ConvexPair
+from bellcrank.contact.flat_polygons import all_inside, rooms_inside, way_around
+from bellcrank.contact.overlap import PARALLEL, RIGHT
+from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
+from bellcrank.contact.shapes import TINY, Box
+from bellcrank.contact.steps import chosen, frame
+from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
+from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
+from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
 PLACES = 12
 """Four corners of one side, or where its edges enter the other side; four where they leave it; four of the other."""
@@ -33,36 +37,47 @@ PLACES = 12
 NARROWER = 1e-7
 """Part by which one side is taken smaller: the edges of equal boxes on each other then do not coincide."""
 
+FLAT, FLATTEST = 0.995, 0.999
+"""Cosines of the angle between two sides between which crossings begin to press by the turn of the outline."""
+
+LEVEL, LYING = 0.9, 0.95
+"""Cosines of the angle between an edge and a side between which it comes to lie on it."""
+
 RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
 
 
-def places(a: Box, b: Box, R: Mat, c: Vec) -> list[Place]:
-    """All places of two boxes; b has rotation R and origin c seen from a."""
-    toward = least_overlap(a, b, R, c)
+def places(a: Box, b: Box, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
+    """All places of two boxes; b has rotation R and origin c seen from a.
+
+    exponent: n of the force K d^n; then the closest points take the first place where they overlap more than all
+    corners together. None for boxes that do not overlap, where the corners say all.
+    """
+    least, toward = least_overlap(a, b, R, c)
     of_a = Side.of(a, UNIT, (0.0, 0.0, 0.0), toward, 1.0 - NARROWER)
     of_b = Side.of(b, (column(R, 0), column(R, 1), column(R, 2)), c, neg(toward), 1.0)
-    return overlap(of_a, of_b, toward)
+    corners = _overlap(of_a, of_b, toward)
+    if exponent is None:
+        return [place.pressed(1.0) for place in corners]
+    closest = ConvexPair(a, b, R, c).at(least)
+    *found, alone = in_turn(closest, corners, a.bounding_radius() + b.bounding_radius(), exponent)
+    first = chosen(compare("lt", 0.0, alone.room), alone.numbers, found[0].numbers)
+    return [Place.of(first), *found[1:]]
 
 
-def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> Vec:
-    """The direction from a to b in which they overlap least, or are farthest apart."""
+def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> tuple[Vec, Vec]:
+    """The direction from a to b in which they overlap least, or are farthest apart; and that among sides, rather."""
     h, k = a.half_lengths, b.half_lengths
     size = [[function("abs", x) for x in row] for row in R]
     seen = vec([dot(column(R, j), c) for j in range(3)])
-    best: tuple[Scalar, ...] = ()
-
-    def better(apart: Scalar, axis: Vec, rather: Scalar, best: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-        trial = (apart, *axis)
-        return chosen(compare("lt", best[0] + rather, apart), trial, best) if best else trial
-
+    sides: list[tuple[Scalar, ...]] = []
     for i in range(3):
         apart = function("abs", c[i]) - h[i] - sum_of(k[j] * size[i][j] for j in range(3))
-        best = better(apart, UNIT[i], 0.0, best)
+        sides.append((apart, *UNIT[i]))
     for j in range(3):
         apart = function("abs", seen[j]) - k[j] - sum_of(h[i] * size[i][j] for i in range(3))
-        best = better(apart, column(R, j), 0.0, best)
-    rather = RATHER_SIDES * (a.bounding_radius() + b.bounding_radius())
+        sides.append((apart, *column(R, j)))
+    edges: list[tuple[Scalar, ...]] = []
     for i in range(3):
         for j in range(3):
             axis = cross(UNIT[i], column(R, j))
@@ -72,9 +87,19 @@ def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> Vec:
             shrink = 1.0 / sqrt(maximum(sine2, PARALLEL))
             apart = shrink * (function("abs", dot(axis, c)) - reach_a - reach_b)
             apart = where(compare("lt", sine2, PARALLEL), -1e300, apart)
-            best = better(apart, scale(shrink, axis), rather, best)
-    axis = vec(best[1:4])
-    return scale(where(compare("lt", dot(axis, c), 0.0), -1.0, 1.0), axis)
+            edges.append((apart, *scale(shrink, axis)))
+    side, edge = _farthest(sides), _farthest(edges)
+    rather = RATHER_SIDES * (a.bounding_radius() + b.bounding_radius())
+    found = []
+    for margin in (0.0, rather):
+        axis = vec(chosen(compare("lt", side[0] + margin, edge[0]), edge, side)[1:4])
+        found.append(scale(where(compare("lt", dot(axis, c), 0.0), -1.0, 1.0), axis))
+    return found[0], found[1]
+
+
+def _farthest(trials: Sequence[tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
+    """The first with the largest first number."""
+    return reduce(lambda best, trial: chosen(compare("lt", best[0], trial[0]), trial, best), trials)
 
 
 def _others(i: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -89,10 +114,19 @@ def sum_of(terms: object) -> Scalar:
 
 
 @dataclass(frozen=True, eq=False)
-class Side(Polygon):
-    """A side of a box. edges: Unit directions of two of its edges, across each other."""
+class Side:
+    """A side of a box: outward normal, its corners in order around, and the unit directions of its edges.
 
-    edges: tuple[Vec, Vec] = field(kw_only=True)
+    edges: Of two sides, across each other.
+    """
+
+    normal: Vec
+    corners: tuple[Vec, ...]
+    edges: tuple[Vec, Vec]
+
+    def edge(self, k: int) -> Vec:
+        """The direction from corner k to the next."""
+        return self.edges[k % 2] if k > 1 else neg(self.edges[k % 2])
 
     def reach(self, x: Vec, way: Vec) -> Scalar:
         """How far it is from a point over the side along a way to the edge, negative where it is beyond [m]."""
@@ -107,6 +141,10 @@ class Side(Polygon):
                 (function("abs", dot(e, corner)) - ahead) / where(slow, 1e-9, function("abs", speed))
             )
         return minimum(found[0], found[1])
+
+    def below(self, x: Vec) -> Vec:
+        """The point of the plane of the side straight below a point."""
+        return add(x, scale(dot(self.normal, sub(self.corners[0], x)), self.normal))
 
     @staticmethod
     def of(box: Box, axes: Sequence[Vec], origin: Vec, toward: Vec, part: Scalar) -> Side:
@@ -131,8 +169,87 @@ class Side(Polygon):
             sub(sub(middle, u), v),
             sub(add(middle, u), v),
         )
-        e, f = vec(one[0:3]), vec(two[0:3])
-        return Side(normal, corners, (neg(e), neg(f), e, f), (1.0,) * 4, (f, neg(e), neg(f), e), edges=(e, f))
+        return Side(normal, corners, (vec(one[0:3]), vec(two[0:3])))
+
+
+def _overlap(a: Side, b: Side, toward: Vec) -> list[Sketch]:
+    """The corners of the polygon in which two sides overlap, seen along a direction."""
+    e1, e2 = frame(toward)
+    flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
+    flat_b = [(dot(e1, x), dot(e2, x)) for x in b.corners]
+    of_a, of_b = rooms_inside(flat_a, flat_b), rooms_inside(flat_b, flat_a)
+    # One way around for both.
+    same = way_around(flat_a) * way_around(flat_b)
+    found: list[Sketch] = []
+    for k in range(4):
+        found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward, same)
+    for k, x in enumerate(b.corners):
+        found.append(Sketch((a.normal, a.below(x), x)).where(all_inside(of_b[k])))
+    return found
+
+
+def _along_edge(
+    a: Side, b: Side, k: int, here: Sequence[Scalar], next_: Sequence[Scalar], toward: Vec, same: Scalar
+) -> list[Sketch]:
+    """Where edge k of a begins to overlap b, at its corner or a crossing, and where it ends to, at a crossing.
+
+    Its end at the next corner is the beginning of the next edge.
+    """
+    lines = [(*b.corners[j], *scale(same, b.edge(j))) for j in range(4)]
+    enter: tuple[Scalar, ...] = (0.0, *lines[0])
+    leave: tuple[Scalar, ...] = (1.0, *lines[0])
+    misses: Scalar = False
+    for j in range(4):
+        r, s = here[j], next_[j]
+        out_here, out_there = compare("lt", r, 0.0), compare("lt", s, 0.0)
+        misses = logical("or", misses, logical("and", out_here, out_there))
+        goes_in = logical("and", out_here, logical_not(out_there))
+        goes_out = logical("and", out_there, logical_not(out_here))
+        part = function("abs", r) / maximum(function("abs", r) + function("abs", s), TINY)
+        enter = chosen(logical("and", goes_in, compare("le", enter[0], part)), (part, *lines[j]), enter)
+        leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *lines[j]), leave)
+    over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
+    corner = a.corners[k]
+    on_side = Sketch((neg(b.normal), corner, b.below(corner)))
+    normals = a.normal, neg(b.normal)
+    first = _crossing(corner, a.edge(k), enter, toward, normals, over)
+    leaves = logical("and", over, compare("lt", leave[0], 1.0))
+    last = _crossing(corner, a.edge(k), leave, toward, normals, leaves)
+    return [on_side.or_else(all_inside(here), first), last]
+
+
+def _crossing(
+    x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, normals: tuple[Vec, Vec], is_there: Scalar
+) -> Sketch:
+    """Closest points of two lines: from x along u on a, and on b the one found at a crossing.
+
+    normals: Of both sides, toward b.
+    """
+    y, v = vec(line[1:4]), vec(line[4:7])
+    r, cosine = sub(y, x), dot(u, v)
+    across = cross(u, v)
+    sine2 = dot(across, across)
+    inverse = 1.0 / maximum(sine2, PARALLEL)
+    along, along_b = dot(r, u), dot(r, v)
+    s, t = inverse * (along - cosine * along_b), inverse * (cosine * along - along_b)
+    way = where(compare("lt", dot(across, toward), 0.0), -1.0, 1.0)
+    seen = logical("and", is_there, compare("lt", PARALLEL, sine2))
+    n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
+    angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
+    # The angle grows by u x v / |u x v| . w, where b turns at w against a.
+    turn = Number(RIGHT * angle, Slope(ZERO, scale(RIGHT * way, n)))
+    # The edge of a lies on b's side, or that of b on a's: one of the normals is that of the crossing.
+    lies = []
+    for normal, still, turning in ((normals[0], u, v), (normals[1], v, u)):
+        level = dot(n, normal)
+        p = scale(way * sqrt(inverse), sub(normal, scale(level, n)))
+        lies.append((level, *sub(scale(cosine, p), scale(dot(p, turning), still))))
+    most = chosen(compare("lt", lies[0][0], lies[1][0]), lies[1], lies[0])
+    lying = Number(most[0] - LEVEL, Slope(ZERO, vec(most[1:4]))).ramp(LYING - LEVEL)
+    flat = Number(dot(*normals) - FLAT, Slope(ZERO, cross(normals[1], normals[0]))).ramp(FLATTEST - FLAT)
+    rest = Number(1.0 - flat.value, flat.slope.times(-1.0))
+    weight = flat * turn + rest * lying
+    return Sketch((n, add(x, scale(s, u)), add(y, scale(t, v))), weight).where(seen)
 
 
 __all__ = ["PLACES", "Side", "places"]

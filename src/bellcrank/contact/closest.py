@@ -60,7 +60,7 @@ class Closest:
     residual: How far point_b misses the normal through point_a [m]: zero when converged.
     held: What a contact that lasts keeps at zero [m]: the distance, also where the place is not there.
     weight: The part of the stiffness with which the pair presses.
-    twist: Couple on b over elastic energy.
+    push, twist: Force on b half way between the points, and couple [m], besides that along the normal, over K d^n.
     room: Positive where the place is there; None where it always is.
     """
 
@@ -71,6 +71,7 @@ class Closest:
     residual: Scalar
     held: Scalar
     weight: Scalar = 1.0
+    push: Vec = ZERO
     twist: Vec = ZERO
     room: Scalar | None = None
 
@@ -139,7 +140,7 @@ def closest(
 def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b: Vec) -> Closest:
     """One of the places at which two shapes touch at the same time; out of reach where it is not there."""
     R, c = matmul(transpose(R_a), R_b), transposed_times(R_a, sub(p_b, p_a))
-    place = places(spot.of, shape_b, R, c)[spot.number]
+    place = places(spot.of, shape_b, R, c, spot.exponent)[spot.number]
     apart = dot(place.normal, sub(place.point_b, place.point_a))
     reach = spot.of.bounding_radius() + shape_b.bounding_radius()
     return Closest(
@@ -150,6 +151,7 @@ def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b:
         0.0,
         apart,
         place.weight,
+        times(R_a, place.push),
         times(R_a, place.twist),
         place.room,
     )

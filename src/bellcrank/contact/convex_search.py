@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import Points, facing
-from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
+from bellcrank.contact.rim_edges import rim_normals
+from bellcrank.contact.shapes import FLAT, Box, Capsule, Cylinder, Shape
 from bellcrank.contact.steps import (
     Gap,
     PointGap,
@@ -24,6 +25,7 @@ from bellcrank.contact.steps import (
 )
 from bellcrank.mechanics.vectors import (
     UNIT,
+    ZERO,
     Mat,
     Vec,
     add,
@@ -31,16 +33,22 @@ from bellcrank.mechanics.vectors import (
     cross,
     dot,
     neg,
+    scale,
     sub,
     times,
     transpose,
     transposed_times,
     vec,
 )
+from bellcrank.program.functions import where
 from bellcrank.program.trace import Scalar, compare
 
 ITERATIONS = 10
 """Newton steps in one program. From the normal of the step before three or four are enough."""
+
+
+PARALLEL = 1e-12
+"""Squared sine from which on two lines cross."""
 
 
 def spreads(shape: Shape) -> bool:
@@ -125,7 +133,10 @@ class ConvexPair:
                 return n, x, add(self.c, times(self.R, on_b))
         else:
             n = on_sphere(self.gap, start, self.size, iterations)
-        return self.at(self.best([n, *self.corners(start, iterations)]))
+        n = self.best([n, *self.corners(start, iterations)])
+        if any(isinstance(s, Cylinder) for s in (self.a, self.b)) and spreads(self.a) and spreads(self.b):
+            n = self.best([n, *rim_normals(self.a, self.b, self.R, self.c, self.at(n))])
+        return self.at(n)
 
     def corners(self, start: Vec, iterations: int) -> list[Vec]:
         """Normals where a support function has a corner: of straight sides, flat ends, boxes, crossed axes."""
@@ -163,11 +174,35 @@ class ConvexPair:
         if isinstance(self.a, Capsule | Cylinder) and isinstance(self.b, Capsule | Cylinder):
             along, _ = facing(self.a.half_length, self.b.half_length, column(self.R, 2), self.c)
             x_a = self.a.support_near(n, (0.0, 0.0, along))
+        elif spread:
+            x_a = self.a.support_near(n, self.crossing(n, x_a))
         x_b = x_a
         for _ in range(3 if spread else 1):
             x_b = add(self.c, times(self.R, self.b.support_near(down, seen(x_a))))
             x_a = self.a.support_near(n, x_b) if spread else x_a
         return n, x_a, x_b
+
+    def crossing(self, n: Vec, x: Vec) -> Vec:
+        """Where two straight lines with the normal n cross, seen along it, on that of a; x where they do not."""
+        y = add(self.c, times(self.R, self.b.support(neg(transposed_times(self.R, n))).point))
+        u, v = line_of(self.a, n), times(self.R, line_of(self.b, transposed_times(self.R, n)))
+        uu, vv, uv, r = dot(u, u), dot(v, v), dot(u, v), sub(y, x)
+        square = uu * vv - uv * uv
+        crosses = compare("lt", PARALLEL * uu * vv, square)
+        s = (vv * dot(r, u) - uv * dot(r, v)) / where(crosses, square, 1.0)
+        return vec(chosen(crosses, add(x, scale(s, u)), x))
+
+
+def line_of(shape: Shape, n: Vec) -> Vec:
+    """Along the straight line of all points of a shape with the normal n; zero where there is none, or a whole side."""
+    axes = UNIT if isinstance(shape, Box) else UNIT[2:] if shape.straight else ()
+    level = [compare("lt", dot(axis, n) * dot(axis, n), FLAT * FLAT) for axis in axes]
+    along: Vec = ZERO
+    count: Scalar = 0.0
+    for axis, flat in zip(axes, level, strict=True):
+        one = where(flat, 1.0, 0.0)
+        along, count = add(along, scale(one, axis)), count + one
+    return scale(where(compare("lt", 1.5, count), 0.0, 1.0), along)
 
 
 __all__ = ["ITERATIONS", "ConvexPair"]

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from bellcrank.contact.flat_polygons import Flat, all_inside, rooms_inside, way_around
 from bellcrank.contact.places import Place, there
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen, frame
@@ -60,9 +61,9 @@ def overlap(a: Polygon, b: Polygon, toward: Vec) -> list[Place]:
     e1, e2 = frame(toward)
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
     flat_b = [(dot(e1, x), dot(e2, x)) for x in b.corners]
-    of_a, of_b = _inside(flat_a, flat_b), _inside(flat_b, flat_a)
+    of_a, of_b = rooms_inside(flat_a, flat_b), rooms_inside(flat_b, flat_a)
     # One way around for both.
-    same = _way(flat_a) * _way(flat_b)
+    same = way_around(flat_a) * way_around(flat_b)
     found: list[Place] = []
     number = len(a.corners)
     free_a, free_b = _free(flat_a, b, e1, e2), _free(flat_b, a, e1, e2)
@@ -79,38 +80,16 @@ def _free(points: Sequence[Flat], side: Polygon, e1: Vec, e2: Vec) -> list[Scala
     """Of points over a side, whether it does not lie within the body there."""
     found: list[Scalar] = [True] * len(points)
     for corners in side.closed:
-        for k, room in enumerate(_inside(points, [(dot(e1, x), dot(e2, x)) for x in corners])):
+        for k, room in enumerate(rooms_inside(points, [(dot(e1, x), dot(e2, x)) for x in corners])):
             # Where there is none all its corners are one.
             some = compare("lt", 0.0, reduce(lambda x, y: x + y, room))
-            found[k] = logical("and", found[k], logical_not(logical("and", some, _all_inside(room))))
+            found[k] = logical("and", found[k], logical_not(logical("and", some, all_inside(room))))
     return found
-
-
-Flat = tuple[Scalar, Scalar]
-
-
-def _turn(p: Flat, q: Flat, x: Flat) -> Scalar:
-    return (q[0] - p[0]) * (x[1] - p[1]) - (q[1] - p[1]) * (x[0] - p[0])
-
-
-def _way(polygon: Sequence[Flat]) -> Scalar:
-    """1 where a polygon runs against the clock, -1 with it."""
-    return where(compare("lt", _turn(polygon[0], polygon[1], polygon[2]), 0.0), -1.0, 1.0)
-
-
-def _inside(points: Sequence[Flat], polygon: Sequence[Flat]) -> list[list[Scalar]]:
-    """For each point how far inside each edge of a convex polygon it is, times the length of the edge."""
-    n, way = len(polygon), _way(polygon)
-    return [[way * _turn(polygon[j], polygon[(j + 1) % n], x) for j in range(n)] for x in points]
-
-
-def _all_inside(rooms: Sequence[Scalar]) -> Scalar:
-    return reduce(lambda x, y: logical("and", x, y), [compare("le", 0.0, r) for r in rooms])
 
 
 def _is_there(side: Polygon, k: int, rooms: Sequence[Scalar], free: Scalar) -> Scalar:
     """The room of a place at corner k of a side, which is so far inside each edge of the other, and free for it."""
-    inside = logical("and", _all_inside(rooms), free)
+    inside = logical("and", all_inside(rooms), free)
     turn = side.turns[k]
     if isinstance(turn, int | float) and turn > 0.0:
         return there(inside)
@@ -152,7 +131,7 @@ def _along_edge(
     leaves = logical("and", over, compare("lt", leave[0], 1.0))
     first = _crossing(edge, enter, b.normal, toward, same, over)
     last = _crossing(edge, leave, b.normal, toward, same, leaves)
-    inside = _all_inside(here)
+    inside = all_inside(here)
     return [Place.of(list(chosen(inside, on_side.numbers, first.numbers))), last]
 
 

@@ -9,7 +9,7 @@ of a part lies within the body, sides, edges and corners, touches nothing, and w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -22,6 +22,7 @@ from bellcrank.contact.shapes import Box, Shape, Support
 from bellcrank.contact.steps import chosen
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import (
+    ZERO,
     Mat,
     Vec,
     add,
@@ -264,8 +265,8 @@ def count(a: Polyhedron, b: Polyhedron) -> int:
     return sum(2 * one.corners + two.corners for one in a.parts for two in b.parts)
 
 
-def places(a: Polyhedron, b: Polyhedron, R: Mat, c: Vec) -> list[Place]:
-    """All places of two polyhedra; b has rotation R and origin c seen from a."""
+def places(a: Polyhedron, b: Polyhedron, R: Mat, c: Vec, exponent: float | None = 1.0) -> list[Place]:
+    """All places of two polyhedra; b has rotation R and origin c seen from a. exponent: n of the force K d^n."""
     found: list[Place] = []
     size = a.bounding_radius() + b.bounding_radius()
     for one in a.parts:
@@ -277,10 +278,22 @@ def places(a: Polyhedron, b: Polyhedron, R: Mat, c: Vec) -> list[Place]:
             away = _hidden_apart(one, two, R, c)
             if away is not None:
                 near = logical_not(compare("lt", 0.0, away))
-                own = [place.only(near) for place in own]
+                own = [_only(place, near) for place in own]
             # What lies on several parts is found with each of them.
-            found += [place.only(_new(place, found, SAME * size)) for place in own] if found else own
-    return found
+            found += [_only(place, _new(place, found, SAME * size)) for place in own] if found else own
+    return [_pressed(place, exponent) for place in found]
+
+
+def _only(place: Place, condition: Scalar) -> Place:
+    """A place that is there only where a condition holds."""
+    return replace(place, room=where(condition, place.room, -1.0))
+
+
+def _pressed(place: Place, exponent: float | None) -> Place:
+    """A place with its couple over K d^n instead of the energy K d^(n+1) / (n+1)."""
+    if exponent is None or place.twist is ZERO:
+        return replace(place, twist=ZERO)
+    return replace(place, twist=scale(maximum(-place.gap, 0.0) * (1.0 / (exponent + 1.0)), place.twist))
 
 
 def _new(place: Place, found: Sequence[Place], near: Scalar) -> Scalar:

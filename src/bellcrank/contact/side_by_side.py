@@ -37,7 +37,7 @@ class _Form:
     a: type[Shape]
     b: type[Shape]
     count: Callable[[Any, Any], int]
-    places: Callable[[Any, Any, Mat, Vec], list[Place]]
+    places: Callable[[Any, Any, Mat, Vec, Any], list[Place]]
 
 
 def _always(number: int) -> Callable[[Any, Any], int]:
@@ -116,36 +116,38 @@ def strikes(a: Shape, b: Shape) -> bool:
     return not any(isinstance(met.shape, Cylinder | Polyhedron) for met in _met(a, b))
 
 
-def places(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
-    """All places of two shapes; b has rotation R and origin c seen from a."""
+def places(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None = 1.0) -> list[Place]:
+    """All places of two shapes; b has rotation R and origin c seen from a.
+
+    exponent: n of the force K d^n; None for shapes that strike and do not overlap.
+    """
 
     def build(x: Sequence[Scalar]) -> list[Scalar]:
-        return [
-            y for place in _found(a, b, mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])) for y in place.numbers
-        ]
+        pose = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
+        return [y for place in _found(a, b, *pose, exponent) for y in place.numbers]
 
-    x = shared(a, b, "places", [*R[0], *R[1], *R[2], *c], build)
+    x = shared(a, b, f"places {exponent!r}", [*R[0], *R[1], *R[2], *c], build)
     return [Place.of(x[k : k + NUMBERS]) for k in range(0, len(x), NUMBERS)]
 
 
-def _found(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
+def _found(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     one, two = _met(a, b)
     if one.R is not UNIT or two.R is not UNIT:
         c = transposed_times(one.R, sub(add(c, times(R, two.p)), one.p))
         R = matmul(transpose(one.R), matmul(R, two.R))
-    found = _between(one.shape, two.shape, R, c)
+    found = _between(one.shape, two.shape, R, c, exponent)
     return found if one.R is UNIT else [place.moved(one.R, one.p) for place in found]
 
 
-def _between(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
+def _between(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
     form = _form(a, b)
     if form is not None:
-        return form.places(a, b, R, c)
+        return form.places(a, b, R, c, exponent)
     form = _form(b, a)
     assert form is not None
     # Seen from b; the places are brought back into the frame of a.
     back = neg(transposed_times(R, c))
-    return [place.turned.moved(R, c) for place in form.places(b, a, transpose(R), back)]
+    return [place.turned.moved(R, c) for place in form.places(b, a, transpose(R), back, exponent)]
 
 
 __all__ = ["count", "lie_on_each_other", "places", "strikes"]

@@ -116,9 +116,13 @@ class Corner(Spot):
 
 @dataclass(frozen=True, eq=False)
 class PairSpot(Spot):
-    """One of the places at which a shape and another one touch at the same time, by its number."""
+    """One of the places at which a shape and another one touch at the same time, by its number.
+
+    exponent: n of the force K d^n with which it presses; None where it strikes.
+    """
 
     number: int
+    exponent: float | None = 1.0
 
     def support(self, n: Vec) -> Support:
         return self.of.support(n)
@@ -180,11 +184,13 @@ def of_outline(shape: Sampled, outline: Outline, points: int) -> tuple[Spot, ...
     return tuple(found)
 
 
-def touching(a: Shape, b: Shape, rigid: bool = False, points: int | None = None) -> list[tuple[Shape, Shape]]:
+def touching(
+    a: Shape, b: Shape, rigid: bool = False, points: int | None = None, exponent: float = 1.0
+) -> list[tuple[Shape, Shape]]:
     """Both sides for each spot with which two shapes touch; none where one contact point is enough, or is asked for.
 
     rigid: Whether they strike and hold, each at one place, instead of pressing. points: How many the user asks for;
-    around each round rim of a mesh.
+    around each round rim of a mesh. exponent: n of the force K d^n with which they press.
     """
     of_a, of_b = _on_plane(a, b, rigid, points), _on_plane(b, a, rigid, points)
     if of_a or of_b:
@@ -194,7 +200,7 @@ def touching(a: Shape, b: Shape, rigid: bool = False, points: int | None = None)
         number = 0
     # Of meshes as many as there are, unless one is asked for.
     enough = points in (None, number) or (points != 1 and any(isinstance(s, Sampled) for s in (a, b)))
-    return [(PairSpot(a, k), b) for k in range(number)] if enough else []
+    return [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)] if enough else []
 
 
 def _on_plane(shape: Shape, other: Shape, rigid: bool, points: int | None) -> tuple[Spot, ...]:

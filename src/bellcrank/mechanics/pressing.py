@@ -33,7 +33,7 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
 )
 from bellcrank.program.functions import maximum
-from bellcrank.program.trace import Expr, Scalar, compare, power
+from bellcrank.program.trace import Scalar, compare, power
 
 if TYPE_CHECKING:
     from bellcrank.model.forces import ContactForce
@@ -159,27 +159,31 @@ class Pressing:
         turned = cross(scale(0.5, add(*self._spins())), z)
         return add(add(rate, turned), scale(-dot(n, z) / law.recovery, n))
 
-    @property
+    @cached_property
     def on_b(self) -> Vec:
-        """Whole force on b [N]."""
-        return add(scale(self.load, self.closest.normal), self.friction)
+        """Whole force on b [N]; besides load and friction what keeps the energy where the weight of a place fades."""
+        on_b = add(scale(self.load, self.closest.normal), self.friction)
+        if self.closest.push is ZERO:
+            return on_b
+        return add(on_b, scale(self._spring, self.closest.push))
 
     @property
     def energy(self) -> Scalar:
         """Elastic energy K d^(n+1) / (n+1), with its weight [J]."""
-        return self.closest.weight * self._elastic
+        n = self.force.exponent + 1.0
+        return self.closest.weight * self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
 
     @cached_property
-    def _elastic(self) -> Scalar:
-        n = self.force.exponent + 1.0
-        return self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
+    def _spring(self) -> Scalar:
+        """K d^n [N]."""
+        return self.stiffness * power(maximum(self.depth, 0.0), self.force.exponent)
 
     @cached_property
     def moment(self) -> Vec:
         """On b besides the force at the point [N m]: keeps the energy where the weight of a place turns."""
-        if not any(isinstance(x, Expr) for x in self.closest.twist):
+        if self.closest.twist is ZERO:
             return ZERO
-        return scale(self._elastic, self.closest.twist)
+        return scale(self._spring, self.closest.twist)
 
     @property
     def working(self) -> Scalar:

@@ -93,7 +93,7 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    places = at_spots(points, a, b) if young is None else []
+    places = at_spots(points, a, b, exponent=n) if young is None else []
     count = len(places) if places else count_of_points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
     notes = () if places else rounded_edges(name, a, b)
@@ -159,14 +159,14 @@ def search_values(name: str) -> list[tuple[str, float]]:
 
 
 def at_spots(
-    points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False
+    points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False, exponent: float = 1.0
 ) -> list[tuple[PlacedShape, PlacedShape]]:
     """Both sides for each spot with which one of them touches the other; none where one point is asked for."""
     if points is None or _is_count(points):
-        found = touching(a.shape, b.shape, rigid, points)
+        found = touching(a.shape, b.shape, rigid, points, exponent)
     else:
         # More than a surface of data may have, as a cylinder on a box.
-        found = touching(a.shape, b.shape, rigid)
+        found = touching(a.shape, b.shape, rigid, None, exponent)
         found = found if type(points) is int and points == len(found) else []
     return [(PlacedShape(a.frame, on_a), PlacedShape(b.frame, on_b)) for on_a, on_b in found]
 
