@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bellcrank.model.forces import ContactForce
 from bellcrank.topology import describe
 
 if TYPE_CHECKING:
@@ -37,4 +38,14 @@ def describe_mechanism(mechanism: Mechanism) -> str:
     if mechanism.dropped:
         lines += ["", "redundant equations, dropped (their share of reactions is not determined):"]
         lines += [f"  {name}" for name in mechanism.redundant]
+    notes = _notes(mechanism)
+    if notes:
+        lines += ["", "notes:", *(f"  {note}" for note in notes)]
     return "\n".join(lines)
+
+
+def _notes(mechanism: Mechanism) -> list[str]:
+    """What contacts are not exactly as they were given, each once."""
+    pressing = [f.contact for f in mechanism.system.forces.values() if isinstance(f, ContactForce)]
+    said = [note for contact in (*pressing, *mechanism.system.contacts.values()) for note in contact.notes]
+    return list(dict.fromkeys(said))

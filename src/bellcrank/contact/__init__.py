@@ -10,6 +10,7 @@ from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_num
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.queue import ImpactQueue
 from bellcrank.contact.revolution import Revolution
+from bellcrank.contact.rounding import ContactNote
 from bellcrank.contact.routh import ImpactLaw
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
@@ -44,6 +45,7 @@ __all__ = [
     "ClosestKernel",
     "ClosestNumbers",
     "ContactForces",
+    "ContactNote",
     "ContactState",
     "Coulomb",
     "Cylinder",

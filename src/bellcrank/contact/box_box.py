@@ -17,12 +17,13 @@ keeps the energy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from bellcrank.contact.convex_search import ConvexPair
+from bellcrank.contact.flat_polygons import all_inside, rooms_inside, way_around
+from bellcrank.contact.overlap import PARALLEL, RIGHT
 from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
@@ -35,12 +36,6 @@ PLACES = 12
 
 NARROWER = 1e-7
 """Part by which one side is taken smaller: the edges of equal boxes on each other then do not coincide."""
-
-PARALLEL = 1e-8
-"""Squared sine below which the product of two edges tells no direction."""
-
-RIGHT = 2.0 / math.pi
-"""One over a right angle [1/rad]."""
 
 FLAT, FLATTEST = 0.995, 0.999
 """Cosines of the angle between two sides between which crossings begin to press by the turn of the outline."""
@@ -182,37 +177,15 @@ def _overlap(a: Side, b: Side, toward: Vec) -> list[Sketch]:
     e1, e2 = frame(toward)
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
     flat_b = [(dot(e1, x), dot(e2, x)) for x in b.corners]
-    of_a, of_b = _inside(flat_a, flat_b), _inside(flat_b, flat_a)
+    of_a, of_b = rooms_inside(flat_a, flat_b), rooms_inside(flat_b, flat_a)
     # One way around for both.
-    same = _way(flat_a) * _way(flat_b)
+    same = way_around(flat_a) * way_around(flat_b)
     found: list[Sketch] = []
     for k in range(4):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward, same)
     for k, x in enumerate(b.corners):
-        found.append(Sketch((a.normal, a.below(x), x)).where(_all_inside(of_b[k])))
+        found.append(Sketch((a.normal, a.below(x), x)).where(all_inside(of_b[k])))
     return found
-
-
-Flat = tuple[Scalar, Scalar]
-
-
-def _turn(p: Flat, q: Flat, x: Flat) -> Scalar:
-    return (q[0] - p[0]) * (x[1] - p[1]) - (q[1] - p[1]) * (x[0] - p[0])
-
-
-def _way(polygon: Sequence[Flat]) -> Scalar:
-    """1 where a polygon runs against the clock, -1 with it."""
-    return where(compare("lt", _turn(polygon[0], polygon[1], polygon[2]), 0.0), -1.0, 1.0)
-
-
-def _inside(points: Sequence[Flat], polygon: Sequence[Flat]) -> list[list[Scalar]]:
-    """For each point how far inside each edge of a convex polygon it is, times the length of the edge."""
-    n, way = len(polygon), _way(polygon)
-    return [[way * _turn(polygon[j], polygon[(j + 1) % n], x) for j in range(n)] for x in points]
-
-
-def _all_inside(rooms: Sequence[Scalar]) -> Scalar:
-    return reduce(lambda x, y: logical("and", x, y), [compare("le", 0.0, r) for r in rooms])
 
 
 def _along_edge(
@@ -242,7 +215,7 @@ def _along_edge(
     first = _crossing(corner, a.edge(k), enter, toward, normals, over)
     leaves = logical("and", over, compare("lt", leave[0], 1.0))
     last = _crossing(corner, a.edge(k), leave, toward, normals, leaves)
-    return [on_side.or_else(_all_inside(here), first), last]
+    return [on_side.or_else(all_inside(here), first), last]
 
 
 def _crossing(

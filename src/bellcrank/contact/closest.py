@@ -164,12 +164,12 @@ def check_pair(a: Shape, b: Shape) -> None:
     names = f"{type(a).__name__} and {type(b).__name__}"
     if isinstance(a, Plane) and isinstance(b, Plane):
         raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
+    if lie_on_each_other(a, b):
+        return
     if any(isinstance(s, Source | Around) for s in (a, b)):
         for shape in (a, b):
             if not meets(shape):
                 raise ModelError(f"{names}: {why_not(shape)}")
-        return
-    if lie_on_each_other(a, b):
         return
     convex = (Plane, Sphere, Cylinder, Ellipsoid, Superellipsoid)
     if any(isinstance(s, Box) for s in (a, b)) and not any(isinstance(s, convex) for s in (a, b)):

@@ -16,6 +16,7 @@ from bellcrank.contact.stitching import joined, welded
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
+    from bellcrank.contact.creases import Creases
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.sheets import Cut
 
@@ -33,8 +34,8 @@ OPEN = "the surface is open: contact ends at its rim"
 
 def sampled(
     vertices: ArrayLike, faces: ArrayLike, spacing: float | None, scale: float, most: int, crowded: int
-) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
-    """Points, outward normals, notes, rims, outline and cut of a mesh, repaired and made even where it is not."""
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None, Creases]:
+    """Points, outward normals, notes, rims, outline and cut of a mesh, made even where it is not; and it, repaired."""
     points, f, closed, notes = repaired(vertices, faces, scale)
     made = _samples(points, f, closed, spacing, most, crowded)
     if not closed and not made[3]:
@@ -49,7 +50,7 @@ def sampled(
 
 def _samples(
     points: Array, f: Index, closed: bool, spacing: float | None, most: int, crowded: int
-) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None]:
+) -> tuple[Array, Array, tuple[str, ...], tuple[Index, ...], Outline | None, Cut | None, Creases]:
     """The same of a mesh that is clean."""
     from bellcrank.contact.creases import Creases
     from bellcrank.contact.outline import Outline
@@ -66,7 +67,7 @@ def _samples(
         )
     even, outline = resampled(mesh, spacing, most, crowded), Outline.of(mesh)
     if even is not None:
-        return even[0], even[1], tuple(even[2]), even[3], outline, Cut.of(mesh, even[4])
+        return even[0], even[1], tuple(even[2]), even[3], outline, Cut.of(mesh, even[4]), mesh
     rims, small = of_triangles(f) if not closed else ((), 0)
     kept_points, normals, kept = _with_normals(points, f)
     place = np.cumsum(kept) - 1
@@ -77,6 +78,7 @@ def _samples(
         tuple(place[rim[kept[rim]]] for rim in rims),
         outline,
         Cut.of(mesh, None),
+        mesh,
     )
 
 

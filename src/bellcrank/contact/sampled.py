@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from bellcrank.contact.local import Local
     from bellcrank.contact.outline import Outline
     from bellcrank.contact.pieces import Pieces
+    from bellcrank.contact.recognised import Standing
     from bellcrank.contact.sheets import Cut
     from bellcrank.contact.tree import Tree
 
@@ -75,7 +76,8 @@ class Sampled(Source):
     from the points. The surface ends at its rims, which are smooth curves through these samples and touch as edges do;
     sharp edges within it are rounded over about the distance of the samples, but where it is cut. outline: The corners
     and round rims with which it touches a plane, where there is nothing else that could; None where there may be. cut:
-    The mesh it came from, where that has creases: along them it is cut where it meets a round shape.
+    The mesh it came from, where that has creases: along them it is cut where it meets a round shape. rounding: By how
+    much its creases are rounded where it is not [m], measured.
     """
 
     points: Array
@@ -84,6 +86,7 @@ class Sampled(Source):
     rims: tuple[NDArray[np.int64], ...] | None = field(default=None)
     outline: Outline | None = field(default=None)
     cut: Cut | None = field(default=None)
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         points, normals = (
@@ -176,9 +179,14 @@ class Sampled(Source):
         millimetres.
         """
         from bellcrank.contact.meshes import sampled
+        from bellcrank.contact.rounding import rounding
 
-        points, normals, notes, rims, outline, cut = sampled(vertices, faces, spacing, scale, MOST, CROWDED)
-        return Sampled(points, normals, notes, rims, outline, cut)
+        points, normals, notes, rims, outline, cut, mesh = sampled(
+            vertices, faces, spacing, scale, MOST, CROWDED
+        )
+        made = Sampled(points, normals, notes, rims, outline, cut)
+        object.__setattr__(made, "rounding", rounding(made, mesh))
+        return made
 
     @staticmethod
     def from_file(path: str | PathLike[str], *, spacing: float | None = None, scale: float = 1.0) -> Sampled:
@@ -348,6 +356,13 @@ class Sampled(Source):
         from bellcrank.contact.facing import Facing
 
         return Facing.of(self)
+
+    @cached_property
+    def standing(self) -> Standing | None:
+        """The box, cylinder or polyhedron that the mesh it came from is, or None."""
+        from bellcrank.contact.recognised import recognised
+
+        return recognised(self)
 
     @cached_property
     def least_curvature(self) -> tuple[float, int]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Superellipsoid, Support
-from bellcrank.contact.side_by_side import count
+from bellcrank.contact.side_by_side import count, strikes
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
@@ -201,14 +201,11 @@ def touching(
     if of_a or of_b:
         return [*((s, b) for s in of_a), *((a, s) for s in of_b)]
     number = count(a, b)
-    if rigid and any(isinstance(shape, Cylinder) for shape in (a, b)):
-        # The lowest place of a rim that stands level turns with any speed: no constraint follows it.
+    if rigid and not strikes(a, b):
         number = 0
-    return (
-        [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)]
-        if points in (None, number)
-        else []
-    )
+    # Of meshes as many as there are, unless one is asked for.
+    enough = points in (None, number) or (points != 1 and any(isinstance(s, Sampled) for s in (a, b)))
+    return [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)] if enough else []
 
 
 def _on_plane(shape: Shape, other: Shape, rigid: bool, points: int | None) -> tuple[Spot, ...]:

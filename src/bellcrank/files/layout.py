@@ -55,7 +55,7 @@ FRICTION = (
     *("stiffness", "damping", "viscous", "recovery"),
 )
 _ON_BODY = ("kind", "body", "position", "rotation", "node")
-_CUT = ("vertices", "triangles", "spacing")
+_CUT = ("vertices", "triangles", "spacing", "rounding")
 SHAPES: Mapping[str, tuple[str, ...]] = {
     "sphere": (*_ON_BODY, "radius"),
     "ellipsoid": (*_ON_BODY, "semi_axes"),

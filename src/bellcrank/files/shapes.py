@@ -68,7 +68,10 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
         case "sampled":
             points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
             rims = _rims(fields) if "rims" in fields else None
-            return Sampled(points, normals, rims=rims, outline=_outline(fields), cut=_cut(fields))
+            rounding = plain(fields, fields.number("rounding")) if "rounding" in fields else 0.0
+            return Sampled(
+                points, normals, rims=rims, outline=_outline(fields), cut=_cut(fields), rounding=rounding
+            )
         case "mesh":
             path = file_beside(folder, fields, "file", MESHES)
             given = {key: plain(fields, fields.number(key)) for key in ("spacing", "scale") if key in fields}
@@ -216,6 +219,7 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 **open_at,
                 **_outline_entries(shape.outline),
                 **_cut_entries(shape.cut),
+                **({"rounding": shape.rounding} if shape.rounding else {}),
             }
         case BezierGrid():
             inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}

@@ -45,7 +45,7 @@ class Contact:
     restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge, or
     that of the force in the continuous treatment. group: What the user called the contact, of which this is one of so
     many `points`. heading: Where it rubs in space, the direction it slides in, parameters in world axes; see
-    :func:`bellcrank.mechanics.contacts.rubbing_direction`.
+    :func:`bellcrank.mechanics.contacts.rubbing_direction`. notes: What is not exactly as it was given.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Contact:
     group: str = ""
     points: int = 1
     heading: tuple[Scalar, Scalar, Scalar] | None = None
+    notes: tuple[str, ...] = ()
 
 
 class ContactMethods(StateMethods, Registry):

@@ -96,6 +96,7 @@ def contact_force(
     places = at_spots(points, a, b, exponent=n) if young is None else []
     count = len(places) if places else count_of_points(who, points, a.shape, b.shape)
     rubbing = _friction(who, friction)
+    notes = () if places else rounded_edges(name, a, b)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
@@ -106,7 +107,7 @@ def contact_force(
         if isinstance(rubbing, LuGre):
             x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
             bend = x, y, z
-        pair = Contact(own, *sides, restitution, 0.0, chosen.value, name, count)
+        pair = Contact(own, *sides, restitution, 0.0, chosen.value, name, count, notes=notes)
         found.append(
             ContactForce(
                 own,
@@ -130,6 +131,18 @@ def contact_force(
     if not places:
         remember_search(parameters, name, a, b)
     return found
+
+
+def rounded_edges(name: str, a: PlacedShape, b: PlacedShape, exact: bool = False) -> tuple[str, ...]:
+    """Warn of meshes that meet the other shape with rounded edges; what was said. exact: As in `sides_around`."""
+    from bellcrank.contact.rounding import note_rounded
+    from bellcrank.contact.sheets import Sheets
+
+    said = list[str | None]()
+    for one, two in ((a, b), (b, a)):
+        if exact or Sheets.against(one.shape, two.shape) is one.shape:
+            said.append(note_rounded(name, one.frame.body.name, one.shape, two.shape))
+    return tuple(note for note in said if note is not None)
 
 
 def remember_search(parameters: ParameterTable, name: str, a: PlacedShape, b: PlacedShape) -> None:

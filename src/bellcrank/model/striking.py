@@ -10,7 +10,13 @@ from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
 from bellcrank.model.parameters import Parameter, ParameterTable
-from bellcrank.model.pressing import at_spots, count_of_points, remember_search, sides_around
+from bellcrank.model.pressing import (
+    at_spots,
+    count_of_points,
+    remember_search,
+    rounded_edges,
+    sides_around,
+)
 from bellcrank.program.trace import Scalar
 
 
@@ -47,6 +53,7 @@ def striking_contacts(
     law = LAWS[0] if law is None else law
     if law not in LAWS:
         raise ModelError(f"{who}: no law {law!r}; choose one of {', '.join(LAWS)}")
+    notes = () if touching else rounded_edges(name, a, b, exact=True)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
@@ -55,7 +62,7 @@ def striking_contacts(
         if mu > 0.0 and not a.shape.planar:
             x, y, z = (parameters.add(Parameter(f"{own} heading {axis}", 0.0, "", True)) for axis in "xyz")
             heading = x, y, z
-        found.append(Contact(own, *sides, restitution, mu, law, name, count, heading))
+        found.append(Contact(own, *sides, restitution, mu, law, name, count, heading, notes))
     if not touching:
         remember_search(parameters, name, a, b)
     return found
