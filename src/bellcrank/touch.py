@@ -7,7 +7,8 @@ changes at the touch, so that the equations stay a function of state and paramet
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from bellcrank.analysis.sizes import contact_length
 from bellcrank.contact.laws import ForceLaw
+from bellcrank.contact.rounding import ContactNote
 from bellcrank.errors import ModelError
 from bellcrank.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
 from bellcrank.mechanics.kinematics import Kinematics
@@ -36,6 +38,10 @@ Revise = Callable[["State", Array, Watched], None]
 
 TAKEN_OVER = 1e-9
 """Overlap at a touch, over the size of the smaller body, from which on the gap has not fallen to zero but jumped."""
+
+
+DEEP = 0.05
+"""Overlap at the start of a run, over the size of the smaller body, that is told of."""
 
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
@@ -67,8 +73,28 @@ def begun(mechanism: Mechanism) -> Mechanism:
         if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
             speed = max(float(here[f"{force.name}.rate"]), force.slowest)
             values |= dict.fromkeys(names_in(force.approach_speed), speed)
+    _note_deep(mechanism, {force.name: -float(here[f"{force.name}.gap"]) for force in continuous(mechanism)})
     changed = replace(mechanism, parameter_values=tuple(values.values()))
     return changed.with_programs_of(mechanism)
+
+
+def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
+    """Warn of bodies that begin deep within each other, once for all points of a contact; depths [m] by force."""
+    told = set[str]()
+    for force in sorted(continuous(mechanism), key=lambda force: -depths[force.name]):
+        group, depth = force.group or force.name, depths[force.name]
+        share = depth / contact_length(mechanism.system, force.contact)
+        if group in told or not share > DEEP:
+            continue
+        told.add(group)
+        first, second = (side.frame.body.name for side in (force.contact.a, force.contact.b))
+        warnings.warn(
+            f"contact {group!r}: {first!r} and {second!r} start {depth * 1e3:.3g} mm inside each other, {share:.0%} of "
+            "the smaller one, and will be driven apart; see where they start, and that boxes and cylinders are given "
+            "by half their lengths",
+            ContactNote,
+            stacklevel=4,
+        )
 
 
 def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from bellcrank.contact import Coulomb
+from bellcrank.contact import Box, ContactNote, Coulomb
 from bellcrank.errors import ModelError
 from bellcrank.model import System
 from bellcrank.verify import hertz_impact, rolling_sphere
@@ -157,3 +158,25 @@ def test_line_contact_has_no_hertz_stiffness() -> None:
         system.contact(
             "floor", system.ground.plane(), roller.capsule(0.1, 0.2), treatment="continuous", young=1e9
         )
+
+
+def test_bodies_that_start_deep_within_each_other_are_told_of_once() -> None:
+    def sunk(depth: float) -> System:
+        system = System("brick")
+        brick = system.body("brick", mass=1.0, inertia=(0.001,) * 3, at=(0.0, 0.0, 0.05 - depth))
+        system.free("flight", system.ground, brick)
+        system.contact(
+            "floor", system.ground.plane(), brick.shape(Box(0.05, 0.05, 0.05)),
+            treatment="continuous", stiffness=1e5,
+        )  # fmt: skip
+        return system
+
+    deep = sunk(0.02)
+    with pytest.warns(
+        ContactNote, match=r"contact 'floor': 'ground' and 'brick' start 20 mm inside each other"
+    ) as told:
+        deep.simulate(1e-4, output=2)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sunk(1e-4).simulate(1e-4, output=2)
