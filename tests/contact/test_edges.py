@@ -385,3 +385,26 @@ def test_edges_that_pass_beside_each_other_do_not_touch() -> None:
         0.15, formulation="recursive", tolerance=1e-9, output=20
     )
     assert float(run["upper.position.z"][-1]) == pytest.approx(HALF + 0.02 - 0.5 * G * 0.15**2, abs=1e-10)
+
+
+def test_a_corner_that_leaves_the_side_of_a_plate_turned_the_same_way_touches_nothing() -> None:
+    """Where the corner is beyond the edge there is no contact point, and none with a force; later edges strike."""
+    at = np.array([-0.4327183, -0.1806747, 0.28742221])
+    system = System("throw", gravity=(0.0, 0.0, 0.0))
+    body = system.body("body", mass=1.0, inertia=(0.02,) * 3, at=at)
+    system.free("flight", system.ground, body)
+    turned = turn(-1.12763587, 0.53687231, -0.06035125)
+    system.contact(
+        "edges", system.ground.shape(plate(9, HALF)), body.shape(plate(9, HALF), rotation=turned),
+        treatment="continuous", stiffness=1e6, points=3,
+    )  # fmt: skip
+    velocity, spin = (0.79372181, 0.48930412, -0.57484443), (-2.59696242, -2.4022311, -2.56498359)
+    begin = {"flight": {"position": at, "velocity": velocity, "angular_velocity": spin}}
+    run = system.simulate(0.3, initial=begin, tolerance=1e-9, output=400)
+    before = run.time < 0.18
+    assert all(np.min(run[f"edges {k}.gap"][before]) > 0.0 for k in (1, 2, 3))
+    # By bisection on the distance of both squares: a quadratic program with bounds.
+    force = sum(run[f"edges {k}.normal_force"] for k in (1, 2, 3))
+    touched = float(run.time[np.flatnonzero(force)[0]])
+    assert 0.0 < touched - 0.185200806 < 0.3 / 400
+    assert np.ptp(run["energy.total"]) < 1e-6 * run["energy.total"][0]

@@ -328,7 +328,8 @@ def meet(a: Around, b: Shape, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
         none = logical("or", none, neither)
         own = logical("and", free, logical_not(rims.on_a))
     x = vec(chosen(none, add(z, scale(_apart(a, b, c, AWAY * longest), n_b)), x))
-    normal = vec(chosen(own, n, neg(n_b)))
+    # Where there is no contact the gap is along the normal of b, whichever way that of a points.
+    normal = vec(chosen(logical("and", own, logical_not(none)), n, neg(n_b)))
     if crossing is not None:
         normal = vec(chosen(logical("and", crosses, logical_not(none)), along, normal))
     return normal, x, z
