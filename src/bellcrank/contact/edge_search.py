@@ -280,6 +280,8 @@ def with_edges(header: Ints, given: Floats, tables: Any, scratch: Any, slots: Fl
             j = scratch[COUNTS][3]
             # Edges slide by more than the bodies move, the more the less they cross.
             room = min(-pad[TOLD + PAST], min(given[SPACING_A], given[SPACING_B])) * pad[TOLD + SINE]
+            # Whether they still cross matters where they touch.
+            room = max(room, trial[0] - slack)
             if is_taken(given, slots, kept, points):
                 shorten(given, room)
                 continue

@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 MOMENTS = (1e-6, 1e-5, 1e-4)
 """How far ahead it may show which of the contacts that share let go or slip, over the unit of time."""
+NEARLY = 1e-7
+"""Longest time to the end of slip without a heading from where it is near, over the unit of time."""
 
 
 def _stopped(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p: Array) -> list[str]:
@@ -27,9 +29,9 @@ def _stopped(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p
     names = [name for name, what in ended if what == "stick"]
     if segment.contacts.tangents == 1 or not names:
         return names
-    found = []
+    found = [name for name in names if name not in segment.contacts.headings]
     _, states, u_i, _ = segment.contacts.at(state, p)
-    for name in names:
+    for name in (name for name in names if name not in found):
         k = segment.contacts.names.index(name)
         rows, drift = states[k].rows[1:], states[k].drift[1:]
         # Slip is what speeds leave of each other, and these are known to the tolerance.
@@ -37,6 +39,27 @@ def _stopped(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p
         if np.linalg.norm(rows @ u_i + drift) <= max(known, STILL * segment.contacts.pairs[k].speed):
             found.append(name)
     return found
+
+
+def _at_rest(segment: Segment, state: State, stopped: Sequence[str], p: Array) -> State:
+    """With the speeds at the end of slip that has no heading: it is watched at a speed that is not quite zero."""
+    stopped = [name for name in stopped if name not in segment.contacts.headings]
+    if not stopped or segment.contacts.tangents == 1:
+        return state
+    forces = segment.lasting()
+    number = [pair.contact.name for pair in forces.pairs].index(stopped[0])
+    near = NEARLY * forces.pairs[number].time
+    y = segment.machine.pack(state.q, state.u)
+    rates = segment.rates(np.concatenate([[state.t], y, p]))[: len(y)]
+    slips = [
+        forces.at(np.concatenate([[state.t + dt], y + dt * rates, p]))[number][1].copy() for dt in (0.0, near)
+    ]
+    change = (slips[1] - slips[0]) / near
+    left = -float(slips[0] @ change) / max(float(change @ change), 1e-300)
+    if not 0.0 < left < near:
+        return state
+    # Positions stay with the clock: what they would gain they gain afterwards.
+    return State(state.t, state.q, segment.full_state(segment.machine, state.t, y + left * rates, p).u)
 
 
 def ahead_of(segment: Segment, t: float, y: Array, p: Array) -> State:
@@ -55,6 +78,7 @@ def changed(
 ) -> tuple[State, dict[str, Mode]]:
     """State and modes after contacts let go, slip or stick."""
     modes = dict(segment.modes)
+    state = _at_rest(segment, state, [name for name, what in ended if what == "stick"], p)
     if ahead is not None:
         # At the instant itself the forces that vanish do not show whether others take over.
         after, settled = segment.contacts.settle(list(modes), ahead, p)

@@ -70,7 +70,7 @@ class Held:
         self.numbers = [k for k, pair in enumerate(pairs) if pair.contact.name in modes]
         for k, pair in zip(self.numbers, self.pairs, strict=True):
             mode = modes[pair.contact.name]
-            sizes += [k, int(mode.sticking), first + unit.GAP_EVENTS * k, headings.get(pair.contact.name, 0)]
+            sizes += [k, int(mode.sticking), first + unit.GAP_EVENTS * k, headings.get(pair.contact.name, -1)]
             numbers += [pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed, 0.0]
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts.gaps import MISSED
-from bellcrank.impacts.modes import AHEAD, BACKWARDS
+from bellcrank.impacts.modes import AHEAD, BACKWARDS, STOPPED
 from bellcrank.mechanics.contacts import STILL
 from bellcrank.simulate.compiled import matrix, part, vector
 from bellcrank.simulate.linear import factorise, solve
@@ -45,7 +45,7 @@ POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, HEAD =
 events of the open mechanism."""
 PAIR, STICKS, FIRST, HEADING, IDENTITY = range(5)
 """Of each lasting contact: its number among all, whether it sticks, the first event that watches its gap, and the first
-of the parameters that tell its heading in space."""
+of the parameters that tell its heading in space, -1 without."""
 GAP_EVENTS = 2 + len(MISSED)
 """Events that watch a gap; they follow each other."""
 FRICTION, SLIP, SLACK, SPEED, HEADWAY, PROPERTIES = range(6)
@@ -135,7 +135,7 @@ def gather(
                 J[held + j, i] = block[j, i]
                 C[held + j, i] = block[j, i]
         if rubs == 1 and count == 1:
-            if width == 3:
+            if width == 3 and contacts[c, HEADING] >= 0:
                 ahead = 0.0
                 for j in range(1, width):
                     for k in range(3):
@@ -254,8 +254,12 @@ def events(*pointers: Any) -> int:
             if width == 2:
                 y[e] = properties[c, SLIP] * slip[c, 1] + BACKWARDS * properties[c, SPEED]
             else:
-                size = math.sqrt(slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2])
-                y[e] = properties[c, HEADWAY] - AHEAD * size
+                square = slip[c, 1] * slip[c, 1] + slip[c, 2] * slip[c, 2]
+                stopped = STOPPED * properties[c, SPEED]
+                if contacts[c, HEADING] >= 0:
+                    y[e] = properties[c, HEADWAY] - AHEAD * math.sqrt(square)
+                else:
+                    y[e] = square - stopped * stopped
             e += 1
     return 0
 

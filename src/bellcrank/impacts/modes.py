@@ -36,6 +36,8 @@ from bellcrank.program.trace import Expr, Scalar
 
 Array = NDArray[np.float64]
 
+STOPPED = 1e-10
+"""Sliding in space without a heading is near its end below this part of the unit of speed; the rest is straight."""
 AHEAD = 0.5
 """Part of slip in space that must go along its heading; less of it has turned, or passed its end."""
 SETTING_OFF = 2e-10
@@ -300,6 +302,9 @@ def watched(
             # Slip that begins at zero, up to rounding, and goes the wrong way must cross something.
             found.append((name, "stick", -1, mode.slip * slip[0] + BACKWARDS * pair.speed))
         else:
-            size = (slip[0] * slip[0] + slip[1] * slip[1]) ** 0.5
-            found.append((name, "stick", -1, headway(eq.kin, pair, slip) - AHEAD * size))
+            square = slip[0] * slip[0] + slip[1] * slip[1]
+            left = square - (STOPPED * pair.speed) ** 2
+            if pair.contact.heading is not None:
+                left = headway(eq.kin, pair, slip) - AHEAD * square**0.5
+            found.append((name, "stick", -1, left))
     return [(n, w, d, x if isinstance(x, Expr) else float(x)) for n, w, d, x in found]

@@ -237,10 +237,13 @@ def _rubbing(kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation],
 def rubbing_direction(kin: Kinematics, pair: ContactPair, slip: Sequence[Scalar]) -> list[Scalar]:
     """The unit vector of the slip in space, over the tangents, against which friction acts.
 
-    Slip that has passed its end and comes back against its heading rubs as before it. So slip goes through zero like
-    any smooth function, and a step that goes beyond its end is as good as any other; that end is an event.
+    Without a heading it is that of the slip. Slip that has passed its end and comes back against its heading rubs as
+    before it: so slip goes through zero like any smooth function, and a step that goes beyond its end is as good as any
+    other; that end is an event.
     """
     speed = sqrt(slip[0] * slip[0] + slip[1] * slip[1] + pair.still_squared)
+    if pair.contact.heading is None:
+        return [x / speed for x in slip]
     shrink = where(compare("lt", headway(kin, pair, slip), 0.0), -1.0, 1.0) / speed
     return [shrink * x for x in slip]
 

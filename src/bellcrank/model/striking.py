@@ -59,7 +59,8 @@ def striking_contacts(
         own = name if count == 1 else f"{name} {k + 1}"
         sides = touching[k] if touching else sides_around(parameters, own, a, b, exact=True)
         heading: tuple[Scalar, Scalar, Scalar] | None = None
-        if mu > 0.0 and not a.shape.planar:
+        # Slip of nodes of flexible bodies is a speed of its own, and turns as fast as it begins.
+        if mu > 0.0 and not a.shape.planar and all(side.frame.body.member is None for side in (a, b)):
             x, y, z = (parameters.add(Parameter(f"{own} heading {axis}", 0.0, "", True)) for axis in "xyz")
             heading = x, y, z
         found.append(Contact(own, *sides, restitution, mu, law, name, count, heading, notes))
