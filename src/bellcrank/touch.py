@@ -93,7 +93,7 @@ def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
             "the smaller one, and will be driven apart; see where they start, and that boxes and cylinders are given "
             "by half their lengths",
             ContactNote,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
