@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from functools import reduce
 
 from bellcrank.contact.convex_search import ConvexPair
-from bellcrank.contact.flat_polygons import all_inside, rooms_inside, way_around
+from bellcrank.contact.flat_polygons import all_inside, rooms_inside, stretch_inside, way_around
 from bellcrank.contact.overlap import PARALLEL, RIGHT
 from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
 from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
-from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
+from bellcrank.program.trace import Scalar, compare, function, logical
 
 PLACES = 12
 """Four corners of one side, or where its edges enter the other side; four where they leave it; four of the other."""
@@ -196,19 +196,7 @@ def _along_edge(
     Its end at the next corner is the beginning of the next edge.
     """
     lines = [(*b.corners[j], *scale(same, b.edge(j))) for j in range(4)]
-    enter: tuple[Scalar, ...] = (0.0, *lines[0])
-    leave: tuple[Scalar, ...] = (1.0, *lines[0])
-    misses: Scalar = False
-    for j in range(4):
-        r, s = here[j], next_[j]
-        out_here, out_there = compare("lt", r, 0.0), compare("lt", s, 0.0)
-        misses = logical("or", misses, logical("and", out_here, out_there))
-        goes_in = logical("and", out_here, logical_not(out_there))
-        goes_out = logical("and", out_there, logical_not(out_here))
-        part = function("abs", r) / maximum(function("abs", r) + function("abs", s), TINY)
-        enter = chosen(logical("and", goes_in, compare("le", enter[0], part)), (part, *lines[j]), enter)
-        leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *lines[j]), leave)
-    over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
+    enter, leave, over = stretch_inside(here, next_, lines)
     corner = a.corners[k]
     on_side = Sketch((neg(b.normal), corner, b.below(corner)))
     normals = a.normal, neg(b.normal)

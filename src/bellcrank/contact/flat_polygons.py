@@ -1,12 +1,14 @@
-"""Convex polygons in a plane, and which points are inside."""
+"""Convex polygons in a plane: which points, and what of a way, are inside."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
 
-from bellcrank.program.functions import where
-from bellcrank.program.trace import Scalar, compare, logical
+from bellcrank.contact.shapes import TINY
+from bellcrank.contact.steps import chosen
+from bellcrank.program.functions import maximum, where
+from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 
 Flat = tuple[Scalar, Scalar]
 
@@ -32,4 +34,29 @@ def all_inside(rooms: Sequence[Scalar]) -> Scalar:
     return reduce(lambda x, y: logical("and", x, y), [compare("le", 0.0, r) for r in rooms])
 
 
-__all__ = ["Flat", "all_inside", "rooms_inside", "turn", "way_around"]
+Told = tuple[Scalar, ...]
+
+
+def stretch_inside(
+    here: Sequence[Scalar], there: Sequence[Scalar], lines: Sequence[Told]
+) -> tuple[Told, Told, Scalar]:
+    """Where a way from one point to another enters a convex polygon and leaves it, and whether it does.
+
+    here, there: The rooms of both points. lines: What is told of each edge. Both ends are the part of the way, 0 and 1
+    where it begins and ends inside, and what is told of the edge that is crossed there.
+    """
+    enter: Told = (0.0, *lines[0])
+    leave: Told = (1.0, *lines[0])
+    misses: Scalar = False
+    for r, s, line in zip(here, there, lines, strict=True):
+        out_here, out_there = compare("lt", r, 0.0), compare("lt", s, 0.0)
+        misses = logical("or", misses, logical("and", out_here, out_there))
+        goes_in = logical("and", out_here, logical_not(out_there))
+        goes_out = logical("and", out_there, logical_not(out_here))
+        part = function("abs", r) / maximum(function("abs", r) + function("abs", s), TINY)
+        enter = chosen(logical("and", goes_in, compare("le", enter[0], part)), (part, *line), enter)
+        leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *line), leave)
+    return enter, leave, logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
+
+
+__all__ = ["Flat", "all_inside", "rooms_inside", "stretch_inside", "turn", "way_around"]

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from bellcrank.contact.flat_polygons import Flat, all_inside, rooms_inside, way_around
+from bellcrank.contact.flat_polygons import Flat, all_inside, rooms_inside, stretch_inside, way_around
 from bellcrank.contact.places import Place, there
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen, frame
 from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import atan2, maximum, sqrt, where
-from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
+from bellcrank.program.trace import Scalar, compare, logical, logical_not
 
 PARALLEL = 1e-8
 """Squared sine below which the product of two edges tells no direction."""
@@ -111,19 +111,7 @@ def _along_edge(
     if b.spans is not None:
         lines = [(*line, *span) for line, span in zip(lines, b.spans, strict=True)]
     edge = _Edge(a.corners[k], a.ways[k], a.normal, a.beyond[k], None if a.spans is None else a.spans[k])
-    enter: tuple[Scalar, ...] = (0.0, *lines[0])
-    leave: tuple[Scalar, ...] = (1.0, *lines[0])
-    misses: Scalar = False
-    for j in range(len(lines)):
-        r, s = here[j], next_[j]
-        out_here, out_there = compare("lt", r, 0.0), compare("lt", s, 0.0)
-        misses = logical("or", misses, logical("and", out_here, out_there))
-        goes_in = logical("and", out_here, logical_not(out_there))
-        goes_out = logical("and", out_there, logical_not(out_here))
-        part = function("abs", r) / maximum(function("abs", r) + function("abs", s), TINY)
-        enter = chosen(logical("and", goes_in, compare("le", enter[0], part)), (part, *lines[j]), enter)
-        leave = chosen(logical("and", goes_out, compare("le", part, leave[0])), (part, *lines[j]), leave)
-    over = logical("and", logical_not(misses), compare("lt", enter[0], leave[0]))
+    enter, leave, over = stretch_inside(here, next_, lines)
     corner = a.corners[k]
     n = neg(b.normal)
     weight, twist = _turning(a, k, n, n)
