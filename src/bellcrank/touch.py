@@ -38,8 +38,6 @@ Revise = Callable[["State", Array, Watched], None]
 
 TAKEN_OVER = 1e-9
 """Overlap at a touch, over the size of the smaller body, from which on the gap has not fallen to zero but jumped."""
-
-
 DEEP = 0.05
 """Overlap at the start of a run, over the size of the smaller body, that is told of."""
 
@@ -83,8 +81,10 @@ def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
     told = set[str]()
     for force in sorted(continuous(mechanism), key=lambda force: -depths[force.name]):
         group, depth = force.group or force.name, depths[force.name]
+        if group in told or not depth > 0.0:
+            continue
         share = depth / contact_length(mechanism.system, force.contact)
-        if group in told or not share > DEEP:
+        if not share > DEEP:
             continue
         told.add(group)
         first, second = (side.frame.body.name for side in (force.contact.a, force.contact.b))
