@@ -411,7 +411,7 @@ def test_groups_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     assert groups.steps == sum(steps for _, steps in single)
     # Stopped in the second group: the first is whole, the second begun, the third not a number.
     stopped = lanes(4)
-    assert stopped.run(0.0, y, p, first, lambda: stopped.ints[GROUP] == 1) == (1, [])
+    assert stopped.run(0.0, y, p, first, lambda: stopped.counters[GROUP] == 1) == (1, [])
     np.testing.assert_array_equal(stopped.kept[:4], single[0][0])
     reached = int(stopped.ints[OUT_NEXT])
     assert 0 < reached < len(times)

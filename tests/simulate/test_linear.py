@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from bellcrank.simulate.compiled import Unit, matrix, vector
+from bellcrank.program.loops import Ints, Reals2, entry
 from bellcrank.simulate.linear import factorise, factorise_complex, solve, solve_complex
 
 
-@Unit
-def _solve(
-    _0: Any, sizes: Any, _2: Any, re: Any, b: Any, _5: Any, _6: Any, _7: Any, _8: Any, places: Any, _10: Any
-) -> int:
-    n = vector(sizes, 1)[0]
-    a = matrix(re, 0, n, n)
-    pivots = vector(places, n + 1)
+@entry
+def _solve(a: Reals2, b: Reals2, pivots: Ints) -> int:
     regular = factorise(a, pivots, 1)
-    solve(a, pivots, 1, matrix(b, 0, 1, n), 0)
+    solve(a, pivots, 1, b, 0)
     return 1 if regular else 0
 
 
-@Unit
-def _solve_complex(
-    _0: Any, sizes: Any, _2: Any, re: Any, b: Any, im: Any, _6: Any, _7: Any, _8: Any, places: Any, _10: Any
-) -> int:
-    n = vector(sizes, 1)[0]
-    real = matrix(re, 0, n, n)
-    imaginary = matrix(im, 0, n, n)
-    pivots = vector(places, n)
+@entry
+def _solve_complex(real: Reals2, imaginary: Reals2, b: Reals2, pivots: Ints) -> int:
     regular = factorise_complex(real, imaginary, pivots, 0)
-    solve_complex(real, imaginary, pivots, 0, matrix(b, 0, 2, n), 0)
+    solve_complex(real, imaginary, pivots, 0, b, 0)
     return 1 if regular else 0
 
 
-def _run(unit, compiled, re, b, im=None):
-    none = np.zeros(1)
-    sizes, places = np.array([len(re)]), np.zeros(len(re) + 1, np.int64)
-    arrays = (places, sizes, none, re, b, none if im is None else im, none, none, none, places, none)
-    return bool(unit(*arrays) if compiled else unit.function(*arrays))
+def _run(entry, compiled, *arrays):
+    places = np.zeros(len(arrays[0]) + 1, np.int64)
+    return bool((entry if compiled else entry.function)(*arrays, places))
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -54,7 +39,7 @@ def test_solutions(n, compiled):
     assert x[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
     im = random.normal(size=(n, n))
     expected = np.linalg.solve(a + 1j * im, b[0] + 1j * b[1])
-    assert _run(_solve_complex, compiled, a.copy(), b, im.copy())
+    assert _run(_solve_complex, compiled, a.copy(), im.copy(), b)
     assert b[0] + 1j * b[1] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch import lane_queue as queue
 from bellcrank.batch.lane_queue import advance_groups
-from bellcrank.batch.lanes import ACTIVE, FLAG, FROM_START, LANE_ROWS, LANES, ORDER, advance_lanes
+from bellcrank.batch.lanes import ACTIVE, FLAG, FROM_START, LANE_ROWS, LANES, ORDER
 from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.gaps import watching
@@ -19,6 +19,7 @@ from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.simulate import layout as at
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.methods import load
 from bellcrank.simulate.problem import Options
 from bellcrank.simulate.run import hold
@@ -124,7 +125,9 @@ class LaneGroups:
         integrator = load(method)
         n = machine.rates.n_out
         self.n = n
-        self.ints, self.reals = np.zeros(queue.COUNTS + capacity, np.int64), np.zeros(2 * at.REALS)
+        self.ints, self.reals = np.zeros(at.INTS, np.int64), np.zeros(at.REALS)
+        self.first_ints, self.first_reals = np.zeros(at.INTS, np.int64), np.zeros(at.REALS)
+        self.counters, self.lanes = np.zeros(queue.COUNTERS, np.int64), np.zeros(capacity, np.int64)
         x = np.zeros((1 + capacity, 1 + n + parameters, LANES))
         self.x, self.starts = x[0], x[1:]
         self.v = np.zeros((integrator.rows, n, LANES))
@@ -136,23 +139,39 @@ class LaneGroups:
         self.out_y = outputs[0].reshape(len(times), n, LANES)
         self.kept = outputs[1:].reshape(capacity * LANES, len(times), n)
         self.own = integrator.arrays(n, parameters)
-        self.addresses = np.zeros(at.ADDRESSES + 1, np.int64)
+        self.addresses = np.zeros(at.ADDRESSES, np.int64)
         self.addresses[at.RHS] = machine.rates.address
         self.addresses[at.PROJECT] = machine.projection.address if machine.projection else 0
         self.addresses[at.EVENTS] = 0 if watch is None else watch.kernel.address
-        self.addresses[queue.ADVANCE] = advance_lanes.address
         hold(self.v, options, machine.scales, machine.sizes)
         self._template(integrator.order, len(directions))
-        self.ints[queue.PARAMETERS] = parameters
-        arrays = (
-            self.addresses, self.ints, self.reals, x, self.v, self.g, self.corrected, self.times, outputs, *self.own,
-        )  # fmt: skip
-        self._pointers = tuple([a.__array_interface__["data"][0] for a in arrays])
+        loop = Arrays(
+            self.addresses,
+            self.ints,
+            self.reals,
+            self.x.reshape(-1),
+            self.v.reshape(len(self.v), -1),
+            self.g,
+            self.corrected.reshape(-1),
+            self.times,
+            self.out_y.reshape(len(times), -1),
+            *self.own,
+        )
+        waiting = queue.Queue(
+            loop,
+            self.first_ints,
+            self.first_reals,
+            self.counters,
+            self.starts.reshape(capacity, -1),
+            self.lanes,
+            self.kept.reshape(len(self.kept), -1),
+        )
+        self._advance = advance_groups.bound(waiting)
 
     def _template(self, order: int, events: int) -> None:
         """What the loop finds at the beginning of every group."""
         options = self.options
-        ints, reals = self.ints[at.INTS : 2 * at.INTS], self.reals[at.REALS :]
+        ints, reals = self.first_ints, self.first_reals
         ints[at.N], ints[at.N_OUT], ints[at.ROWS] = self.n, len(self.times), len(self.v)
         ints[at.OWN_INTS], ints[at.OWN_REALS] = len(self.own[0]), len(self.own[1])
         ints[at.FRESH], ints[at.MAX_STEPS], ints[at.CORRECTIONS] = 1, options.max_steps, options.corrections
@@ -165,7 +184,7 @@ class LaneGroups:
         reals[at.THRESHOLD] = options.repartition_threshold
         reals[at.RANK_BEST] = self.machine.rank
         # The queue itself reads the sizes, before any group has begun.
-        self.ints[: at.INTS] = ints
+        self.ints[:] = ints
 
     def run(
         self, t: float, y: Array, p: Array, first: NDArray[np.int64], stopped: Callable[[], bool]
@@ -182,41 +201,41 @@ class LaneGroups:
         starts[:, :, 0] = t
         starts[:, :, 1 : 1 + self.n] = y[rows]
         starts[:, :, 1 + self.n :] = p[rows]
-        self.reals[at.REALS + at.T] = self.reals[at.REALS + at.T_NEW] = t
-        ints = self.ints
-        ints[queue.COUNTS : queue.COUNTS + groups] = counts
-        ints[[queue.GROUP, queue.BEGUN, queue.ALL_STEPS, queue.ALL_EVALUATIONS]] = 0
-        ints[queue.GROUPS] = groups
+        self.first_reals[at.T] = self.first_reals[at.T_NEW] = t
+        counters = self.counters
+        self.lanes[:groups] = counts
+        counters[:] = 0
+        counters[queue.GROUPS] = groups
         leavers: list[Leaver] = []
         while True:
-            ints[at.BUDGET] = TURN
-            status = Status(advance_groups.at(self._pointers))
+            self.ints[at.BUDGET] = TURN
+            status = Status(self._advance())
             if status is Status.DONE:
                 break
             if status is Status.RUNNING:
                 if stopped():
-                    self._stop(int(ints[queue.GROUP]), groups)
+                    self._stop(int(counters[queue.GROUP]), groups)
                     break
                 continue
             flagged = self.g[FLAG] != 0.0 if status is not Status.TOO_MANY_STEPS else self.g[ACTIVE] != 0.0
             leavers += self._leave(np.flatnonzero(flagged & (self.g[ACTIVE] != 0.0)))
         for leaver in leavers:
             self.kept[leaver.place, leaver.output :] = np.nan
-        return int(ints[queue.GROUP]), leavers
+        return int(counters[queue.GROUP]), leavers
 
     def _stop(self, group: int, groups: int) -> None:
         """Keep what the present group has reached."""
-        ints, reached = self.ints, int(self.ints[at.OUT_NEXT])
+        counters, reached = self.counters, int(self.ints[at.OUT_NEXT])
         self.kept[LANES * group : LANES * groups] = np.nan
         self.kept[LANES * group : LANES * (group + 1), :reached] = self.out_y.transpose(2, 0, 1)[:, :reached]
-        count = ints[queue.COUNTS + group]
-        ints[queue.ALL_STEPS] += count * ints[at.STEPS]
-        ints[queue.ALL_EVALUATIONS] += count * ints[at.EVALUATIONS]
+        count = self.lanes[group]
+        counters[queue.ALL_STEPS] += count * self.ints[at.STEPS]
+        counters[queue.ALL_EVALUATIONS] += count * self.ints[at.EVALUATIONS]
 
     def _leave(self, lanes: NDArray[np.int64]) -> list[Leaver]:
         """Take lanes out; copies of another lane keep their places."""
         t, output = float(self.reals[at.T]), int(self.ints[at.OUT_NEXT])
-        group = int(self.ints[queue.GROUP])
+        group = int(self.counters[queue.GROUP])
         found = []
         for k in lanes.tolist():
             leaver = Leaver(LANES * group + k, t, self.v[at.Y, :, k].copy(), output)
@@ -237,12 +256,12 @@ class LaneGroups:
     @property
     def evaluations(self) -> int:
         """Calls of the rates, counted once a run."""
-        return int(self.ints[queue.ALL_EVALUATIONS])
+        return int(self.counters[queue.ALL_EVALUATIONS])
 
     @property
     def steps(self) -> int:
         """Steps made, counted once a run."""
-        return int(self.ints[queue.ALL_STEPS])
+        return int(self.counters[queue.ALL_STEPS])
 
 
 __all__ = ["METHODS", "LaneGroups", "LaneMachine", "Leaver", "lane_machine"]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.program.loops import call, call_at, compiled
 from bellcrank.simulate.beginning import AT_FIRST
-from bellcrank.simulate.compiled import part
 from bellcrank.simulate.embedded import COLUMNS, DENSE_EXTRA, ERRORS, EXTRAS, NODES, STAGES, STARTS, WEIGHTS
 from bellcrank.simulate.layout import (
     CORRECTIONS,
@@ -41,7 +41,6 @@ from bellcrank.simulate.layout import (
 )
 from bellcrank.simulate.steps import BESIDE, CLOSE, ONCE, ROUNDING, SHARE
 from bellcrank.simulate.vectors import allowed, hermite, magnitude
-from bellcrank.simulate.vocabulary import call, call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,7 +64,7 @@ ORDER = 24
 """Where the order of the method stands in ints: the place of HISTORY, which one-step methods do not use."""
 
 
-@part
+@compiled
 def load_lanes(x: Floats, t: float, v: Floats, row: int) -> None:
     """x = [t, v[row], p]."""
     for lane in range(4):
@@ -74,7 +73,7 @@ def load_lanes(x: Floats, t: float, v: Floats, row: int) -> None:
         x[4 + i] = v[row, i]
 
 
-@part
+@compiled
 def combine_lanes(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Floats, row: int) -> None:
     """States in x = v[base] + h * sum of weights * rates; without the base where it is negative."""
     n = v.shape[1]
@@ -101,7 +100,7 @@ def combine_lanes(x: Floats, v: Floats, base: int, h: float, shape: Ints, table:
             x[4 + i] += w0 * v[r0, i]
 
 
-@part
+@compiled
 def rates_lanes(addresses: Ints, ints: Ints, x: Floats, v: Floats, t: float, row: int) -> None:
     """v[row] = rates of the states in x at time t."""
     for lane in range(4):
@@ -110,7 +109,7 @@ def rates_lanes(addresses: Ints, ints: Ints, x: Floats, v: Floats, t: float, row
     ints[EVALUATIONS] += 1
 
 
-@part
+@compiled
 def project_lanes(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Floats, g: Floats, t: float
 ) -> bool:
@@ -138,7 +137,7 @@ def project_lanes(
     return False
 
 
-@part
+@compiled
 def lost_lanes(addresses: Ints, ints: Ints, reals: Floats, g: Floats) -> bool:
     """Flag lanes that the step just projected leads too close to a change point; see the scalar `lost`.
 
@@ -163,7 +162,7 @@ def lost_lanes(addresses: Ints, ints: Ints, reals: Floats, g: Floats) -> bool:
     return found
 
 
-@part
+@compiled
 def worst_norm(reals: Floats, v: Floats, g: Floats, row: int, a: int, b: int, keep: bool) -> float:
     """The largest over the active lanes of the root mean square of v[row] over the error allowed.
 
@@ -198,7 +197,7 @@ def worst_norm(reals: Floats, v: Floats, g: Floats, row: int, a: int, b: int, ke
     return worst
 
 
-@part
+@compiled
 def error_lanes(
     reals: Floats, x: Floats, v: Floats, g: Floats, h: float, shape: Ints, table: Floats
 ) -> float:
@@ -215,7 +214,7 @@ def error_lanes(
     return fine if coarse == 0.0 else fine * fine / math.sqrt(fine * fine + 0.01 * coarse * coarse)
 
 
-@part
+@compiled
 def dense_lanes(
     addresses: Ints,
     ints: Ints,
@@ -250,7 +249,7 @@ def dense_lanes(
     return True
 
 
-@part
+@compiled
 def lost_between_lanes(
     addresses: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, corrected: Floats, t: float
 ) -> bool:
@@ -275,7 +274,7 @@ def lost_between_lanes(
     return found
 
 
-@part
+@compiled
 def interpolate_lanes(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
     """States in x at the fraction theta of the step."""
     n = v.shape[1]
@@ -289,7 +288,7 @@ def interpolate_lanes(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
         x[4 + i] += v[Y, i]
 
 
-@part
+@compiled
 def outputs_lanes(
     addresses: Ints,
     ints: Ints,
@@ -325,7 +324,7 @@ def outputs_lanes(
     return True
 
 
-@part
+@compiled
 def begin_lanes(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, corrected: Floats, order: int
 ) -> bool:

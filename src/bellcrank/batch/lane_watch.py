@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.batch.lane_parts import ACTIVE, FLAG, LANE_ROWS, dense_lanes, interpolate_lanes, load_lanes
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import call_at, compiled
 from bellcrank.simulate.events import RATE
 from bellcrank.simulate.layout import EVENTS, H_STEP, N_EVENTS, SCANNING, T_NEW, Y_NEW, T, Y
-from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,7 +23,7 @@ NEAR = 0.5
 """An extremum between samples is suspected of passing zero where it comes nearer than this share of them."""
 
 
-@part
+@compiled
 def watch_lanes(
     addresses: Ints,
     ints: Ints,
@@ -69,7 +68,7 @@ def watch_lanes(
     return found
 
 
-@part
+@compiled
 def crosses(g: Floats, row: int, apart: int, lane: int, direction: float) -> bool:
     """Whether samples of an event function change sign in a direction that counts, or may do so twice unseen."""
     if g[row, lane] == 0.0:
@@ -96,7 +95,7 @@ def crosses(g: Floats, row: int, apart: int, lane: int, direction: float) -> boo
     return False
 
 
-@part
+@compiled
 def turns(g: Floats, row: int, apart: int, lane: int, span: float) -> bool:
     """Whether the function before this one, whose rate this is, may dip through zero where its rate turns.
 

@@ -12,7 +12,6 @@ Arrays hold the four lanes of an entry side by side: x = [t x 4, y0 x 4, y1 x 4,
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from bellcrank.batch.lane_parts import (
     ACTIVE,
@@ -37,29 +36,23 @@ from bellcrank.batch.lane_parts import (
     worst_norm,
 )
 from bellcrank.batch.lane_watch import watch_lanes
-from bellcrank.simulate.compiled import Unit, matrix, vector
+from bellcrank.program.loops import entry
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.embedded import BETA, EXPONENT, GROW, NODES, SAFETY, SHRINK, STAGES
 from bellcrank.simulate.layout import (
-    ADDRESSES,
     BUDGET,
     ERROR_OLD,
     EVENTS,
     F_NEW,
     FIXED,
     FRESH,
-    INTS,
     LAST_REJECTED,
     MAX_STEPS,
-    N_EVENTS,
     N_OUT,
     OUT_NEXT,
     OWN,
-    OWN_INTS,
-    OWN_REALS,
     PROJECT,
-    REALS,
     REJECTED,
-    ROWS,
     RTOL,
     SCANNING,
     STEPS,
@@ -89,38 +82,15 @@ PATIENCE = 12
 """Rejections in a row that one lane's trouble may cost the others before it is taken out."""
 
 
-@Unit
-def advance_lanes(*pointers: Any) -> int:
+@entry
+def advance_lanes(run: Arrays) -> int:
     """Step until done, a lane is flagged or the budget of steps is spent; returns a Status code.
 
     REPARTITION: flagged lanes leave at the present time, which is that before the step where they may meet an
     event in it; the others make it again. STEP_UNDERFLOW: likewise, they are in trouble.
     """
-    (
-        addresses_at,
-        ints_at,
-        reals_at,
-        x_at,
-        v_at,
-        g_at,
-        corrected_at,
-        out_t_at,
-        out_y_at,
-        shape_at,
-        table_at,
-    ) = pointers
-    addresses = vector(addresses_at, ADDRESSES)
-    ints = vector(ints_at, INTS)
-    reals = vector(reals_at, REALS)
+    addresses, ints, reals, x, v, g, corrected, out_t, out_y, shape, table = run
     n = 4 * ints[N]
-    x = vector(x_at, 4 + n)
-    v = matrix(v_at, 0, ints[ROWS], n)
-    g = matrix(g_at, 0, LANE_ROWS + 6 * ints[N_EVENTS], 4)
-    corrected = vector(corrected_at, n + 12)
-    out_t = vector(out_t_at, ints[N_OUT])
-    out_y = matrix(out_y_at, 0, ints[N_OUT], n)
-    shape = vector(shape_at, ints[OWN_INTS])
-    table = vector(table_at, ints[OWN_REALS])
     s = shape[STAGES]
     controlled = ints[FIXED] == 0
     if ints[FRESH] != 0:

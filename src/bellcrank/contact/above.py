@@ -40,7 +40,7 @@ from bellcrank.contact.smooth import FLAT, ROUND, SURFACE
 from bellcrank.contact.tree_layout import AXIS, BALL, KIND, LEAVES_A, LOOKED, ON_RIM, WIDTH_A
 from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

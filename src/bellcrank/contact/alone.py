@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.meeting_layout import LEVELS, SURE, TURN, WIDE
 from bellcrank.contact.pieces import BENT, FACE, NORMAL
 from bellcrank.contact.tree_layout import AXIS, BALL
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -33,7 +33,7 @@ from bellcrank.contact.meeting_layout import (
 from bellcrank.contact.pieces import BEST, HEIGHTS, START_A, START_B, VISITED
 from bellcrank.contact.tree_layout import BOUND, LOOKED, N_A
 from bellcrank.contact.tree_pairs import lowest_places
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

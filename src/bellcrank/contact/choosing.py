@@ -29,7 +29,7 @@ from bellcrank.contact.meeting_layout import (
     TABLE_A,
 )
 from bellcrank.contact.slots import away, between
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -41,7 +41,7 @@ from bellcrank.contact.rim_numbers import OUTWARDS, inside_rim
 from bellcrank.contact.settling import between_points, settle
 from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,8 +12,8 @@ from bellcrank.contact.patch_settling import LEAVES, SAME, SIDE, WIDTH, WRITES
 from bellcrank.contact.pieces import PAD
 from bellcrank.contact.settling import bending, tangents
 from bellcrank.contact.turning import turned, turned_back
-from bellcrank.simulate.compiled import call_unit, part
-from bellcrank.simulate.vocabulary import call_at
+from bellcrank.contact.units import call_unit, part
+from bellcrank.program.loops import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -49,7 +49,7 @@ from bellcrank.contact.pieces import (
 from bellcrank.contact.refinement import FOUND, WIDE_PAD, refined
 from bellcrank.contact.staying import CONVEX, KNOWN, OFTEN, USED, VALID, cleared, rounded, stayed
 from bellcrank.contact.tree_pairs import PLACES, QUEUE, lowest_places
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.contact.units import Unit, matrix, part, vector
 
 if TYPE_CHECKING:
     from bellcrank.contact.sampled import Sampled

@@ -29,7 +29,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.rims import AFTER, BEFORE, CHORD, END, START
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 if TYPE_CHECKING:
     from bellcrank.contact.sampled import Sampled

@@ -62,7 +62,7 @@ from bellcrank.contact.refinement import CROSSING, TOLD, WHY
 from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.rims import END, START
 from bellcrank.contact.slots import away, both_open, farthest, free_slot, from_rims, stay, take
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -34,7 +34,7 @@ from bellcrank.contact.rim_numbers import (
 )
 from bellcrank.contact.settling import bending, between_points, settle
 from bellcrank.contact.turning import turned, turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

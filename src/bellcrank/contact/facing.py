@@ -45,7 +45,7 @@ from bellcrank.contact.rim_numbers import CLOSED, beyond_sample, same_way
 from bellcrank.contact.tree import AXIS, BALL
 from bellcrank.contact.tree_layout import LEAVES_A, LEAVES_B, LOOKED, WIDTH_A
 from bellcrank.contact.turning import turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 if TYPE_CHECKING:
     from bellcrank.contact.sampled import Sampled

@@ -21,8 +21,8 @@ from bellcrank.contact.smooth import DISTANCE, GAUGE, SURFACE
 from bellcrank.contact.tree_heights import reach_towards
 from bellcrank.contact.tree_layout import KIND
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
-from bellcrank.simulate.vocabulary import call_at
+from bellcrank.contact.units import part
+from bellcrank.program.loops import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

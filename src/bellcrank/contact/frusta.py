@@ -17,8 +17,8 @@ from bellcrank.contact.curving import POINT
 from bellcrank.contact.feet import reach_to
 from bellcrank.contact.meeting_layout import FOOT
 from bellcrank.contact.tree_layout import BALL
+from bellcrank.contact.units import part
 from bellcrank.program.evaluate import evaluate
-from bellcrank.simulate.compiled import part
 
 if TYPE_CHECKING:
     from bellcrank.contact.revolution import Revolution

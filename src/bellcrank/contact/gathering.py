@@ -9,7 +9,7 @@ from bellcrank.contact.pieces import REACH
 from bellcrank.contact.rim_pieces import rim_piece
 from bellcrank.contact.sampled import ENTRIES
 from bellcrank.contact.settling import CROWD, gathered
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

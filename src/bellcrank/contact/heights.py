@@ -29,8 +29,8 @@ from bellcrank.contact.tree_layout import BOUND, KIND, LEAVES_A, LOOKED, WIDTH_A
 from bellcrank.contact.tree_nearest import nearest_in_b
 from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.contact.turning import brought_back
-from bellcrank.simulate.compiled import part
-from bellcrank.simulate.vocabulary import call_at
+from bellcrank.contact.units import part
+from bellcrank.program.loops import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -34,8 +34,8 @@ from bellcrank.contact.settling import bending, tangents
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
 from bellcrank.contact.turning import turned, turned_back
-from bellcrank.simulate.compiled import part
-from bellcrank.simulate.vocabulary import call_at
+from bellcrank.contact.units import part
+from bellcrank.program.loops import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

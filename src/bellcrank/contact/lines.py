@@ -29,7 +29,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.slots import away
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

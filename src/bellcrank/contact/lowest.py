@@ -23,7 +23,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -103,7 +103,7 @@ from bellcrank.contact.tree_layout import (
     WIDTH_B,
 )
 from bellcrank.contact.uncarried import NEAR
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.contact.units import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

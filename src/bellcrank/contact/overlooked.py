@@ -47,8 +47,8 @@ from bellcrank.contact.refinement import FOUND as SETTLED
 from bellcrank.contact.slots import away, between, farthest, refine_from, tried
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
-from bellcrank.simulate.compiled import part
-from bellcrank.simulate.vocabulary import call_at
+from bellcrank.contact.units import part
+from bellcrank.program.loops import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -24,7 +24,7 @@ from bellcrank.contact.meeting_layout import (
 )
 from bellcrank.contact.refinement import FOUND
 from bellcrank.contact.slots import farthest, free_slot, from_sample, take, tried
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

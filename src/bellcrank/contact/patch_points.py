@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.pieces import PAD
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 

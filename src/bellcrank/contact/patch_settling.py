@@ -32,7 +32,7 @@ from bellcrank.contact.patch_points import (
 from bellcrank.contact.pieces import COLUMNS, REACH, SAMPLE, SLOPES
 from bellcrank.contact.settling import CROWD, gathered
 from bellcrank.contact.tree import BALL
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.contact.units import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

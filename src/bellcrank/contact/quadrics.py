@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.contact.units import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

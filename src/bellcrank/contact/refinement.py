@@ -29,7 +29,7 @@ from bellcrank.contact.rim_numbers import CLOSED, RIM_PAD
 from bellcrank.contact.rim_steps import BEYOND, FOUND, INSIDE, LOST, MOVED, at_rim, edges_end
 from bellcrank.contact.settling import between_points, settle, tangents
 from bellcrank.contact.turning import turned, turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from bellcrank.contact.pieces import NORMAL, RIM
 from bellcrank.contact.rims import ALONG, BEND, FOLLOWED, NOTCH, OUT, SIDE, WEIGHT
 from bellcrank.contact.settling import NEAR_SAMPLE, SPARE
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

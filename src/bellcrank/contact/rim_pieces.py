@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.pieces import RIM
 from bellcrank.contact.rim_numbers import ahead_of, nearest_row, other_side
 from bellcrank.contact.rims import FOLLOWED, NOWHERE, ROW, SIDE, WEIGHT
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.pieces import BACK, BENT, NORMAL, REACH, WEIGHT
 from bellcrank.contact.tree import BALL
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

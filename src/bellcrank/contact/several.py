@@ -92,7 +92,7 @@ from bellcrank.contact.smooth import FLAT as LEVEL_PLANE
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND
 from bellcrank.contact.uncarried import NEAR, OWN, before_others_touch, own_place, uncarried
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

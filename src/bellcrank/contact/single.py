@@ -65,7 +65,7 @@ from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import BOUND, KIND, N_A
 from bellcrank.contact.tree_nearest import nearest_pair, shorter
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

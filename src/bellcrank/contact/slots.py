@@ -64,7 +64,7 @@ from bellcrank.contact.settling import bending, tangents
 from bellcrank.contact.smooth import ROUND, SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, LEAVES_B, WIDTH_A, WIDTH_B
 from bellcrank.contact.turning import turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -34,7 +34,7 @@ from bellcrank.contact.tree_layout import AXIS, BALL
 from bellcrank.contact.tree_pairs import measured, seen_from_b
 from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.contact.turning import turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 if TYPE_CHECKING:
     from bellcrank.contact.sampled import Sampled

@@ -16,7 +16,7 @@ from bellcrank.contact.pieces import ACROSS, CONE, DEEP, WIDE_TOP
 from bellcrank.contact.tree_heights import SQUARE, reaches
 from bellcrank.contact.tree_layout import AXIS, BALL, BEND, DRUM, HALF, RADIUS, TOP
 from bellcrank.contact.turning import turned
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 

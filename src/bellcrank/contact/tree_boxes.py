@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.tree_layout import AXIS, BALL, INNER, ON_RIM, OUTER, ROUND, SIDES
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.tree_boxes import PAD, WAY, across_edge, along_rim, boxed, spread
 from bellcrank.contact.tree_domes import domed
 from bellcrank.contact.tree_layout import AXIS, BALL, DRUM, HALF, NODE, ROUND
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.contact.units import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

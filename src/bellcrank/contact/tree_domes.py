@@ -35,7 +35,7 @@ from bellcrank.contact.pieces import (
     WIDE_TOP,
 )
 from bellcrank.contact.tree_layout import AXIS, BEND, DRUM, HALF, RADIUS, ROUND, TOP
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.contact.units import Unit, matrix, part, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

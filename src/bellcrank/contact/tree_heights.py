@@ -27,7 +27,7 @@ from bellcrank.contact.tree_layout import (
     TOP,
     WIDTH_A,
 )
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

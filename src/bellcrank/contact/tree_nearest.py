@@ -20,7 +20,7 @@ from bellcrank.contact.tree_heights import SQUARE, reach, reach_towards
 from bellcrank.contact.tree_layout import BOUND, LEAVES_A, LEAVES_B, LOOKED, ROOM, WIDTH_A, WIDTH_B
 from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.contact.turning import brought_back, turned, turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -40,7 +40,7 @@ from bellcrank.contact.tree_bounds import least, out_of_reach
 from bellcrank.contact.tree_layout import BALL
 from bellcrank.contact.tree_queue import queued, unqueued
 from bellcrank.contact.turning import brought_back, turned_back
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -36,7 +36,7 @@ from bellcrank.contact.tree_layout import (
     WIDTH_B,
 )
 from bellcrank.contact.tree_nearest import near_samples, nearest_pair
-from bellcrank.simulate.compiled import Unit, matrix, vector
+from bellcrank.contact.units import Unit, matrix, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

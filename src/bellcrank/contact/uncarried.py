@@ -54,7 +54,7 @@ from bellcrank.contact.settling import settle
 from bellcrank.contact.slots import away, between, farthest, refine_from, tried
 from bellcrank.contact.smooth import SURFACE
 from bellcrank.contact.tree_layout import KIND, LEAVES_A, WIDTH_A
-from bellcrank.simulate.compiled import part
+from bellcrank.contact.units import part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

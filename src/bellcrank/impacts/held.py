@@ -8,7 +8,7 @@ speed in their own axes is fit to be the dependent one for longer than a quarter
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,12 @@ from bellcrank.impacts.modes import FreeAccelerations, Modes
 from bellcrank.impacts.solver import ImpactProgram
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.program.kernel import Kernel
-from bellcrank.simulate.compiled import Unit
+from bellcrank.program.loops import BoundKernel
 
 if TYPE_CHECKING:
     from bellcrank.machines import Machine
 
 Array = NDArray[np.float64]
-
-RATES, EVENTS, HOLD = Unit(unit.rates), Unit(unit.events), Unit(unit.hold)
 
 
 class Held:
@@ -61,36 +59,40 @@ class Held:
         addresses[unit.FREE] = free.kernel.address
         addresses[unit.PROJECT] = 0 if self.projection is None else self.projection.address
         addresses[unit.WATCH] = 0 if watch is None else watch.address
-        sizes = [0] * unit.HEAD
+        sizes = [0] * unit.SIZES
         sizes[unit.POSITIONS], sizes[unit.MOVING] = self.q, self.q - len(linkage.states)
         sizes[unit.SPEEDS], sizes[unit.PARAMETERS] = self.n, p
         sizes[unit.CONTACTS], sizes[unit.LASTING], sizes[unit.WIDTH] = len(pairs), lasting, self.width
         sizes[unit.WATCHED] = 0 if watch is None else watch.n_out
-        numbers: list[float] = []
+        contacts: list[list[int]] = []
+        numbers: list[list[float]] = []
         self.numbers = [k for k, pair in enumerate(pairs) if pair.contact.name in modes]
         for k, pair in zip(self.numbers, self.pairs, strict=True):
             mode = modes[pair.contact.name]
-            sizes += [k, int(mode.sticking), first + unit.GAP_EVENTS * k, headings.get(pair.contact.name, -1)]
-            numbers += [pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed, 0.0]
+            contacts.append(
+                [k, int(mode.sticking), first + unit.GAP_EVENTS * k, headings.get(pair.contact.name, -1)]
+            )
+            numbers.append([pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed, 0.0])
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
-        self._arrays: tuple[Any, ...] = (
+        forces = np.zeros((2, lasting, self.width))
+        self.arrays = unit.Held(
             np.array(addresses, dtype=np.int64),
             np.array(sizes, dtype=np.int64),
-            np.array(numbers),
-            np.zeros(0),
-            np.zeros(0),
+            np.array(contacts, dtype=np.int64).reshape(lasting, unit.IDENTITY),
+            np.array(numbers, dtype=np.float64).reshape(lasting, unit.PROPERTIES),
             np.zeros(impact.kernel.n_out),
             np.zeros((most, self.n)),
             np.zeros((most, self.n)),
-            np.zeros(4 * most),
+            forces[0],
+            forces[1],
+            np.zeros((2, most)),
             np.zeros(most, dtype=np.int64),
             np.zeros(most * most + behind),
         )
-        self.rates, self.events, self.hold = (self._bound(u) for u in (RATES, EVENTS, HOLD))
-
-    def _bound(self, made: Unit) -> Bound:
-        return Bound(made, self._arrays)
+        self.rates, self.events, self.hold = (
+            BoundKernel(made, self.arrays) for made in (unit.rates, unit.events, unit.hold)
+        )
 
     def bear(self, x: Array) -> Array:
         """Rates of the state at [t, q, u_i, p]; forces and what they came from stay to be read."""
@@ -99,8 +101,7 @@ class Held:
     def at(self, x: Array) -> list[tuple[Array, Array]]:
         """For every lasting contact its forces on b (normal, tangents) and its slip velocity."""
         self.bear(x)
-        forces, speeds = self._arrays[8][: 2 * len(self.pairs) * self.width].reshape(2, -1, self.width)
-        return [(f.copy(), s[1:].copy()) for f, s in zip(forces, speeds, strict=True)]
+        return [(f.copy(), s[1:].copy()) for f, s in zip(self.arrays.forces, self.arrays.slip, strict=True)]
 
     def in_world(self, x: Array) -> dict[str, Array]:
         """For every lasting contact its force on b in world axes, one row for every row of x."""
@@ -110,35 +111,6 @@ class Held:
         for row, state in enumerate(x):
             for k, pair, (forces, _) in zip(self.numbers, self.pairs, self.at(state), strict=True):
                 first = n * n + k * size + unit.BEFORE_ROWS
-                block = self._arrays[5][first : first + width * (n + unit.BEHIND_ROW)].reshape(width, -1)
+                block = self.arrays.impact[first : first + width * (n + unit.BEHIND_ROW)].reshape(width, -1)
                 found[pair.contact.name][row] = forces @ block[:, n + 1 :]
         return found
-
-
-class Bound:
-    """A unit with the arrays it works on, as machine code ``void f(const double *x, double *y)`` at `address`."""
-
-    def __init__(self, made: Unit, arrays: tuple[Any, ...]) -> None:
-        from bellcrank.program.kernel import _lock, _machine, _start
-
-        pointers = [f"ptr inttoptr (i64 {a.__array_interface__['data'][0]} to ptr)" for a in arrays]
-        pointers[3], pointers[4] = "ptr %x", "ptr %y"
-        text = (
-            "define void @kernel(ptr %x, ptr %y) nounwind {\n"
-            f"  %done = call i64 inttoptr (i64 {made.address} to ptr)({', '.join(pointers)})\n"
-            "  ret void\n}\n"
-        )
-        with _lock:
-            binding = _start()
-            module = binding.parse_assembly(text)
-            self._engine = binding.create_mcjit_compiler(module, _machine(0))
-            self._engine.finalize_object()
-            self.address = int(self._engine.get_function_address("kernel"))
-        # The code knows where the arrays lie; they live as long as it does.
-        self._unit, self._arrays = made, arrays
-
-    def __call__(self, x: Array, y: Array) -> Array:
-        arrays = list(self._arrays)
-        arrays[3], arrays[4] = x, y
-        self._unit(*arrays)
-        return y

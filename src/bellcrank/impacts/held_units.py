@@ -9,7 +9,7 @@ Unilateral Contacts. The corrections of `hold` are those nearest in the metric o
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +17,14 @@ from numpy.typing import NDArray
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import AHEAD, BACKWARDS, STOPPED
 from bellcrank.mechanics.contacts import STILL
-from bellcrank.simulate.compiled import matrix, part, vector
+from bellcrank.program.loops import Address, Ints, Ints2, Reals, Reals2, call, compiled, entry, matrix, vector
 from bellcrank.simulate.linear import factorise, solve
-from bellcrank.simulate.vocabulary import call
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-(
-    KERNELS_AT,
-    SIZES_AT,
-    NUMBERS_AT,
-    X_AT,
-    Y_AT,
-    IMPACT_AT,
-    ROWS_AT,
-    COLUMNS_AT,
-    FORCES_AT,
-    PIVOTS_AT,
-    WORK_AT,
-) = range(11)
-"""Places of the pointers that the functions are given."""
 RATES, IMPACT, FREE, PROJECT, WATCH, ADDRESSES = range(6)
 """Of the kernels of the open mechanism."""
-POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, HEAD = range(9)
+POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, SIZES = range(9)
 """Sizes: positions with and without states, independent speeds, parameters, contacts, those that last, rows a contact,
 events of the open mechanism."""
 PAIR, STICKS, FIRST, HEADING, IDENTITY = range(5)
@@ -57,7 +41,29 @@ BEHIND_ROW = 4
 """Drift and direction behind each row."""
 
 
-@part
+class Held(NamedTuple):
+    """The arrays of lasting contacts.
+
+    kernels: Addresses of the kernels of the open mechanism. sizes, contacts, properties: As listed above. impact: What
+    the program of impacts gives: M, then the block of each contact. rows, columns: J and (M^-1 C)^T of the held rows.
+    forces, slip: Of each lasting contact. moves: f, or the corrections of positions and speeds. work: W, then scratch.
+    """
+
+    kernels: Ints
+    sizes: Ints
+    contacts: Ints2
+    properties: Reals2
+    impact: Reals
+    rows: Reals2
+    columns: Reals2
+    forces: Reals2
+    slip: Reals2
+    moves: Reals2
+    pivots: Ints
+    work: Reals
+
+
+@compiled
 def cholesky(a: Floats) -> None:
     """a = L L^T in place; L below the diagonal and on it."""
     n = a.shape[0]
@@ -72,7 +78,7 @@ def cholesky(a: Floats) -> None:
                     a[i, j] -= factor * a[j, k]
 
 
-@part
+@compiled
 def solve_cholesky(a: Floats, v: Floats, row: int) -> None:
     """v[row] = a^-1 v[row]."""
     n = a.shape[0]
@@ -88,40 +94,15 @@ def solve_cholesky(a: Floats, v: Floats, row: int) -> None:
             v[row, j] -= a[i, j] * total
 
 
-@part
-def held_arrays(pointers: Any) -> tuple[Ints, Ints, Ints, Floats, Floats, Floats, Floats, Floats]:
-    """Addresses, sizes, lasting contacts, their properties, [t, q, u_i, p], impact, forces, speeds of the contacts."""
-    addresses = vector(pointers[KERNELS_AT], ADDRESSES)
-    head = vector(pointers[SIZES_AT], HEAD)
-    contacts = matrix(pointers[SIZES_AT], HEAD, head[LASTING], IDENTITY)
-    properties = matrix(pointers[NUMBERS_AT], 0, head[LASTING], PROPERTIES)
-    x = vector(pointers[X_AT], 1 + head[POSITIONS] + head[SPEEDS] + head[PARAMETERS])
-    impact = vector(pointers[IMPACT_AT], 1)
-    forces = matrix(pointers[FORCES_AT], 0, head[LASTING], head[WIDTH])
-    slip = matrix(pointers[FORCES_AT], head[LASTING] * head[WIDTH], head[LASTING], head[WIDTH])
-    return addresses, head, contacts, properties, x, impact, forces, slip
-
-
-@part
-def gather(
-    sizes_at: Ints,
-    numbers_at: Floats,
-    x: Floats,
-    impact_at: Floats,
-    J: Floats,
-    C: Floats,
-    slip: Floats,
-    rubs: int,
-) -> int:
+@compiled
+def gather(given: Held, x: Floats, rubs: int) -> int:
     """J over the held rows and C^T, with or without the friction of sliding; how many rows are held."""
-    head = vector(sizes_at, HEAD)
-    n, width, lasting, q = head[SPEEDS], head[WIDTH], head[LASTING], head[POSITIONS]
-    contacts = matrix(sizes_at, HEAD, lasting, IDENTITY)
-    properties = matrix(numbers_at, 0, lasting, PROPERTIES)
+    _, sizes, contacts, properties, impact, J, C, _, slip, _, _, _ = given
+    n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     held = 0
     for c in range(lasting):
         first = n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)) + BEFORE_ROWS
-        block = matrix(impact_at, first, width, n + BEHIND_ROW)
+        block = matrix(impact, first, width, n + BEHIND_ROW)
         for j in range(width):
             speed = block[j, n]
             for i in range(n):
@@ -149,7 +130,7 @@ def gather(
     return held
 
 
-@part
+@compiled
 def direction(properties: Floats, slip: Floats, c: int, j: int) -> float:
     """Of the slip of a contact along one of its tangents; :func:`bellcrank.mechanics.contacts.rubbing_direction`."""
     along: float = properties[c, SLIP]
@@ -161,7 +142,7 @@ def direction(properties: Floats, slip: Floats, c: int, j: int) -> float:
     return along
 
 
-@part
+@compiled
 def delassus(M: Floats, J: Floats, C: Floats, W: Floats, pivots: Ints) -> None:
     """C^T becomes (M^-1 C)^T, W = J M^-1 C its factors, M its own."""
     held = W.shape[0]
@@ -179,23 +160,19 @@ def delassus(M: Floats, J: Floats, C: Floats, W: Floats, pivots: Ints) -> None:
     factorise(W, pivots, 0)
 
 
-@part
-def bear(dy: Floats, *pointers: Any) -> None:
-    """Rates of the state; forces of each lasting contact (normal, tangents), its speeds, and f stay in `forces`."""
-    addresses, head, contacts, properties, x, impact, forces, slip = held_arrays(pointers)
-    n, width, lasting, q = head[SPEEDS], head[WIDTH], head[LASTING], head[POSITIONS]
+@compiled
+def bear(x: Floats, dy: Floats, given: Held) -> None:
+    """Rates of the state; forces of each lasting contact (normal, tangents), its speeds, and f stay in `given`."""
+    kernels, sizes, contacts, properties, impact, J, V, forces, slip, f, pivots, work = given
+    n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
-    free = matrix(pointers[WORK_AT], most * most, head[CONTACTS], width)
-    call(addresses[RATES], x, dy)
-    call(addresses[IMPACT], x, impact)
-    call(addresses[FREE], x, free)
-    f = matrix(pointers[FORCES_AT], 2 * most, 1, most)
-    J = matrix(pointers[ROWS_AT], 0, most, n)
-    V = matrix(pointers[COLUMNS_AT], 0, most, n)
-    held = gather(pointers[SIZES_AT], pointers[NUMBERS_AT], x, pointers[IMPACT_AT], J, V, slip, 1)
-    W = matrix(pointers[WORK_AT], 0, held, held)
-    pivots = vector(pointers[PIVOTS_AT], held)
-    delassus(matrix(pointers[IMPACT_AT], 0, n, n), J, V, W, pivots)
+    free = matrix(work, most * most, sizes[CONTACTS], width)
+    call(kernels[RATES], x, dy)
+    call(kernels[IMPACT], x, impact)
+    call(kernels[FREE], x, free)
+    held = gather(given, x, 1)
+    W = matrix(work, 0, held, held)
+    delassus(matrix(impact, 0, n, n), J, V, W, pivots)
     h = 0
     for c in range(lasting):
         for j in range(width):
@@ -218,24 +195,33 @@ def bear(dy: Floats, *pointers: Any) -> None:
                 forces[c, j] = -properties[c, FRICTION] * direction(properties, slip, c, j) * forces[c, 0]
 
 
-def rates(*pointers: Any) -> int:
+@compiled
+def state(x_at: Address, sizes: Ints) -> Reals:
+    """[t, q, u_i, p]."""
+    return vector(x_at, 1 + sizes[POSITIONS] + sizes[SPEEDS] + sizes[PARAMETERS])
+
+
+@entry
+def rates(x_at: Address, y_at: Address, given: Held) -> int:
     """[t, q, u_i, p] to the rates of q and u_i with the forces of lasting contacts."""
-    head = vector(pointers[SIZES_AT], HEAD)
-    bear(vector(pointers[Y_AT], head[POSITIONS] + head[SPEEDS]), *pointers)
+    sizes = given.sizes
+    bear(state(x_at, sizes), vector(y_at, sizes[POSITIONS] + sizes[SPEEDS]), given)
     return 0
 
 
-def events(*pointers: Any) -> int:
+@entry
+def events(x_at: Address, y_at: Address, given: Held) -> int:
     """The events of the open mechanism, less the gaps that are closed, then what ends each lasting contact."""
-    addresses, head, contacts, properties, x, _, forces, slip = held_arrays(pointers)
-    n, width, lasting, q = head[SPEEDS], head[WIDTH], head[LASTING], head[POSITIONS]
+    kernels, sizes, contacts, properties, _, _, _, forces, slip, _, _, work = given
+    n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
-    y = vector(pointers[Y_AT], head[WATCHED])
+    x = state(x_at, sizes)
+    y = vector(y_at, sizes[WATCHED])
     # The rates come where nobody looks: behind W and the free accelerations.
-    dy = matrix(pointers[WORK_AT], most * most + head[CONTACTS] * width, 1, q + n)
-    bear(dy[0], *pointers)
-    call(addresses[WATCH], x, y)
-    e = head[WATCHED]
+    dy = matrix(work, most * most + sizes[CONTACTS] * width, 1, q + n)
+    bear(x, dy[0], given)
+    call(kernels[WATCH], x, y)
+    e = sizes[WATCHED]
     for c in range(lasting):
         for k in range(GAP_EVENTS):
             y[contacts[c, FIRST] + k] = 1.0
@@ -264,35 +250,32 @@ def events(*pointers: Any) -> int:
     return 0
 
 
-def hold(*pointers: Any) -> int:
+@entry
+def hold(x_at: Address, y_at: Address, given: Held) -> int:
     """[q, u_i corrected, residual, margin]: one Newton step to closed gaps and to no speed along the held rows."""
-    addresses, head, contacts, _, x, impact, _forces, slip = held_arrays(pointers)
-    n, width, lasting, q = head[SPEEDS], head[WIDTH], head[LASTING], head[POSITIONS]
+    kernels, sizes, contacts, _, impact, J, V, _, slip, move, pivots, work = given
+    n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
-    y = vector(pointers[Y_AT], q + n + 2)
-    move = matrix(pointers[FORCES_AT], 2 * most, 2, most)
+    x = state(x_at, sizes)
+    y = vector(y_at, q + n + 2)
     behind = most * most
-    here = matrix(pointers[WORK_AT], behind, 1, 1 + q + n + head[PARAMETERS])
-    dq = matrix(pointers[WORK_AT], behind + 1 + q + n + head[PARAMETERS], 2, q + n)
+    here = matrix(work, behind, 1, 1 + q + n + sizes[PARAMETERS])
+    dq = matrix(work, behind + 1 + q + n + sizes[PARAMETERS], 2, q + n)
     for i in range(q + n):
         y[i] = x[1 + i]
     y[q + n] = 0.0
     y[q + n + 1] = 1.0
-    if addresses[PROJECT] != 0:
-        call(addresses[PROJECT], x, y)
-    for i in range(1 + q + n + head[PARAMETERS]):
+    if kernels[PROJECT] != 0:
+        call(kernels[PROJECT], x, y)
+    for i in range(1 + q + n + sizes[PARAMETERS]):
         here[0, i] = x[i]
     for i in range(q + n):
         here[0, 1 + i] = y[i]
-    call(addresses[IMPACT], here, impact)
-    J = matrix(pointers[ROWS_AT], 0, most, n)
-    V = matrix(pointers[COLUMNS_AT], 0, most, n)
-    held = gather(pointers[SIZES_AT], pointers[NUMBERS_AT], here[0], pointers[IMPACT_AT], J, V, slip, 0)
+    call(kernels[IMPACT], here, impact)
+    held = gather(given, here[0], 0)
     h = 0
     for c in range(lasting):
-        gap = matrix(
-            pointers[IMPACT_AT], n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)), 1, 1
-        )
+        gap = matrix(impact, n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)), 1, 1)
         y[q + n] = max(y[q + n], abs(gap[0, 0]))
         for j in range(width):
             if j == 0 or contacts[c, STICKS] == 1:
@@ -301,9 +284,8 @@ def hold(*pointers: Any) -> int:
                     move[0, h] = -gap[0, 0]
                 move[1, h] = -slip[c, j]
                 h += 1
-    W = matrix(pointers[WORK_AT], 0, held, held)
-    pivots = vector(pointers[PIVOTS_AT], held)
-    delassus(matrix(pointers[IMPACT_AT], 0, n, n), J, V, W, pivots)
+    W = matrix(work, 0, held, held)
+    delassus(matrix(impact, 0, n, n), J, V, W, pivots)
     solve(W, pivots, 0, move, 0)
     solve(W, pivots, 0, move, 1)
     # Positions follow speeds through the rates of q, which are linear in them.
@@ -314,8 +296,8 @@ def hold(*pointers: Any) -> int:
                 for h in range(held):
                     total += move[0, h] * V[h, i]
             here[0, 1 + q + i] = total
-        call(addresses[RATES], here, dq[k])
-    for i in range(head[MOVING]):
+        call(kernels[RATES], here, dq[k])
+    for i in range(sizes[MOVING]):
         y[i] += dq[1, i] - dq[0, i]
     for i in range(n):
         for h in range(held):

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bellcrank.program.llvm import routines
+from bellcrank.program.loops import c as loops
+from bellcrank.program.loops.routine import Routine
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
 from bellcrank.program.step import Step
@@ -88,6 +91,9 @@ class Dialect:
     suffix: str = ""
     static: str = "static"
     constant: str = "static const"
+
+    keeps: bool = True
+    """Whether a routine's memory can be handed over where it lies; otherwise it starts cold."""
 
     def number(self, value: float) -> str:
         """The literal of a number: exact, or the nearest single one where those are single."""
@@ -173,6 +179,9 @@ class StepText:
         if op == "sincos":
             self._sincos(step)
             return
+        if op == "routine":
+            self._routine(step)
+            return
         if op in ("interval", "gather"):
             text = self._look_up(step)
         elif op in ("and", "or"):
@@ -202,6 +211,27 @@ class StepText:
             for out, name in zip(step.outs[2 * k : 2 * k + 2], ("sin", "cos"), strict=True):
                 if out >= 0:
                     self._declare(out, f"{name}({x})")
+
+    def _routine(self, step: Step) -> None:
+        """A call; its numbers are doubles in memory whatever the language calls real."""
+        target: Routine = step.args[0].target
+        name, tag = routine_name(target), max(step.outs)
+        inputs = ", ".join(self.number(a) for a in step.args[1 : 1 + target.n_in])
+        cells = step.args[1 + target.n_in :]
+        memory = "0"
+        if cells and self.dialect.keeps:
+            memory = f"(char *)&{self.load(cells[0])}"
+        elif cells:
+            self.lines.append(f"double m{tag}[{len(cells)}] = {{0}};")
+            memory = f"(char *)m{tag}"
+        self.lines += [
+            f"double x{tag}[{max(target.n_in, 1)}] = {{{inputs or '0'}}}, y{tag}[{target.n_out}];",
+            f"long long t{tag}[] = {name}_TABLES;",
+            f"{name}_routine((char *)x{tag}, (char *)y{tag}, {memory}, (char *)t{tag});",
+        ]
+        for k, o in enumerate(step.outs):
+            if o >= 0:
+                self._declare(o, f"y{tag}[{k}]")
 
     def _table(self, values: tuple[float, ...]) -> str:
         return self.tables.setdefault(values, f"{self.prefix}table{len(self.tables)}")
@@ -254,12 +284,31 @@ def functions(
 
 
 def helpers(programs: Sequence[Program]) -> str:
-    """The table functions that the programs use."""
+    """The table functions and the routines that the programs use."""
     whole = [q for p in programs for q in (p, *(target.program for target in called(p)))]
     ops = {e.op for p in whole for e in p.operations}
     spelled = {"static": "static", "real": "double"}
     found = [text.format(**spelled) for op, text in (("interval", SEARCH), ("gather", GATHER)) if op in ops]
-    return "\n".join(found)
+    return "\n".join([*found, *routine_texts(programs, Dialect())])
+
+
+def routine_name(target: Routine) -> str:
+    """What the functions of a routine begin with."""
+    return f"bc_{identifier(target.name)}_{target.digest[:12]}"
+
+
+def routine_texts(programs: Sequence[Program], dialect: Dialect) -> list[str]:
+    """The routines of the programs with their tables, each once."""
+    found = {r.digest: r for p in programs for r in routines(p)}
+    if not found:
+        return []
+    texts = [loops.WORDS.format(static=dialect.static, real=dialect.real)]
+    for routine in found.values():
+        name = routine_name(routine)
+        lines = loops.table_lines(routine.table_types, routine.tables, name, dialect.constant)
+        body = loops.emit(routine.code, name, dialect.real, dialect.static)
+        texts.append("\n".join([f"#ifndef {name}_TABLES", *lines, body, "#endif"]))
+    return texts
 
 
 def emit_c(program: Program, name: str | None = None) -> str:

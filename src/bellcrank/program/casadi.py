@@ -34,6 +34,11 @@ def casadi_function(
     entries = [vector[k] for vector, size in zip(vectors, ins.values(), strict=True) for k in range(size)]
     known: dict[int, Any] = {e.id: x for e, x in zip(program.inputs, entries, strict=True)}
     rules = _rules(casadi)
+    loop = next((node.args[0].name for node in program.operations if node.op == "routine"), None)
+    if loop is not None:
+        raise ValueError(
+            f"{program.name!r} searches in a loop ({loop}), which CasADi's expressions cannot hold"
+        )
     for node in program.operations:
         known[node.id] = rules[node.op](*[known[a.id] if isinstance(a, Expr) else a for a in node.args])
     flat_out = [known[o.id] if isinstance(o, Expr) else casadi.SX(float(o)) for o in program.outputs]

@@ -11,7 +11,7 @@ from bellcrank.program.trace import FUNCTIONS_1, FUNCTIONS_2
 
 _CHEAP = frozenset({"abs", "floor", "min", "max"})
 _FUNCTIONS = frozenset({*FUNCTIONS_1, *FUNCTIONS_2}) - _CHEAP
-COLUMNS = ("multiplications", "additions", "divisions", "functions", "negations", "other", "total")
+COLUMNS = ("multiplications", "additions", "divisions", "functions", "negations", "other", "total", "calls")
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,13 @@ class Count:
 
     @property
     def total(self) -> int:
-        """All operations."""
-        return sum(self.operations.values())
+        """All operations; what routines do inside is not known beforehand and counts as `calls`."""
+        return sum(n for op, n in self.operations.items() if op != "routine")
+
+    @property
+    def calls(self) -> int:
+        """Calls of routines."""
+        return self.operations.get("routine", 0)
 
     @property
     def multiplications(self) -> int:

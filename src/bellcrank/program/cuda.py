@@ -5,12 +5,12 @@ The text is what NVRTC or nvcc compiles; nothing here needs a graphics processor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bellcrank.program import cuda_device as text
-from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText
+from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText, routine_texts
 from bellcrank.program.order import few_live
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import Piece, Schedule, schedule
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Precision: TypeAlias = Literal["double", "single"]
 DIALECTS = {
-    "double": Dialect("double", "", "static __device__", "static __constant__"),
-    "single": Dialect("float", "f", "static __device__", "static __constant__"),
+    "double": Dialect("double", "", "static __device__", "static __constant__", False),
+    "single": Dialect("float", "f", "static __device__", "static __constant__", False),
 }
 METHODS = ("runge_kutta4", "dormand_prince5", "runge_kutta5")
 BLOCK = {"double": 128, "single": 128}
@@ -125,7 +125,9 @@ def _function(
         "const P &p, const O &out_given) {"
     )
     take = "O &out = const_cast<O &>(out_given);"
-    return [*guard, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
+    # Constant memory is small; the tables of routines lie in ordinary memory of the device.
+    loops = routine_texts([program], replace(dialect, constant="static __device__ const"))
+    return [*guard, *loops, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
 
 
 def _embedded(method: str, precision: Precision) -> str:

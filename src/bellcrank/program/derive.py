@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from bellcrank.program.functions import cos, reachable, rebuild, sign, sin, sqrt, where
 from bellcrank.program.graph import Graph
+from bellcrank.program.loops.routine import call_routine, routine_rate
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import call, call_moving, part, part_rate
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar, add, compare, div, function, mul, power, sub
@@ -95,11 +96,15 @@ def dual(program: Program, moving: Sequence[int]) -> Program:
                 still = all(not isinstance(r, Expr) and r == 0.0 for r in own)
                 values[node.id] = (call(*args), None) if still else (call_moving(args[0], args[1:], own),) * 2
                 continue
+            if node.op == "routine":
+                own = [rates.get(a.id, 0.0) if isinstance(a, Expr) else 0.0 for a in args[1:]]
+                values[node.id] = call_routine(*args), own
+                continue
             if node.op == "part":
                 (whole, moved), k = args
                 values[node.id] = value = part(whole, k)
                 if moved is not None and isinstance(value, Expr):
-                    rates[value.id] = part_rate(node, moved)
+                    rates[value.id] = _part(node if node.args[0].op == "call" else value, moved)
                 continue
             values[node.id] = value = rebuild(node.op, args)
             if isinstance(value, Expr) and value.id not in rates:
@@ -182,6 +187,11 @@ def _chain(slope: Callable[[Expr, Scalar], Scalar]) -> Rule:
     return lambda node, rates: mul(slope(node, node.args[0]), rates[0])
 
 
+def _part(node: Expr, moved: Any) -> Scalar:
+    """The rate of a result, from the moving call of a subprogram or from the rates of what a routine is given."""
+    return part_rate(node, moved) if node.args[0].op == "call" else routine_rate(node, moved)
+
+
 def _one_minus_square(x: Scalar) -> Scalar:
     return sub(1.0, mul(x, x))
 
@@ -219,7 +229,8 @@ _RULES: dict[str, Rule] = {
     "max": _extreme,
     "select": lambda node, rates: where(cast("Scalar", node.args[0]), rates[1], rates[2]),
     "call": lambda node, rates: call_moving(node.args[0], node.args[1:], rates[1:]),
-    "part": lambda node, rates: part_rate(node, rates[0]),
+    "routine": lambda node, rates: cast("Scalar", rates[1:]),
+    "part": lambda node, rates: _part(node, rates[0]),
 }
 
 PIECEWISE_CONSTANT = TRUTH_OPS | {"floor", "interval", "gather"}

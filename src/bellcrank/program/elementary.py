@@ -218,7 +218,7 @@ done:
 def many_text(n_in: int, n_out: int) -> str:
     """The loop over rows of a kernel of one state."""
     return f"""\
-define void @kernel_many(ptr noalias readonly %X, ptr noalias %Y, i64 %rows) nounwind {{
+define void @kernel_many(ptr noalias %X, ptr noalias %Y, i64 %rows) nounwind {{
 entry:
   br label %head
 head:

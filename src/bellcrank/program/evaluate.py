@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.program.loops.routine import Routine
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.trace import Expr
@@ -24,6 +25,7 @@ _TAKEN_AS_THEY_ARE = {
     "interval": 2,
     "gather": 2,
     "call": 1,
+    "routine": 1,
     "part": 2,
 }
 """How many first arguments are conditions or tables; a condition anywhere else counts as a number."""
@@ -94,6 +96,13 @@ def _call(target: Subprogram, *args: Any) -> Array:
     return evaluate(target.program, np.stack(np.broadcast_arrays(*map(_number, args))))
 
 
+def _routine(target: Routine, *args: Any) -> Array:
+    given = np.stack(np.broadcast_arrays(*map(_number, args)))
+    if given.ndim == 1:
+        return target.evaluate(given)
+    return np.stack([target.evaluate(column) for column in given.T], axis=1)
+
+
 RULES: dict[str, Callable[..., Any]] = {
     "neg": np.negative, "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
     "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
@@ -104,6 +113,7 @@ RULES: dict[str, Callable[..., Any]] = {
     "le": lambda a, b: (np.less_equal(a, b), np.greater(a, b)),
     "eq": lambda a, b: (np.equal(a, b), np.less(a, b) | np.greater(a, b)),
     "and": _and, "or": _or, "not": lambda a: (_truth(a)[1], _truth(a)[0]), "select": _chosen,
-    "interval": _interval, "gather": _gather, "call": _call, "part": lambda whole, k: whole[k],
+    "interval": _interval, "gather": _gather, "call": _call, "routine": _routine,
+    "part": lambda whole, k: whole[k],
 }  # fmt: skip
 """The meaning of every operation, on arrays; conditions are pairs of truth values."""

@@ -146,10 +146,22 @@ def reachable(roots: Iterable[Scalar]) -> list[Expr]:
     return [seen[id] for id in sorted(seen)]
 
 
-def _calls() -> Any:
-    from bellcrank.program import subprogram
+def _called(target: Any, *args: Any) -> Any:
+    from bellcrank.program.subprogram import call
 
-    return subprogram
+    return call(target, *args)
+
+
+def _run(target: Any, *args: Any) -> Any:
+    from bellcrank.program.loops.routine import call_routine
+
+    return call_routine(target, *args)
+
+
+def _part(whole: Any, k: int) -> Scalar:
+    from bellcrank.program.subprogram import part
+
+    return part(whole, k)
 
 
 _BUILDERS: dict[str, Callable[..., Scalar]] = {
@@ -159,6 +171,6 @@ _BUILDERS: dict[str, Callable[..., Scalar]] = {
     "eq": lambda a, b: compare("eq", a, b), "and": lambda a, b: logical("and", a, b),
     "or": lambda a, b: logical("or", a, b), "not": logical_not, "select": where,
     "interval": interval, "gather": gather,
-    "call": lambda target, *args: _calls().call(target, *args), "part": lambda whole, k: _calls().part(whole, k),
+    "call": _called, "routine": _run, "part": _part,
     **{name: partial(function, name) for name in FUNCTIONS_1},
 }  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import bellcrank
-from bellcrank.program import cache
-from bellcrank.program.llvm import emit, linked
+from bellcrank.program import jit
+from bellcrank.program.llvm import emit, linked, routines
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE
 from bellcrank.program.subprogram import Subprogram
@@ -26,8 +25,6 @@ LARGE = 300_000
 """Programs of more operations than this are compiled with the least effort, to bound the wait."""
 
 _EMITTERS = "schedule", "together", "pairs", "pair_signs", "step", "llvm", "registers", "writer", "elementary"
-_lock = threading.RLock()
-_started = False
 
 
 class Kernel:
@@ -38,9 +35,20 @@ class Kernel:
     """
 
     def __init__(
-        self, engine: Any, name: str, n_in: int, n_out: int, lanes: int, from_cache: bool, seconds: float
+        self,
+        engine: Any,
+        name: str,
+        n_in: int,
+        n_out: int,
+        lanes: int,
+        from_cache: bool,
+        seconds: float,
+        tables: Any = (),
+        remembers: bool = False,
     ) -> None:
-        self._engine = engine
+        """tables: What its routines read, kept alive. remembers: Whether it writes to its inputs, for warm starts."""
+        self._engine, self._tables = engine, tables
+        self.remembers = remembers
         self.name = name
         self.n_in = n_in
         self.n_out = n_out
@@ -60,16 +68,22 @@ class Kernel:
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """The outputs at `x`: shapes (n_in,) -> (n_out,), or (n_in, lanes) -> (n_out, lanes)."""
         wide = () if self.lanes == 1 else (self.lanes,)
-        values = np.ascontiguousarray(x, dtype=np.float64)
+        values = self._own(x)
         if values.shape != (self.n_in, *wide):
             raise ValueError(f"{self.name!r} takes inputs of shape {(self.n_in, *wide)}, not {values.shape}")
         result = np.empty((self.n_out, *wide))
         self._one(values.ctypes.data, result.ctypes.data)
         return result
 
+    def _own(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Inputs that may be written to where the kernel remembers."""
+        if self.remembers:
+            return np.array(x, dtype=np.float64, order="C")
+        return np.ascontiguousarray(x, dtype=np.float64)
+
     def many(self, X: ArrayLike) -> NDArray[np.float64]:
         """The outputs at every row of `X`: shapes (rows, n_in) -> (rows, n_out), with any number of lanes."""
-        values = np.ascontiguousarray(X, dtype=np.float64)
+        values = self._own(X)
         if values.ndim != 2 or values.shape[1] != self.n_in:
             raise ValueError(f"{self.name!r} takes rows of shape (rows, {self.n_in}), not {values.shape}")
         result = np.empty((len(values), self.n_out))
@@ -84,16 +98,26 @@ def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE
     Neither changes the bits of the result.
     """
     begin = time.perf_counter()
-    with _lock:
-        binding = _start()
+    with jit.lock:
         code, found = _object(program, lanes, limit)
-        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(_level(program)))
-        engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        objects = {"kernel": code}
         for target, wide in linked(program, lanes):
             if (wide, limit) not in target.objects:
                 target.objects[wide, limit], _ = _object(target.program, wide, limit, target)
-            engine.add_object_file(binding.ObjectFileRef.from_data(target.objects[wide, limit]))
-        engine.finalize_object()
+            objects[f"{target.digest} {wide}"] = target.objects[wide, limit]
+        loops = routines(program)
+        for routine in loops:
+            shared, own = routine.objects()
+            objects[routine.code_digest], objects[routine.symbol] = shared, own
+        engine = jit.loaded(list(objects.values()))
+        tables = []
+        for routine in loops:
+            words, kept = routine.words()
+            bind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(
+                engine.get_function_address(f"bind_{routine.symbol}")
+            )
+            bind(words.ctypes.data)
+            tables.append((words, kept))
     return Kernel(
         engine,
         program.name,
@@ -102,6 +126,8 @@ def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE
         lanes,
         found,
         time.perf_counter() - begin,
+        tables,
+        any(routine.memory for routine in loops),
     )
 
 
@@ -111,33 +137,10 @@ def _level(program: Program) -> int:
 
 def _object(program: Program, lanes: int, limit: int, target: Subprogram | None = None) -> tuple[bytes, bool]:
     """The object file of a program (or of the subprogram `target` it is of), and whether it was in the cache."""
-    binding = _start()
     level = _level(program)
-    machine = _machine(level)
-    kind = str((lanes, limit, level)) + (" called" if target is not None else "")
-    key = cache.key(program.text(), _emitter(), kind, machine.triple, _cpu(), _features(), _version())
-    code = cache.load(key)
-    if code is not None:
-        return code, True
-    module = binding.parse_assembly(emit(program, lanes, limit, target))
-    module.verify()
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    code = machine.emit_object(module)
-    cache.store(key, code)
-    return code, False
-
-
-def _start() -> Any:
-    """LLVM, initialised once."""
-    global _started
-    import llvmlite.binding as binding
-
-    if not _started:
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
-        _started = True
-    return binding
+    kind = str((lanes, limit)) + (" called" if target is not None else "")
+    identity = f"{program.text()} {_emitter()} {kind}"
+    return jit.compiled(identity, lambda: emit(program, lanes, limit, target), level)
 
 
 @functools.cache
@@ -148,36 +151,3 @@ def _emitter() -> str:
         source = Path(__file__).with_name(f"{name}.py")
         digest.update(source.read_bytes() if source.exists() else bellcrank.__version__.encode())
     return digest.hexdigest()
-
-
-def _version() -> str:
-    import llvmlite
-    import llvmlite.binding as binding
-
-    return f"{llvmlite.__version__} {binding.llvm_version_info}"
-
-
-def _cpu() -> str:
-    import llvmlite.binding as binding
-
-    return str(binding.get_host_cpu_name())
-
-
-def _features() -> str:
-    import llvmlite.binding as binding
-
-    try:
-        return str(binding.get_host_cpu_features().flatten())
-    except RuntimeError:  # not known for every host; the CPU name then says it all
-        return ""
-
-
-def _machine(level: int) -> Any:
-    import llvmlite.binding as binding
-
-    triple = binding.get_process_triple()
-    # Static addresses are right for x86 only; elsewhere LLVM knows best.
-    reloc = "static" if triple.startswith("x86") else "default"
-    return binding.Target.from_triple(triple).create_target_machine(
-        cpu=_cpu(), features=_features(), opt=level, reloc=reloc, codemodel="jitdefault", jit=True
-    )

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.program.elementary import COPY, SEARCH, many_lanes_text, many_text, sincos_text
+from bellcrank.program.loops.routine import Routine
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import STEPS_A_PIECE, Piece, Schedule, schedule
 from bellcrank.program.step import Pair, Step
-from bellcrank.program.subprogram import Subprogram
+from bellcrank.program.subprogram import Subprogram, called
 from bellcrank.program.together import call_widths
 from bellcrank.program.writer import StepWriter
 
@@ -76,6 +77,15 @@ def linked(program: Program, lanes: int) -> list[tuple[Subprogram, int]]:
     return [(target, states) for (_, states), target in found.items()]
 
 
+def routines(program: Program) -> list[Routine]:
+    """The routines that a program and its subprograms call, each once."""
+    whole = [program, *(target.program for target in called(program))]
+    found = {
+        node.args[0].digest: node.args[0] for p in whole for node in p.operations if node.op == "routine"
+    }
+    return list(found.values())
+
+
 def _copying(target: Subprogram | None, lanes: int) -> bool:
     """Whether blocks are laid side by side for calls."""
     return target is None and lanes == 1
@@ -94,9 +104,11 @@ class _Module(StepWriter):
         self.target = target
         self.blocks = "" if target is None else _blocks(target, "ptr noalias readonly ")
         steps = [s for piece in plan.pieces for s in piece.steps if isinstance(s, Step)]
-        calls = [s.args[0] for s in steps if s.op == "call"]
-        self.handed = max((c.width * len(c.target.program.inputs) for c in calls), default=0)
-        self.given = max((c.width * len(c.target.program.outputs) for c in calls), default=0)
+        calls = [s.args[0] for s in steps if s.op in ("call", "routine")]
+        self.handed = max((c.width * c.target.arguments for c in calls), default=0)
+        self.given = max((c.width * c.target.results for c in calls), default=0)
+        remembers = any(s.op == "routine" and s.args[0].target.memory for s in steps)
+        self.x = "ptr noalias %x" if remembers else "ptr noalias readonly %x"
         self.copies = lanes > 1 and target is None
         self.outputs: dict[int, list[int]] = {}
         for k, o in enumerate(plan.outputs):
@@ -140,7 +152,7 @@ class _Module(StepWriter):
     def _piece(self, k: int, piece: Piece) -> None:
         self.begin(piece.loads)
         self.lines.append(
-            f"define internal void @piece{k}(ptr noalias readonly %x, ptr noalias %y, ptr noalias %w, "
+            f"define internal void @piece{k}({self.x}, ptr noalias %y, ptr noalias %w, "
             f"ptr noalias readonly %c{self.blocks}) noinline nounwind {{"
         )
         if k == 0:
@@ -152,6 +164,8 @@ class _Module(StepWriter):
                 continue
             if step.op == "call":
                 self._call(step)
+            elif step.op == "routine":
+                self._routine(step)
             else:
                 self.step(step)
             for o in step.outs:
@@ -240,6 +254,60 @@ class _Module(StepWriter):
                     at = self._address("%w", behind + k * width + lane)
                     self.op(f"load {self.T}, ptr {at}, align 8", f"%v{o}")
 
+    def _routine(self, step: Step) -> None:
+        """Call a routine for one lane after the other, its numbers behind the workspace.
+
+        Its memory lies among the inputs. There it is handed over where it is; that of several lanes is interleaved, so
+        it is copied there and back.
+        """
+        target: Routine = step.args[0].target
+        name, lanes = target.symbol, self.lanes
+        self.declare(f"declare void @{name}(ptr, ptr, ptr) nounwind")
+        inputs = [self.ref(a) for a in step.args[1 : 1 + target.n_in]]
+        cells = [self.place(a) for a in step.args[1 + target.n_in :]]
+        if cells != [(cells[0][0], cells[0][1] + k) for k in range(len(cells))] or any(
+            b != "%x" for b, _ in cells
+        ):
+            raise ValueError(f"the memory of {target.name} must stand in a row among the inputs")
+        behind = (self.plan.slots + self.handed) * lanes
+        results = dict.fromkeys((o for o in step.outs if o >= 0), "undef")
+        for lane in range(lanes):
+            for k, value in enumerate(inputs):
+                one = value if lanes == 1 else self.op(f"extractelement {self.T} {value}, i32 {lane}")
+                self.lines.append(
+                    f"  store double {one}, ptr {self._word('%w', self.plan.slots * lanes + k)}"
+                )
+            memory, copied = "null", 0
+            if cells and lanes == 1:
+                memory = self._word("%x", cells[0][1])
+            elif cells:
+                copied = self.plan.slots * lanes + target.n_in
+                memory = self._word("%w", copied)
+                self._copy("%x", cells[0][1] * lanes + lane, lanes, "%w", copied, 1, len(cells))
+            x, y = self._word("%w", self.plan.slots * lanes), self._word("%w", behind)
+            self.lines.append(f"  call void @{name}(ptr {x}, ptr {y}, ptr {memory})")
+            if copied:
+                self._copy("%w", copied, 1, "%x", cells[0][1] * lanes + lane, lanes, len(cells))
+            for k, o in enumerate(step.outs):
+                if o < 0:
+                    continue
+                at = self._word("%w", behind + k)
+                if lanes == 1:
+                    self.op(f"load double, ptr {at}, align 8", f"%v{o}")
+                    continue
+                one = self.op(f"load double, ptr {at}, align 8")
+                last = f"%v{o}" if lane == lanes - 1 else None
+                results[o] = self.op(f"insertelement {self.T} {results[o]}, double {one}, i32 {lane}", last)
+
+    def _word(self, base: str, place: int) -> str:
+        """The address of one double."""
+        return self.op(f"getelementptr double, ptr {base}, i64 {place}")
+
+    def _copy(self, source: str, first: int, stride: int, to: str, place: int, step: int, count: int) -> None:
+        for k in range(count):
+            one = self.op(f"load double, ptr {self._word(source, first + k * stride)}, align 8")
+            self.lines.append(f"  store double {one}, ptr {self._word(to, place + k * step)}, align 8")
+
     def _beside(self, block: Sequence[int | float], slot: int, width: int) -> None:
         """Store a block into every so many slots of the workspace."""
         base = self._row(block)
@@ -271,9 +339,7 @@ class _Module(StepWriter):
 
     def _main(self) -> None:
         name = "kernel" if self.target is None else _name(self.target, self.lanes)
-        self.lines.append(
-            f"define void @{name}(ptr noalias readonly %x, ptr noalias %y{self.blocks}) nounwind {{"
-        )
+        self.lines.append(f"define void @{name}({self.x}, ptr noalias %y{self.blocks}) nounwind {{")
         heap = self._workspace((self.plan.slots + self.handed + self.given) * self.lanes, "%w")
         blocks = "" if self.target is None else _blocks(self.target, "ptr ")
         for k in range(len(self.plan.pieces)):
@@ -288,7 +354,7 @@ class _Module(StepWriter):
             self.lines.append(many_text(n_in, n_out))
             return
         self.lines.append(
-            "define void @kernel_many(ptr noalias readonly %X, ptr noalias %Y, i64 %rows) nounwind {\nentry:"
+            "define void @kernel_many(ptr noalias %X, ptr noalias %Y, i64 %rows) nounwind {\nentry:"
         )
         self.begin({})
         heap = [self._workspace(n_in * lanes, "%xs"), self._workspace(n_out * lanes, "%ys")]

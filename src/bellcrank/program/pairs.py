@@ -64,7 +64,7 @@ class _Search:
                 self.positive[step.outs[0]] = base, -sign
             elif step.op == "sincos":
                 self._note_sines(step)
-            elif step.op == "call":
+            elif step.op in ("call", "routine"):
                 self._note_call(step)
             else:
                 self._note(step)
@@ -107,7 +107,7 @@ class _Search:
             if step.op == "sincos":
                 self._join_sines(step)
                 continue
-            if step.op == "call":
+            if step.op in ("call", "routine"):
                 self._join_calls(step)
                 continue
             form = self.forms.get(step.outs[0])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from bellcrank.program.pairs import paired
 from bellcrank.program.program import Program
-from bellcrank.program.step import Pair, Step
+from bellcrank.program.step import Called, Pair, Step
 from bellcrank.program.subprogram import inlined
 from bellcrank.program.together import call_widths, gathered
 from bellcrank.program.trace import TRUTH_OPS, Expr
@@ -93,12 +93,14 @@ def _numbered(operations: Sequence[Expr], number: dict[int, int]) -> list[Step]:
     outs: dict[int, dict[int, int]] = {}
     for e in parts:
         outs.setdefault(number[e.args[0].id], {})[e.args[1]] = number[e.id]
-    return [s._replace(outs=_results(s, outs[s.outs[0]])) if s.op == "call" else s for s in steps]
+    return [_whole(s, outs[s.outs[0]]) if s.op in ("call", "routine") else s for s in steps]
 
 
-def _results(step: Step, used: dict[int, int]) -> tuple[int, ...]:
-    """The values of all results of a call, -1 where not needed."""
-    return tuple(used.get(k, -1) for k in range(len(step.args[0].program.outputs)))
+def _whole(step: Step, used: dict[int, int]) -> Step:
+    """A call with the values of all its results, -1 where not needed."""
+    target, *args = step.args
+    outs = tuple(used.get(k, -1) for k in range(target.results))
+    return Step(step.op, outs, (Called(target, 1), *args) if step.op == "routine" else step.args)
 
 
 def _fused(steps: list[Step], outputs: Sequence[int | float]) -> list[Step]:

@@ -10,8 +10,8 @@ class Step(NamedTuple):
 
     `op` is an operation of the tracer, or ``fma`` (a*b + c), ``fms`` (a*b - c), ``fnma`` (c - a*b), or
     ``sincos``, whose `outs` are the sines and cosines (-1 where not needed) of its arguments in turn. The first
-    argument of ``call`` is what is :class:`Called`; the others, and the `outs`, all results (-1 where not needed), are
-    those of one call after the other.
+    argument of ``call`` and ``routine`` is what is :class:`Called`; the others, and the `outs`, all results (-1 where
+    not needed), are those of one call after the other.
     """
 
     op: str
@@ -24,15 +24,18 @@ class Step(NamedTuple):
 
     def calls(self) -> list[tuple[tuple[int | float, ...], tuple[int, ...]]]:
         """Arguments and results of each of the calls that are made together."""
-        program, args = self.args[0].target.program, self.args[1:]
-        m, n = len(program.inputs), len(program.outputs)
+        target, args = self.args[0].target, self.args[1:]
+        m, n = target.arguments, target.results
         return [
             (args[k * m : (k + 1) * m], self.outs[k * n : (k + 1) * n]) for k in range(len(self.outs) // n)
         ]
 
 
 class Called(NamedTuple):
-    """A subprogram and how many calls of it are made at once, at most; lanes that are left over do nothing of use."""
+    """A subprogram or a routine, and how many calls of it are made at once, at most.
+
+    Lanes that are left over do nothing of use.
+    """
 
     target: Any
     width: int

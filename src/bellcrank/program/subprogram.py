@@ -70,6 +70,16 @@ class Subprogram:
         """What it does, in letters: equal subprograms, equal letters, whatever the names."""
         return hashlib.sha256(repr((self.program.text(), self.blocks)).encode()).hexdigest()
 
+    @property
+    def arguments(self) -> int:
+        """How many numbers it takes."""
+        return len(self.program.inputs)
+
+    @property
+    def results(self) -> int:
+        """How many numbers it gives."""
+        return len(self.program.outputs)
+
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
         """By input: 0 and its place among those that are packed, or the number of its block from 1 on and its place."""
@@ -119,12 +129,13 @@ def call(target: Subprogram, *args: Scalar) -> Any:
 
 
 def part(whole: Any, k: int) -> Scalar:
-    """One of the results of a call."""
+    """One of the results of a subprogram or of a routine."""
     if not isinstance(whole, Expr):
         return cast("float", whole[k])
-    result = whole.args[0].program.outputs[k]
-    if not isinstance(result, Expr):
-        return cast("float", result)
+    if whole.op == "call":
+        result = whole.args[0].program.outputs[k]
+        if not isinstance(result, Expr):
+            return cast("float", result)
     return whole.graph.node("part", (whole, k), ("part", whole.id, k))
 
 
@@ -173,7 +184,7 @@ def _written(program: Program, args: Sequence[Scalar], graph: Graph) -> list[Sca
             if node.op == "call":
                 known[node.id] = _written(own[0].program, own[1:], graph)
             else:
-                known[node.id] = own[0][own[1]] if node.op == "part" else rebuild(node.op, own)
+                known[node.id] = rebuild(node.op, own)
     return [known[o.id] if isinstance(o, Expr) else o for o in program.outputs]
 
 

@@ -32,14 +32,14 @@ FUNCTIONS_1 = (
 FUNCTIONS_2 = ("atan2", "pow", "min", "max")
 LOGIC = ("lt", "le", "eq", "and", "or", "not", "select")
 TABLES = ("interval", "gather")
-CALLS = ("call", "part")
+CALLS = ("call", "routine", "part")
 OPS = ("input", *ARITHMETIC, *FUNCTIONS_1, *FUNCTIONS_2, *LOGIC, *TABLES, *CALLS)
 """Every operation a program may hold.
 
 ``lt le eq and or not`` yield truth values (used only by ``select`` and each other);
 ``select(c, a, b)`` is a where c else b; ``interval(x, breakpoints)`` is the largest k, as a float, with
-``breakpoints[k] <= x``, clipped to 0 ... n-2; ``gather(k, values)`` is ``values[int(k)]``. ``call`` and ``part``:
-:mod:`bellcrank.program.subprogram`.
+``breakpoints[k] <= x``, clipped to 0 ... n-2; ``gather(k, values)`` is ``values[int(k)]``. ``call``, and ``part``
+of what it gives: :mod:`bellcrank.program.subprogram`; ``routine``: :mod:`bellcrank.program.loops.routine`.
 """
 
 TRUTH_OPS = frozenset({"lt", "le", "eq", "and", "or", "not"})

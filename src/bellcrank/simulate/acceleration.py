@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import compiled
 from bellcrank.simulate.layout import Y
 from bellcrank.simulate.vectors import allowed
 
@@ -39,7 +39,7 @@ def kept(n: int, rows: int) -> int:
     return KEPT_ROWS * rows * n
 
 
-@part
+@compiled
 def accelerate(reals: Floats, v: Floats, memory: Floats, first: int, rows: int, begun: int) -> int:
     """Turn the correction in `rows` rows of v, from `first` on, into the step to take; how many are remembered then.
 

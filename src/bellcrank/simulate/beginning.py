@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, part
+from bellcrank.program.loops import call_at, compiled, entry
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.layout import (
     ERROR_OLD,
     EVENTS,
@@ -44,9 +44,7 @@ from bellcrank.simulate.layout import (
     Y,
 )
 from bellcrank.simulate.steps import CONSTRAINTS, EVENT_NOT_FINITE, NOT_FINITE, RUNNING
-from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import allowed, load, magnitude, project, rates, store
-from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,7 +53,7 @@ AT_FIRST = 1e-6
 """Part of the time up to the next stop that is tried first where nothing tells how fast the state changes."""
 
 
-@part
+@compiled
 def size(reals: Floats, v: Floats, row: int, other: int) -> float:
     """Root mean square of v[row] - v[other] over the tolerance at the present state; of v[row] where other < 0."""
     n = v.shape[1]
@@ -69,7 +67,7 @@ def size(reals: Floats, v: Floats, row: int, other: int) -> float:
     return math.sqrt(total / n)
 
 
-@part
+@compiled
 def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats) -> float:
     """A step size to begin with.
 
@@ -103,7 +101,7 @@ def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats)
     return min(100.0 * h, longer)
 
 
-@part
+@compiled
 def shares_hit(g: Floats, k: int) -> bool:
     """Whether an event was just hit, or another whose function is the same.
 
@@ -123,10 +121,10 @@ def shares_hit(g: Floats, k: int) -> bool:
     return False
 
 
-@Unit
-def begin(*pointers: Any) -> int:
+@entry
+def begin(run: Arrays) -> int:
     """Project the state, take its rates, arm the events, write outputs due now; the step size is kept."""
-    addresses, ints, reals, x, v, g, corrected, out_t, out_y = unpacked(pointers)
+    addresses, ints, reals, x, v, g, corrected, out_t, out_y, _, _ = run
     n = ints[N]
     load(x, reals[T], v, Y)
     if not project(addresses, ints, reals, x, corrected):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import call_at, compiled
 from bellcrank.simulate.layout import (
     EVENTS,
     H_STEP,
@@ -17,7 +17,6 @@ from bellcrank.simulate.layout import (
     T,
 )
 from bellcrank.simulate.vectors import interpolate, load
-from bellcrank.simulate.vocabulary import call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,7 +25,7 @@ NOTHING = 2.0
 """A fraction of a step beyond its end: no event."""
 
 
-@part
+@compiled
 def event_values(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats, theta: float, row: int
 ) -> None:
@@ -39,7 +38,7 @@ def event_values(
     call_at(addresses[EVENTS], x, 0, g, row * g.shape[1])
 
 
-@part
+@compiled
 def locate(
     addresses: Ints,
     ints: Ints,
@@ -96,7 +95,7 @@ def locate(
     return high
 
 
-@part
+@compiled
 def leaving_sign(
     addresses: Ints,
     ints: Ints,
@@ -142,7 +141,7 @@ def leaving_sign(
     return fraction, value, np.sign(value - at_start)
 
 
-@part
+@compiled
 def dip(
     addresses: Ints,
     ints: Ints,
@@ -215,7 +214,7 @@ def dip(
     return NOTHING
 
 
-@part
+@compiled
 def deepest(
     addresses: Ints,
     ints: Ints,

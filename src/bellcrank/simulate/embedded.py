@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, part, vector
+from bellcrank.program.loops import call, compiled, entry
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.layout import (
     DENSE,
@@ -34,8 +34,6 @@ from bellcrank.simulate.layout import (
     N_OUT,
     OUT_NEXT,
     OWN,
-    OWN_INTS,
-    OWN_REALS,
     PROJECT,
     SCANNING,
     T_NEW,
@@ -68,14 +66,12 @@ from bellcrank.simulate.steps import (
     reject,
 )
 from bellcrank.simulate.stiffness import WATCH_ROWS, held_back
-from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
 from bellcrank.simulate.vectors import (
     hermite,
     rates,
     scaled_norm,
     store,
 )
-from bellcrank.simulate.vocabulary import call
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -167,7 +163,7 @@ def integrator(table: Table) -> Integrator:
     )
 
 
-@part
+@compiled
 def combine(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Floats, row: int) -> None:
     """State in x = v[base] + h * sum of weights * rates; without the base where it is negative.
 
@@ -234,7 +230,7 @@ def combine(x: Floats, v: Floats, base: int, h: float, shape: Ints, table: Float
         i += 1
 
 
-@part
+@compiled
 def dense_output(
     addresses: Ints,
     ints: Ints,
@@ -266,7 +262,7 @@ def dense_output(
     return True
 
 
-@part
+@compiled
 def error_norm(reals: Floats, x: Floats, v: Floats, h: float, shape: Ints, table: Floats) -> float:
     """The scaled local error; leaves the fine error in WORK."""
     fine = 0.0
@@ -280,18 +276,16 @@ def error_norm(reals: Floats, x: Floats, v: Floats, h: float, shape: Ints, table
     return fine if coarse == 0.0 else fine * fine / math.sqrt(fine * fine + 0.01 * coarse * coarse)
 
 
-@Unit
-def advance(*pointers: Any) -> int:
+@entry
+def advance(run: Arrays) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
-    shape = vector(pointers[OWN_INTS_AT], ints[OWN_INTS])
-    table = vector(pointers[OWN_REALS_AT], ints[OWN_REALS])
+    addresses, ints, reals, x, v, _, corrected, out_t, _, shape, table = run
     s = shape[STAGES]
     watched = ints[WATCH_STIFFNESS] != 0
     controlled = ints[FIXED] == 0
     while True:
         if ints[SCANNING] != 0:
-            status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
+            status = scan(run)
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:

@@ -8,12 +8,12 @@ which is then followed on the event function itself.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, part
+from bellcrank.program.loops import compiled, entry
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.crossings import NOTHING, deepest, dip, event_values, leaving_sign, locate
 from bellcrank.simulate.layout import (
     DEEPEST,
@@ -38,7 +38,6 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import allowed, interpolate, rates
 
 Floats = NDArray[np.float64]
@@ -74,7 +73,7 @@ CLOCK = 3
 """Direction of a function of time alone, both crossings of which count; it tells nothing of the motion."""
 
 
-@part
+@compiled
 def sound(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, theta: float, defect: float
 ) -> bool:
@@ -110,7 +109,7 @@ def sound(
     return True
 
 
-@part
+@compiled
 def outpaced(ints: Ints, reals: Floats, g: Floats) -> int:
     """The contact whose force a fixed step is too long for, or -1.
 
@@ -133,13 +132,13 @@ def outpaced(ints: Ints, reals: Floats, g: Floats) -> int:
     return -1
 
 
-@part
+@compiled
 def counts(direction: float, side: float) -> bool:
     """Whether a crossing away from a side of zero is an event."""
     return direction == 0.0 or direction == -side or direction == CLOCK
 
 
-@part
+@compiled
 def awaited(g: Floats, n_events: int, piece: int) -> bool:
     """Whether the motion itself meets an event in a piece of the step or later, by the samples."""
     for i in range(n_events):
@@ -151,7 +150,7 @@ def awaited(g: Floats, n_events: int, piece: int) -> bool:
     return False
 
 
-@part
+@compiled
 def left_out(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats
 ) -> tuple[float, int, bool]:
@@ -180,7 +179,7 @@ def left_out(
     return (0.4 if over else earliest), event, over
 
 
-@part
+@compiled
 def unsound(ints: Ints, reals: Floats, g: Floats, theta: float, event: int, over: bool) -> float:
     """The step is to be made again, no longer than to that fraction; a fixed one that was over a contact cannot be."""
     reals[THETA_EVENT] = theta
@@ -192,7 +191,7 @@ def unsound(ints: Ints, reals: Floats, g: Floats, theta: float, event: int, over
     return UNSOUND
 
 
-@part
+@compiled
 def soonest(
     addresses: Ints,
     ints: Ints,
@@ -233,7 +232,7 @@ def soonest(
     return first, earliest, came
 
 
-@part
+@compiled
 def overtaken(
     addresses: Ints,
     ints: Ints,
@@ -292,7 +291,7 @@ def overtaken(
     return earliest, first, came
 
 
-@part
+@compiled
 def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, g: Floats) -> float:
     """Fraction of the step at which the next event lies, NOTHING, NO_NUMBER or UNSOUND; marks hits."""
     start = reals[THETA]
@@ -384,14 +383,14 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
     return NOTHING
 
 
-@Unit
-def search(*pointers: Any) -> int:
+@entry
+def search(run: Arrays) -> int:
     """Look for the next event in the rest of the step.
 
     1 where there is one, its fraction in THETA_EVENT; -1 where an event function is not a number, -2 where the step is
     to be made again, up to that fraction, -3 where it would have to but is fixed.
     """
-    addresses, ints, reals, x, v, g, _, _out_t, _out_y = unpacked(pointers)
+    addresses, ints, reals, x, v, g, _, _, _, _, _ = run
     found = next_event(addresses, ints, reals, x, v, g)
     if found == UNSOUND:
         return -2

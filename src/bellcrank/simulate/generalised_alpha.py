@@ -28,13 +28,13 @@ stands for, which stay smooth where the rates themselves are stiff.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.program.loops import compiled, entry, matrix
 from bellcrank.simulate.acceleration import KEPT_ROWS, accelerate, kept
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.jacobian import jacobian
 from bellcrank.simulate.layout import (
@@ -48,7 +48,6 @@ from bellcrank.simulate.layout import (
     HISTORY,
     JACOBIAN_AGE,
     OWN,
-    OWN_INTS,
     SCANNING,
     SPECTRAL_RADIUS,
     T_STOP,
@@ -75,7 +74,6 @@ from bellcrank.simulate.steps import (
     plan_step,
     reject,
 )
-from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
 from bellcrank.simulate.vectors import rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -101,7 +99,7 @@ V_LAST = OWN + 3  # auxiliary rate as the last step left it, for its step size
 RATE = OWN + 4  # rate at the start of the step, by the equation of the step before
 
 
-@part
+@compiled
 def start(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: float) -> None:
     """Second derivative by a small Euler step, after a restart."""
     small = 1e-3 * h
@@ -115,7 +113,7 @@ def start(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: f
         v[RATE, i] = v[F, i]
 
 
-@part
+@compiled
 def iterate(
     addresses: Ints,
     ints: Ints,
@@ -164,7 +162,7 @@ def iterate(
     return False
 
 
-@part
+@compiled
 def dense_output(v: Floats, h: float, shift: float) -> None:
     """The cubic in nested form; v stands for the slope a fraction `shift` of the step later."""
     for i in range(v.shape[1]):
@@ -176,13 +174,11 @@ def dense_output(v: Floats, h: float, shift: float) -> None:
         v[DENSE + 2, i] = difference - h * (v[V_NEW, i] - bend) - d1
 
 
-@Unit
-def advance(*pointers: Any) -> int:
+@entry
+def advance(run: Arrays) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
+    addresses, ints, reals, x, v, _, corrected, _, _, pivots, own = run
     n = ints[N]
-    own = pointers[OWN_REALS_AT]
-    pivots = vector(pointers[OWN_INTS_AT], ints[OWN_INTS])
     jac = matrix(own, 0, n, n)
     factors = matrix(own, n * n, n, n)
     parameters = pivots[0]
@@ -196,7 +192,7 @@ def advance(*pointers: Any) -> int:
     constant = abs(1.0 / 6.0 - 0.5 * (gamma * a_f + (1.0 - gamma) * (1.0 - a_f)))
     while True:
         if ints[SCANNING] != 0:
-            status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
+            status = scan(run)
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit
+from bellcrank.program.loops import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Integrator:
         rows: Vectors it needs in `v`.
         adaptive: Whether it can choose its step size.
         arrays: (state size, number of parameters) -> the method's own arrays, of integers and of reals.
-        advance: The compiled loop, a Unit; returns a Status code.
+        advance: The compiled loop over :class:`~bellcrank.simulate.arrays.Arrays`; returns a Status code.
     """
 
     name: str
@@ -29,4 +29,4 @@ class Integrator:
     rows: int
     adaptive: bool
     arrays: Callable[[int, int], tuple[NDArray[np.int64], NDArray[np.float64]]]
-    advance: Unit
+    advance: Entry

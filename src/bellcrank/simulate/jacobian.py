@@ -7,16 +7,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import call, compiled
 from bellcrank.simulate.layout import EVALUATIONS, JACOBIAN, JACOBIAN_AGE, JACOBIANS, TANGENT, WORK, F, T, Y
 from bellcrank.simulate.vectors import load, rates
-from bellcrank.simulate.vocabulary import call
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@part
+@compiled
 def differences(addresses: Ints, ints: Ints, x: Floats, v: Floats, jac: Floats, j: int) -> None:
     """A column of the Jacobian by differences; Hairer, Wanner, "Solving Ordinary Differential Equations II", IV.8."""
     step = math.sqrt(2.2e-16 * max(1e-5, abs(v[Y, j])))
@@ -28,7 +27,7 @@ def differences(addresses: Ints, ints: Ints, x: Floats, v: Floats, jac: Floats, 
         jac[i, j] = (v[WORK, i] - v[F, i]) / step
 
 
-@part
+@compiled
 def jacobian(
     addresses: Ints,
     ints: Ints,
@@ -73,7 +72,7 @@ def jacobian(
     ints[JACOBIAN_AGE] = 1
 
 
-@part
+@compiled
 def spectral_radius(v: Floats, jac: Floats, a: int, b: int) -> float:
     """Size of the largest eigenvalue, roughly, by the growth of powers; overwrites the rows a and b of v.
 

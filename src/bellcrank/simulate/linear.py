@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@part
+@compiled
 def factorise(a: Floats, pivots: Ints, first: int) -> bool:
     """a = P L U in place, the row exchanges in pivots[first:]; False where a pivot vanishes."""
     n = a.shape[0]
@@ -39,7 +39,7 @@ def factorise(a: Floats, pivots: Ints, first: int) -> bool:
     return True
 
 
-@part
+@compiled
 def solve(a: Floats, pivots: Ints, first: int, v: Floats, row: int) -> None:
     """v[row] = a^-1 v[row], with the factors of `factorise`."""
     n = a.shape[0]
@@ -58,7 +58,7 @@ def solve(a: Floats, pivots: Ints, first: int, v: Floats, row: int) -> None:
         v[row, i] = total / a[i, i]
 
 
-@part
+@compiled
 def factorise_complex(a: Floats, b: Floats, pivots: Ints, first: int) -> bool:
     """a + ib = P L U in place; False where a pivot vanishes."""
     n = a.shape[0]
@@ -87,7 +87,7 @@ def factorise_complex(a: Floats, b: Floats, pivots: Ints, first: int) -> bool:
     return True
 
 
-@part
+@compiled
 def solve_complex(a: Floats, b: Floats, pivots: Ints, first: int, v: Floats, row: int) -> None:
     """v[row] + i v[row+1] = (a + ib)^-1 (v[row] + i v[row+1])."""
     n = a.shape[0]

@@ -23,12 +23,12 @@ a Runge-Kutta step: at its middle).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import Unit, part
+from bellcrank.program.loops import compiled, entry
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.layout import (
     DENSE,
@@ -64,7 +64,6 @@ from bellcrank.simulate.steps import (
     plan_step,
     reject,
 )
-from bellcrank.simulate.unpacking import unpacked
 from bellcrank.simulate.vectors import hermite, project, rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -82,7 +81,7 @@ SUM = GAP + 8
 DOUBLING = 0.02
 
 
-@part
+@compiled
 def runge_kutta(
     addresses: Ints, ints: Ints, x: Floats, v: Floats, t: float, h: float, y: int, f: int, target: int
 ) -> None:
@@ -104,7 +103,7 @@ def runge_kutta(
         v[target, i] = v[y, i] + h * v[SUM, i]
 
 
-@part
+@compiled
 def extrapolated_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: float) -> None:
     """State in x after a step in two halves, extrapolated; the error in GAP_NEW, the middle in HALF."""
     for k in range(3):
@@ -126,7 +125,7 @@ def extrapolated_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: 
         x[1 + i] = v[HALF + 1, i] + v[GAP_NEW, i]
 
 
-@part
+@compiled
 def predictor_corrector(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, h: float) -> None:
     """State in x after one step by Hamming's method; p - c in GAP_NEW."""
     head = ints[HEAD]
@@ -146,7 +145,7 @@ def predictor_corrector(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v
         x[1 + i] = c + 9.0 / 121.0 * v[GAP_NEW, i]
 
 
-@part
+@compiled
 def halve(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats, h: float
 ) -> None:
@@ -183,7 +182,7 @@ def halve(
     ints[HISTORY] = 3
 
 
-@part
+@compiled
 def double(ints: Ints, v: Floats) -> None:
     """Keep every second past value."""
     head = ints[HEAD]
@@ -198,7 +197,7 @@ def double(ints: Ints, v: Floats) -> None:
     ints[HISTORY] = 3
 
 
-@part
+@compiled
 def dense_output(ints: Ints, v: Floats, h: float, middle: bool) -> None:
     """The quintic; d3 and d4 from the state and rate at the middle of the step or one step back."""
     hermite(v, h, F_NEW, Y_NEW)
@@ -224,15 +223,15 @@ def dense_output(ints: Ints, v: Floats, h: float, middle: bool) -> None:
     ints[DENSE_ROWS] = 5
 
 
-@Unit
-def advance(*pointers: Any) -> int:
+@entry
+def advance(run: Arrays) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
+    addresses, ints, reals, x, v, _, corrected, _, _, _, _ = run
     n = ints[N]
     controlled = ints[FIXED] == 0
     while True:
         if ints[SCANNING] != 0:
-            status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
+            status = scan(run)
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:

@@ -9,13 +9,13 @@ dense output is the collocation polynomial, of order 3; it also predicts the sta
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.program.loops import compiled, entry, matrix
 from bellcrank.simulate.acceleration import KEPT_ROWS, accelerate, kept
-from bellcrank.simulate.compiled import Unit, matrix, part, vector
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.integrator import Integrator
 from bellcrank.simulate.jacobian import jacobian, spectral_radius
 from bellcrank.simulate.layout import (
@@ -34,7 +34,6 @@ from bellcrank.simulate.layout import (
     NEWTON_RATE,
     NONSTIFF_COUNT,
     OWN,
-    OWN_INTS,
     RTOL,
     SCANNING,
     T_STOP,
@@ -64,7 +63,6 @@ from bellcrank.simulate.steps import (
     plan_step,
     reject,
 )
-from bellcrank.simulate.unpacking import OWN_INTS_AT, OWN_REALS_AT, unpacked
 from bellcrank.simulate.vectors import allowed, rates, scaled_norm
 
 Floats = NDArray[np.float64]
@@ -99,7 +97,7 @@ W = OWN + 3
 D = OWN + 6
 
 
-@part
+@compiled
 def predict(reals: Floats, v: Floats, h: float) -> None:
     """Stage increments from the polynomial of the last step, or zero after a restart."""
     ratio = h / reals[H_OLD] if reals[H_OLD] > 0.0 else 0.0
@@ -119,7 +117,7 @@ def predict(reals: Floats, v: Floats, h: float) -> None:
         v[W + 2, i] = I31 * z1 + I32 * z2 + I33 * z3
 
 
-@part
+@compiled
 def collocate(
     addresses: Ints,
     ints: Ints,
@@ -189,7 +187,7 @@ def collocate(
     return 0
 
 
-@part
+@compiled
 def dense_output(v: Floats) -> None:
     """The collocation polynomial in nested form: through the ends and the two inner stages."""
     for i in range(v.shape[1]):
@@ -202,7 +200,7 @@ def dense_output(v: Floats) -> None:
         v[DENSE + 2, i] = d2
 
 
-@part
+@compiled
 def interpolation_error(reals: Floats, v: Floats, h: float) -> float:
     """Scaled error of the dense output of this step.
 
@@ -223,7 +221,7 @@ def interpolation_error(reals: Floats, v: Floats, h: float) -> float:
     return scaled_norm(reals, v, D + 2, Y, Y_NEW)
 
 
-@part
+@compiled
 def error_norm(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, real: Floats, pivots: Ints, h: float
 ) -> float:
@@ -246,13 +244,11 @@ def error_norm(
         rates(addresses, ints, x, v, D)
 
 
-@Unit
-def advance(*pointers: Any) -> int:
+@entry
+def advance(run: Arrays) -> int:
     """Step until something asks for the interpreter; returns a Status code."""
-    addresses, ints, reals, x, v, _, corrected, out_t, out_y = unpacked(pointers)
+    addresses, ints, reals, x, v, _, corrected, _, _, pivots, own = run
     n = ints[N]
-    own = pointers[OWN_REALS_AT]
-    pivots = vector(pointers[OWN_INTS_AT], ints[OWN_INTS])
     jac = matrix(own, 0, n, n)
     real = matrix(own, n * n, n, n)
     complex_re = matrix(own, 2 * n * n, n, n)
@@ -264,7 +260,7 @@ def advance(*pointers: Any) -> int:
     watched = ints[WATCH_STIFFNESS] != 0
     while True:
         if ints[SCANNING] != 0:
-            status = scan(addresses, ints, reals, x, v, corrected, out_t, out_y, pointers)
+            status = scan(run)
             if status == DONE:
                 status = move_on(ints, reals, v)
             elif status == AGAIN:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.simulate import layout as at
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.beginning import begin
 from bellcrank.simulate.checkpoint import UnfitCheckpoint
 from bellcrank.simulate.integrator import Integrator
@@ -29,7 +30,6 @@ class _Plan(NamedTuple):
 
     filled: Floats
     parts: tuple[slice, ...]
-    offsets: tuple[int, ...]
 
 
 @lru_cache(maxsize=64)
@@ -60,7 +60,7 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
     # Projections that do not tell how far the loops are from losing rank are as far as can be.
     filled[parts[6]][n + 2] = 1.0
     ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
-    return _Plan(filled, parts, tuple(8 * place for place in places[:-1]))
+    return _Plan(filled, parts)
 
 
 _OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
@@ -135,7 +135,7 @@ class Run:
         self._take_addresses()
 
     def _allocate(self) -> None:
-        """All arrays but the outputs, side by side in one piece of memory, whose address is asked for once."""
+        """All arrays but the outputs, side by side in one piece of memory."""
         problem = self.problem
         plan = _plan(self.integrator, problem.n, problem.n_events, len(problem.p))
         memory = plan.filled.copy()
@@ -147,10 +147,19 @@ class Run:
         self.g = memory[part[5]].reshape(at.EVENT_ROWS, problem.n_events)
         self.corrected = memory[part[6]]
         self.own = whole[part[7]], memory[part[8]]
-        base = memory.__array_interface__["data"][0]
-        near = [base + offset for offset in plan.offsets]
-        outputs = [a.__array_interface__["data"][0] for a in (self.out_t, self.out_y)]
-        self._pointers = (*near[:7], *outputs, *near[7:])
+        arrays = Arrays(
+            self.addresses,
+            self.ints,
+            self.reals,
+            self.x,
+            self.v,
+            self.g,
+            self.corrected,
+            self.out_t,
+            self.out_y,
+            *self.own,
+        )
+        self._begin, self._advance = begin.bound(arrays), self.integrator.advance.bound(arrays)
 
     def _take_tolerances(self) -> None:
         hold(self.v, self.options, self.problem.scales, self.problem.sizes)
@@ -169,11 +178,11 @@ class Run:
     def advance(self, steps: int) -> Status:
         """Make up to that many steps."""
         if self.ints[at.FRESH]:
-            status = Status(begin.at(self._pointers))
+            status = Status(self._begin())
             if status is not Status.RUNNING:
                 return status
         self.ints[at.BUDGET] = steps
-        return Status(self.integrator.advance.at(self._pointers))
+        return Status(self._advance())
 
     @property
     def t(self) -> float:

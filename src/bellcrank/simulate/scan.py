@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import call_unit, part
+from bellcrank.program.loops import call_entry, compiled
+from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.layout import (
     H_STEP,
     N_OUT,
@@ -31,18 +30,8 @@ AGAIN = -2
 """The step is not to be trusted up to the event that was found on it."""
 
 
-@part
-def scan(
-    addresses: Ints,
-    ints: Ints,
-    reals: Floats,
-    x: Floats,
-    v: Floats,
-    corrected: Floats,
-    out_t: Floats,
-    out_y: Floats,
-    pointers: Any,
-) -> int:
+@compiled
+def scan(run: Arrays) -> int:
     """Write the outputs of the rest of the step up to its end or the next event.
 
     0: the end of the step is reached. 2: an event, with T_EVENT and Y_EVENT; calling again goes on behind it.
@@ -50,10 +39,11 @@ def scan(
     passes over a contact.
     AGAIN: the step is to be made again, no longer than to THETA_EVENT.
     """
+    addresses, ints, reals, x, v, _, corrected, out_t, out_y, _, _ = run
     limit = reals[T_NEW]
     met = 0
     if addresses[SEARCH] != 0:
-        met = call_unit(addresses[SEARCH], pointers)
+        met = call_entry(addresses[SEARCH], run)
         if met == -1:
             return 13
         if met == -3:
@@ -87,7 +77,7 @@ def scan(
     return 0
 
 
-@part
+@compiled
 def output(
     addresses: Ints,
     ints: Ints,

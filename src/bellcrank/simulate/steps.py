@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import compiled
 from bellcrank.simulate.layout import (
     BUDGET,
     F_NEW,
@@ -75,7 +75,7 @@ UNEVEN = 0.7
 """Part of a step that is made where its end would lie at a change point; another like it leads past."""
 
 
-@part
+@compiled
 def plan_step(reals: Floats) -> float:
     """The step to make: the proposed one, cut to the largest step and to the next stop."""
     h: float = min(reals[H], reals[MAX_STEP])
@@ -90,7 +90,7 @@ def plan_step(reals: Floats) -> float:
     return h
 
 
-@part
+@compiled
 def next_step(ints: Ints, reals: Floats, h: float) -> None:
     """Propose a step: no growth right after a rejection, and no loss where a stop cut the last one short."""
     if ints[LAST_REJECTED] != 0:
@@ -98,7 +98,7 @@ def next_step(ints: Ints, reals: Floats, h: float) -> None:
     reals[H] = h if reals[H_STEP] >= min(reals[H], reals[MAX_STEP]) else max(reals[H], h)
 
 
-@part
+@compiled
 def lost(reals: Floats) -> bool:
     """Whether the state just projected lies so close to a change point that its accelerations are lost in rounding.
 
@@ -113,7 +113,7 @@ def lost(reals: Floats) -> bool:
     return d < begun and d**3 < SHARE * min(begun, 0.1) * ROUNDING / allowed
 
 
-@part
+@compiled
 def beside(reals: Floats) -> bool:
     """Whether a change point may lie within the step just made."""
     nearer: float = min(reals[RANK], reals[RANK_START])
@@ -121,7 +121,7 @@ def beside(reals: Floats) -> bool:
     return nearer < far
 
 
-@part
+@compiled
 def lost_there(reals: Floats, rank: float) -> bool:
     """Whether accelerations are lost in rounding in a state of this rank, between the ends of a step; see `lost`."""
     d: float = rank / reals[RANK_BEST]
@@ -129,7 +129,7 @@ def lost_there(reals: Floats, rank: float) -> bool:
     return d**3 < ONCE * SHARE * ROUNDING / allowed
 
 
-@part
+@compiled
 def creeping(ints: Ints, reals: Floats) -> bool:
     """Count a step that was tried; whether the run makes no way beside a change point."""
     d: float = reals[RANK_START] / reals[RANK_BEST]
@@ -138,7 +138,7 @@ def creeping(ints: Ints, reals: Floats) -> bool:
     return count >= CREEPING
 
 
-@part
+@compiled
 def lost_between(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats) -> bool:
     """Whether the middle of a fixed step, where there are stages, is lost to a change point; no error tells."""
     rank = reals[RANK]
@@ -159,7 +159,7 @@ def lost_between(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Float
     return met
 
 
-@part
+@compiled
 def close_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats) -> bool:
     """Bring the new state, given in x, onto the constraints and take the rates there.
 
@@ -189,7 +189,7 @@ def close_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
     return True
 
 
-@part
+@compiled
 def accept(ints: Ints, reals: Floats) -> None:
     """The step stands; its outputs and events come next."""
     ints[STEPS] += 1
@@ -210,7 +210,7 @@ def accept(ints: Ints, reals: Floats) -> None:
         ints[LEAPING] = 0
 
 
-@part
+@compiled
 def move_on(ints: Ints, reals: Floats, v: Floats) -> int:
     """The end of the step becomes the start of the next."""
     reals[T] = reals[T_NEW]
@@ -234,7 +234,7 @@ def move_on(ints: Ints, reals: Floats, v: Floats) -> int:
     return GO_ON
 
 
-@part
+@compiled
 def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
     """Try again with a smaller step, unless time no longer moves with it.
 
@@ -257,7 +257,7 @@ def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
     return GO_ON
 
 
-@part
+@compiled
 def again(ints: Ints, reals: Floats) -> int:
     """Make the step just computed again, no longer than to the event that it cannot be trusted to lead to.
 

@@ -23,7 +23,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import compiled
 from bellcrank.simulate.layout import (
     EIGENVALUE_AGE,
     H_STEP,
@@ -63,7 +63,7 @@ WATCH_ROWS = 4
 """Rows of v that are needed: the direction; state and rates where the window began; the state at its middle."""
 
 
-@part
+@compiled
 def estimate(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, direction: int, powers: int
 ) -> None:
@@ -102,7 +102,7 @@ def estimate(
     reals[LARGEST_EIGENVALUE] = math.exp(logarithm / powers)
 
 
-@part
+@compiled
 def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int, longer: float) -> bool:
     """Whether steps of order 3 could be so much longer than those of the window that ends here; False within one.
 
@@ -143,7 +143,7 @@ def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int, longer: float)
     return slow
 
 
-@part
+@compiled
 def held_back(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, direction: int, stability: float
 ) -> bool:

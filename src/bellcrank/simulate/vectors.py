@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.simulate.compiled import part
+from bellcrank.program.loops import call, call_at, compiled
 from bellcrank.simulate.layout import (
     ATOL,
     CORRECTIONS,
@@ -27,7 +27,6 @@ from bellcrank.simulate.layout import (
     N,
     Y,
 )
-from bellcrank.simulate.vocabulary import call, call_at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,7 +37,7 @@ SEEN = 1e-6
 """Part of a length below which its roundings show in differences of rates."""
 
 
-@part
+@compiled
 def load(x: Floats, t: float, v: Floats, row: int) -> None:
     """x = [t, v[row], p]."""
     x[0] = t
@@ -46,21 +45,21 @@ def load(x: Floats, t: float, v: Floats, row: int) -> None:
         x[1 + i] = v[row, i]
 
 
-@part
+@compiled
 def store(x: Floats, v: Floats, row: int) -> None:
     """v[row] = the state in x."""
     for i in range(v.shape[1]):
         v[row, i] = x[1 + i]
 
 
-@part
+@compiled
 def rates(addresses: Ints, ints: Ints, x: Floats, v: Floats, row: int) -> None:
     """v[row] = f(x)."""
     call_at(addresses[RHS], x, 0, v, row * v.shape[1])
     ints[EVALUATIONS] += 1
 
 
-@part
+@compiled
 def allowed(reals: Floats, v: Floats, i: int, a: int, b: int) -> float:
     """The error allowed in an entry: atol + rtol * max(|v[a]|, |v[b]|).
 
@@ -72,7 +71,7 @@ def allowed(reals: Floats, v: Floats, i: int, a: int, b: int) -> float:
     return error
 
 
-@part
+@compiled
 def magnitude(reals: Floats, v: Floats, i: int) -> float:
     """How large an entry is: a length as large as its body, of which its absolute tolerance tells; or as its rounding
     lets it be seen."""
@@ -82,7 +81,7 @@ def magnitude(reals: Floats, v: Floats, i: int) -> float:
     return y
 
 
-@part
+@compiled
 def scaled_norm(reals: Floats, v: Floats, row: int, a: int, b: int) -> float:
     """Root mean square of v[row] over the error allowed by two states."""
     n = v.shape[1]
@@ -93,7 +92,7 @@ def scaled_norm(reals: Floats, v: Floats, row: int, a: int, b: int) -> float:
     return math.sqrt(total / n)
 
 
-@part
+@compiled
 def project(addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Floats) -> bool:
     """Newton corrections of the state in x until the constraints hold; False where they do not.
 
@@ -133,7 +132,7 @@ def project(addresses: Ints, ints: Ints, reals: Floats, x: Floats, corrected: Fl
     return False
 
 
-@part
+@compiled
 def interpolate(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
     """State in x = the dense output at the fraction theta of the step.
 
@@ -153,7 +152,7 @@ def interpolate(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
         x[1 + i] += v[Y, i]
 
 
-@part
+@compiled
 def hermite(v: Floats, h: float, f_new: int, y_new: int) -> None:
     """The first three rows of the dense output: values and slopes at both ends."""
     for i in range(v.shape[1]):

@@ -1,0 +1,1 @@
+"""Vectors and rotations over scalars: numbers, traced values, or numbers of the loop language."""
