@@ -30,7 +30,8 @@ class Unit(Entry):
     def at(self, pointers: tuple[int, ...]) -> int:
         """Run it on arrays given by their addresses."""
         code = self._code or self._compiled()
-        return code[1](ctypes.addressof((ctypes.c_int64 * len(pointers))(*pointers)))
+        words = (ctypes.c_int64 * len(pointers))(*pointers)
+        return code[1](ctypes.addressof(words))
 
 
 def call_unit(address: int, pointers: tuple[NDArray[Any], ...]) -> int:
