@@ -27,6 +27,7 @@ from bellcrank.program.loops import (
     call_entry,
     compiled,
     entry,
+    gradient,
     ints,
     reals,
     value,
@@ -396,6 +397,48 @@ def test_the_derivative_of_an_iteration_needs_its_last_step_alone():
     anomaly = _kepler(1.2, 0.6)
     rest = 1.0 - 0.6 * math.cos(anomaly)
     assert slopes([1.2, 0.6]) == pytest.approx([1.0 / rest, math.sin(anomaly) / rest], rel=1e-14)
+
+
+class Ring(NamedTuple):
+    """A torus."""
+
+    radius: float
+    thickness: float
+
+    def depth(self, x: Vector) -> float:
+        around = np.sqrt(x.x * x.x + x.y * x.y + 1e-30) - self.radius
+        return self.thickness - (around * around + x.z * x.z) ** 0.5 + 0.1 * np.sin(x.x) * np.arctan(x.z)
+
+
+@entry
+def _slope(ring: Ring, x: Vector, out: Reals) -> int:
+    out[0], slope = gradient(ring.depth, x)
+    out[1], out[2], out[3] = slope
+    return 0
+
+
+def _force(x: Vector, ring: Ring) -> Vector:
+    depth, slope = gradient(ring.depth, x)
+    return slope * max(depth, 0.0)
+
+
+def test_gradients_within_the_language_and_their_own_derivatives():
+    ring, at = Ring(1.0, 0.3), Vector(0.8, 0.3, 0.1)
+    found = []
+    for run in (_slope.function, _slope):
+        out = np.zeros(4)
+        run(ring, at, out)
+        found.append(out)
+    assert found[1] == pytest.approx(found[0], rel=1e-14)
+    h = 1e-6
+    moved = [(ring.depth(at + e * h) - ring.depth(at - e * h)) / (2 * h) for e in IDENTITY]
+    assert found[0][1:] == pytest.approx(moved, abs=1e-9)
+    graph = Graph()
+    inputs = [graph.input(name) for name in "xyz"]
+    force = list(Routine(_force, (ring,))(Vector(*inputs)))
+    bends = compile_program(Program.of(inputs, [row[j] for row in jacobian(force, inputs) for j in range(3)]))
+    kernel = compile_program(Program.of(inputs, force))
+    assert bends(at).reshape(3, 3) == pytest.approx(_differences(kernel, np.array(at), 3), abs=1e-8)
 
 
 @needs_gcc

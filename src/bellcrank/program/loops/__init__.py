@@ -17,7 +17,9 @@ recursion.
 
 **Derivatives.** :class:`Routine` translates a function for dual numbers of any number of directions, and again for
 second derivatives: every operation carries its exact rates. Comparisons decide by values. :func:`value` drops the rates
-of a number, for iterations of which only the last step needs them. Arrays that are given hold plain numbers.
+of a number, for iterations of which only the last step needs them. :func:`gradient` takes a slope within the language;
+the function it is of uses NumPy's functions, not those of `math`, so that the interpreter can do the same. Arrays that
+are given hold plain numbers.
 
 **Promises.** Nothing is reordered, products and sums may be contracted: the same input gives the same bits. Indices are
 not checked. Arrays given under different names must not overlap, unless they are parts of one array that was given.
@@ -27,7 +29,17 @@ from bellcrank.program.loops.entry import BoundKernel, Entry, compiled, entry
 from bellcrank.program.loops.layout import Address, Ints, Ints2, Reals, Reals2, Records
 from bellcrank.program.loops.routine import Routine
 from bellcrank.program.loops.translate import NotTranslatable
-from bellcrank.program.loops.vocabulary import call, call_at, call_entry, ints, matrix, reals, value, vector
+from bellcrank.program.loops.vocabulary import (
+    call,
+    call_at,
+    call_entry,
+    gradient,
+    ints,
+    matrix,
+    reals,
+    value,
+    vector,
+)
 
 __all__ = [
     "Address",
@@ -45,6 +57,7 @@ __all__ = [
     "call_entry",
     "compiled",
     "entry",
+    "gradient",
     "ints",
     "matrix",
     "reals",

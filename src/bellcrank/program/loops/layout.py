@@ -112,6 +112,19 @@ def declared(hint: Any) -> Type:
     raise TypeError(f"{hint} is not a type of the loop language")
 
 
+def type_of(value: Any) -> Type:
+    """The type of a value."""
+    if isinstance(value, Records):
+        return ArrayType(value.type, 1)
+    if isinstance(value, np.ndarray):
+        return ArrayType("int" if value.dtype == np.int64 else "real", value.ndim)
+    if is_record(type(value)):
+        return RecordType(type(value), tuple(zip(value._fields, map(type_of, value), strict=True)))
+    if isinstance(value, tuple):
+        return TupleType(tuple(type_of(v) for v in value))
+    return declared(type(value))
+
+
 def of_numbers(given: Type) -> bool:
     """Whether values of a type are numbers alone, no arrays."""
     if isinstance(given, RecordType):

@@ -28,6 +28,7 @@ from bellcrank.program.loops.layout import (
     digest,
     leaves,
     of_numbers,
+    type_of,
     width,
     words,
 )
@@ -61,9 +62,9 @@ class Routine:
         self.moving = tuple(moving)
         hints = typing.get_type_hints(function, include_extras=True)
         result: Type = declared(hints.pop("return"))
-        types = [declared(hint) for hint in hints.values()]
-        count = len(types) - len(self.tables) - (memory > 0)
-        self.inputs, self.table_types = types[:count], types[count : count + len(self.tables)]
+        count = len(hints) - len(self.tables) - (memory > 0)
+        self.inputs = [declared(hint) for hint in list(hints.values())[:count]]
+        self.table_types = [type_of(table) for table in self.tables]
         for given in (*self.inputs, result):
             if not of_numbers(given):
                 raise TypeError(f"{self.name} takes and gives numbers beside its tables, not {given}")

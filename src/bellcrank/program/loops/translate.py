@@ -58,6 +58,8 @@ class Module:
     def __init__(self, directions: Sequence[int] = ()) -> None:
         """directions: Of the dual numbers, by level."""
         self.directions = tuple(directions)
+        self.level = len(self.directions)
+        """Of the next dual numbers: rates that are taken within others are of a higher level."""
         self.functions: list[ir.Function] = []
         self._known: dict[Any, tuple[ir.Function, Any] | None] = {}
 
@@ -557,6 +559,24 @@ class _Body(NumberWriter):
         step, self.block = self.block, outer
         self.block.append(ir.Loop(test, condition, [*head, *body], step))
 
+    def gradient(self, function: Any, x: Any) -> Any:
+        """A function of a record of reals at x, and its slope there."""
+        if not isinstance(function, Function) or not isinstance(x, Record):
+            raise Mismatch("a gradient of what is not a function of a record")
+        level = self.module.level
+        self.module.level += 1
+        count = len(x.fields)
+        seeds = [
+            Dual(level, self.real(f), tuple(float(j == k) for j in range(count)))
+            for k, f in enumerate(x.fields)
+        ]
+        owner = () if function.owner is None else (function.owner,)
+        found = self.called(function.python, [*owner, Record(x.record, tuple(seeds))])
+        self.module.level -= 1
+        if not isinstance(found, Dual) or found.level != level:
+            return found, Record(x.record, (0.0,) * count)
+        return found.value, Record(x.record, found.rates)
+
     # Memory
 
     def place(self, node: ast.Subscript) -> tuple[Array, Operand]:
@@ -657,6 +677,8 @@ class _Body(NumberWriter):
         """A local array of zeros."""
         if not isinstance(count, int):
             raise Mismatch("a local array whose size is not a constant")
+        if element == "real" and self.module.level > len(self.module.directions):
+            raise Mismatch("a local array of reals in a function whose gradient is taken")
         directions = self.module.directions if element == "real" else ()
         data = []
         for _ in range(dual_words(directions)):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.program.loops import ir
+from bellcrank.program.loops.jets import Jet, plain
 from bellcrank.program.loops.layout import declared, words
 from bellcrank.program.loops.values import Array, Mismatch, described, scalars, shape_of
 
@@ -22,7 +23,15 @@ Number = TypeVar("Number")
 
 def value(x: Number) -> Number:
     """A number without its rates: what depends on it counts as constant."""
-    return x
+    return x.value if isinstance(x, Jet) else x
+
+
+def gradient(function: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
+    """A function of a record of reals, and its exact slope there: a record like x."""
+    directions = np.eye(len(x)).tolist()
+    found = function(type(x)(*[Jet(given, row) for given, row in zip(x, directions, strict=True)]))
+    rates = found.rates if isinstance(found, Jet) else np.zeros(len(x))
+    return plain(found), type(x)(*rates)
 
 
 def reals(count: int) -> NDArray[np.float64]:
@@ -161,8 +170,13 @@ def _function(name: str) -> Callable[..., Any]:
     return lambda w, *args: w.function(name, *args)
 
 
+def _gradient(w: Any, function: Any, x: Any) -> Any:
+    return w.gradient(function, x)
+
+
 VOCABULARY: dict[Any, Callable[..., Any]] = {
     value: _value,
+    gradient: _gradient,
     reals: lambda w, n: w.local("real", n),
     ints: lambda w, n: w.local("int", n),
     call: _call,
@@ -181,6 +195,17 @@ VOCABULARY: dict[Any, Callable[..., Any]] = {
     np.sign: lambda w, x: w.sign(x),
     math.fabs: _function("abs"),
     **{getattr(math, name): _function(name) for name in ir.FUNCTIONS if name != "abs" and name != "floor"},
+    **{
+        getattr(np, name): _function(name)
+        for name in ir.FUNCTIONS
+        if hasattr(np, name) and name not in ("abs", "pow")
+    },
+    np.arcsin: _function("asin"),
+    np.arccos: _function("acos"),
+    np.arctan: _function("atan"),
+    np.arctan2: _function("atan2"),
+    np.fabs: _function("abs"),
+    np.floor: _function("floor"),
     math.floor: lambda w, x: w.op("whole", "int", w.function("floor", w.plain(x))),
 }
 """What each function becomes; given the writer and the arguments."""
