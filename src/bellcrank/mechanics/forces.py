@@ -262,4 +262,5 @@ _EFFECTS: Mapping[type, Callable[..., None]] = {
     described.AppliedTorque: _applied,
     described.GroundSpring: _ground,
     described.ContactForce: press,
+    described.FieldContact: press,
 }

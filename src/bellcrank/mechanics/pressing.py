@@ -50,6 +50,12 @@ class Pressing:
     @staticmethod
     def of(force: ContactForce, linkage: Linkage, kin: Kinematics) -> Pressing:
         """Place a continuous contact on the links."""
+        from bellcrank.model.forces import FieldContact
+
+        if isinstance(force, FieldContact):
+            from bellcrank.mechanics.field_contact import FieldPressing
+
+            return FieldPressing(force, ContactPair.of(force.contact, linkage), kin)
         return Pressing(force, ContactPair.of(force.contact, linkage), kin)
 
     @cached_property
@@ -83,10 +89,15 @@ class Pressing:
         """Of penetration [m/s]."""
         return -dot(self.closest.normal, self.velocity)
 
-    @property
+    @cached_property
+    def normal(self) -> Vec:
+        """From a to b."""
+        return self.closest.normal
+
+    @cached_property
     def slip(self) -> Vec:
         """Tangential velocity of b against a [m/s]."""
-        return add(self.velocity, scale(self.rate, self.closest.normal))
+        return add(self.velocity, scale(self.rate, self.normal))
 
     @cached_property
     def stiffness(self) -> Scalar:
@@ -138,7 +149,7 @@ class Pressing:
     @cached_property
     def bend(self) -> Vec:
         """How far bristles are bent, in the plane of contact [m]."""
-        z, n = self._kept, self.closest.normal
+        z, n = self._kept, self.normal
         return sub(z, scale(dot(n, z), n))
 
     @property
@@ -153,7 +164,7 @@ class Pressing:
         It turns with the mean of both bodies, so that friction goes along with a turning table; what then sticks out
         of the plane of contact straightens.
         """
-        law, n, z = self.force.friction, self.closest.normal, self._kept
+        law, n, z = self.force.friction, self.normal, self._kept
         assert isinstance(law, LuGre)
         rate = law.rate(self.bend, self.slip, compare("lt", 0.0, self.load))
         turned = cross(scale(0.5, add(*self._spins())), z)

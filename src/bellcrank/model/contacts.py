@@ -106,9 +106,15 @@ class ContactMethods(StateMethods, Registry):
             raise ModelError(f"{who}: {error}") from None
         chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
         if chosen is Treatment.CONTINUOUS:
+            from bellcrank.model.field_contacts import by_fields, field_contact
             from bellcrank.model.pressing import bristles, contact_force
 
-            made = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
+            method = pressing.pop("method", "auto")
+            made: list[ContactForce]
+            if by_fields(who, a, b, method, law):
+                made = [field_contact(self.parameters, name, a, b, e, friction, law, **pressing)]
+            else:
+                made = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
             for force in made:
                 self.forces[force.name if len(made) == 1 else self._new_name("contact", force.name)] = force
                 for state in bristles(force):

@@ -13,6 +13,7 @@ from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
+    from bellcrank.contact.fields import FieldLaw
     from bellcrank.contact.friction import Coulomb, LuGre
     from bellcrank.contact.laws import ForceLaw
     from bellcrank.model.contacts import Contact
@@ -185,6 +186,18 @@ class ContactForce:
         from bellcrank.contact.laws import SLOWEST
 
         return SLOWEST * float(self.given["approach_speed"])
+
+
+@dataclass(frozen=True, eq=False)
+class FieldContact(ContactForce):
+    """Two shapes that press on each other by the depth of each in the field of the other.
+
+    `stiffness` is k of the law foundation [N/m^3]; with the law half-space `modulus` is E* [Pa]. warm: Parameters that
+    keep where the bodies were deepest in each other.
+    """
+
+    field_law: FieldLaw = None  # type: ignore[assignment]
+    warm: tuple[Scalar, ...] = ()
 
 
 Force: TypeAlias = (

@@ -79,7 +79,7 @@ def contact_force(
     if young is None:
         k_given = checks.positive(f"stiffness of {who}", stiffness, parameters)
     else:
-        modulus, material = _modulus(who, young, poisson)
+        modulus, material = modulus_of(who, young, poisson)
         _check_curved(who, a.shape, b.shape)
         if n != 1.5:
             raise ModelError(
@@ -95,7 +95,7 @@ def contact_force(
     v0: Scalar = speed
     places = at_spots(points, a, b, exponent=n) if young is None else []
     count = len(places) if places else count_of_points(who, points, a.shape, b.shape)
-    rubbing = _friction(who, friction)
+    rubbing = friction_law(who, friction)
     notes = () if places else rounded_edges(name, a, b)
     found = []
     for k in range(count):
@@ -239,7 +239,9 @@ def _check_law(who: str, law: ForceLaw, e: float, damping: Any, exponent: float 
         )
 
 
-def _modulus(who: str, young: Any, poisson: Any) -> tuple[float, dict[str, Any]]:
+def modulus_of(who: str, young: Any, poisson: Any) -> tuple[float, dict[str, Any]]:
+    """E* of two bodies, and what it was made of."""
+
     def both(what: str, given: Any) -> tuple[float, float]:
         items = tuple(given) if isinstance(given, tuple | list) else (given, given)
         if len(items) != 2 or any(isinstance(x, bool) or not isinstance(x, int | float) for x in items):
@@ -331,7 +333,8 @@ FLATTEST = 1e-3
 """Least curvature of a gap, over one by the size of the body, that still counts as a point contact."""
 
 
-def _friction(who: str, given: float | Coulomb | LuGre) -> Coulomb | LuGre | None:
+def friction_law(who: str, given: float | Coulomb | LuGre) -> Coulomb | LuGre | None:
+    """The law of friction, as the user says it."""
     if isinstance(given, Coulomb | LuGre):
         return given
     mu = checks.plain_number(

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from bellcrank.program.functions import cos, reachable, rebuild, sign, sin, sqrt, where
 from bellcrank.program.graph import Graph
-from bellcrank.program.loops.routine import call_routine, routine_rate
+from bellcrank.program.loops.routine import call_routine, routine_moving, routine_partials
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import call, call_moving, part, part_rate
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar, add, compare, div, function, mul, power, sub
@@ -52,7 +52,7 @@ def jacobian(outputs: Sequence[Scalar], inputs: Sequence[Expr]) -> list[dict[int
     for column, seed in enumerate(inputs):
         known: dict[int, Scalar] = {seed.id: 1.0}
         for id in _reached(seed.id, users):
-            _advance(present[id], known)
+            _advance(present[id], known, _SHARED)
         for id, value in known.items():
             if isinstance(value, Expr) or value != 0.0:
                 for row in wanted.get(id, ()):
@@ -98,13 +98,16 @@ def dual(program: Program, moving: Sequence[int]) -> Program:
                 continue
             if node.op == "routine":
                 own = [rates.get(a.id, 0.0) if isinstance(a, Expr) else 0.0 for a in args[1:]]
-                values[node.id] = call_routine(*args), own
+                still = all(not isinstance(r, Expr) and r == 0.0 for r in own)
+                values[node.id] = (
+                    (call_routine(*args), None) if still else (routine_moving(args[0], args[1:], own),) * 2
+                )
                 continue
             if node.op == "part":
                 (whole, moved), k = args
                 values[node.id] = value = part(whole, k)
                 if moved is not None and isinstance(value, Expr):
-                    rates[value.id] = _part(node if node.args[0].op == "call" else value, moved)
+                    rates[value.id] = part_rate(node, moved)
                 continue
             values[node.id] = value = rebuild(node.op, args)
             if isinstance(value, Expr) and value.id not in rates:
@@ -134,9 +137,12 @@ def _reached(seed: int, users: Mapping[int, Sequence[int]]) -> list[int]:
     return sorted(seen)
 
 
-def _advance(node: Expr, known: dict[int, Scalar]) -> None:
-    """Enter the tangent of `node`, given those of its arguments; nothing where it is zero."""
-    rule = _RULES.get(node.op)
+def _advance(node: Expr, known: dict[int, Scalar], shared: Mapping[str, Rule] | None = None) -> None:
+    """Enter the tangent of `node`, given those of its arguments; nothing where it is zero.
+
+    shared: Rules that take the place of others, where many columns are asked for.
+    """
+    rule = (shared or {}).get(node.op) or _RULES.get(node.op)
     if rule is None:
         return
     rates = [known.get(a.id, 0.0) if isinstance(a, Expr) else 0.0 for a in node.args]
@@ -187,11 +193,6 @@ def _chain(slope: Callable[[Expr, Scalar], Scalar]) -> Rule:
     return lambda node, rates: mul(slope(node, node.args[0]), rates[0])
 
 
-def _part(node: Expr, moved: Any) -> Scalar:
-    """The rate of a result, from the moving call of a subprogram or from the rates of what a routine is given."""
-    return part_rate(node, moved) if node.args[0].op == "call" else routine_rate(node, moved)
-
-
 def _one_minus_square(x: Scalar) -> Scalar:
     return sub(1.0, mul(x, x))
 
@@ -229,9 +230,25 @@ _RULES: dict[str, Rule] = {
     "max": _extreme,
     "select": lambda node, rates: where(cast("Scalar", node.args[0]), rates[1], rates[2]),
     "call": lambda node, rates: call_moving(node.args[0], node.args[1:], rates[1:]),
-    "routine": lambda node, rates: cast("Scalar", rates[1:]),
-    "part": lambda node, rates: _part(node, rates[0]),
+    "routine": lambda node, rates: routine_moving(node.args[0], node.args[1:], rates[1:]),
+    "part": lambda node, rates: part_rate(node, rates[0]),
 }
+
+
+def _by_partials(node: Expr, rates: list[Scalar]) -> Scalar:
+    moved = rates[0]
+    return (
+        routine_partials(node, cast("list[Scalar]", moved))
+        if isinstance(moved, list)
+        else part_rate(node, moved)
+    )
+
+
+_SHARED: dict[str, Rule] = {
+    "routine": lambda node, rates: cast("Scalar", rates[1:]),
+    "part": _by_partials,
+}
+"""In a Jacobian the partial derivatives of routines serve all columns."""
 
 PIECEWISE_CONSTANT = TRUTH_OPS | {"floor", "interval", "gather"}
 """Operations without a rule: their derivative is zero."""

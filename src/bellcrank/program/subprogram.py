@@ -146,9 +146,9 @@ def call_moving(target: Subprogram, args: Sequence[Scalar], rates: Sequence[Scal
 
 
 def part_rate(node: Expr, moving: Any) -> Scalar:
-    """The rate of the result `node` of a call, from the call of :func:`call_moving`."""
+    """The rate of the result `node` of a subprogram or routine, from the call that gives values and rates."""
     whole, k = node.args
-    return part(moving, len(whole.args[0].program.outputs) + k)
+    return part(moving, whole.args[0].results + k)
 
 
 def called(program: Program) -> list[Subprogram]:

@@ -261,7 +261,7 @@ class Quantities:
             "penetration": Traceable(lambda: [maximum(c.depth, 0.0)], (), "m"),
             "rate": Traceable(lambda: [c.rate], (), "m/s"),
             "point": Traceable(lambda: add(self.s.kin.pose(base).p, in_world(c.point)), XYZ, "m"),
-            "normal": Traceable(lambda: in_world(c.closest.normal), XYZ, ""),
+            "normal": Traceable(lambda: in_world(c.normal), XYZ, ""),
             "slip": Traceable(lambda: in_world(c.slip), XYZ, "m/s"),
             "stiffness": Traceable(lambda: [c.stiffness], (), "N/m^n"),
             "normal_force": Traceable(lambda: [c.load], (), "N"),

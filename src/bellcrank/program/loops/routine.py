@@ -32,7 +32,7 @@ from bellcrank.program.loops.layout import (
     width,
     words,
 )
-from bellcrank.program.loops.translate import Module
+from bellcrank.program.loops.translate import Module, Motion
 from bellcrank.program.subprogram import part
 from bellcrank.program.trace import Expr, Scalar, add, key_of, mul
 
@@ -54,9 +54,9 @@ class Routine:
         tables: Sequence[Any] = (),
         memory: int = 0,
         name: str = "",
-        moving: Sequence[tuple[int, ...]] = (),
+        moving: Sequence[Motion] = (),
     ) -> None:
-        """moving: Inputs whose rates are asked for, once for every derivative taken; see :meth:`derivative`."""
+        """moving: Inputs that move, once for every derivative taken; see :meth:`partials` and :meth:`directional`."""
         self.function, self.tables, self.memory = function, tuple(tables), memory
         self.name = name or function.__name__
         self.moving = tuple(moving)
@@ -71,9 +71,10 @@ class Routine:
         self.result = result
         self.n_in = sum(width(given) for given in self.inputs)
         self.n_out = width(result)
-        for directions in self.moving:
-            self.n_out *= 1 + len(directions)
-        self._derivatives: dict[tuple[int, ...], Routine] = {}
+        for motion in self.moving:
+            self.n_in += len(motion.places) if motion.along else 0
+            self.n_out *= 1 + motion.directions
+        self._derivatives: dict[Motion, Routine] = {}
 
     @property
     def arguments(self) -> int:
@@ -91,7 +92,7 @@ class Routine:
     @cached_property
     def code(self) -> list[ir.Function]:
         """The functions it is made of; the last one, `routine`, takes pointers to inputs, outputs, memory, tables."""
-        module = Module([len(directions) for directions in self.moving])
+        module = Module([motion.directions for motion in self.moving])
         module.routine(self.function, self.inputs, self.table_types, self.memory, self.moving, "routine")
         return module.functions
 
@@ -172,12 +173,19 @@ class Routine:
         program = Program.of(inputs, [part(whole, k) for k in range(self.n_out)], self.name)
         return compile_program(program)(x)
 
-    def derivative(self, moving: tuple[int, ...]) -> Routine:
-        """Its results, then for each of them its rates by the inputs at the places `moving`."""
-        found = self._derivatives.get(moving)
+    def partials(self, places: tuple[int, ...]) -> Routine:
+        """Its results, then for each of them its partial derivatives by the inputs at these places."""
+        return self._derivative(Motion(places, False))
+
+    def directional(self, places: tuple[int, ...]) -> Routine:
+        """Its results, then their rates; the inputs at these places move at rates that are its last inputs."""
+        return self._derivative(Motion(places, True))
+
+    def _derivative(self, motion: Motion) -> Routine:
+        found = self._derivatives.get(motion)
         if found is None:
-            found = Routine(self.function, self.tables, self.memory, self.name, (*self.moving, moving))
-            self._derivatives[moving] = found
+            found = Routine(self.function, self.tables, self.memory, self.name, (*self.moving, motion))
+            self._derivatives[motion] = found
         return found
 
 
@@ -199,10 +207,18 @@ def call_routine(target: Routine, *args: Scalar) -> Any:
     return graph.node("routine", (target, *brought), ("routine", target.digest, *key_of(brought)))
 
 
-def routine_rate(node: Expr, rates: Sequence[Scalar]) -> Scalar:
-    """The rate of the result `node` of a call whose inputs move at `rates`.
+def routine_moving(target: Routine, args: Sequence[Scalar], rates: Sequence[Scalar]) -> Any:
+    """The call that gives the results of a routine and then their rates, from its arguments and theirs."""
+    places = tuple(k for k in range(target.n_in) if isinstance(rates[k], Expr) or rates[k] != 0.0)
+    given, memory = args[: target.n_in], args[target.n_in :]
+    return call_routine(target.directional(places), *given, *(rates[k] for k in places), *memory)
 
-    The partial derivatives by all inputs that are not constants come from the same calls, whatever moves.
+
+def routine_partials(node: Expr, rates: Sequence[Scalar]) -> Scalar:
+    """The rate of the result `node` of a call whose inputs move at `rates`, by partial derivatives.
+
+    Those by all inputs that are not constants come from the same calls, whatever moves: the columns of a Jacobian share
+    them.
     """
     whole, k = node.args
     target: Routine = whole.args[0]
@@ -212,11 +228,11 @@ def routine_rate(node: Expr, rates: Sequence[Scalar]) -> Scalar:
         moving = tuple(places[first : first + DIRECTIONS])
         if all(not isinstance(rates[j], Expr) and rates[j] == 0.0 for j in moving):
             continue
-        derived = call_routine(target.derivative(moving), *whole.args[1:])
+        derived = call_routine(target.partials(moving), *whole.args[1:])
         for i, j in enumerate(moving):
             slope = part(derived, target.n_out + k * len(moving) + i)
             total = add(total, mul(slope, rates[j]))
     return total
 
 
-__all__ = ["Routine", "call_routine", "routine_rate"]
+__all__ = ["Routine", "call_routine", "routine_moving", "routine_partials"]

@@ -14,13 +14,21 @@ import textwrap
 import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bellcrank.program.loops import ir
 from bellcrank.program.loops.ir import Operand, Ref, Statement
-from bellcrank.program.loops.layout import ArrayType, RecordType, ScalarType, TupleType, Type, is_record
+from bellcrank.program.loops.layout import (
+    ArrayType,
+    RecordType,
+    ScalarType,
+    TupleType,
+    Type,
+    is_record,
+    width,
+)
 from bellcrank.program.loops.numbers import NumberWriter
 from bellcrank.program.loops.values import (
     Array,
@@ -46,6 +54,19 @@ from bellcrank.program.loops.vocabulary import VOCABULARY
 PASSES = 12
 """Translations of one function before its variables are taken to grow without end. Each adds a rate to one variable at
 least; longer chains of variables that wait for each other have not been seen."""
+
+
+class Motion(NamedTuple):
+    """Inputs that move: each in a direction of its own, for partial derivatives, or all `along` rates that are given as
+    further inputs."""
+
+    places: tuple[int, ...]
+    along: bool
+
+    @property
+    def directions(self) -> int:
+        """Rates of each number."""
+        return 1 if self.along else len(self.places)
 
 
 class NotTranslatable(TypeError):
@@ -109,18 +130,18 @@ class Module:
         inputs: Sequence[Type],
         tables: Sequence[Type],
         memory: int,
-        moving: Sequence[Sequence[int]],
+        moving: Sequence[Motion],
         name: str,
     ) -> ir.Function:
         """The function `name` of pointers to inputs, outputs, memory and the words of the tables.
 
-        moving: The inputs of which the rates are asked for, by level; see :class:`~bellcrank.program.loops.Routine`.
+        moving: Which inputs move, by level; see :class:`~bellcrank.program.loops.Routine`.
         """
         writer = _Body(self, python, name, {})
         x, y, kept, words_at = (writer.ref("pointer") for _ in range(4))
         writer.made.parameters = [x, y, kept, words_at]
         writer.made.alone = {x.id, y.id, kept.id}
-        numbers = _Inputs(writer, x, moving)
+        numbers = iter(_moved(writer, x, sum(width(t) for t in inputs), moving))
         arguments = [writer.built(t, numbers) for t in inputs]
         words = iter(range(10**9))
         arguments += [writer.unpacked(t, words_at, words) for t in tables]
@@ -140,23 +161,24 @@ class Module:
         return writer.made
 
 
-class _Inputs:
-    """The numbers at a pointer one after the other, as duals where their rates are asked for."""
-
-    def __init__(self, writer: _Body, x: Ref, moving: Sequence[Sequence[int]]) -> None:
-        self.writer, self.x, self.moving, self.place = writer, x, moving, 0
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        k = self.place
-        self.place += 1
-        found: Any = self.writer.op("load", "real", self.x, k)
-        for level, directions in enumerate(self.moving):
-            if k in directions:
-                found = Dual(level, found, tuple(float(j == k) for j in directions))
-        return found
+def _moved(writer: _Body, x: Ref, count: int, moving: Sequence[Motion]) -> list[Any]:
+    """The inputs at a pointer, as duals where they move."""
+    total = count + sum(len(m.places) for m in moving if m.along)
+    found: list[Any] = [writer.op("load", "real", x, k) for k in range(total)]
+    end = total
+    # The highest level first: rates that are inputs may move themselves.
+    for level in range(len(moving) - 1, -1, -1):
+        places, along = moving[level]
+        if along:
+            end -= len(places)
+        for j, k in enumerate(places):
+            if along:
+                step = Dual(level, 0.0, (1.0,))
+                found[k] = writer.add(found[k], writer.mul(step, found[end + j]))
+            else:
+                unit = Dual(level, 0.0, tuple(float(i == j) for i in range(len(places))))
+                found[k] = writer.add(found[k], unit)
+    return found
 
 
 def _flat(value: Any) -> list[Any]:
@@ -178,7 +200,7 @@ def _value(value: Any, level: int) -> Any:
     return value
 
 
-def _rates(value: Any, level: int, moving: Sequence[Sequence[int]]) -> list[Any]:
+def _rates(value: Any, level: int, moving: Sequence[Motion]) -> list[Any]:
     """The rates of a number of this level."""
     if isinstance(value, Dual):
         if value.level == level:
@@ -187,7 +209,7 @@ def _rates(value: Any, level: int, moving: Sequence[Sequence[int]]) -> list[Any]
             inner = _rates(value.value, level, moving)
             outer = [_rates(r, level, moving) for r in value.rates]
             return [Dual(value.level, v, tuple(rates)) for v, *rates in zip(inner, *outer, strict=True)]
-    return [0.0] * len(moving[level])
+    return [0.0] * moving[level].directions
 
 
 def _renamed(arguments: Sequence[Any]) -> dict[int, int]:
@@ -1022,4 +1044,4 @@ def _arrays(value: Any) -> list[Array]:
     return _arrays(value.owner) if isinstance(value, Function) else []
 
 
-__all__ = ["Module", "NotTranslatable"]
+__all__ = ["Module", "Motion", "NotTranslatable"]

@@ -1,0 +1,422 @@
+"""Contact by fields: the energy of an overlap, and force and moment as its exact slope.
+
+The surface of each body lies in the depth field of the other. Depth is linear in every triangle, and its integrals over
+the wet part are closed forms. With d_B the depth of A's surface in B and d_A that of B's surface in A:
+
+    half-space  U = c E* sqrt(I),  I = 1/2 (int_A d_B^4 dS + int_B d_A^4 dS),  c = (8/15) / sqrt(2 pi / 5)
+    foundation  U = k I,           I = 1/2 (int_A d_B^2 / 2 dS + int_B d_A^2 / 2 dS)
+
+A plane has no surface; then the other side counts whole. The half-space law is the only power of the depth for which a
+flat contact is linear in depth and U scales as E* length^3: a sphere obeys Hertz's law exactly, a cone has 1.026 of
+Sneddon's load, a flat round punch 0.843 of Boussinesq's. Loads are never negative.
+
+Every vertex carries the slope of U by its depth. Damping multiplies it by max(0, 1 + a rate / v0), friction acts
+against the slip there with the load of that vertex (:mod:`laws`, :mod:`friction`).
+
+Integrals: with a, b, c the depths of the vertices, the mean of max(0, d)^n over a triangle is a divided difference of
+x_+^(n+2) (Hermite and Genocchi), written with non-negative terms alone, so that nothing cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from bellcrank.contact.field_surface import VERTICES, Surface
+from bellcrank.math.vectors import ZERO, Matrix, Vector
+from bellcrank.program.loops import Reals, Routine, compiled, gradient, ints, reals, value
+
+HALF_SPACE = (8.0 / 15.0) / math.sqrt(2.0 * math.pi / 5.0)
+"""c of the half-space law: a sphere on a plane has Hertz's energy (8/15) E* sqrt(R) d^(5/2)."""
+
+
+class Integral(NamedTuple):
+    """A mean over a triangle, its slopes by the depths of the vertices, and the part of the triangle that is wet."""
+
+    mean: float
+    a: float
+    b: float
+    c: float
+    wet: float
+
+
+class Pose(NamedTuple):
+    """Frame of b in that of a: origin [m] and rotation."""
+
+    p: Vector
+    R: Matrix
+
+
+class Twist(NamedTuple):
+    """Of b against a, in a's axes: velocity of b's origin [m/s], angular velocity [rad/s]."""
+
+    v: Vector
+    w: Vector
+
+
+class Coefficients(NamedTuple):
+    """Numbers of a contact: E* [Pa] or k [N/m^3]; a of the damping and v0 [m/s]; friction as in :class:`Coulomb`."""
+
+    stiffness: float
+    damping: float
+    approach_speed: float
+    kinetic: float
+    static: float
+    stribeck_speed: float
+    slip_speed: float
+
+
+class Pressed(NamedTuple):
+    """What a contact is in one state, in a's frame.
+
+    force, moment: On b, the moment about a's origin [N, N m]. friction: The part of the force that is [N]. point: Where
+    the load acts in the mean [m]. load: Normal force [N]. energy: Elastic [J]. depth: The deepest penetration, negative
+    the gap [m]. rate: At which that grows [m/s]. area: Of the patch [m^2]. pressure: The highest [Pa].
+    """
+
+    force: Vector
+    moment: Vector
+    friction: Vector
+    point: Vector
+    load: float
+    energy: float
+    depth: float
+    rate: float
+    area: float
+    pressure: float
+
+
+class Side(NamedTuple):
+    """Sums over the surface of one body in the field of the other, in the frame of the field."""
+
+    integral: float
+    force: Vector
+    moment: Vector
+    friction: Vector
+    load: float
+    weight: float
+    middle: Vector
+    area: float
+    depth: float
+    deepest: Vector
+    rate: float
+
+
+@compiled
+def mean_square(a: float, b: float, c: float) -> Integral:
+    """Of max(0, d)^2 / 2."""
+    found = Integral(0.0, 0.0, 0.0, 0.0, 0.0)
+    if a >= 0.0 and b >= 0.0 and c >= 0.0:
+        found = Integral(
+            (a * a + b * b + c * c + a * b + b * c + c * a) / 12.0,
+            (2.0 * a + b + c) / 12.0,
+            (a + 2.0 * b + c) / 12.0,
+            (a + b + 2.0 * c) / 12.0,
+            1.0,
+        )
+    elif b < 0.0 and c < 0.0:
+        found = one_square(a, b, c)
+    elif a < 0.0 and b < 0.0:
+        i = one_square(c, a, b)
+        found = Integral(i.mean, i.b, i.c, i.a, i.wet)
+    elif a < 0.0 and c < 0.0:
+        i = one_square(b, c, a)
+        found = Integral(i.mean, i.c, i.a, i.b, i.wet)
+    elif c < 0.0:
+        found = two_squares(a, b, c)
+    elif a < 0.0:
+        i = two_squares(b, c, a)
+        found = Integral(i.mean, i.c, i.a, i.b, i.wet)
+    else:
+        i = two_squares(c, a, b)
+        found = Integral(i.mean, i.b, i.c, i.a, i.wet)
+    return found
+
+
+@compiled
+def one_square(a: float, b: float, c: float) -> Integral:
+    """One vertex, a, is wet."""
+    r = a / (a - b)
+    s = a / (a - c)
+    w = a * r * s / 12.0
+    return Integral(a * w, w * (4.0 - r - s), w * r, w * s, r * s)
+
+
+@compiled
+def two_squares(a: float, b: float, c: float) -> Integral:
+    """Two vertices, a and b, are wet."""
+    r = a / (a - c)
+    s = b / (b - c)
+    R = -c / (a - c)
+    S = -c / (b - c)
+    mean = (a * b * (a * a + a * b + b * b) - c * (a + b) * (a * a + b * b)) / (12.0 * (a - c) * (b - c))
+    by_a = (a * r * (3.0 - r) + b * (r * (2.0 - r) + R * R * s)) / 12.0
+    by_b = (b * s * (3.0 - s) + a * (s * (2.0 - s) + S * S * r)) / 12.0
+    by_c = (a * r + b * s) * (r + s - r * s) / 12.0
+    return Integral(mean, by_a, by_b, by_c, 1.0 - R * S)
+
+
+@compiled
+def mean_fourth(a: float, b: float, c: float) -> Integral:
+    """Of max(0, d)^4."""
+    found = Integral(0.0, 0.0, 0.0, 0.0, 0.0)
+    if a >= 0.0 and b >= 0.0 and c >= 0.0:
+        square = a * a + a * b + b * b
+        cube = (a + b) * (a * a + b * b)
+        fourth = a**4 + a**3 * b + a * a * b * b + a * b**3 + b**4
+        mean = (fourth + c * (cube + c * (square + c * (a + b + c)))) / 15.0
+        found = Integral(mean, slope_fourth(a, b, c), slope_fourth(b, c, a), slope_fourth(c, a, b), 1.0)
+    elif b < 0.0 and c < 0.0:
+        found = one_fourth(a, b, c)
+    elif a < 0.0 and b < 0.0:
+        i = one_fourth(c, a, b)
+        found = Integral(i.mean, i.b, i.c, i.a, i.wet)
+    elif a < 0.0 and c < 0.0:
+        i = one_fourth(b, c, a)
+        found = Integral(i.mean, i.c, i.a, i.b, i.wet)
+    elif c < 0.0:
+        found = two_fourths(a, b, c)
+    elif a < 0.0:
+        i = two_fourths(b, c, a)
+        found = Integral(i.mean, i.c, i.a, i.b, i.wet)
+    else:
+        i = two_fourths(c, a, b)
+        found = Integral(i.mean, i.b, i.c, i.a, i.wet)
+    return found
+
+
+@compiled
+def slope_fourth(a: float, b: float, c: float) -> float:
+    """By a, all vertices wet: of the complete homogeneous polynomial of degree four, over 15."""
+    s = b + c
+    return (s * (b * b + c * c) + 2.0 * a * (b * b + b * c + c * c) + 3.0 * a * a * s + 4.0 * a**3) / 15.0
+
+
+@compiled
+def one_fourth(a: float, b: float, c: float) -> Integral:
+    """One vertex, a, is wet."""
+    r = a / (a - b)
+    s = a / (a - c)
+    w = a**3 * r * s / 15.0
+    return Integral(a * w, w * (6.0 - r - s), w * r, w * s, r * s)
+
+
+@compiled
+def two_fourths(a: float, b: float, c: float) -> Integral:
+    """Two vertices, a and b, are wet."""
+    u = 1.0 / (b - c)
+    r = a / (a - c)
+    s = b * u
+    # Not 1 - r and 1 - s, which cancel.
+    R = -c / (a - c)
+    S = -c * u
+    g = b * (a**3 + a * a * b + a * b * b + b**3)
+    m = R * a**4 + g
+    mean = (s * (a**4 + g) + S * r * a**4) / 15.0
+    by_a = (s * (4.0 * a**3 + 3.0 * a * a * b + 2.0 * a * b * b + b**3) + S * a**3 * r * (4.0 + R)) / 15.0
+    by_b = (s * (a**3 + 2.0 * a * a * b + 3.0 * a * b * b + 4.0 * b**3) + S * u * m) / 15.0
+    by_c = (s * u * m + S * a**4 * r / (a - c)) / 15.0
+    return Integral(mean, by_a, by_b, by_c, 1.0 - R * S)
+
+
+@compiled
+def coefficient(law: Coefficients, square: float) -> float:
+    """Of friction, at the square of a speed of slip: Stribeck's curve."""
+    fall = 0.0
+    if law.static > law.kinetic:
+        fall = (law.static - law.kinetic) * math.exp(-square / (law.stribeck_speed * law.stribeck_speed))
+    return law.kinetic + fall
+
+
+@compiled
+def side(
+    surface: Surface,
+    field: Any,
+    integral: Callable[[float, float, float], Integral],
+    pose: Pose,
+    twist: Twist,
+    law: Coefficients,
+    warm: Reals,
+    place: int,
+) -> Side:
+    """Sums over a surface, whose frame has the `pose` in that of the field, and moves with the `twist`.
+
+    The twist is that of the surface's body at the origin of the field's frame. warm[place]: The node that held the
+    deepest vertex the last time. Forces here are those on the surface's body for dU/dI = 1.
+    """
+    total = 0.0
+    force = ZERO
+    moment = ZERO
+    friction = ZERO
+    load = 0.0
+    weight = 0.0
+    middle = ZERO
+    area = 0.0
+    depth = -math.inf
+    deepest = ZERO
+    best = -1
+    p = value(pose.p)
+    R = value(pose.R)
+    count = len(surface.nodes)
+    # The last deepest cluster comes first: what lies less deep is then left out, as long as nothing touches.
+    last = int(warm[place])
+    if 0 <= last < count and surface.nodes[last].vertices > 0:
+        node = surface.nodes[last]
+        for k in range(node.vertices):
+            depth = max(depth, value(field.depth(p + R @ surface.vertices[node.first_vertex + k])))
+        # Found again below, with all that belongs to it.
+        depth -= 1e-9 * abs(depth)
+    wet = ints(VERTICES)
+    depths = reals(VERTICES)
+    slopes = reals(VERTICES)
+    i = 0
+    while i < count:
+        node = surface.nodes[i]
+        if field.bound(p + R @ node.centre, node.radius) <= min(depth, 0.0):
+            i = node.skip
+            continue
+        touches = False
+        for k in range(node.vertices):
+            x = p + R @ surface.vertices[node.first_vertex + k]
+            d = value(field.depth(x))
+            depths[k] = d
+            slopes[k] = 0.0
+            wet[k] = 0
+            touches = touches or d > 0.0
+            if d > depth:
+                depth = d
+                deepest = x
+                best = i
+        if touches:
+            for k in range(node.triangles):
+                t = surface.triangles[node.first_triangle + k]
+                if max(depths[t.a], max(depths[t.b], depths[t.c])) > 0.0:
+                    wet[t.a] = 1
+                    wet[t.b] = 1
+                    wet[t.c] = 1
+            for k in range(node.vertices):
+                if wet[k] == 1:
+                    depths[k] = field.depth(pose.p + pose.R @ surface.vertices[node.first_vertex + k])
+            for k in range(node.triangles):
+                t = surface.triangles[node.first_triangle + k]
+                if max(depths[t.a], max(depths[t.b], depths[t.c])) > 0.0:
+                    part = integral(depths[t.a], depths[t.b], depths[t.c])
+                    total += t.area * part.mean
+                    area += t.area * value(part.wet)
+                    slopes[t.a] += t.area * part.a
+                    slopes[t.b] += t.area * part.b
+                    slopes[t.c] += t.area * part.c
+            for k in range(node.vertices):
+                if slopes[k] > 0.0:
+                    x = pose.p + pose.R @ surface.vertices[node.first_vertex + k]
+                    _, g = gradient(field.depth, x)
+                    u = twist.v + twist.w.cross(x)
+                    rate = g.dot(u)
+                    steep = g.length
+                    damped = slopes[k] * max(0.0, 1.0 + law.damping * rate / law.approach_speed)
+                    pushed = g * -damped
+                    rubbed = ZERO
+                    if law.static > 0.0:
+                        slip = u - g * (rate / (steep * steep))
+                        square = slip.square + law.slip_speed * law.slip_speed
+                        rubbed = slip * (-coefficient(law, square) * damped * steep / square**0.5)
+                    force += pushed + rubbed
+                    friction += rubbed
+                    moment += x.cross(pushed + rubbed)
+                    load += damped * steep
+                    weight += slopes[k] * steep
+                    middle += x * (slopes[k] * steep)
+        i += 1
+    rate = 0.0
+    if best >= 0:
+        warm[place] = best
+        _, g = gradient(field.depth, deepest)
+        rate = g.dot(twist.v + twist.w.cross(deepest))
+    return Side(total, force, moment, friction, load, weight, middle, area, depth, deepest, rate)
+
+
+@compiled
+def pressed(
+    integral: Callable[[float, float, float], Integral],
+    half_space: bool,
+    pose: Pose,
+    twist: Twist,
+    law: Coefficients,
+    a: Any,
+    on_a: Surface,
+    b: Any,
+    on_b: Surface,
+    warm: Reals,
+) -> Pressed:
+    """Force and moment on b: both sides together."""
+    back = pose.R.transposed
+    share = 1.0 if len(on_a.nodes) == 0 or len(on_b.nodes) == 0 else 0.5
+    # Of a's surface in b's field, and of b's in a's.
+    of_a = side(
+        on_a,
+        b,
+        integral,
+        Pose(-(back @ pose.p), back),
+        Twist(-(back @ twist.v), -(back @ twist.w)),
+        law,
+        warm,
+        0,
+    )
+    at_a = Twist(twist.v - twist.w.cross(pose.p), twist.w)
+    of_b = side(on_b, a, integral, pose, at_a, law, warm, 1)
+    total = share * (of_a.integral + of_b.integral)
+    energy = 0.0
+    slope = 0.0
+    if total > 0.0:
+        if half_space:
+            root = total**0.5
+            energy = HALF_SPACE * law.stiffness * root
+            slope = HALF_SPACE * law.stiffness / (2.0 * root)
+        else:
+            energy = law.stiffness * total
+            slope = law.stiffness
+    slope *= share
+    turned = pose.R @ of_a.force
+    force = (of_b.force - turned) * slope
+    moment = (of_b.moment - pose.R @ of_a.moment - pose.p.cross(turned)) * slope
+    friction = (of_b.friction - pose.R @ of_a.friction) * slope
+    weight = of_a.weight + of_b.weight
+    depth = of_b.depth
+    rate = of_b.rate
+    point = of_b.deepest
+    if of_a.depth > of_b.depth:
+        depth = of_a.depth
+        rate = of_a.rate
+        point = pose.p + pose.R @ of_a.deepest
+    if weight > 0.0:
+        point = (of_b.middle + pose.R @ of_a.middle + pose.p * of_a.weight) / weight
+    high = max(depth, 0.0)
+    pressure = slope / share * (4.0 * high**3 if half_space else high)
+    load = slope * (of_a.load + of_b.load)
+    return Pressed(
+        force, moment, friction, point, load, energy, depth, rate, share * (of_a.area + of_b.area), pressure
+    )
+
+
+def half_space(
+    pose: Pose, twist: Twist, law: Coefficients, a: Any, on_a: Surface, b: Any, on_b: Surface, warm: Reals
+) -> Pressed:
+    """A contact of two half-spaces: Hertz's law where the bodies are round."""
+    return pressed(mean_fourth, True, pose, twist, law, a, on_a, b, on_b, warm)
+
+
+def foundation(
+    pose: Pose, twist: Twist, law: Coefficients, a: Any, on_a: Surface, b: Any, on_b: Surface, warm: Reals
+) -> Pressed:
+    """A contact through an elastic layer: Winkler's law."""
+    return pressed(mean_square, False, pose, twist, law, a, on_a, b, on_b, warm)
+
+
+MEMORY = 2
+"""Numbers that a pair keeps: where it was deepest, on each surface."""
+
+
+def pair(law: Callable[..., Pressed], a: Any, on_a: Surface, b: Any, on_b: Surface) -> Routine:
+    """The routine of two bodies by their fields and surfaces; law: :func:`half_space` or :func:`foundation`."""
+    return Routine(law, (a, on_a, b, on_b), MEMORY)

@@ -1,0 +1,153 @@
+"""Continuous contacts by fields on links: the relative motion of two bodies to force and moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from bellcrank.contact.field_energy import Coefficients, Pose, Pressed, Twist
+from bellcrank.contact.fields import routine
+from bellcrank.contact.friction import Coulomb
+from bellcrank.math.vectors import Matrix, Vector
+from bellcrank.mechanics.pressing import Pressing
+from bellcrank.mechanics.vectors import (
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    matmul,
+    scale,
+    sub,
+    times,
+    transposed_times,
+)
+from bellcrank.program.functions import sqrt
+from bellcrank.program.trace import Expr, Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.model.forces import FieldContact
+
+TINY = 1e-200
+"""Square of a force [N^2] that keeps the direction of none finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class FieldPressing(Pressing):
+    """A contact by fields in one state, seen from the common link of its two sides."""
+
+    force: FieldContact
+
+    @cached_property
+    def _frames(self) -> tuple[Mat, Vec, Mat, Vec]:
+        """Rotations and origins of both sides."""
+        return (*self.seen(self.pair.a), *self.seen(self.pair.b))
+
+    @cached_property
+    def pressed(self) -> Pressed:
+        """What the routine gives, in the frame of side a."""
+        R_a, p_a, R_b, p_b = self._frames
+        v = sub(self.velocity_of(self.pair.b.link, p_b), self.velocity_of(self.pair.a.link, p_b))
+        w_a, w_b = self._spins()
+        R = matmul((_column(R_a, 0), _column(R_a, 1), _column(R_a, 2)), R_b)
+        pose = Pose(_vector(transposed_times(R_a, sub(p_b, p_a))), Matrix(*(_vector(row) for row in R)))
+        twist = Twist(_vector(transposed_times(R_a, v)), _vector(transposed_times(R_a, sub(w_b, w_a))))
+        made = routine(self.force.contact.a.shape, self.force.contact.b.shape, self.force.field_law)
+        memory = [self.kin.number(cell) for cell in self.force.warm]
+        found: Pressed = made(
+            pose, twist, self._coefficients, memory=[m for m in memory if isinstance(m, Expr)]
+        )
+        return found
+
+    @property
+    def _coefficients(self) -> Coefficients:
+        f, number = self.force, self.kin.number
+        law = f.friction if isinstance(f.friction, Coulomb) else Coulomb(0.0)
+        static = law.kinetic if law.static is None else law.static
+        rubbing = law.kinetic, static, law.stribeck_speed, law.slip_speed
+        return Coefficients(number(f.stiffness or f.modulus), f.factor, number(f.approach_speed), *rubbing)  # type: ignore[arg-type]
+
+    def _out(self, v: Vector) -> Vec:
+        """A direction of side a, seen from the common link."""
+        return times(self._frames[0], (v.x, v.y, v.z))
+
+    @cached_property
+    def point(self) -> Vec:
+        """Where the load acts in the mean."""
+        return add(self._frames[1], self._out(self.pressed.point))
+
+    @property
+    def depth(self) -> Scalar:
+        """The deepest penetration [m], negative apart."""
+        return self.pressed.depth
+
+    @cached_property
+    def rate(self) -> Scalar:
+        """Of the deepest penetration [m/s]."""
+        return self.pressed.rate
+
+    @cached_property
+    def stiffness(self) -> Scalar:
+        """E* [Pa] or k [N/m^3]."""
+        return self._coefficients.stiffness
+
+    @cached_property
+    def load(self) -> Scalar:
+        """Normal force [N]."""
+        return self.pressed.load
+
+    @property
+    def push(self) -> Scalar:
+        """Normal force [N]; it never pulls."""
+        return self.pressed.load
+
+    @cached_property
+    def _elastic(self) -> Vec:
+        """On b, without friction [N]."""
+        return self._out(self.pressed.force - self.pressed.friction)
+
+    @cached_property
+    def normal(self) -> Vec:
+        """Direction in which b is pushed."""
+        return scale(1.0 / sqrt(dot(self._elastic, self._elastic) + TINY), self._elastic)
+
+    @cached_property
+    def slip(self) -> Vec:
+        """Tangential velocity of b against a where the load acts [m/s]."""
+        return sub(self.velocity, scale(dot(self.normal, self.velocity), self.normal))
+
+    @cached_property
+    def friction(self) -> Vec:
+        """Force of friction on b [N]."""
+        if self.force.bend is not None:
+            return super().friction
+        return self._out(self.pressed.friction)
+
+    @cached_property
+    def on_b(self) -> Vec:
+        """Whole force on b [N]."""
+        return add(self._elastic, self.friction)
+
+    @property
+    def energy(self) -> Scalar:
+        """Elastic energy [J]."""
+        return self.pressed.energy
+
+    @cached_property
+    def moment(self) -> Vec:
+        """On b, about the point where the load acts [N m]."""
+        about_a = self._out(self.pressed.moment)
+        return sub(about_a, cross(sub(self.point, self._frames[1]), self._out(self.pressed.force)))
+
+
+def _vector(v: Vec) -> Vector:
+    x, y, z = (cast("float", c) for c in v)
+    return Vector(x, y, z)
+
+
+def _column(m: Mat, k: int) -> Vec:
+    return (m[0][k], m[1][k], m[2][k])
+
+
+__all__ = ["FieldPressing"]

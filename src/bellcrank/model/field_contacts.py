@@ -1,0 +1,135 @@
+"""Contacts by fields: what the user says, checked and made into a force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.contact.field_energy import MEMORY
+from bellcrank.contact.fields import SOFT, FieldLaw, has_field
+from bellcrank.contact.friction import Coulomb, LuGre
+from bellcrank.contact.laws import FACTORS, ForceLaw
+from bellcrank.errors import ModelError
+from bellcrank.model import checks
+from bellcrank.model.contacts import Contact, PlacedShape
+from bellcrank.model.forces import FieldContact
+from bellcrank.model.parameters import Parameter, ParameterTable
+from bellcrank.model.pressing import friction_law, modulus_of
+from bellcrank.program.trace import Scalar
+
+METHODS = ("auto", "points", "field")
+LEAST_RESTITUTION = 1e-3
+"""Below it the damping that delivers the restitution grows without bound."""
+
+
+def by_fields(who: str, a: PlacedShape, b: PlacedShape, method: Any, law: Any) -> bool:
+    """Whether a contact acts by fields: asked for by method or law, or since a shape has no closest points."""
+    chosen = checks.choice(f"method of {who}", method, METHODS)
+    asked = law is not None and str(law) in [x.value for x in FieldLaw]
+    if asked and chosen == "points":
+        raise ModelError(f"{who}: law {law!s} belongs to method='field'; leave one of them out")
+    only = [s.shape for s in (a, b) if has_field(s.shape) and getattr(s.shape, "fields_only", False)]
+    if only and chosen == "points":
+        raise ModelError(
+            f"{who}: a {type(only[0]).__name__} has no closest points; leave method='points' out"
+        )
+    if not (asked or chosen == "field" or only):
+        return False
+    for side in (a, b):
+        if not has_field(side.shape):
+            kind = type(side.shape).__name__
+            raise ModelError(
+                f"{who}: a {kind} has no field; take the solid that it is a section of, or method='points'"
+            )
+    return True
+
+
+def field_contact(
+    parameters: ParameterTable,
+    name: str,
+    a: PlacedShape,
+    b: PlacedShape,
+    restitution: float,
+    friction: float | Coulomb | LuGre,
+    law: str | None,
+    *,
+    stiffness: Any = None,
+    young: Any = None,
+    poisson: Any = 0.3,
+    approach_speed: float = 1.0,
+    points: Any = None,
+) -> FieldContact:
+    """The force between two bodies that overlap, by the depth of each in the field of the other.
+
+    law: "half-space" (the default) with young: Young's modulus [Pa], one number for both bodies or one each, infinite
+    for a rigid one, and poisson: Poisson's ratio likewise; E* is 1e7 Pa where nothing is said. Or "foundation" with
+    stiffness: k [N/m^3] of an elastic layer, its modulus over its thickness. restitution: Delivered in a central
+    impact, from 0.001 to 1. approach_speed: Of the touch [m/s], used until a run meets the first; slower touches than a
+    thousandth of it are damped as such.
+    """
+    who = f"contact {name!r}"
+    if points is not None:
+        raise ModelError(
+            f"{who}: points= has no meaning for bodies that touch by their fields: the whole patch acts; leave it out"
+        )
+    chosen = FieldLaw(
+        checks.choice(
+            f"law of {who}", FieldLaw.HALF_SPACE if law is None else law, [x.value for x in FieldLaw]
+        )
+    )
+    if restitution < LEAST_RESTITUTION:
+        raise ModelError(
+            f"{who}: restitution {restitution:g} would need a force without bound; give at least 0.001"
+        )
+    k: Scalar | None = None
+    modulus, material = 0.0, dict[str, Any]()
+    if chosen is FieldLaw.FOUNDATION:
+        if stiffness is None or young is not None:
+            raise ModelError(
+                f"{who}: law foundation needs stiffness= [N/m^3], the modulus of the layer over its thickness"
+            )
+        k = checks.positive(f"stiffness of {who}", stiffness, parameters)
+    else:
+        if stiffness is not None:
+            raise ModelError(
+                f"{who}: law half-space takes young= [Pa], not stiffness=, which belongs to law foundation"
+            )
+        modulus = SOFT
+        if young is not None:
+            modulus, material = modulus_of(who, young, poisson)
+    speed = checks.plain_number(
+        f"approach_speed of {who}", approach_speed, "it is kept in a parameter of its own"
+    )
+    if speed <= 0.0:
+        raise ModelError(f"approach_speed of {who} is {speed:g}; it must be positive")
+    factor = FACTORS[ForceLaw.CALIBRATED](restitution)
+    v0: Scalar = speed
+    if factor:
+        v0 = parameters.add(Parameter(f"{name} approach speed", speed, "m/s", True))
+    warm = tuple(parameters.add(Parameter(f"{name} deepest {n}", -1.0, "", True)) for n in range(MEMORY))
+    rubbing = friction_law(who, friction)
+    bend: tuple[Scalar, Scalar, Scalar] | None = None
+    if isinstance(rubbing, LuGre):
+        x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
+        bend = x, y, z
+    pair = Contact(name, a, b, restitution, 0.0, chosen.value, name)
+    given = {**material, "approach_speed": speed}
+    return FieldContact(
+        name,
+        a.frame,
+        b.frame,
+        pair,
+        ForceLaw.CALIBRATED,
+        k,
+        modulus,
+        1.0,
+        factor,
+        0.0,
+        v0,
+        rubbing,
+        name,
+        1,
+        bend,
+        given,
+        chosen,
+        warm,
+    )
