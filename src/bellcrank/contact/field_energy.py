@@ -107,6 +107,8 @@ class Side(NamedTuple):
 def mean_square(a: float, b: float, c: float) -> Integral:
     """Of max(0, d)^2 / 2."""
     found = Integral(0.0, 0.0, 0.0, 0.0, 0.0)
+    if a <= 0.0 and b <= 0.0 and c <= 0.0:
+        return found
     if a >= 0.0 and b >= 0.0 and c >= 0.0:
         found = Integral(
             (a * a + b * b + c * c + a * b + b * c + c * a) / 12.0,
@@ -161,6 +163,8 @@ def two_squares(a: float, b: float, c: float) -> Integral:
 def mean_fourth(a: float, b: float, c: float) -> Integral:
     """Of max(0, d)^4."""
     found = Integral(0.0, 0.0, 0.0, 0.0, 0.0)
+    if a <= 0.0 and b <= 0.0 and c <= 0.0:
+        return found
     if a >= 0.0 and b >= 0.0 and c >= 0.0:
         square = a * a + a * b + b * b
         cube = (a + b) * (a * a + b * b)
