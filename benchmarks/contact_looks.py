@@ -26,11 +26,11 @@ from rich.console import Console
 from rich.table import Table
 
 from bellcrank.contact import Plane, Sampled, Sphere
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.meeting import Meeting
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
+from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.revolution import Revolution
 from benchmarks.contact import samples
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from bellcrank import recording, simulation
 from bellcrank.contact import Coulomb, LuGre
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.parametric import Parametric
-from bellcrank.contact.revolution import Revolution
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.files import ModelFileError, dumps, loads
 from bellcrank.files.packed import packed, unpacked
 from bellcrank.model import System

@@ -15,9 +15,9 @@ from bellcrank.contact import Plane, Sampled, Sphere
 from bellcrank.contact.frusta import frusta
 from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import FOUND
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape
+from bellcrank.contact.shapes.revolution import Revolution
 from contact.test_descent import bumpy, ways
 from contact.test_meeting import OTHERS, ellipsoid, outline, through
 from contact.test_places import sheet

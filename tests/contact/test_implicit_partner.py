@@ -17,10 +17,10 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Ellipsoid
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.patches import patch_at
 from bellcrank.contact.search import SampledPair
+from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.smooth import Smooth
 from contact.test_patched_meeting import ring_net
 

@@ -18,13 +18,13 @@ from scipy.spatial.transform import Rotation
 from bellcrank.contact import ClosestKernel, Plane, Sampled, Sphere
 from bellcrank.contact.above import FARTHEST
 from bellcrank.contact.found import Found
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.meeting import Meeting
 from bellcrank.contact.meeting_layout import BAND, FOUND
 from bellcrank.contact.pieces import REACH
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
+from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.tree_layout import BALL
 from contact.slow_search import SlowPair
 from contact.test_descent import bumpy, ways

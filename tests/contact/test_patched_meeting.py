@@ -18,12 +18,12 @@ from scipy.spatial.transform import Rotation
 
 from bellcrank.contact import Plane, Sampled, Sphere
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.patches import patch_at
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
+from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.errors import ModelError
 from contact.test_meeting import outline
 

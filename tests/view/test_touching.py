@@ -8,7 +8,7 @@ from trimesh import creation
 import bellcrank as bc
 from bellcrank import elastic, flexible
 from bellcrank.contact import Sampled
-from bellcrank.contact.revolution import Revolution
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.view.scene import scene
 from bellcrank.view.touching import solid
 

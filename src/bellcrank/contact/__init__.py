@@ -4,12 +4,10 @@ from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.closest import Closest, check_pair, closest, has_closed_form
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.impact import Impact, ImpactError, Propagation, solve_impact
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.laws import ForceLaw, kelvin_voigt_damping
 from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_numeric, closest_program
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.queue import ImpactQueue
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.rounding import ContactNote
 from bellcrank.contact.routh import ImpactLaw
 from bellcrank.contact.sampled import Sampled
@@ -27,6 +25,8 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.solid import Solid
 from bellcrank.contact.sustained import (
     ContactForces,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import TINY, Box, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.sharing import met
 from bellcrank.contact.source import Around
 from bellcrank.contact.steps import chosen

@@ -16,7 +16,6 @@ from bellcrank.contact.closed_forms import Points, rule
 from bellcrank.contact.convex_search import ConvexPair, enough
 from bellcrank.contact.local import meets
 from bellcrank.contact.partners import SAMPLE_IT, why_not
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import (
     Box,
     Capsule,
@@ -27,6 +26,7 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.sharing import searched
 from bellcrank.contact.side_by_side import lie_on_each_other, places
 from bellcrank.contact.source import Around, Source

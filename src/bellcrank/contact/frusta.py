@@ -21,7 +21,7 @@ from bellcrank.contact.units import part
 from bellcrank.program.evaluate import evaluate
 
 if TYPE_CHECKING:
-    from bellcrank.contact.revolution import Revolution
+    from bellcrank.contact.shapes.revolution import Revolution
 
 Floats = NDArray[np.float64]
 

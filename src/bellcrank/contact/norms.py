@@ -13,6 +13,8 @@ from bellcrank.program.trace import Scalar, compare, function, power
 Form: TypeAlias = Callable[[Vec, Vec], Scalar]
 """A symmetric bilinear form: two vectors to a number."""
 
+TINY = 1e-300
+"""Least square whose root is divided by."""
 POLE = 1e-12
 """Least size of a ring over the distance along z, so that powers and their inverses stay finite."""
 FLOOR = 1e-12

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.norms import mixed_norm
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import (
     TINY,
     Box,
@@ -17,6 +15,8 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.mechanics.vectors import Vec, dot, scale
 from bellcrank.program.functions import clip, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function

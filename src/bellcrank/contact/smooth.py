@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.partners import bend, slope, smooth_partner, why_not
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import TINY, Capsule, Ellipsoid, Plane, Shape, Sphere
+from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt

@@ -147,7 +147,7 @@ class RingSpot(OutlineSpot):
     u, v: Unit vectors in its plane.
     """
 
-    centre: Vec
+    middle: Vec
     u: Vec
     v: Vec
     radius: float
@@ -155,7 +155,7 @@ class RingSpot(OutlineSpot):
 
     def support(self, n: Vec) -> Support:
         x, y = around((dot(self.u, n), dot(self.v, n)), self.radius, self.angle)
-        return Support(add(self.centre, add(scale(x, self.u), scale(y, self.v))), lambda e, f: 0.0)
+        return Support(add(self.middle, add(scale(x, self.u), scale(y, self.v))), lambda e, f: 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.implicit import Implicit
 from bellcrank.contact.parametric import Parametric
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
     Box,
@@ -27,6 +25,8 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.beside import file_beside

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.hertz import effective_modulus
 from bellcrank.contact.laws import FACTORS, ForceLaw
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.search import held
 from bellcrank.contact.shapes import Box, Plane, Shape, Sphere
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.source import Source, input_names, leader, local_of
 from bellcrank.contact.spots import touching
 from bellcrank.errors import ModelError

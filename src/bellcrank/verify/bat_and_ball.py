@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.sampled import Sampled
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.model import System
 from bellcrank.program.trace import Scalar, function
 from bellcrank.result.result import Result

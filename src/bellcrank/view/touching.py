@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.revolution import Revolution
 from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.source import Source
 from bellcrank.errors import BellcrankError
 from bellcrank.view.shapes import Solid, hull, plate

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Expansion
-from bellcrank.contact.shapes import TINY, Shape, Support, Surface, sample_normals
+from bellcrank.contact.shapes.base import TINY, Shape, Support, Surface, sample_normals
 from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from bellcrank.contact.given import is_positive
-from bellcrank.contact.shapes import TINY, Shape, Support
+from bellcrank.contact.shapes.base import TINY, Shape, Support
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.vectors import Vec, dot, scale, sub
 from bellcrank.program.derive import directional

@@ -1,0 +1,158 @@
+"""Fields of depth: what every shape gives to every other one that touches it.
+
+A field is a record of the loop language with two methods: `depth(x)`, positive inside and to first order the distance
+to the surface, and `bound(x, r)`, an upper bound of the depth within r of x, for culling. Flat sides are joined by a
+maximum that is smooth to second order, so that forces and their slopes are continuous where a contact slides over an
+edge.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.math.vectors import Matrix, Vector
+from bellcrank.program.loops import Entry, Reals, Reals2, compiled, gradient
+from bellcrank.program.loops.layout import REAL, ArrayType, Type, type_of
+
+Floats = NDArray[np.float64]
+
+BLEND = (math.sqrt(2.0) - 1.0) / (math.sqrt(2.0) * 3.0 / 16.0)
+"""Width over which two sides are blended, over the radius of their edge: across a right angle :func:`smooth_maximum`
+then cuts off as much as a fillet of that radius, whose middle lies sqrt(2) - 1 radii below the sharp edge. The curve is
+sharpest in its middle, with 0.74 of the radius."""
+TINY = 1e-15
+"""Part of a shape's size added to distances from an axis or a centre, so that slopes exist there."""
+
+
+class Field(Protocol):
+    """The depth of a shape in its own frame."""
+
+    def depth(self, x: Vector) -> float:
+        """Depth [m] at x, positive inside."""
+        ...
+
+    def bound(self, x: Vector, r: float) -> float:
+        """An upper bound [m] of the depth within r of x."""
+        ...
+
+
+@compiled
+def smooth_maximum(a: float, b: float, width: float) -> float:
+    """The larger of two numbers, twice continuously differentiable where they differ by less than `width`.
+
+    It exceeds the maximum by at most 3/16 of the width, and its slopes by a and b are positive and add up to one.
+    """
+    t = a - b
+    if t >= width:
+        return a
+    if t <= -width:
+        return b
+    u = t / width
+    return 0.5 * (a + b + width * (0.375 + u * u * (0.75 - 0.125 * u * u)))
+
+
+@compiled
+def smooth_absolute(x: float, width: float) -> float:
+    """|x|, smooth where it is below half the width."""
+    return smooth_maximum(x, -x, width)
+
+
+class PlacedField(NamedTuple):
+    """A field in another frame: its own frame lies at `origin` [m], turned by `rotation`."""
+
+    field: Any
+    origin: Vector
+    rotation: Matrix
+
+    def local(self, x: Vector) -> Vector:
+        """A point in the field's own frame."""
+        return self.rotation.transposed @ (x - self.origin)  # type: ignore[no-any-return]
+
+    def depth(self, x: Vector) -> float:
+        return self.field.depth(self.local(x))  # type: ignore[no-any-return]
+
+    def bound(self, x: Vector, r: float) -> float:
+        return self.field.bound(self.local(x), r)  # type: ignore[no-any-return]
+
+
+def _depths(field: Any, points: Reals2, depths: Reals, slopes: Reals2) -> int:
+    for i in range(len(depths)):
+        x = Vector(points[i, 0], points[i, 1], points[i, 2])
+        depths[i], slope = gradient(field.depth, x)
+        slopes[i, 0], slopes[i, 1], slopes[i, 2] = slope
+    return 0
+
+
+def _bounds(field: Any, points: Reals2, radii: Reals, bounds: Reals) -> int:
+    for i in range(len(radii)):
+        bounds[i] = field.bound(Vector(points[i, 0], points[i, 1], points[i, 2]), radii[i])
+    return 0
+
+
+def _onto(field: Any, points: Reals2, close: float) -> int:
+    """Newton's method along the slope; counts the points that it does not bring to the surface."""
+    failed = 0
+    for i in range(len(points)):
+        x = Vector(points[i, 0], points[i, 1], points[i, 2])
+        depth, slope = gradient(field.depth, x)
+        for _ in range(50):
+            if abs(depth) <= close:
+                break
+            x = x - slope * (depth / (slope.square + 1e-12))
+            depth, slope = gradient(field.depth, x)
+        if not abs(depth) <= close:
+            failed += 1
+        points[i, 0], points[i, 1], points[i, 2] = x
+    return failed
+
+
+@functools.cache
+def _entry(function: Callable[..., int], field: Type, *others: Type) -> Entry:
+    return Entry(function, [field, *others])
+
+
+_ROWS, _NUMBERS = ArrayType("real", 2), ArrayType("real", 1)
+
+
+def depths(field: Field, points: Floats) -> tuple[Floats, Floats]:
+    """Depths [m], (n,), and their slopes, (n, 3), at points [m], (n, 3); in compiled code."""
+    given = np.ascontiguousarray(points, np.float64)
+    found, slopes = np.empty(len(given)), np.empty((len(given), 3))
+    _entry(_depths, type_of(field), _ROWS, _NUMBERS, _ROWS)(field, given, found, slopes)
+    return found, slopes
+
+
+def bounds(field: Field, points: Floats, radii: Floats) -> Floats:
+    """Upper bounds of the depth [m], (n,), within radii [m], (n,), of points [m], (n, 3); in compiled code."""
+    given, reach = np.ascontiguousarray(points, np.float64), np.ascontiguousarray(radii, np.float64)
+    found = np.empty(len(given))
+    _entry(_bounds, type_of(field), _ROWS, _NUMBERS, _NUMBERS)(field, given, reach, found)
+    return found
+
+
+def onto(field: Field, points: Floats, size: float) -> Floats:
+    """The surface near points [m], (n, 3), to a few units in the last place of `size` [m]."""
+    moved = np.array(points, np.float64, order="C")
+    failed = _entry(_onto, type_of(field), _ROWS, REAL)(field, moved, 8.0 * np.finfo(float).eps * size)
+    if failed:
+        raise ArithmeticError(f"{failed} of {len(moved)} points do not come to the surface of {field}")
+    return moved
+
+
+__all__ = [
+    "BLEND",
+    "TINY",
+    "Field",
+    "PlacedField",
+    "bounds",
+    "depths",
+    "onto",
+    "smooth_absolute",
+    "smooth_maximum",
+]
