@@ -56,7 +56,10 @@ class Twist(NamedTuple):
 
 
 class Coefficients(NamedTuple):
-    """Numbers of a contact: E* [Pa] or k [N/m^3]; a of the damping and v0 [m/s]; friction as in :class:`Coulomb`."""
+    """Numbers of a contact: E* [Pa] or k [N/m^3]; a of the damping and v0 [m/s]; friction as in :class:`Coulomb`.
+
+    nearness: 1 where the gap is asked for while the bodies are apart, 0 where forces alone are.
+    """
 
     stiffness: float
     damping: float
@@ -65,6 +68,7 @@ class Coefficients(NamedTuple):
     static: float
     stribeck_speed: float
     slip_speed: float
+    nearness: float
 
 
 class Pressed(NamedTuple):
@@ -72,7 +76,8 @@ class Pressed(NamedTuple):
 
     force, moment: On b, the moment about a's origin [N, N m]. friction: The part of the force that is [N]. point: Where
     the load acts in the mean [m]. load: Normal force [N]. energy: Elastic [J]. depth: The deepest penetration, negative
-    the gap [m]. rate: At which that grows [m/s]. area: Of the patch [m^2]. pressure: The highest [Pa].
+    the gap, which is found only where it was asked for [m]. rate: At which the depth grows [m/s]. area: Of the patch
+    [m^2]. pressure: The highest [Pa].
     """
 
     force: Vector
@@ -156,7 +161,7 @@ def two_squares(a: float, b: float, c: float) -> Integral:
     by_a = (a * r * (3.0 - r) + b * (r * (2.0 - r) + R * R * s)) / 12.0
     by_b = (b * s * (3.0 - s) + a * (s * (2.0 - s) + S * S * r)) / 12.0
     by_c = (a * r + b * s) * (r + s - r * s) / 12.0
-    return Integral(mean, by_a, by_b, by_c, 1.0 - R * S)
+    return Integral(mean, by_a, by_b, by_c, r + s * R)
 
 
 @compiled
@@ -221,7 +226,7 @@ def two_fourths(a: float, b: float, c: float) -> Integral:
     by_a = (s * (4.0 * a**3 + 3.0 * a * a * b + 2.0 * a * b * b + b**3) + S * a**3 * r * (4.0 + R)) / 15.0
     by_b = (s * (a**3 + 2.0 * a * a * b + 3.0 * a * b * b + 4.0 * b**3) + S * u * m) / 15.0
     by_c = (s * u * m + S * a**4 * r / (a - c)) / 15.0
-    return Integral(mean, by_a, by_b, by_c, 1.0 - R * S)
+    return Integral(mean, by_a, by_b, by_c, r + s * R)
 
 
 @compiled
@@ -265,7 +270,7 @@ def side(
     count = len(surface.nodes)
     # The last deepest cluster comes first: what lies less deep is then left out, as long as nothing touches.
     last = int(warm[place])
-    if 0 <= last < count and surface.nodes[last].vertices > 0:
+    if law.nearness > 0.0 and 0 <= last < count and surface.nodes[last].vertices > 0:
         node = surface.nodes[last]
         for k in range(node.vertices):
             depth = max(depth, value(field.depth(p + R @ surface.vertices[node.first_vertex + k])))
@@ -277,7 +282,7 @@ def side(
     i = 0
     while i < count:
         node = surface.nodes[i]
-        if field.bound(p + R @ node.centre, node.radius) <= min(depth, 0.0):
+        if field.bound(p + R @ node.centre, node.radius) <= (min(depth, 0.0) if law.nearness > 0.0 else 0.0):
             i = node.skip
             continue
         touches = False

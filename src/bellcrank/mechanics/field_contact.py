@@ -45,28 +45,38 @@ class FieldPressing(Pressing):
         return (*self.seen(self.pair.a), *self.seen(self.pair.b))
 
     @cached_property
-    def pressed(self) -> Pressed:
-        """What the routine gives, in the frame of side a."""
+    def _relative(self) -> tuple[Pose, Twist]:
+        """Where b is and how it moves, seen from a."""
         R_a, p_a, R_b, p_b = self._frames
         v = sub(self.velocity_of(self.pair.b.link, p_b), self.velocity_of(self.pair.a.link, p_b))
         w_a, w_b = self._spins()
         R = matmul((_column(R_a, 0), _column(R_a, 1), _column(R_a, 2)), R_b)
         pose = Pose(_vector(transposed_times(R_a, sub(p_b, p_a))), Matrix(*(_vector(row) for row in R)))
-        twist = Twist(_vector(transposed_times(R_a, v)), _vector(transposed_times(R_a, sub(w_b, w_a))))
-        made = routine(self.force.contact.a.shape, self.force.contact.b.shape, self.force.field_law)
-        memory = [self.kin.number(cell) for cell in self.force.warm]
-        found: Pressed = made(
-            pose, twist, self._coefficients, memory=[m for m in memory if isinstance(m, Expr)]
-        )
-        return found
+        return pose, Twist(_vector(transposed_times(R_a, v)), _vector(transposed_times(R_a, sub(w_b, w_a))))
 
-    @property
-    def _coefficients(self) -> Coefficients:
+    def _called(self, nearness: float) -> Pressed:
+        """What the routine gives, in the frame of side a."""
         f, number = self.force, self.kin.number
         law = f.friction if isinstance(f.friction, Coulomb) else Coulomb(0.0)
         static = law.kinetic if law.static is None else law.static
-        rubbing = law.kinetic, static, law.stribeck_speed, law.slip_speed
-        return Coefficients(number(f.stiffness or f.modulus), f.factor, number(f.approach_speed), *rubbing)  # type: ignore[arg-type]
+        stiffness, speed = (cast("float", number(x)) for x in (f.stiffness or f.modulus, f.approach_speed))
+        given = Coefficients(
+            stiffness, f.factor, speed, law.kinetic, static, law.stribeck_speed, law.slip_speed, nearness
+        )
+        made = routine(f.contact.a.shape, f.contact.b.shape, f.field_law)
+        memory = [cell for cell in map(number, f.warm) if isinstance(cell, Expr)]
+        found: Pressed = made(*self._relative, given, memory=memory)
+        return found
+
+    @cached_property
+    def pressed(self) -> Pressed:
+        """Force and all that belongs to it."""
+        return self._called(0.0)
+
+    @cached_property
+    def nearest(self) -> Pressed:
+        """The deepest penetration, or the gap."""
+        return self._called(1.0)
 
     def _out(self, v: Vector) -> Vec:
         """A direction of side a, seen from the common link."""
@@ -80,17 +90,17 @@ class FieldPressing(Pressing):
     @property
     def depth(self) -> Scalar:
         """The deepest penetration [m], negative apart."""
-        return self.pressed.depth
+        return self.nearest.depth
 
     @cached_property
     def rate(self) -> Scalar:
         """Of the deepest penetration [m/s]."""
-        return self.pressed.rate
+        return self.nearest.rate
 
     @cached_property
     def stiffness(self) -> Scalar:
         """E* [Pa] or k [N/m^3]."""
-        return self._coefficients.stiffness
+        return self.kin.number(self.force.stiffness or self.force.modulus)
 
     @cached_property
     def load(self) -> Scalar:
