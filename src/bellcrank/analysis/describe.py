@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bellcrank.model.forces import ContactForce
+from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.topology import describe
 
 if TYPE_CHECKING:
@@ -38,10 +38,24 @@ def describe_mechanism(mechanism: Mechanism) -> str:
     if mechanism.dropped:
         lines += ["", "redundant equations, dropped (their share of reactions is not determined):"]
         lines += [f"  {name}" for name in mechanism.redundant]
+    methods = _methods(mechanism)
+    if methods:
+        lines += ["", "continuous contacts:", *(f"  {line}" for line in methods)]
     notes = _notes(mechanism)
     if notes:
         lines += ["", "notes:", *(f"  {note}" for note in notes)]
     return "\n".join(lines)
+
+
+def _methods(mechanism: Mechanism) -> list[str]:
+    """How each continuous contact is found, and by which law it presses."""
+    found = []
+    for f in mechanism.system.forces.values():
+        if isinstance(f, FieldContact):
+            found.append(f"{f.name}: fields of depth, law {f.field_law}")
+        elif isinstance(f, ContactForce):
+            found.append(f"{f.name}: closest points, law {f.law}")
+    return found
 
 
 def _notes(mechanism: Mechanism) -> list[str]:

@@ -48,7 +48,7 @@ FORCES: Mapping[str, tuple[str, ...]] = {
 STATE = ("rate", "measures", "initial", "unit")
 CONTACT = (
     *("a", "b", "restitution", "friction", "law", "treatment"),
-    *("stiffness", "exponent", "damping", "young", "poisson", "approach_speed", "points"),
+    *("stiffness", "exponent", "damping", "young", "poisson", "approach_speed", "points", "method"),
 )
 FRICTION = (
     *("kinetic", "static", "stribeck_speed", "slip_speed"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields as fields_of
 from typing import Any
 
+from bellcrank.contact.fields import FieldLaw
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.contact.spots import Spot, flat_spotted, touching
@@ -15,7 +16,8 @@ from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
 from bellcrank.files.shapes import plain
 from bellcrank.model.contacts import Contact, PlacedShape
-from bellcrank.model.forces import ContactForce
+from bellcrank.model.field_contacts import METHODS
+from bellcrank.model.forces import ContactForce, FieldContact
 
 FRICTIONS = {"coulomb": Coulomb, "lugre": LuGre}
 
@@ -30,7 +32,9 @@ def read_pressing(fields: Fields) -> dict[str, Any]:
         if key in fields:
             given[key] = fields.number(key)
     if "law" in fields:
-        given["law"] = fields.word("law", [law.value for law in ForceLaw])
+        given["law"] = fields.word("law", [law.value for law in (*ForceLaw, *FieldLaw)])
+    if "method" in fields:
+        given["method"] = fields.word("method", METHODS)
     if "points" in fields:
         given["points"] = int(plain(fields, fields.number("points")))
     for key in ("young", "poisson"):
@@ -82,19 +86,21 @@ def pressing_entries(
     """The keys of a contact; `placed` writes a shape, `row` makes a list on one line."""
     sides = [placed(side) for side in (force.contact.a, force.contact.b)]
     result: dict[str, Any] = {"a": sides[0], "b": sides[1], "treatment": "continuous", "law": str(force.law)}
+    if isinstance(force, FieldContact):
+        result |= {"law": str(force.field_law), "method": "field"}
     if force.law is ForceLaw.KELVIN_VOIGT:
         result["damping"] = force.damping
     else:
         result["restitution"] = force.contact.restitution
     if force.stiffness is not None:
         result["stiffness"] = force.stiffness
-        if force.law is not ForceLaw.KELVIN_VOIGT:
+        if force.law is not ForceLaw.KELVIN_VOIGT and not isinstance(force, FieldContact):
             result["exponent"] = force.exponent
     for key in ("young", "poisson"):
         if key in force.given:
             result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
     result["approach_speed"] = force.given["approach_speed"]
-    points = asked(force.contact, force.points)
+    points = None if isinstance(force, FieldContact) else asked(force.contact, force.points)
     if points is not None:
         result["points"] = points
     law = force.friction

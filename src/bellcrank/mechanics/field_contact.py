@@ -23,8 +23,8 @@ from bellcrank.mechanics.vectors import (
     times,
     transposed_times,
 )
-from bellcrank.program.functions import sqrt
-from bellcrank.program.trace import Expr, Scalar
+from bellcrank.program.functions import sqrt, where
+from bellcrank.program.trace import Expr, Scalar, compare
 
 if TYPE_CHECKING:
     from bellcrank.model.forces import FieldContact
@@ -143,6 +143,13 @@ class FieldPressing(Pressing):
     def energy(self) -> Scalar:
         """Elastic energy [J]."""
         return self.pressed.energy
+
+    @property
+    def mean_pressure(self) -> Scalar:
+        """Normal force over the area of the patch [Pa]; zero apart."""
+        area: Scalar = self.pressed.area
+        touching = compare("lt", 0.0, area)
+        return where(touching, self.load / where(touching, area, 1.0), 0.0)
 
     @cached_property
     def moment(self) -> Vec:

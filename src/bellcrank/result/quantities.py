@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
@@ -268,6 +269,16 @@ class Quantities:
             "friction_force": Traceable(lambda: in_world(c.friction), XYZ, "N"),
             "force": Traceable(lambda: in_world(c.on_b), XYZ, "N"),
             "energy": Traceable(lambda: [c.energy], (), "J"),
+            **(self._patch(c, in_world) if isinstance(c, FieldPressing) else {}),
+        }
+
+    def _patch(self, c: FieldPressing, in_world: Callable[[Vec], Vec]) -> dict[str, Traceable]:
+        """What a contact by fields has besides: a patch with its pressure, and a moment about the point."""
+        return {
+            "moment": Traceable(lambda: in_world(c.moment), XYZ, "N m"),
+            "area": Traceable(lambda: [c.pressed.area], (), "m^2"),
+            "pressure": Traceable(lambda: [c.mean_pressure], (), "Pa"),
+            "peak_pressure": Traceable(lambda: [c.pressed.pressure], (), "Pa"),
         }
 
     def _contact(self, name: str) -> dict[str, Traceable]:

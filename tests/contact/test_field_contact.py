@@ -1,0 +1,121 @@
+"""Contacts by fields in whole runs: laws of conservation, restitution, rest, files, resumption."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+
+MASS, HALF = 0.5, (0.1, 0.07, 0.05)
+INERTIA = tuple(MASS / 3 * (HALF[j] ** 2 + HALF[k] ** 2) for j, k in ((1, 2), (0, 2), (0, 1)))
+
+
+def _thrown(height=0.3, rotation=None, restitution=1.0, friction=0.0, **contact):
+    system = bc.System("throw", gravity=(0.0, 0.0, -9.81))
+    turned = np.eye(3) if rotation is None else rotation
+    box = system.body("box", mass=MASS, inertia=INERTIA, at=(0.0, 0.0, height), rotation=turned)
+    system.free("flight", system.ground, box)
+    system.contact(
+        "floor",
+        system.ground.plane(),
+        box.box(*HALF),
+        restitution=restitution,
+        friction=friction,
+        treatment="continuous",
+        method="field",
+        **contact,
+    )
+    return system
+
+
+def test_a_tumbling_box_keeps_its_energy():
+    turned = Rotation.random(random_state=2).as_matrix()
+    result = _thrown(rotation=turned).simulate(
+        0.8, initial={"flight": {"angular_velocity": (3.0, -2.0, 4.0)}}, tolerance=1e-8
+    )
+    energy = np.asarray(result["energy.total"])
+    assert np.abs(energy - energy[0]).max() < 1e-5 * energy[0]
+    assert np.asarray(result["floor.penetration"]).max() > 1e-4
+
+
+@pytest.mark.parametrize("rotation", [(0.0, 0.0), (0.0, np.arctan2(0.1, 0.05))], ids=["face", "edge"])
+@pytest.mark.parametrize(
+    "law", [{"law": "half-space"}, {"law": "foundation", "stiffness": 1e9}], ids=["half-space", "foundation"]
+)
+def test_the_restitution_asked_for_is_delivered(rotation, law):
+    turned = Rotation.from_euler("xy", rotation).as_matrix()
+    system = _thrown(height=0.2, rotation=turned, restitution=0.4, **law)
+    system.gravity = (0.0, 0.0, 0.0)
+    result = system.simulate(
+        0.2, initial={"flight": {"velocity": (0.0, 0.0, -1.0)}}, tolerance=1e-9, output=4
+    )
+    assert float(result["box.velocity.z"][-1]) == pytest.approx(0.4, abs=1e-4)
+
+
+def test_a_box_comes_to_rest_where_its_weight_is_carried():
+    turned = Rotation.from_euler("xyz", (0.4, 0.2, 0.1)).as_matrix()
+    result = _thrown(rotation=turned, restitution=0.2, friction=0.5).simulate(1.5, tolerance=1e-6)
+    assert float(result["floor.normal_force"][-1]) == pytest.approx(MASS * 9.81, rel=1e-3)
+    assert np.linalg.norm(result["box.velocity"][-1]) < 1e-4
+    area = float(result["floor.area"][-1])
+    assert float(result["floor.pressure"][-1]) == pytest.approx(MASS * 9.81 / area, rel=1e-3)
+    assert float(result["floor.peak_pressure"][-1]) > float(result["floor.pressure"][-1])
+    total = np.asarray(result["energy.total"])
+    assert (np.diff(total) < 1e-6).all()
+
+
+def test_bristles_hold_without_creep():
+    angle = 0.3
+    system = bc.System("slope", gravity=(9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)))
+    box = system.body("box", mass=MASS, inertia=INERTIA, at=(0.0, 0.0, 0.05))
+    system.free("flight", system.ground, box)
+    system.contact(
+        "floor", system.ground.plane(), box.box(*HALF), restitution=0.3, friction=bc.contact.LuGre(0.6),
+        treatment="continuous", law="half-space",
+    )  # fmt: skip
+    result = system.simulate(1.0, tolerance=1e-6, output=10)
+    moved = np.asarray(result["box.position.x"])
+    assert abs(moved[-1] - moved[5]) < 1e-7
+
+
+def test_a_resumed_run_has_the_same_bits(tmp_path):
+    system = _thrown(rotation=Rotation.from_euler("x", 0.3).as_matrix(), restitution=0.5, friction=0.3)
+    whole = system.simulate(0.4, tolerance=1e-6, output=40)
+    path = tmp_path / "run.h5"
+    stop = bc.Event("stop", lambda m: m["t"] - 0.251, stops=True)
+    system.simulate(0.4, tolerance=1e-6, output=40, save=path, events=[stop])
+    again = system.simulate(0.4, tolerance=1e-6, output=40)
+    np.testing.assert_array_equal(whole["box.position"], again["box.position"])
+
+
+def test_written_and_read_again(tmp_path):
+    system = _thrown(restitution=0.5, friction=0.3, law="foundation", stiffness=2e9)
+    path = tmp_path / "throw.yaml"
+    system.save(path)
+    text = path.read_text()
+    assert "foundation" in text
+    assert "method: field" in text
+    read = bc.load(path)
+    one, two = (s.simulate(0.3, tolerance=1e-6, output=10) for s in (system, read))
+    np.testing.assert_array_equal(one["box.position.z"], two["box.position.z"])
+    assert "fields of depth, law foundation" in str(read.mechanism())
+
+
+def test_what_is_refused_says_what_to_do():
+    with pytest.raises(ModelError, match="points= has no meaning"):
+        _thrown(points=4)
+    with pytest.raises(ModelError, match="foundation needs stiffness="):
+        _thrown(law="foundation")
+    with pytest.raises(ModelError, match="takes young="):
+        _thrown(stiffness=1e9)
+    with pytest.raises(ModelError, match=r"at least 0\.001"):
+        _thrown(restitution=0.0)
+    system = bc.System("plane curves")
+    ball = system.body("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    with pytest.raises(ModelError, match="Circle has no field"):
+        system.contact(
+            "c", system.ground.half_plane(), ball.circle(0.1), treatment="continuous", method="field"
+        )
