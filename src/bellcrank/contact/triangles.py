@@ -106,12 +106,12 @@ class Triangles:
 def refined(
     surface: Triangles,
     too_long: Callable[[Floats, Floats], Bools],
-    project: Callable[[Floats], Floats] = lambda points: points,
+    between: Callable[[Floats, Floats], Floats] = lambda a, b: 0.5 * (a + b),
 ) -> Triangles:
     """A surface whose edges are split until none is too long.
 
-    too_long: Given both ends of edges [m], (k, 3) each: which of them to split. project: Takes middles of edges to the
-    surface that the triangles stand for.
+    too_long: Given both ends of edges [m], (k, 3) each: which of them to split. between: The points that split them, on
+    the surface that the triangles stand for.
     """
     vertices, faces = surface.vertices, surface.faces
     for _ in range(PASSES):
@@ -132,7 +132,7 @@ def refined(
             split[own[needed]] = True
         middle = np.full(len(keys), -1)
         middle[split] = len(vertices) + np.arange(np.count_nonzero(split))
-        added = project(0.5 * (vertices[first[split]] + vertices[second[split]]))
+        added = between(vertices[first[split]], vertices[second[split]])
         vertices = np.concatenate([vertices, added])
         faces = _split(faces, middle[of_face], longest)
     return Triangles(vertices, faces)
