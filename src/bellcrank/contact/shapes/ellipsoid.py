@@ -22,8 +22,8 @@ from bellcrank.program.trace import Scalar
 
 NEWTON = 40
 """Steps at most; from outside three to five are enough, near the middle plane of a flat ellipsoid some more."""
-SETTLED = 1e-14
-"""Relative change of a step from which on the next one changes nothing."""
+SETTLED = 1e-8
+"""Relative change of a step from which on the next one, which carries the rates, reaches the root."""
 
 
 class EllipsoidField(NamedTuple):

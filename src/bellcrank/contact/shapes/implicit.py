@@ -47,7 +47,7 @@ ROUND = 1.25
 """Radius of a ball around the body, over its size, whose distance takes over far outside."""
 SAFE = 1.2
 """Over the steepest slope of the depth that was sampled: between the samples it may be steeper."""
-SHALLOW = 0.2
+SHALLOW = 0.3
 """Least depth over the distance to the surface that a field may have inside."""
 RINGS = 48
 """Rings of rays, and half the rays of each, along which mass properties are integrated."""
@@ -293,7 +293,7 @@ class Implicit(Shape):
         found: ImplicitField = own(float(levels.min()), float(self.size), 1.0)
         shares = np.linspace(0.02, 3.0, 61)
         steep = np.linalg.norm(depths(found, (shares[:, None, None] * points).reshape(-1, 3))[1], axis=1)
-        inside = (np.linspace(0.0, 0.9, 10)[:, None, None] * points).reshape(-1, 3)
+        inside = (np.array([0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9])[:, None, None] * points).reshape(-1, 3)
         # A convex body lies below its tangent planes.
         away = (levels - inside @ normals.T).min(axis=1)
         if not (np.all(np.isfinite(steep)) and np.all(depths(found, inside)[0] >= SHALLOW * away)):

@@ -71,21 +71,26 @@ class RevolutionField(NamedTuple):
     width: float
 
     def at(self, z: float) -> tuple[float, float, float]:
-        """Radius, its slope and its second derivative; quadratic beyond the ends."""
+        """Radius, its slope and its second derivative; quadratic beyond the ends, and straight beyond the blends."""
+        within = min(max(z, -self.width), self.length + self.width)
         last = len(self.pieces) - 2
-        place = value(z) / self.cell
+        place = value(within) / self.cell
         base = min(max(int(place), 0), last)
         row = base + 1
         if place < 0.0:
             row = 0
-        t = z / self.cell - base
+        t = within / self.cell - base
         c = self.pieces
         r = c[row, 0] + t * (c[row, 1] + t * (c[row, 2] + t * (c[row, 3] + t * (c[row, 4] + t * c[row, 5]))))
         slope = c[row, 1] + t * (
             2.0 * c[row, 2] + t * (3.0 * c[row, 3] + t * (4.0 * c[row, 4] + t * 5.0 * c[row, 5]))
         )
         bend = 2.0 * c[row, 2] + t * (6.0 * c[row, 3] + t * (12.0 * c[row, 4] + t * 20.0 * c[row, 5]))
-        return r, slope / self.cell, bend / (self.cell * self.cell)
+        slope, bend = slope / self.cell, bend / (self.cell * self.cell)
+        beyond = z - within
+        if value(beyond) != 0.0:
+            bend = 0.0 * bend
+        return r + slope * beyond, slope, bend
 
     def step(self, out: float, height: float, z: float) -> float:
         """A step of Newton's method towards the place of the profile nearest to (out, height)."""
@@ -94,25 +99,55 @@ class RevolutionField(NamedTuple):
         full = steep - (out - r) * bend
         if full < 0.1 * steep:
             full = steep + 0.0 * full
-        after = z + (height - z + (out - r) * slope) / full
-        return min(max(after, -self.width), self.length + self.width)
+        return z + (height - z + (out - r) * slope) / full
 
-    def depth(self, x: Vector) -> float:
-        out = smooth_radius(x.x * x.x + x.y * x.y, self.width)
-        plain, height = value(out), value(x.z)
+    def far(self, out: float, height: float, k: int) -> float:
+        """The square of the distance from one of the starts."""
+        along, across = height - self.starts[k, 0], out - self.starts[k, 1]
+        return along * along + across * across  # type: ignore[no-any-return]
+
+    def nearest(self, out: float, height: float) -> float:
+        """The place of the profile, with its straight ends, nearest to (out, height)."""
         z, least = 0.0, math.inf
-        for k in range(len(self.starts)):
-            along, across = height - self.starts[k, 0], plain - self.starts[k, 1]
+        before, now = math.inf, self.far(out, height, 0)
+        last = len(self.starts) - 1
+        for k in range(last + 1):
+            after = self.far(out, height, k + 1) if k < last else math.inf
+            if now <= before and now <= after:
+                low, place = now, self.starts[k, 0]
+                bend = before - 2.0 * now + after
+                # A parabola through three places tells which of two valleys is the deeper one.
+                if k > 0 and k < last and bend > 0.0:
+                    tilt = after - before
+                    low = now - tilt * tilt / (8.0 * bend)
+                    place -= 0.5 * tilt / bend * (self.starts[1, 0] - self.starts[0, 0])
+                if low < least:
+                    least = low
+                    z = place
+            before = now
+            now = after
+        for k in range(2):
+            end = -self.width if k == 0 else self.length + self.width
+            r, slope, _ = self.at(end)
+            foot = (height - end + (out - r) * slope) / (1.0 + slope * slope)
+            foot = min(foot, 0.0) if k == 0 else max(foot, 0.0)
+            along, across = height - end - foot, out - r - slope * foot
             far = along * along + across * across
             if far < least:
                 least = far
-                z = self.starts[k, 0]
+                z = end + foot
         for _ in range(12):
-            after = self.step(plain, height, z)
+            after = self.step(out, height, z)
             change = abs(after - z)
             z = after
-            if change <= 1e-14 * self.length:
+            # The next step, which carries the rates, squares this.
+            if change <= 1e-9 * self.length:
                 break
+        return z
+
+    def depth(self, x: Vector) -> float:
+        out = smooth_radius(x.x * x.x + x.y * x.y, self.width)
+        z = self.nearest(value(out), value(x.z))
         foot = self.step(out, x.z, z)
         r, slope, _ = self.at(foot)
         side = (out - r - slope * (x.z - foot)) / (1.0 + slope * slope) ** 0.5

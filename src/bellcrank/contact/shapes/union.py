@@ -115,7 +115,7 @@ class Union(FieldShape):
             for j in range(len(self.parts)):
                 if j != i and len(surface.faces):
                     surface = self._seamed(surface, i, j, spacing)
-                    surface = clipped(surface, self._inside(surface.vertices, i, j))
+                    surface = self._outside(surface, i, j)
             found.append(surface)
         whole = joined(found)
         return Triangles(onto(self.field, whole.vertices), whole.faces) if self.blending > 0.0 else whole
@@ -131,12 +131,24 @@ class Union(FieldShape):
 
         return refined(surface, too_long, lambda a, b: onto(self._fields[i], 0.5 * (a + b)))
 
-    def _inside(self, points: Floats, i: int, j: int) -> Floats:
-        """Depth of points of part i in part j; where both surfaces lie on each other one of them counts as outside."""
-        depth, slope = depths(self._fields[j], points)
+    def _outside(self, surface: Triangles, i: int, j: int) -> Triangles:
+        """What of the surface of part i lies outside part j.
+
+        Where both lie on each other, sides that face each other are inside, and of flush ones the first is kept.
+        """
         near = SAME * self.extent
-        facing = np.einsum("ij,ij->i", slope, depths(self._fields[i], points)[1]) < 0.0
-        return np.where(np.abs(depth) <= near, np.where(facing | (j < i), near, -near), depth)
+        middle = surface.corners.mean(axis=1)[:, None]
+        points = np.concatenate([middle, 0.9 * surface.corners + 0.1 * middle], axis=1)
+        depth, slope = depths(self._fields[j], points.reshape(-1, 3))
+        deepest = np.arange(len(points)), depth.reshape(-1, 4).argmax(axis=1)
+        facing = np.einsum("ij,ij->i", slope.reshape(-1, 4, 3)[deepest], surface.normals) > 0.5
+        hidden = facing | (j < i)
+        found = []
+        for faces, slack in ((surface.faces[hidden], near), (surface.faces[~hidden], -near)):
+            if len(faces):
+                part = Triangles(surface.vertices, faces)
+                found.append(clipped(part, lambda x, slack=slack: depths(self._fields[j], x)[0] + slack))  # type: ignore[misc]
+        return joined(found)
 
     @cached_property
     def _mass(self) -> tuple[float, Floats, Floats]:
