@@ -19,6 +19,8 @@ Bools = NDArray[np.bool_]
 
 PASSES = 60
 """Rounds of splitting at most: each halves the longest edges, so sixty of them are more than doubles resolve."""
+BISECTIONS = 40
+"""By which the crossing of an edge is found, to 1e-12 of its length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +108,12 @@ class Triangles:
 def refined(
     surface: Triangles,
     too_long: Callable[[Floats, Floats], Bools],
-    project: Callable[[Floats], Floats] = lambda points: points,
+    between: Callable[[Floats, Floats], Floats] = lambda a, b: 0.5 * (a + b),
 ) -> Triangles:
     """A surface whose edges are split until none is too long.
 
-    too_long: Given both ends of edges [m], (k, 3) each: which of them to split. project: Takes middles of edges to the
-    surface that the triangles stand for.
+    too_long: Given both ends of edges [m], (k, 3) each: which of them to split. between: The points that split them, on
+    the surface that the triangles stand for.
     """
     vertices, faces = surface.vertices, surface.faces
     for _ in range(PASSES):
@@ -132,7 +134,7 @@ def refined(
             split[own[needed]] = True
         middle = np.full(len(keys), -1)
         middle[split] = len(vertices) + np.arange(np.count_nonzero(split))
-        added = project(0.5 * (vertices[first[split]] + vertices[second[split]]))
+        added = between(vertices[first[split]], vertices[second[split]])
         vertices = np.concatenate([vertices, added])
         faces = _split(faces, middle[of_face], longest)
     return Triangles(vertices, faces)
@@ -164,36 +166,36 @@ def joined(parts: list[Triangles]) -> Triangles:
     )
 
 
-def clipped(surface: Triangles, inside: Floats) -> Triangles:
-    """The part of a surface where a number at its vertices, linear in between, is not positive."""
-    out = inside <= 0.0
+def clipped(surface: Triangles, level: Callable[[Floats], Floats]) -> Triangles:
+    """The part of a surface where a continuous function of points [m], (n, 3), is not positive."""
+    out = level(surface.vertices) <= 0.0
     corners_out = out[surface.faces].sum(axis=1)
-    added: list[Floats] = []
-    places: dict[tuple[int, int], int] = {}
-
-    def cut(i: int, j: int) -> int:
-        """The vertex where the number changes sign between two others."""
-        low, high = min(i, j), max(i, j)
-        if (low, high) not in places:
-            places[low, high] = len(surface.vertices) + len(added)
-            share = inside[low] / (inside[low] - inside[high])
-            added.append(surface.vertices[low] + share * (surface.vertices[high] - surface.vertices[low]))
-        return places[low, high]
-
-    found: list[tuple[int, int, int]] = []
-    for face in surface.faces[(corners_out > 0) & (corners_out < 3)]:
-        single = np.count_nonzero(out[face]) == 1
-        # Begin with the corner that is alone on its side.
-        k = int(np.argmax(out[face] == single))
-        i, j, m = (int(face[(k + step) % 3]) for step in range(3))
-        if single:
-            found.append((i, cut(i, j), cut(i, m)))
-        else:
-            found += [(cut(i, j), j, m), (cut(i, j), m, cut(i, m))]
-    faces = np.concatenate([surface.faces[corners_out == 3], np.array(found, np.int64).reshape(-1, 3)])
-    vertices = np.concatenate([surface.vertices, np.array(added).reshape(-1, 3)])
+    crossed = surface.faces[(corners_out > 0) & (corners_out < 3)]
+    # Turned so that the corner alone on its side comes first.
+    single = out[crossed].sum(axis=1) == 1
+    first = np.argmax(out[crossed] == single[:, None], axis=1)
+    alone, second, third = crossed[np.arange(len(crossed))[:, None], (first[:, None] + np.arange(3)) % 3].T
+    pairs = np.sort(
+        np.stack([np.concatenate([alone, alone]), np.concatenate([second, third])], axis=1), axis=1
+    )
+    edges, places = np.unique(pairs, axis=0, return_inverse=True)
+    inner = np.where(out[edges[:, :1]], edges[:, ::-1], edges)
+    low, high = surface.vertices[inner[:, 0]], surface.vertices[inner[:, 1]]
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        within = (level(middle) > 0.0)[:, None] if len(middle) else np.zeros((0, 1), np.bool_)
+        low, high = np.where(within, middle, low), np.where(within, high, middle)
+    at_second, at_third = len(surface.vertices) + places.reshape(2, -1)
+    faces = np.concatenate(
+        [
+            surface.faces[corners_out == 3],
+            np.stack([alone, at_second, at_third], axis=1)[single],
+            np.stack([at_second, second, third], axis=1)[~single],
+            np.stack([at_second, third, at_third], axis=1)[~single],
+        ]
+    )
     used, renumbered = np.unique(faces, return_inverse=True)
-    return Triangles(vertices[used], renumbered.reshape(-1, 3))
+    return Triangles(np.concatenate([surface.vertices, high])[used], renumbered.reshape(-1, 3))
 
 
 __all__ = ["Triangles", "clipped", "joined", "refined"]

@@ -2,15 +2,27 @@
 
 from bellcrank.contact.shapes.base import FLAT, TINY, FieldShape, Shape, Support, Surface, sample_normals
 from bellcrank.contact.shapes.box import Box, BoxField
-from bellcrank.contact.shapes.capsule import Capsule
-from bellcrank.contact.shapes.cylinder import Cylinder
-from bellcrank.contact.shapes.ellipsoid import Ellipse, Ellipsoid
-from bellcrank.contact.shapes.fields import Field, PlacedField, smooth_absolute, smooth_maximum
-from bellcrank.contact.shapes.implicit import Implicit
+from bellcrank.contact.shapes.capsule import Capsule, CapsuleField
+from bellcrank.contact.shapes.cone import Cone, ConeField
+from bellcrank.contact.shapes.cylinder import Cylinder, CylinderField
+from bellcrank.contact.shapes.ellipsoid import Ellipse, Ellipsoid, EllipsoidField
+from bellcrank.contact.shapes.fields import (
+    Field,
+    PlacedField,
+    bounds,
+    depths,
+    smooth_absolute,
+    smooth_maximum,
+    smooth_radius,
+)
+from bellcrank.contact.shapes.height_field import HeightField, HeightFieldField
+from bellcrank.contact.shapes.implicit import Implicit, ImplicitField
 from bellcrank.contact.shapes.plane import HalfPlane, Line, Plane, PlaneField
-from bellcrank.contact.shapes.revolution import Revolution
+from bellcrank.contact.shapes.revolution import Revolution, RevolutionField
 from bellcrank.contact.shapes.sphere import Circle, Sphere, SphereField
-from bellcrank.contact.shapes.superellipsoid import Superellipsoid
+from bellcrank.contact.shapes.superellipsoid import Superellipsoid, SuperellipsoidField
+from bellcrank.contact.shapes.torus import Torus, TorusField
+from bellcrank.contact.shapes.union import Part, Union, UnionField
 
 __all__ = [
     "FLAT",
@@ -18,26 +30,44 @@ __all__ = [
     "Box",
     "BoxField",
     "Capsule",
+    "CapsuleField",
     "Circle",
+    "Cone",
+    "ConeField",
     "Cylinder",
+    "CylinderField",
     "Ellipse",
     "Ellipsoid",
+    "EllipsoidField",
     "Field",
     "FieldShape",
     "HalfPlane",
+    "HeightField",
+    "HeightFieldField",
     "Implicit",
+    "ImplicitField",
     "Line",
+    "Part",
     "PlacedField",
     "Plane",
     "PlaneField",
     "Revolution",
+    "RevolutionField",
     "Shape",
     "Sphere",
     "SphereField",
     "Superellipsoid",
+    "SuperellipsoidField",
     "Support",
     "Surface",
+    "Torus",
+    "TorusField",
+    "Union",
+    "UnionField",
+    "bounds",
+    "depths",
     "sample_normals",
     "smooth_absolute",
     "smooth_maximum",
+    "smooth_radius",
 ]

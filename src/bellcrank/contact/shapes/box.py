@@ -129,7 +129,7 @@ class Box(Shape):
             return np.sort(half - np.abs(x), axis=1)[:, 1]
 
         sharp = refined(crates(half, COARSE * fine), graded(beside, fine))
-        return Triangles(onto(self.field, sharp.vertices, float(half.max())), sharp.faces)
+        return Triangles(onto(self.field, sharp.vertices), sharp.faces)
 
     @property
     def volume(self) -> float:

@@ -3,12 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
-from bellcrank.contact.shapes.base import FLAT, Shape, Support, check_sizes
+import numpy as np
+
+from bellcrank.contact.shapes.base import FLAT, Floats, Shape, Support, check_sizes, number, plain
+from bellcrank.contact.shapes.fields import TINY, Field
+from bellcrank.contact.shapes.grading import following
+from bellcrank.contact.shapes.turned import mass_of_revolution, turned
+from bellcrank.contact.triangles import Triangles
+from bellcrank.math.vectors import Vector
 from bellcrank.mechanics.vectors import Vec, dot, scale
 from bellcrank.program.functions import clip, sign, where
 from bellcrank.program.trace import Scalar, compare
+
+
+class CapsuleField(NamedTuple):
+    """The depth in a capsule, exact; curvature, and so the second slope, jumps where side and ends meet.
+
+    radius, half_length: [m].
+    """
+
+    radius: float
+    half_length: float
+
+    def depth(self, x: Vector) -> float:
+        tiny = TINY * self.radius
+        z = x.z - min(max(x.z, -self.half_length), self.half_length)
+        return self.radius - (x.x * x.x + x.y * x.y + z * z + tiny * tiny) ** 0.5  # type: ignore[no-any-return]
+
+    def bound(self, x: Vector, r: float) -> float:
+        return self.depth(x) + r
 
 
 @dataclass(frozen=True)
@@ -32,12 +58,47 @@ class Capsule(Shape):
 
     def support_near(self, n: Vec, target: Vec) -> Vec:
         x, y, z = scale(self.radius, n)
-        return (x, y, z + _along(n, target, self.half_length))
+        return (x, y, z + along_side(n, target, self.half_length))
 
     def bounding_radius(self) -> Scalar:
         return self.radius + self.half_length
 
+    @cached_property
+    def field(self) -> Field:
+        return CapsuleField(number(self.radius), number(self.half_length))
 
-def _along(n: Vec, target: Vec, half_length: Scalar) -> Scalar:
+    def triangles(self, spacing: float | None = None) -> Triangles | None:
+        r, h = plain("capsule", self.radius), plain("capsule", self.half_length)
+        bend = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 9)
+        heights = np.where(bend < 0.0, -h, h)
+        # The seams belong to the straight side.
+        rows = np.stack([r * np.cos(bend), heights + r * np.sin(bend)], axis=1)
+        rows = np.concatenate([rows[:4], [(r, -h), (r, h)], rows[5:]])
+        return following(turned(rows, 16), self.field, 2.0 * r, spacing)
+
+    @cached_property
+    def _mass(self) -> tuple[float, Floats, Floats]:
+        r, h = plain("capsule", self.radius), plain("capsule", self.half_length)
+        ends = [-h - r, -h, h, h + r]
+        return mass_of_revolution(lambda z: r * r - np.maximum(np.abs(z) - h, 0.0) ** 2, ends)
+
+    @property
+    def volume(self) -> float:
+        return self._mass[0]
+
+    @property
+    def centre(self) -> Floats:
+        return self._mass[1].copy()
+
+    @property
+    def inertia(self) -> Floats:
+        return self._mass[2].copy()
+
+
+def along_side(n: Vec, target: Vec, half_length: Scalar) -> Scalar:
+    """Height of the support point nearest to a target: anywhere along the side where the normal is across it."""
     level = compare("lt", n[2] * n[2], FLAT * FLAT)
     return where(level, clip(target[2], -half_length, half_length), half_length * sign(n[2]))
+
+
+__all__ = ["Capsule", "CapsuleField", "along_side"]

@@ -26,6 +26,8 @@ BLEND = (math.sqrt(2.0) - 1.0) / (math.sqrt(2.0) * 3.0 / 16.0)
 """Width over which two sides are blended, over the radius of their edge: across a right angle :func:`smooth_maximum`
 then cuts off as much as a fillet of that radius, whose middle lies sqrt(2) - 1 radii below the sharp edge. The curve is
 sharpest in its middle, with 0.74 of the radius."""
+SHARP = 1e-9
+"""Least width of a blend about an axis, over the size of the shape: as sharp, and slopes exist on the axis."""
 TINY = 1e-15
 """Part of a shape's size added to distances from an axis or a centre, so that slopes exist there."""
 
@@ -61,6 +63,25 @@ def smooth_maximum(a: float, b: float, width: float) -> float:
 def smooth_absolute(x: float, width: float) -> float:
     """|x|, smooth where it is below half the width."""
     return smooth_maximum(x, -x, width)
+
+
+@compiled
+def smooth_radius(square: float, width: float) -> float:
+    """The root of a square, as smooth as :func:`smooth_absolute` where it is below half the width."""
+    s = 4.0 * square / (width * width)
+    if s >= 1.0:
+        return square**0.5  # type: ignore[no-any-return]
+    return 0.5 * width * (0.375 + s * (0.75 - 0.125 * s))
+
+
+@compiled
+def first_order(g: float, steep: float, size: float) -> float:
+    """The distance to g = 0 to first order, g / |slope of g|, bounded by `size` [m] where that slope vanishes.
+
+    Negative where g is. steep: The square of the slope [1/m^2].
+    """
+    h = g / size
+    return g / (steep + h * h) ** 0.5  # type: ignore[no-any-return]
 
 
 class PlacedField(NamedTuple):
@@ -136,10 +157,12 @@ def bounds(field: Field, points: Floats, radii: Floats) -> Floats:
     return found
 
 
-def onto(field: Field, points: Floats, size: float) -> Floats:
-    """The surface near points [m], (n, 3), to a few units in the last place of `size` [m]."""
+def onto(field: Field, points: Floats) -> Floats:
+    """The surface near points [m], (n, 3), to a few units in the last place of their largest coordinate."""
     moved = np.array(points, np.float64, order="C")
-    failed = _entry(_onto, type_of(field), _ROWS, REAL)(field, moved, 8.0 * np.finfo(float).eps * size)
+    failed = _entry(_onto, type_of(field), _ROWS, REAL)(
+        field, moved, 8.0 * np.finfo(float).eps * np.abs(moved).max()
+    )
     if failed:
         raise ArithmeticError(f"{failed} of {len(moved)} points do not come to the surface of {field}")
     return moved
@@ -147,12 +170,15 @@ def onto(field: Field, points: Floats, size: float) -> Floats:
 
 __all__ = [
     "BLEND",
+    "SHARP",
     "TINY",
     "Field",
     "PlacedField",
     "bounds",
     "depths",
+    "first_order",
     "onto",
     "smooth_absolute",
     "smooth_maximum",
+    "smooth_radius",
 ]

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Expansion
+from bellcrank.contact.shapes import fields
 from bellcrank.contact.shapes.base import TINY, Shape, Support, Surface, sample_normals
+from bellcrank.contact.shapes.fields import Field, depths, first_order, smooth_maximum
+from bellcrank.contact.shapes.geodesic import geodesic
+from bellcrank.contact.shapes.grading import following
+from bellcrank.contact.shapes.written import written
 from bellcrank.contact.steps import chosen, frame, solved_2x2
+from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.vectors import Vector
 from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
@@ -35,8 +43,45 @@ BISECTIONS = (4, 8, 12, 16, 24, 32, 48, 52)
 """Numbers of these that are tried, the least first."""
 UNCHECKED = 16
 """That where nothing is known of g, which depends on parameters."""
+ROUND = 1.25
+"""Radius of a ball around the body, over its size, whose distance takes over far outside."""
+SAFE = 1.2
+"""Over the steepest slope of the depth that was sampled: between the samples it may be steeper."""
+SHALLOW = 0.3
+"""Least depth over the distance to the surface that a field may have inside."""
+RINGS = 48
+"""Rings of rays, and half the rays of each, along which mass properties are integrated."""
 SUPPORT_STEPS = 8
 """Newton steps for a support point, which only pairs of two implicit shapes and straight sides need."""
+
+
+class ImplicitField(NamedTuple):
+    """The distance to first order, g over its slope; far outside that to a ball around the body.
+
+    The slope is one on the surface; `steepest` is about the largest anywhere.
+
+    inner: Radius of a ball around the origin in the body [m]. size: Of one that holds it [m].
+    """
+
+    inner: float
+    size: float
+    steepest: float
+
+    @staticmethod
+    def expanded(x: float, y: float, z: float) -> tuple[float, float, float, float]:
+        """g and its slopes: that of a shape of its own."""
+        raise NotImplementedError
+
+    def depth(self, x: Vector) -> float:
+        g, a, b, c = self.expanded(x.x, x.y, x.z)
+        near = first_order(g, a * a + b * b + c * c, self.inner)
+        tiny = fields.TINY * self.size
+        far = (x.square + tiny * tiny) ** 0.5 - ROUND * self.size
+        # On the surface, within the size, the ball is a quarter of it below.
+        return -smooth_maximum(near, far, (ROUND - 1.0) * self.size)
+
+    def bound(self, x: Vector, r: float) -> float:
+        return self.depth(x) + self.steepest * r
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +100,7 @@ class Implicit(Shape):
     name: str = "implicit surface"
     by_points: ClassVar[bool] = True
     closed_support: ClassVar[bool] = False
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -233,6 +278,62 @@ class Implicit(Shape):
 
     def samples(self) -> tuple[Vec, ...]:
         return tuple(self.pulled(scale(self.size, n), 2 * PULLS) for n in sample_normals(False))
+
+    @cached_property
+    def field(self) -> Field:
+        axes, outputs = self._traced
+        self._numbers(np.zeros((1, 3)), self.values)  # asks for values that are missing
+        function = written(self.name, axes, outputs[:4], self.values)
+        own = type("ImplicitField", (ImplicitField,), {"expanded": staticmethod(function)})
+        directions = _check_directions()
+        points = self._on_rays(directions, self.values)
+        slopes = self._numbers(points, self.values)[1:4].T
+        normals = slopes / np.linalg.norm(slopes, axis=1)[:, None]
+        levels = np.einsum("ij,ij->i", normals, points)
+        found: ImplicitField = own(float(levels.min()), float(self.size), 1.0)
+        shares = np.linspace(0.02, 3.0, 61)
+        steep = np.linalg.norm(depths(found, (shares[:, None, None] * points).reshape(-1, 3))[1], axis=1)
+        inside = (np.array([0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9])[:, None, None] * points).reshape(-1, 3)
+        # A convex body lies below its tangent planes.
+        away = (levels - inside @ normals.T).min(axis=1)
+        if not (np.all(np.isfinite(steep)) and np.all(depths(found, inside)[0] >= SHALLOW * away)):
+            raise ModelError(
+                f"{self.name}: g over its slope is no depth inside, since g changes unevenly there; write g so that it "
+                "grows about evenly from the middle outwards, such as x^2/a^2 + y^2/b^2 + z^2/c^2 - 1"
+            )
+        return found._replace(steepest=SAFE * max(1.0, float(steep.max())))
+
+    def triangles(self, spacing: float | None = None) -> Triangles | None:
+        start = geodesic(0.4)
+        points = self._on_rays(start.vertices, self.values)
+        size = 2.0 * float(np.linalg.norm(points, axis=1).min())
+        return following(Triangles(points, start.faces), self.field, size, spacing)
+
+    @cached_property
+    def _mass(self) -> tuple[float, Array, Array]:
+        """Integrals along rays: of s^2 ds over the solid angle, and so on."""
+        heights, weights = np.polynomial.legendre.leggauss(RINGS)
+        turn = np.pi * np.arange(2 * RINGS) / RINGS
+        level = np.sqrt(1.0 - heights * heights)[:, None]
+        u = np.stack([level * np.cos(turn), level * np.sin(turn), heights[:, None] + 0.0 * turn], axis=-1)
+        u, w = u.reshape(-1, 3), np.repeat(weights * np.pi / RINGS, len(turn))
+        s = np.linalg.norm(self._on_rays(u, self.values), axis=1)
+        volume = float(w @ s**3) / 3.0
+        centre = (w * s**4) @ u / (4.0 * volume)
+        products = np.einsum("i,ij,ik->jk", w * s**5, u, u) / 5.0 - volume * np.outer(centre, centre)
+        return volume, centre, np.trace(products) * np.eye(3) - products
+
+    @property
+    def volume(self) -> float:
+        return self._mass[0]
+
+    @property
+    def centre(self) -> Array:
+        return self._mass[1].copy()
+
+    @property
+    def inertia(self) -> Array:
+        return self._mass[2].copy()
 
     def check_convex(self, values: Mapping[str, float]) -> None:
         """Raise where a sample shows that the body is not convex, empty, or larger than its size.

@@ -1,0 +1,438 @@
+"""Fields of depth, triangles and mass of all shapes: against closed forms, each other, and brute force."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bellcrank.contact.shapes import (
+    Box,
+    Capsule,
+    Circle,
+    Cone,
+    Cylinder,
+    Ellipse,
+    Ellipsoid,
+    HalfPlane,
+    HeightField,
+    Implicit,
+    Part,
+    Plane,
+    Revolution,
+    Shape,
+    Sphere,
+    Superellipsoid,
+    Torus,
+    Union,
+    bounds,
+    depths,
+)
+from bellcrank.errors import ModelError
+from bellcrank.math.vectors import Vector
+from bellcrank.program.loops import gradient
+
+QUARTER = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def _egg(scale: float) -> Implicit:
+    s = 1.0 / scale
+    return Implicit(lambda x, y, z: (s * x) ** 2 + 2.0 * (s * y) ** 2 + (s * z) ** 4 - 1.0, 1.3 * scale)
+
+
+def _bottle(scale: float, rounding: float | None = None) -> Revolution:
+    return Revolution(
+        lambda z: scale * (0.5 + 0.15 * np.sin(3.0 * z / scale)),
+        2.0 * scale,
+        None if rounding is None else rounding * scale,
+    )
+
+
+def _hills(scale: float) -> HeightField:
+    x, y = np.arange(9)[:, None], np.arange(8)
+    return HeightField(0.2 * scale * np.sin(0.6 * x) * np.cos(0.5 * y), (0.5 * scale, 0.4 * scale))
+
+
+def _dumbbell(scale: float, blending: float = 0.3) -> Union:
+    ball, bar = Sphere(0.5 * scale), Cylinder(0.25 * scale, 0.8 * scale)
+    turned = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
+    parts = [
+        Part(ball, (-0.8 * scale, 0.0, 0.0)),
+        Part(bar, (0.0, 0.0, 0.0), turned),
+        Part(ball, (0.8 * scale, 0.0, 0.0)),
+    ]
+    return Union(parts, blending * scale)
+
+
+@dataclass(frozen=True)
+class Look:
+    """A kind of shape at any scale. slope: The least on its surface. smooth: Whether its depth is C2 near the surface.
+
+    exact: Whether the depth is the distance, all around. sharp: The shape that mass properties are those of.
+    """
+
+    make: Callable[[float], Shape]
+    slope: float = 1.0
+    smooth: bool = True
+    exact: bool = False
+    sharp: Callable[[], Shape] | None = None
+
+
+SOLIDS = {
+    "sphere": Look(lambda s: Sphere(0.7 * s), exact=True),
+    "capsule": Look(lambda s: Capsule(0.4 * s, 0.6 * s), smooth=False, exact=True),
+    "ellipsoid": Look(lambda s: Ellipsoid(1.0 * s, 0.7 * s, 0.4 * s), exact=True),
+    "superellipsoid": Look(lambda s: Superellipsoid(1.0 * s, 0.7 * s, 0.5 * s, (4.0, 3.0))),
+    "octahedral": Look(lambda s: Superellipsoid(0.8 * s, 0.8 * s, 0.8 * s, (1.4, 1.4)), smooth=False),
+    "box": Look(
+        lambda s: Box(1.0 * s, 0.7 * s, 0.5 * s), 1 / math.sqrt(3), sharp=lambda: Box(1.0, 0.7, 0.5, 0.0)
+    ),
+    "cylinder": Look(
+        lambda s: Cylinder(0.6 * s, 0.8 * s), 1 / math.sqrt(2), sharp=lambda: Cylinder(0.6, 0.8, 0.0)
+    ),
+    "cone": Look(lambda s: Cone(0.8 * s, 0.6 * s), 0.4, sharp=lambda: Cone(0.8, 0.6, rounding=0.0)),
+    "frustum": Look(
+        lambda s: Cone(0.4 * s, 0.5 * s, 0.7 * s), 0.5, sharp=lambda: Cone(0.4, 0.5, 0.7, rounding=0.0)
+    ),
+    "torus": Look(lambda s: Torus(0.8 * s, 0.3 * s), exact=True),
+    "revolution": Look(_bottle, 0.5, sharp=lambda: _bottle(1.0, 0.0)),
+    "implicit": Look(_egg),
+    "union": Look(_dumbbell, 0.5),
+}
+ALL = {**SOLIDS, "plane": Look(lambda s: Plane(), exact=True), "height field": Look(_hills)}
+
+solids = pytest.mark.parametrize("look", SOLIDS.values(), ids=SOLIDS.keys())
+every = pytest.mark.parametrize("look", ALL.values(), ids=ALL.keys())
+
+
+def _points(shape: Shape, count: int, reach: float = 1.5, seed: int = 0) -> np.ndarray:
+    extent = shape.extent if np.isfinite(shape.extent) else 3.0
+    return reach * extent * np.random.default_rng(seed).uniform(-1.0, 1.0, (count, 3))
+
+
+def _distances(surface, points: np.ndarray) -> np.ndarray:
+    """To the nearest triangle, by brute force: in its plane where the foot is in it, else to its edges."""
+    a, b, c = surface.corners.swapaxes(0, 1)
+    found = []
+    for x in points:
+        least = np.full(len(a), np.inf)
+        inside = np.ones(len(a), bool)
+        for p, q in ((a, b), (b, c), (c, a)):
+            along = np.clip(
+                np.einsum("ij,ij->i", x - p, q - p) / np.einsum("ij,ij->i", q - p, q - p), 0.0, 1.0
+            )
+            least = np.minimum(least, np.linalg.norm(x - p - along[:, None] * (q - p), axis=1))
+            inside &= np.einsum("ij,ij->i", np.cross(q - p, x - p), surface.normals) >= 0.0
+        level = np.abs(np.einsum("ij,ij->i", x - a, surface.normals))
+        found.append(np.where(inside, level, least).min())
+    return np.array(found)
+
+
+@every
+def test_the_interpreter_and_compiled_code_give_the_same_depth_and_slope(look):
+    field = look.make(1.0).field
+    points = np.concatenate([_points(look.make(1.0), 20), np.zeros((1, 3)), [[0.3, 0.0, 0.0]]])
+    found, slopes = depths(field, points)
+    assert np.all(np.isfinite(found))
+    assert np.all(np.isfinite(slopes))
+    radii = np.linspace(0.0, 1.0, len(points))
+    reached = bounds(field, points, radii)
+    for k, x in enumerate(points):
+        depth, slope = gradient(field.depth, Vector(*x.tolist()))
+        assert depth == pytest.approx(found[k], rel=1e-12, abs=1e-13)
+        assert list(slope) == pytest.approx(slopes[k], rel=1e-9, abs=1e-11)
+        assert field.bound(Vector(*x.tolist()), float(radii[k])) == pytest.approx(
+            reached[k], rel=1e-12, abs=1e-13
+        )
+
+
+@every
+def test_slopes_are_those_of_the_depth(look):
+    field, h = look.make(1.0).field, 1e-6
+    points = _points(look.make(1.0), 200, seed=1)
+    moved = [
+        (depths(field, points + h * e)[0] - depths(field, points - h * e)[0]) / (2.0 * h) for e in np.eye(3)
+    ]
+    off = np.abs(np.stack(moved, axis=1) - depths(field, points)[1]).max(axis=1)
+    # On lines where two places are equally near, differences straddle a kink; points fall there by chance alone.
+    assert np.mean(off > 1e-7) < 0.02
+
+
+@every
+def test_a_bound_bounds_the_depth(look):
+    shape = look.make(1.0)
+    random = np.random.default_rng(2)
+    points = _points(shape, 400, 2.0, seed=3)
+    radii = random.uniform(0.0, 2.0, 400) ** 2
+    reached = bounds(shape.field, points, radii)
+    assert np.all(reached >= depths(shape.field, points)[0] - 1e-12)
+    for _ in range(20):
+        away = random.normal(size=points.shape)
+        away *= (radii * random.uniform(0.0, 1.0, 400) ** (1 / 3) / np.linalg.norm(away, axis=1))[:, None]
+        assert np.all(depths(shape.field, points + away)[0] <= reached + 1e-12)
+
+
+@every
+@pytest.mark.parametrize("scale", [2.0, 0.37])
+def test_depths_scale_with_the_shape(look, scale):
+    points = _points(look.make(1.0), 50, seed=4)
+    one, slope = depths(look.make(1.0).field, points)
+    other, same = depths(look.make(scale).field, scale * points)
+    assert other == pytest.approx(scale * one, rel=1e-9, abs=1e-12)
+    assert same == pytest.approx(slope, rel=1e-6, abs=1e-9)
+
+
+@solids
+def test_vertices_lie_on_the_surface_where_the_slope_is_one(look):
+    shape = look.make(1.0)
+    surface = shape.triangles()
+    assert 200 < len(surface.vertices) < 9000
+    depth, slope = depths(shape.field, surface.vertices)
+    assert np.abs(depth).max() < 1e-14
+    steep = np.linalg.norm(slope, axis=1)
+    assert steep.max() < 1.0 + 1e-9
+    assert steep.min() > look.slope * (1.0 - 1e-9)
+    assert np.linalg.norm(surface.vertices, axis=1).max() <= shape.extent * (1.0 + 1e-12)
+    # The slope points inwards, against the normals of the triangles.
+    flat = surface.areas > 1e-9 * surface.areas.max()
+    middle = depths(shape.field, surface.corners.mean(axis=1))[1]
+    assert np.all(np.einsum("ij,ij->i", middle, surface.normals)[flat] < 0.0)
+
+
+@solids
+def test_depth_is_the_distance_to_first_order(look):
+    """Against brute force, a little inside and outside; rounded edges have less, as they say."""
+    shape = look.make(1.0)
+    surface = shape.triangles(0.06)
+    random = np.random.default_rng(5)
+    faces = random.choice(len(surface.faces), 60, p=surface.areas / surface.areas.sum())
+    away = random.uniform(0.02, 0.05, 60) * np.sign(random.uniform(-1.0, 1.0, 60))
+    points = surface.corners[faces].mean(axis=1) + away[:, None] * surface.normals[faces]
+    depth, distance = depths(shape.field, points)[0], _distances(surface, points)
+    assert np.all(depth * away < 0.0)
+    # Chords of 0.06 leave curves of radius 0.3 by 0.0015; to second order the rest is of the distance squared.
+    slack = 2e-3 + (0.0 if look.exact else 2.0 * distance**2)
+    assert np.all(np.abs(depth) <= distance + slack)
+    assert np.all(np.abs(depth) >= look.slope * distance - slack)
+
+
+@pytest.mark.parametrize(
+    "look", [x for x in SOLIDS.values() if x.exact], ids=[k for k, x in SOLIDS.items() if x.exact]
+)
+def test_exact_depths_lead_to_the_surface_along_their_slope(look):
+    shape = look.make(1.0)
+
+    @settings(max_examples=50, deadline=None)
+    @given(st.tuples(*[st.integers(-21, 21)] * 3))
+    def hold(sevenths):
+        # Off the axes and planes of symmetry, where it may have no slope.
+        x = np.array(sevenths) / 7.0 + [0.011, 0.013, 0.017]
+        depth, slope = depths(shape.field, np.array([x]))
+        assert np.linalg.norm(slope) == pytest.approx(1.0, abs=1e-9)
+        assert depths(shape.field, x - depth[:, None] * slope)[0] == pytest.approx(0.0, abs=1e-9)
+
+    hold()
+
+
+@every
+def test_second_slopes_are_continuous_near_the_surface(look):
+    if not look.smooth:
+        pytest.skip("its curvature jumps")
+    shape = look.make(1.0)
+    random = np.random.default_rng(6)
+    surface = shape.triangles() if np.isfinite(shape.extent) and shape.triangles() else None
+    if surface is None:
+        starts = np.array([[0.9, 1.1, 0.1], [-0.1, 1.0, 0.0], [3.9, 2.7, 0.1]])
+    else:
+        starts = surface.vertices[random.choice(len(surface.vertices), 30)]
+    jumps = []
+    for steps in (200, 1600):
+        s = np.linspace(-0.06, 0.06, steps)
+        worst = 0.0
+        for k, start in enumerate(starts):
+            way = np.random.default_rng(k).normal(size=3)
+            way /= np.linalg.norm(way)
+            rate = depths(shape.field, start + s[:, None] * way)[1] @ way
+            worst = max(worst, np.abs(np.diff(rate, 2)).max() / (s[1] - s[0]))
+        jumps.append(worst)
+    # What is continuous changes by an eighth where steps are an eighth; a jump would stay.
+    assert jumps[1] < max(0.3 * jumps[0], 1e-6)
+
+
+def test_a_box_with_sharp_edges_is_that_of_three_slabs():
+    points = _points(Box(1.0, 0.7, 0.5), 200)
+    depth = depths(Box(1.0, 0.7, 0.5, 0.0).field, points)[0]
+    assert depth == pytest.approx((np.array([1.0, 0.7, 0.5]) - np.abs(points)).min(axis=1), abs=1e-15)
+
+
+def test_an_edge_is_cut_as_by_a_fillet_of_its_radius():
+    box = Box(0.5, 0.6, 0.7, rounding=0.1)
+    inwards = (math.sqrt(2.0) - 1.0) * 0.1 / math.sqrt(2.0)
+    depth, slope = depths(box.field, np.array([[0.5 - inwards, 0.6 - inwards, 0.0]]))
+    assert depth[0] == pytest.approx(0.0, abs=1e-16)
+    assert slope[0] == pytest.approx([-0.5, -0.5, 0.0], abs=1e-14)
+    # A box has no preferred axis.
+    corner = np.array([0.45, 0.47, 0.52])
+    cube = Box(0.5, 0.5, 0.5, rounding=0.1).field
+    turned = depths(cube, corner[[[0, 1, 2], [1, 2, 0], [2, 1, 0]]])[0]
+    assert turned == pytest.approx(np.full(3, turned[0]), rel=1e-14)
+
+
+@solids
+def test_depth_is_large_inside_and_low_outside(look):
+    shape = look.make(1.0)
+    surface = shape.triangles()
+    middle = np.zeros((1, 3)) if look.make is not SOLIDS["torus"].make else np.array([[0.8, 0.0, 0.0]])
+    middle = middle + shape.centre
+    assert depths(shape.field, middle)[0][0] >= 0.5 * _distances(surface, middle)[0]
+    far = 5.0 * shape.extent * np.array([[1.0, 0.0, 0.0], [0.6, 0.0, 0.8], [0.0, -0.6, -0.8]])
+    assert np.all(depths(shape.field, far)[0] < -0.4 * shape.extent)
+
+
+@solids
+def test_triangles_are_closed_and_converge_to_the_volume(look):
+    shape = look.sharp() if look.sharp else look.make(1.0)
+    if isinstance(shape, Union):
+        pytest.skip("the pieces of a union meet along its seams without common vertices")
+    errors = []
+    for spacing in (0.16, 0.08):
+        surface = shape.triangles(spacing)
+        assert surface.closed
+        volumes = trimesh.Trimesh(surface.vertices, surface.faces, process=False)
+        assert surface.volume == pytest.approx(volumes.volume, rel=1e-12)
+        assert surface.inertia == pytest.approx(volumes.moment_inertia, rel=1e-9, abs=1e-12)
+        errors.append(surface.volume / shape.volume - 1.0)
+    if abs(errors[0]) > 1e-12:
+        assert 2.5 < errors[0] / errors[1] < 6.5
+    assert abs(errors[1]) < 0.02
+
+
+@solids
+def test_mass_properties_are_those_of_the_triangles(look):
+    shape = look.sharp() if look.sharp else look.make(1.0)
+    surface = shape.triangles(0.05)
+    mass = shape if not isinstance(shape, Union) else _dumbbell(1.0).triangles()
+    assert surface.volume == pytest.approx(mass.volume, rel=0.01)
+    assert surface.centre == pytest.approx(mass.centre, abs=2e-3)
+    assert surface.inertia == pytest.approx(mass.inertia, rel=0.015, abs=2e-3 * np.abs(mass.inertia).max())
+
+
+@pytest.mark.parametrize(
+    ("shape", "area"),
+    [
+        (Sphere(0.7), 4.0 * math.pi * 0.49),
+        (Capsule(0.4, 0.6), 4.0 * math.pi * 0.4 * (0.4 + 0.6)),
+        (Torus(0.8, 0.3), 4.0 * math.pi**2 * 0.24),
+        (Cylinder(0.6, 0.8, 0.0), 2.0 * math.pi * 0.6 * (0.6 + 1.6)),
+        (Box(1.0, 0.7, 0.5, 0.0), 8.0 * (0.7 + 0.5 + 0.35)),
+        (Cone(0.8, 0.6, rounding=0.0), math.pi * 0.8 * (0.8 + math.hypot(0.8, 1.2))),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_areas(shape, area):
+    errors = [shape.triangles(h).areas.sum() / area - 1.0 for h in (0.1, 0.05)]
+    assert abs(errors[1]) < 5e-3
+    assert abs(errors[0]) < 1e-12 or 2.5 < errors[0] / errors[1] < 6.5
+
+
+def test_mass_of_known_bodies():
+    assert Ellipsoid(1.0, 2.0, 3.0).inertia[0, 0] == pytest.approx(8.0 * math.pi * (4.0 + 9.0) / 5.0)
+    capsule = trimesh.creation.capsule(1.2, 0.4, count=(256, 256))
+    assert Capsule(0.4, 0.6).volume == pytest.approx(capsule.volume, rel=1e-3)
+    # A superellipsoid of exponents 2 is an ellipsoid, a solid of revolution with a straight profile a cone.
+    for one, other in (
+        (Superellipsoid(0.3, 0.5, 0.7, (2.0, 2.0)), Ellipsoid(0.3, 0.5, 0.7)),
+        (
+            Implicit(lambda x, y, z: (x / 0.3) ** 2 + (y / 0.5) ** 2 + (z / 0.7) ** 2 - 1.0, 0.8),
+            Ellipsoid(0.3, 0.5, 0.7),
+        ),
+    ):
+        assert one.volume == pytest.approx(other.volume, rel=1e-9)
+        assert one.inertia == pytest.approx(other.inertia, rel=1e-9, abs=1e-12)
+    bar = Revolution(lambda z: 0.4 - 0.1 * z, 2.0)
+    cone = Cone(0.4, 1.0, 0.2)
+    assert bar.volume == pytest.approx(cone.volume, rel=1e-12)
+    assert bar.centre == pytest.approx([0.0, 0.0, 1.0 + cone.centre[2]], rel=1e-12)
+    assert bar.inertia == pytest.approx(cone.inertia, rel=1e-12)
+    solid = math.pi * 0.64 * 1.2 / 3.0
+    assert Cone(0.8, 0.6).inertia[2, 2] == pytest.approx(0.3 * solid * 0.64)
+    assert Cone(0.8, 0.6).centre[2] == pytest.approx(-0.3)
+
+
+def test_a_union_takes_the_parts_apart_or_overlapping():
+    apart = Union([Part(Box(0.1, 0.2, 0.3), (1.0, 0.0, 0.0), QUARTER), Part(Sphere(0.2), (-1.0, 0.0, 0.0))])
+    assert apart.volume == pytest.approx(8 * 0.006 + Sphere(0.2).volume)
+    assert apart.inertia == pytest.approx(apart.triangles(0.02).inertia, rel=0.02, abs=1e-3)
+    # Two boxes side by side are one; so are two that overlap with flush sides.
+    for reach in (0.5, 0.4):
+        sides = Box(0.5, 0.3, 0.2, rounding=0.0)
+        both = Union([Part(sides, (-reach, 0.0, 0.0)), Part(sides, (reach, 0.0, 0.0))])
+        whole = Box(0.5 + reach, 0.3, 0.2, rounding=0.0)
+        assert both.triangles().volume == pytest.approx(whole.volume, rel=1e-9)
+        assert both.triangles().areas.sum() == pytest.approx(whole.triangles().areas.sum(), rel=1e-9)
+        assert both.volume == pytest.approx(whole.volume, rel=1e-9)
+    ball, bar = Sphere(0.5), Capsule(0.2, 0.8)
+    volumes = [Union([Part(ball), Part(bar)]).triangles(h).volume for h in (0.1, 0.05, 0.025)]
+    assert 2.5 < (volumes[1] - volumes[0]) / (volumes[2] - volumes[1]) < 6.5
+
+
+def test_a_height_field_goes_through_its_heights_and_polynomials():
+    x, y = 0.3 * np.arange(8)[:, None], 0.2 * np.arange(7)
+    terrain = HeightField(0.1 * x**3 - 0.2 * x * y + 0.05 * y**4, (0.3, 0.2))
+    surface = terrain.triangles()
+    assert np.abs(depths(terrain.field, surface.vertices)[0]).max() < 1e-14
+    # Quintic splines are exact between the knots where the terrain is a polynomial.
+    fine = terrain.triangles(0.05).vertices
+    assert fine[:, 2] == pytest.approx(
+        0.1 * fine[:, 0] ** 3 - 0.2 * fine[:, 0] * fine[:, 1] + 0.05 * fine[:, 1] ** 4
+    )
+    assert np.all(surface.normals[:, 2] > 0.0)
+    slope = depths(terrain.field, surface.vertices)[1]
+    assert np.linalg.norm(slope, axis=1) == pytest.approx(1.0, abs=1e-9)
+    roof = HeightField(np.ones((3, 2)), 1.0, above=True)
+    assert depths(roof.field, np.array([[1.0, 0.5, 3.0], [-4.0, 9.0, 0.0]]))[0] == pytest.approx([2.0, -1.0])
+    assert np.all(roof.triangles().normals[:, 2] == -1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Cone(-1.0, 1.0), "radius must be a positive length"),
+        (lambda: Cone(1.0, 1.0, -0.1), "top_radius must be a length"),
+        (lambda: Torus(0.1, 0.2), "smaller than radius"),
+        (lambda: Box(1.0, 1.0, 0.1, rounding=0.09), "0.6 of its smallest half size"),
+        (lambda: Cylinder(1.0, 1.0, rounding=-1.0), "rounding must be a length"),
+        (lambda: HeightField([[1.0, 2.0]], 1.0), "at least 2 by 2"),
+        (lambda: HeightField([[1.0, 2.0], [1.0, 2.0]], (1.0, 0.0)), "positive lengths"),
+        (lambda: Union([]), "no parts"),
+        (lambda: Union([Part(Plane())]), "finite size"),
+        (
+            lambda: Union([Part(Sphere(1.0), rotation=2.0 * np.eye(3))]),
+            "rotation of a part of a union is none",
+        ),
+        (lambda: Circle(1.0).field, "no field"),
+        (lambda: Ellipse(1.0, 2.0).field, "no field"),
+        (lambda: HalfPlane().field, "no field"),
+        (lambda: Torus(2.0, 1.0).support((0.0, 0.0, 1.0)), "by its field"),
+        (lambda: Plane().inertia, "give mass and inertia"),
+        (
+            lambda: Implicit(lambda x, y, z: np.log(x * x + y * y + z * z + 1e-9), 1.5).field,
+            "grows about evenly",
+        ),
+    ],
+)
+def test_refusals_say_what_to_do(make, message):
+    with pytest.raises(ModelError, match=message):
+        make()
+
+
+def test_planes_have_no_triangles():
+    assert Plane().triangles() is None
+    assert Circle(1.0).triangles() is None
+    assert Plane().volume == Plane().extent == math.inf
