@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,11 @@ from bellcrank.contact.shapes import (
 )
 from bellcrank.errors import ModelError
 from bellcrank.math.vectors import Vector
-from bellcrank.program.loops import gradient
+from bellcrank.program.derive import jacobian
+from bellcrank.program.graph import Graph
+from bellcrank.program.kernel import compile_program
+from bellcrank.program.loops import Routine, gradient
+from bellcrank.program.program import Program
 
 QUARTER = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -107,8 +112,15 @@ SOLIDS = {
 }
 ALL = {**SOLIDS, "plane": Look(lambda s: Plane(), exact=True), "height field": Look(_hills)}
 
-solids = pytest.mark.parametrize("look", SOLIDS.values(), ids=SOLIDS.keys())
-every = pytest.mark.parametrize("look", ALL.values(), ids=ALL.keys())
+
+def _looks(
+    given: dict[str, Look], wanted: Callable[[Look], bool] = lambda look: True
+) -> pytest.MarkDecorator:
+    kept = {name: look for name, look in given.items() if wanted(look)}
+    return pytest.mark.parametrize("look", kept.values(), ids=kept.keys())
+
+
+solids, every = _looks(SOLIDS), _looks(ALL)
 
 
 def _points(shape: Shape, count: int, reach: float = 1.5, seed: int = 0) -> np.ndarray:
@@ -222,9 +234,7 @@ def test_depth_is_the_distance_to_first_order(look):
     assert np.all(np.abs(depth) >= look.slope * distance - slack)
 
 
-@pytest.mark.parametrize(
-    "look", [x for x in SOLIDS.values() if x.exact], ids=[k for k, x in SOLIDS.items() if x.exact]
-)
+@_looks(SOLIDS, lambda look: look.exact)
 def test_exact_depths_lead_to_the_surface_along_their_slope(look):
     shape = look.make(1.0)
 
@@ -240,17 +250,32 @@ def test_exact_depths_lead_to_the_surface_along_their_slope(look):
     hold()
 
 
-@every
+def _slope(x: Vector, field: Any) -> Vector:
+    return gradient(field.depth, x)[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["box", "ellipsoid", "superellipsoid", "revolution", "implicit", "height field"]
+)
+def test_second_slopes_are_exact(name):
+    field, h = ALL[name].make(1.0).field, 1e-6
+    graph = Graph()
+    inputs = [graph.input(axis) for axis in "xyz"]
+    rows = jacobian(list(Routine(_slope, (field,))(Vector(*inputs))), inputs)
+    kernel = compile_program(Program.of(inputs, [row.get(j, 0.0) for row in rows for j in range(3)]))
+    for at in np.array([[0.31, 0.22, 0.43], [0.985, 0.69, 0.21]]):
+        pairs = (depths(field, np.add(at, [h * e, -h * e]))[1] for e in np.eye(3))
+        moved = np.stack([(ahead - behind) / (2.0 * h) for ahead, behind in pairs], axis=1)
+        assert kernel(at).reshape(3, 3) == pytest.approx(moved, abs=1e-7)
+
+
+@_looks(ALL, lambda look: look.smooth)
 def test_second_slopes_are_continuous_near_the_surface(look):
-    if not look.smooth:
-        pytest.skip("its curvature jumps")
     shape = look.make(1.0)
     random = np.random.default_rng(6)
-    surface = shape.triangles() if np.isfinite(shape.extent) and shape.triangles() else None
-    if surface is None:
-        starts = np.array([[0.9, 1.1, 0.1], [-0.1, 1.0, 0.0], [3.9, 2.7, 0.1]])
-    else:
-        starts = surface.vertices[random.choice(len(surface.vertices), 30)]
+    surface = shape.triangles()
+    vertices = np.zeros((1, 3)) if surface is None else surface.vertices
+    starts = vertices[random.choice(len(vertices), 30)]
     jumps = []
     for steps in (200, 1600):
         s = np.linspace(-0.06, 0.06, steps)
@@ -295,11 +320,10 @@ def test_depth_is_large_inside_and_low_outside(look):
     assert np.all(depths(shape.field, far)[0] < -0.4 * shape.extent)
 
 
-@solids
+# The pieces of a union meet along its seams without common vertices.
+@_looks(SOLIDS, lambda look: look.make is not _dumbbell)
 def test_triangles_are_closed_and_converge_to_the_volume(look):
     shape = look.sharp() if look.sharp else look.make(1.0)
-    if isinstance(shape, Union):
-        pytest.skip("the pieces of a union meet along its seams without common vertices")
     errors = []
     for spacing in (0.16, 0.08):
         surface = shape.triangles(spacing)

@@ -330,6 +330,10 @@ SHAPES: dict[str, Callable[[Body], Any]] = {
     "superellipsoid": lambda body: body.shape(Superellipsoid(0.1, 0.2, 0.3, (3.0, 2.5))),
     "capsule": lambda body: body.shape(Capsule(0.1, 0.5), (0, 0, 1), TURN),
     "cylinder": lambda body: body.shape(Cylinder(0.1, 0.5)),
+    "rounded cylinder": lambda body: body.cylinder(0.1, 0.5, rounding=0.02),
+    "rounded box": lambda body: body.box(0.1, 0.5, 0.2, rounding=0.02),
+    "cone": lambda body: body.cone(0.1, 0.5, 0.05, (0, 0, 1), TURN, 0.01),
+    "torus": lambda body: body.torus(0.2, 0.1, (0, 0, 1), TURN),
     "general ellipsoid": lambda body: body.shape(Ellipsoid(0.1, 0.2, 0.3), (0, 0, 1), TURN),
     "implicit": lambda body: body.shape(Implicit(lambda x, y, z: x**4 + y**4 + z**4 - 1e-4, 0.2, "cube")),
 }
@@ -349,7 +353,7 @@ def opened(body: Body) -> Any:
 
 PRESSED: dict[str, Callable[[Body], Any]] = {
     "open": opened,
-    "revolution": lambda body: body.shape(Revolution(lambda z: 0.1 + 0.05 * z, 1.0)),
+    "revolution": lambda body: body.shape(Revolution(lambda z: 0.1 + 0.05 * z, 1.0, rounding=0.01)),
     "sampled": sampled,
 }
 
@@ -369,6 +373,7 @@ def test_every_shape_stands_in_the_file(name: str) -> None:
     system = base()
     system.contact("touch", SHAPES[name](system.bodies["one"]), system.ground.plane((0, 1, 1)))
     again = loads(dumps(system))
+    VALIDATOR.validate(yaml.safe_load(dumps(system)))
     assert same(system, again)
     assert dumps(again) == dumps(system)
 

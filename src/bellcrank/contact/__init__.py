@@ -15,15 +15,20 @@ from bellcrank.contact.shapes import (
     Box,
     Capsule,
     Circle,
+    Cone,
     Cylinder,
     Ellipse,
     Ellipsoid,
     HalfPlane,
+    HeightField,
     Line,
+    Part,
     Plane,
     Shape,
     Sphere,
     Superellipsoid,
+    Torus,
+    Union,
 )
 from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.shapes.revolution import Revolution
@@ -35,6 +40,7 @@ from bellcrank.contact.sustained import (
     after_slip_stops,
     contact_forces,
 )
+from bellcrank.contact.triangles import Triangles
 
 __all__ = [
     "BezierGrid",
@@ -44,6 +50,7 @@ __all__ = [
     "Closest",
     "ClosestKernel",
     "ClosestNumbers",
+    "Cone",
     "ContactForces",
     "ContactNote",
     "ContactState",
@@ -53,6 +60,7 @@ __all__ = [
     "Ellipsoid",
     "ForceLaw",
     "HalfPlane",
+    "HeightField",
     "Impact",
     "ImpactError",
     "ImpactLaw",
@@ -62,6 +70,7 @@ __all__ = [
     "Line",
     "LuGre",
     "Parametric",
+    "Part",
     "Plane",
     "Propagation",
     "Revolution",
@@ -70,6 +79,9 @@ __all__ = [
     "Solid",
     "Sphere",
     "Superellipsoid",
+    "Torus",
+    "Triangles",
+    "Union",
     "after_slip_stops",
     "check_pair",
     "closest",

@@ -89,7 +89,7 @@ def _pulled(surface: Sampled, p: Floats) -> Floats:
 
 def note_rounded(name: str, body: str, shape: Shape, other: Shape) -> str | None:
     """Warn where a mesh meets another shape with rounded edges; what was said. body: That the mesh is on."""
-    by = getattr(shape, "rounding", 0.0)
+    by = _of_mesh(shape)
     if not by > 0.0:
         return None
     said = (
@@ -102,7 +102,14 @@ def note_rounded(name: str, body: str, shape: Shape, other: Shape) -> str | None
 
 
 def _called(other: Shape) -> str:
-    return "another mesh" if getattr(other, "rounding", 0.0) else f"a {type(other).__name__}"
+    return "another mesh" if _of_mesh(other) else f"a {type(other).__name__}"
+
+
+def _of_mesh(shape: Shape) -> float:
+    """By how much a mesh is rounded [m]; shapes that have a formula keep their edges here."""
+    from bellcrank.contact.sampled import Sampled
+
+    return shape.rounding if isinstance(shape, Sampled) else 0.0
 
 
 __all__ = ["ContactNote", "note_rounded", "rounding"]

@@ -16,6 +16,7 @@ from bellcrank.contact.shapes import (
     Box,
     Capsule,
     Circle,
+    Cone,
     Cylinder,
     Ellipse,
     Ellipsoid,
@@ -24,6 +25,7 @@ from bellcrank.contact.shapes import (
     Shape,
     Sphere,
     Superellipsoid,
+    Torus,
 )
 from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.shapes.revolution import Revolution
@@ -47,11 +49,18 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
     match kind:
         case "sphere" | "circle":
             return (Sphere if kind == "sphere" else Circle)(fields.number("radius"))
-        case "capsule" | "cylinder":
-            make = Capsule if kind == "capsule" else Cylinder
-            return make(fields.number("radius"), fields.number("half_length"))
+        case "capsule":
+            return Capsule(fields.number("radius"), fields.number("half_length"))
+        case "cylinder":
+            return Cylinder(fields.number("radius"), fields.number("half_length"), _rounding(fields))
+        case "cone":
+            top = fields.number("top_radius") if "top_radius" in fields else 0.0
+            return Cone(fields.number("radius"), fields.number("half_length"), top, _rounding(fields))
+        case "torus":
+            return Torus(fields.number("radius"), fields.number("tube"))
         case "box":
-            return Box(*fields.vector("half_lengths", (3,)))
+            x, y, z = fields.vector("half_lengths", (3,))
+            return Box(x, y, z, _rounding(fields))
         case "ellipsoid":
             return Ellipsoid(*fields.vector("semi_axes", (3,)))
         case "ellipse":
@@ -64,13 +73,14 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return _implicit(fields)
         case "revolution":
             law = fields.function("function", layout.PROFILE_ARGUMENTS)
-            return Revolution(lambda z: law(z=z), plain(fields, fields.number("length")))
+            rounding = plain(fields, fields.number("rounding")) if "rounding" in fields else None
+            return Revolution(lambda z: law(z=z), plain(fields, fields.number("length")), rounding)
         case "sampled":
             points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
             rims = _rims(fields) if "rims" in fields else None
-            rounding = plain(fields, fields.number("rounding")) if "rounding" in fields else 0.0
+            edges = plain(fields, fields.number("rounding")) if "rounding" in fields else 0.0
             return Sampled(
-                points, normals, rims=rims, outline=_outline(fields), cut=_cut(fields), rounding=rounding
+                points, normals, rims=rims, outline=_outline(fields), cut=_cut(fields), rounding=edges
             )
         case "mesh":
             path = file_beside(folder, fields, "file", MESHES)
@@ -87,6 +97,11 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return Parametric(_array(fields, "points", 4), sign)
         case _:
             return Plane() if kind == "plane" else HalfPlane()
+
+
+def _rounding(fields: Fields) -> Scalar | None:
+    """The radius of edges, where it is given."""
+    return fields.number("rounding") if "rounding" in fields else None
 
 
 def _array(fields: Fields, key: str, dimensions: int) -> NDArray[np.float64]:
@@ -177,6 +192,10 @@ def _cut_entries(cut: Cut | None) -> dict[str, Any]:
     }
 
 
+def _rounded(rounding: Scalar | None) -> dict[str, Any]:
+    return {} if rounding is None else {"rounding": rounding}
+
+
 def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
     """The keys of a shape; `function` writes a function, `row` makes a list on one line."""
     match shape:
@@ -184,11 +203,18 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
             return {"kind": "circle", "radius": shape.radius}
         case Sphere():
             return {"kind": "sphere", "radius": shape.radius}
-        case Capsule() | Cylinder():
-            kind = "capsule" if isinstance(shape, Capsule) else "cylinder"
-            return {"kind": kind, "radius": shape.radius, "half_length": shape.half_length}
+        case Capsule():
+            return {"kind": "capsule", "radius": shape.radius, "half_length": shape.half_length}
+        case Cylinder():
+            sizes = {"radius": shape.radius, "half_length": shape.half_length}
+            return {"kind": "cylinder", **sizes, **_rounded(shape.rounding)}
+        case Cone():
+            sizes = {"radius": shape.radius, "half_length": shape.half_length, "top_radius": shape.top_radius}
+            return {"kind": "cone", **sizes, **_rounded(shape.rounding)}
+        case Torus():
+            return {"kind": "torus", "radius": shape.radius, "tube": shape.tube}
         case Box():
-            return {"kind": "box", "half_lengths": row(shape.half_lengths)}
+            return {"kind": "box", "half_lengths": row(shape.half_lengths), **_rounded(shape.rounding)}
         case Ellipsoid():
             return {"kind": "ellipsoid", "semi_axes": row((shape.a, shape.b, shape.c))}
         case Ellipse():
@@ -208,6 +234,7 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 "kind": "revolution",
                 "function": function(shape.profile, layout.PROFILE_ARGUMENTS),
                 "length": shape.length,
+                **_rounded(shape.rounding),
             }
         case Sampled():
             rims = [np.append(rim, -1.0) for rim in shape.rims or ()]

@@ -53,20 +53,59 @@ class ShapeMethods:
 
         return self.shape(Capsule(radius, half_length), at, rotation)
 
-    def box(self, half_x: Any, half_y: Any, half_z: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
+    def box(
+        self,
+        half_x: Any,
+        half_y: Any,
+        half_z: Any,
+        at: Any = ZERO,
+        rotation: Any = None,
+        rounding: Any = None,
+    ) -> PlacedShape:
         """A box around the origin of its frame: half_x, half_y, half_z, half its edges [m].
 
-        at: Its middle [m]. rotation: Of its frame, (3, 3).
+        at: Its middle [m]. rotation: Of its frame, (3, 3). rounding: Radius of its edges [m].
         """
         from bellcrank.contact.shapes import Box
 
-        return self.shape(Box(half_x, half_y, half_z), at, rotation)
+        return self.shape(Box(half_x, half_y, half_z, rounding), at, rotation)
 
-    def cylinder(self, radius: Any, half_length: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
-        """A cylinder along z of its frame: radius and half_length [m]; at [m] and rotation as for a capsule."""
+    def cylinder(
+        self, radius: Any, half_length: Any, at: Any = ZERO, rotation: Any = None, rounding: Any = None
+    ) -> PlacedShape:
+        """A cylinder along z of its frame: radius and half_length [m]; at [m] and rotation as for a capsule.
+
+        rounding: Radius of its rims [m].
+        """
         from bellcrank.contact.shapes import Cylinder
 
-        return self.shape(Cylinder(radius, half_length), at, rotation)
+        return self.shape(Cylinder(radius, half_length, rounding), at, rotation)
+
+    def cone(
+        self,
+        radius: Any,
+        half_length: Any,
+        top_radius: Any = 0.0,
+        at: Any = ZERO,
+        rotation: Any = None,
+        rounding: Any = None,
+    ) -> PlacedShape:
+        """A cone along z of its frame: radius at z = -half_length, top_radius at z = half_length [m], 0 for a tip.
+
+        at: Its middle [m]. rotation: Of its frame, (3, 3). rounding: Radius of its rims [m].
+        """
+        from bellcrank.contact.shapes import Cone
+
+        return self.shape(Cone(radius, half_length, top_radius, rounding), at, rotation)
+
+    def torus(self, radius: Any, tube: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
+        """A ring about z of its frame: radius of its middle line and of its section, tube [m].
+
+        at: Its middle [m]. rotation: Of its frame, (3, 3).
+        """
+        from bellcrank.contact.shapes import Torus
+
+        return self.shape(Torus(radius, tube), at, rotation)
 
     def plane(self, at: Any = ZERO, normal: Any = (0.0, 0.0, 1.0)) -> PlacedShape:
         """A half-space whose surface runs through `at` [m] with the outward `normal`, (3,)."""

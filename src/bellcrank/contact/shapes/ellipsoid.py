@@ -57,7 +57,8 @@ class EllipsoidField(NamedTuple):
             s = after
             if change <= SETTLED * s:
                 break
-        s = _closer(q, e, s)
+        # One step carries first rates exactly, another one second rates.
+        s = _closer(q, e, _closer(q, e, s))
         u = Vector(p.x / (s + e.x), p.y / (s + e.y), p.z / (s + e.z))
         return (least * least - s) * u.length
 

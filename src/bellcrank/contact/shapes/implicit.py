@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -278,6 +278,10 @@ class Implicit(Shape):
 
     def samples(self) -> tuple[Vec, ...]:
         return tuple(self.pulled(scale(self.size, n), 2 * PULLS) for n in sample_normals(False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The text of a field's function is known to this process alone.
+        return {name: kept for name, kept in self.__dict__.items() if name != "field"}
 
     @cached_property
     def field(self) -> Field:
