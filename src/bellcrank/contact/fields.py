@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from bellcrank.contact.field_energy import foundation, half_space, pair
 from bellcrank.contact.field_surface import NOTHING, Surface, surface_of
+from bellcrank.contact.shapes import Plane, Shape
 from bellcrank.program.loops import Routine
-
-if TYPE_CHECKING:
-    from bellcrank.contact.shapes import Shape
 
 
 class FieldLaw(StrEnum):
@@ -24,7 +22,7 @@ class FieldLaw(StrEnum):
 
 
 _LAWS = {FieldLaw.HALF_SPACE: half_space, FieldLaw.FOUNDATION: foundation}
-_surfaces: WeakKeyDictionary[Any, Surface] = WeakKeyDictionary()
+_surfaces: WeakKeyDictionary[Any, dict[bool, Surface]] = WeakKeyDictionary()
 _routines: WeakKeyDictionary[Any, dict[tuple[int, FieldLaw], tuple[Any, Routine]]] = WeakKeyDictionary()
 
 SOFT = 1e7
@@ -34,17 +32,22 @@ on a face, which is small, and steps are a thousand times longer than those of s
 
 def has_field(shape: Shape) -> bool:
     """Whether a shape can touch by its field."""
-    return getattr(shape, "field", None) is not None
+    return not shape.planar and type(shape).field is not Shape.field
 
 
-def surface(shape: Shape) -> Surface:
-    """The surface of a shape in clusters, made once."""
-    found = _surfaces.get(shape)
-    if found is None:
-        triangles = shape.triangles()  # type: ignore[attr-defined]
-        found = NOTHING if triangles is None else surface_of(triangles.vertices, triangles.faces)
-        _surfaces[shape] = found
-    return found
+def surface_missing(a: Shape, b: Shape) -> bool:
+    """Whether neither of two shapes has an end."""
+    return isinstance(a, Plane) and isinstance(b, Plane)
+
+
+def surface(shape: Shape, other: Shape) -> Surface:
+    """The surface of a shape in clusters, made once; against a plane straight sides have long triangles."""
+    flat = isinstance(other, Plane)
+    known = _surfaces.setdefault(shape, {})
+    if flat not in known:
+        triangles = shape.facets() if flat else shape.triangles()
+        known[flat] = NOTHING if triangles is None else surface_of(triangles.vertices, triangles.faces)
+    return known[flat]
 
 
 def routine(a: Shape, b: Shape, law: FieldLaw) -> Routine:
@@ -53,6 +56,6 @@ def routine(a: Shape, b: Shape, law: FieldLaw) -> Routine:
     key = id(b), law
     if key not in known:
         # The shape b is kept with the routine, so that its identity stays its own.
-        made = pair(_LAWS[law], a.field, surface(a), b.field, surface(b))  # type: ignore[attr-defined]
+        made = pair(_LAWS[law], a.field, surface(a, b), b.field, surface(b, a))
         known[key] = b, made
     return known[key][1]

@@ -88,8 +88,6 @@ class ContactMethods(StateMethods, Registry):
         approach_speed. points, in both treatments: the most at which a surface of samples or patches touches at a
         time; of several the contacts are called "<name> 1", "<name> 2" and so on, and the first is given back.
         """
-        from bellcrank.contact.closest import check_pair
-
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
         for side in (a, b):
@@ -100,13 +98,9 @@ class ContactMethods(StateMethods, Registry):
         if a.frame.body is b.frame.body:
             raise ModelError(f"{who} joins body {a.frame.body.name!r} to itself; choose shapes on two bodies")
         e = _between_zero_and_one(who, restitution)
-        try:
-            check_pair(a.shape, b.shape)
-        except ModelError as error:
-            raise ModelError(f"{who}: {error}") from None
         chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
         if chosen is Treatment.CONTINUOUS:
-            from bellcrank.model.field_contacts import by_fields, field_contact
+            from bellcrank.model.field_contacts import by_fields, check_points, field_contact
             from bellcrank.model.pressing import bristles, contact_force
 
             method = pressing.pop("method", "auto")
@@ -114,14 +108,17 @@ class ContactMethods(StateMethods, Registry):
             if by_fields(who, a, b, method, law):
                 made = [field_contact(self.parameters, name, a, b, e, friction, law, **pressing)]
             else:
+                check_points(who, a, b)
                 made = contact_force(self.parameters, name, a, b, e, friction, law, **pressing)
             for force in made:
                 self.forces[force.name if len(made) == 1 else self._new_name("contact", force.name)] = force
                 for state in bristles(force):
                     self._add_state(state)
             return made[0]
+        from bellcrank.model.field_contacts import check_points
         from bellcrank.model.striking import striking_contacts
 
+        check_points(who, a, b)
         struck = striking_contacts(self.parameters, name, a, b, e, friction, law, **pressing)
         for contact in struck:
             self.contacts[name if len(struck) == 1 else self._new_name("contact", contact.name)] = contact

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bellcrank.contact.closest import check_pair
 from bellcrank.contact.field_energy import MEMORY
-from bellcrank.contact.fields import SOFT, FieldLaw, has_field
+from bellcrank.contact.fields import SOFT, FieldLaw, has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import FACTORS, ForceLaw
 from bellcrank.errors import ModelError
@@ -21,18 +22,31 @@ LEAST_RESTITUTION = 1e-3
 """Below it the damping that delivers the restitution grows without bound."""
 
 
+def check_points(who: str, a: PlacedShape, b: PlacedShape) -> None:
+    """Raise for two shapes that have no closest points."""
+    try:
+        check_pair(a.shape, b.shape)
+    except ModelError as error:
+        advice = ""
+        if has_field(a.shape) and has_field(b.shape):
+            advice = "; treatment='continuous' takes their fields of depth"
+        raise ModelError(f"{who}: {error}{advice}") from None
+
+
 def by_fields(who: str, a: PlacedShape, b: PlacedShape, method: Any, law: Any) -> bool:
-    """Whether a contact acts by fields: asked for by method or law, or since a shape has no closest points."""
+    """Whether a contact acts by fields: asked for by method or law, or since the pair has no closest points."""
     chosen = checks.choice(f"method of {who}", method, METHODS)
     asked = law is not None and str(law) in [x.value for x in FieldLaw]
     if asked and chosen == "points":
         raise ModelError(f"{who}: law {law!s} belongs to method='field'; leave one of them out")
-    only = [s.shape for s in (a, b) if has_field(s.shape) and getattr(s.shape, "fields_only", False)]
-    if only and chosen == "points":
-        raise ModelError(
-            f"{who}: a {type(only[0]).__name__} has no closest points; leave method='points' out"
-        )
-    if not (asked or chosen == "field" or only):
+    if chosen == "points":
+        return False
+    both = has_field(a.shape) and has_field(b.shape)
+    if not (asked or chosen == "field"):
+        try:
+            check_pair(a.shape, b.shape)
+        except ModelError:
+            return both
         return False
     for side in (a, b):
         if not has_field(side.shape):
@@ -40,6 +54,8 @@ def by_fields(who: str, a: PlacedShape, b: PlacedShape, method: Any, law: Any) -
             raise ModelError(
                 f"{who}: a {kind} has no field; take the solid that it is a section of, or method='points'"
             )
+    if surface_missing(a.shape, b.shape):
+        raise ModelError(f"{who}: two shapes without end have no patch in common; make one of them finite")
     return True
 
 

@@ -97,10 +97,7 @@ def _call(target: Subprogram, *args: Any) -> Array:
 
 
 def _routine(target: Routine, *args: Any) -> Array:
-    given = np.stack(np.broadcast_arrays(*map(_number, args)))
-    if given.ndim == 1:
-        return target.evaluate(given)
-    return np.stack([target.evaluate(column) for column in given.T], axis=1)
+    return target.evaluate(np.stack(np.broadcast_arrays(*map(_number, args))))
 
 
 RULES: dict[str, Callable[..., Any]] = {

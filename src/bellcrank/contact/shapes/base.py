@@ -117,6 +117,10 @@ class Shape(ABC):
         """
         return None
 
+    def facets(self) -> Triangles | None:
+        """The surface for partners whose field is linear, as a plane's: straight sides need no small triangles."""
+        return self.triangles()
+
     @property
     def volume(self) -> float:
         """[m^3]."""

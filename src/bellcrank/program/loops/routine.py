@@ -11,7 +11,7 @@ import hashlib
 import typing
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from bellcrank.program.loops.layout import (
 from bellcrank.program.loops.translate import Module, Motion
 from bellcrank.program.subprogram import part
 from bellcrank.program.trace import Expr, Scalar, add, key_of, mul
+
+if TYPE_CHECKING:
+    from bellcrank.program.kernel import Kernel
 
 DIRECTIONS = 6
 """Rates that one call carries at most. Code grows with them; six are those of a pose."""
@@ -153,9 +156,11 @@ class Routine:
         return built(self.result, iter([part(whole, k) for k in range(width(self.result))]))
 
     def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Its results at numbers, by the interpreter, or by machine code where rates are asked for."""
+        """Its results at numbers, by the interpreter; by machine code at many columns, or where rates are asked for."""
+        if x.ndim == 2:
+            return self.kernel.many(x.T).T
         if self.moving:
-            return self._compiled(x)
+            return self.kernel(x)
         numbers = iter([float(v) for v in x[: self.n_in]])
         arguments = [built(given, numbers) for given in self.inputs]
         kept = [np.array(x[self.n_in :], dtype=float)] if self.memory else []
@@ -163,15 +168,16 @@ class Routine:
             [float(v) for v in leaves(self.result, self.function(*arguments, *self.tables, *kept))]
         )
 
-    def _compiled(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The routine alone as machine code."""
         from bellcrank.program.kernel import compile_program
         from bellcrank.program.program import Program
 
         graph = Graph()
         inputs = [graph.input(f"x{k}") for k in range(self.n_in + self.memory)]
         whole = call_routine(self, *inputs)
-        program = Program.of(inputs, [part(whole, k) for k in range(self.n_out)], self.name)
-        return compile_program(program)(x)
+        return compile_program(Program.of(inputs, [part(whole, k) for k in range(self.n_out)], self.name))
 
     def partials(self, places: tuple[int, ...]) -> Routine:
         """Its results, then for each of them its partial derivatives by the inputs at these places."""
