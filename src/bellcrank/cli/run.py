@@ -160,13 +160,14 @@ def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
     from math import isfinite
 
     from bellcrank.errors import ModelError
+    from bellcrank.simulation import MOST_OUTPUTS
 
     if not (isfinite(tolerance) and 0.0 < tolerance < 1.0):
         raise ModelError(f"--tolerance is a number between 0 and 1, not {tolerance:g}")
     if not (isfinite(step) and step >= 0.0):
         raise ModelError(f"--step is a positive number of seconds, not {step:g}")
-    if not 1 <= outputs <= 10_000_000:
-        raise ModelError(f"--outputs is a number from 1 to 10 million, not {outputs}")
+    if not 1 <= outputs <= MOST_OUTPUTS:
+        raise ModelError(f"--outputs is a number from 1 to {MOST_OUTPUTS:,}, not {outputs}")
 
 
 def _check_names(mechanism: Any, names: list[str]) -> None:
