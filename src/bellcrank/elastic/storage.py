@@ -49,6 +49,11 @@ class UnknownObstacle(Obstacle):
 
 def save(result: ElasticResult, path: str | PathLike[str]) -> None:
     """Write a result; an existing file is replaced only when all is written."""
+    sealed.write(check_target(path), contents(result))
+
+
+def contents(result: ElasticResult) -> Contents:
+    """A result as the tables of a file."""
     r = result.recording
     about = {
         "name": result.name,
@@ -82,7 +87,7 @@ def save(result: ElasticResult, path: str | PathLike[str]) -> None:
         "version": VERSION,
         "bellcrank": bellcrank.__version__,
     }
-    sealed.write(check_target(path), Contents(attributes, tables))
+    return Contents(attributes, tables)
 
 
 def _body_words(body: ElasticBody) -> dict[str, Any]:

@@ -10,7 +10,7 @@ is read in the same way: a reader, also one that comes after a crash, sees all o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -111,12 +111,21 @@ def load(path: str | PathLike[str]) -> Result:
 
 def load_result(path: str | PathLike[str]) -> Any:
     """The result in the file `path`: a :class:`Result`, or one of elastic contact."""
-    found = opened(path)
+    return load_contents(opened(path), path)
+
+
+def load_contents(found: Contents, path: str | PathLike[str]) -> Any:
+    """The result in the contents of a file, of whatever kind."""
     if found.attributes.get("format") != ELASTIC:
         return _result(stored(found, path), path)
     from bellcrank.elastic.storage import result_of
 
     return result_of(found, path)
+
+
+def restored(attributes: Mapping[str, str | int], tables: Mapping[str, NDArray[Any]]) -> Any:
+    """The result that was pickled."""
+    return load_contents(Contents(attributes, tables), "the pickle of a result")
 
 
 def _result(found: Stored, path: str | PathLike[str]) -> Result:
