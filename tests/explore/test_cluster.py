@@ -205,6 +205,30 @@ def test_a_killed_study_goes_on(cluster: Cluster, tmp_path: Path) -> None:
     same(study.run(), outcome)
 
 
+def test_the_end_of_a_scheduler_is_told_and_the_runs_are_kept(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    study, folder = slow_study(0.03, 64), tmp_path / "runs"
+
+    def kill() -> None:
+        wait_for(lambda: parts(folder) >= 2, "some batches")
+        cluster.scheduler.kill()
+
+    try:
+        cluster.add_worker()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with pytest.raises(BellcrankError, match=r"does not answer any more.* of 64 runs are kept in .*runs"):
+            study.run(folder, cluster=cluster.address)
+        killer.join(60)
+    finally:
+        cluster.close()
+    kept = 4 * parts(folder)
+    assert 8 <= kept < 64
+    outcome = study.run(folder)
+    assert outcome.fresh == 64 - kept
+    same(study.run(), outcome)
+
+
 def test_no_scheduler_and_no_workers_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bellcrank.explore.cluster.CONNECT", 1.0)
     with pytest.raises(BellcrankError, match="no scheduler answers at"):

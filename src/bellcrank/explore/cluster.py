@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,10 @@ AHEAD = 3
 CONNECT = 15.0
 """Seconds to wait for a scheduler, and for its first worker."""
 _one_at_a_time = threading.Lock()
+
+
+class LostCluster(BellcrankError):
+    """The scheduler of a cluster does not answer any more."""
 
 
 def compute(work: Work, rows: NDArray[np.int64], table: Mapping[str, Array]) -> Rows:
@@ -62,15 +66,38 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
         running = [submit() for _ in range(min(room, len(waiting)))]
         arriving = as_completed(running, loop=client.loop)
         try:
-            for future in arriving:
-                number = numbers.pop(future.key)
-                yield number, _answer(future, number, batches)
-                future.release()
-                if waiting:
-                    arriving.add(submit())
+            while True:
+                with _scheduler(client):
+                    future = next(arriving, None)
+                    if future is None:
+                        return
+                    number = numbers.pop(future.key)
+                    answer = _answer(future, number, batches)
+                yield number, answer
+                with _scheduler(client):
+                    future.release()
+                    if waiting:
+                        arriving.add(submit())
         finally:
             # What is still under way is of no use to anyone once the study has stopped.
-            client.cancel([f for f in arriving.futures if not f.done()])
+            with suppress(OSError, TimeoutError):
+                client.cancel([f for f in arriving.futures if not f.done()])
+
+
+@contextmanager
+def _scheduler(client: Any) -> Iterator[None]:
+    """The end of a scheduler in words."""
+    from concurrent.futures import CancelledError
+
+    try:
+        yield
+    except (OSError, TimeoutError, CancelledError) as error:
+        # Also what is under way is cancelled by a client that has lost its scheduler.
+        where = getattr(getattr(client, "scheduler", None), "address", "")
+        raise LostCluster(
+            f"the scheduler of the cluster{f' at {where}' if where else ''} does not answer any more "
+            f"({type(error).__name__})"
+        ) from error
 
 
 def _answer(future: Any, number: int, batches: Batches) -> Rows:
@@ -142,4 +169,4 @@ def client_of(cluster: Any) -> Iterator[Any]:
         client.close()
 
 
-__all__ = ["client_of", "on_cluster"]
+__all__ = ["LostCluster", "client_of", "on_cluster"]
