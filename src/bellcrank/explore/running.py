@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-WAVE_SECONDS = 1.5
-"""Local batches go in waves of about this length: so much is lost at most when the study is killed."""
+WAVE_SECONDS = 0.5
+"""Local batches go in waves of about this length [s], at most twice as long: so much is lost when a study is killed."""
 
 
 class Batches:
