@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -301,3 +302,27 @@ def test_blocks_refuse_what_they_do_not_hold() -> None:
             blocks.unpacked(bad)
     with pytest.raises(ValueError, match="nested"):
         blocks.plain_json(b"[" * 100_000)
+
+
+def test_the_command_line_tells_of_a_full_disk_and_keeps_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bellcrank.cli import main
+    from bellcrank.cli.inputs import is_result
+
+    path, write = tmp_path / "run.h5", os.write
+
+    def full(handle: int, data: Any) -> int:
+        if path.exists() and not os.isatty(handle) and handle > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(handle, data)
+
+    monkeypatch.setattr(os, "write", full)
+    # A model with contacts too is written as it goes.
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "slider_crank_impact", "--duration", "0.2", "--out", str(path)])
+    monkeypatch.undo()
+    assert ended.value.code == 1
+    assert re.search(r"cannot write .*run\.h5.*no space left.*bellcrank\.resume", capsys.readouterr().err)
+    assert is_result(str(path))
+    assert bc.resume(path, progress=False).run.status == "done"

@@ -13,7 +13,6 @@ from bellcrank.cli.output import Json, Table, counted, note, number, seconds, sh
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bellcrank.model.system import System
     from bellcrank.result.result import Result
 
 INTERRUPTED = 130
@@ -111,7 +110,7 @@ def run(
         formulation=options.pop("formulation"),
     )
     _check_names(mechanism, quantity or [])
-    as_it_goes = target is not None and target.suffix != ".csv" and not _touches(system)
+    as_it_goes = target is not None and target.suffix != ".csv"
     if as_it_goes:
         options["save"] = target
     failure: SimulationError | None = None
@@ -147,13 +146,6 @@ def _only_for_mechanisms(file: str, given: set[str]) -> None:
     for name in ("tolerance", "integrator", "formulation", "initial", "outputs"):
         if name in given:
             raise ModelError(f"{file} is an elastic contact problem; --{name} belongs to mechanisms")
-
-
-def _touches(system: System) -> bool:
-    """Whether contacts may come to play; such runs are written when they have ended."""
-    from bellcrank.model.forces import ContactForce
-
-    return bool(system.contacts) or any(isinstance(f, ContactForce) for f in system.forces.values())
 
 
 def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
