@@ -39,6 +39,7 @@ import bellcrank as bc
 from bellcrank.errors import BellcrankError, WriteError
 from bellcrank.explore import MonteCarlo, Study, Uniform
 from bellcrank.simulate.failures import CallError
+from bellcrank.whole_files import write_whole
 from explore.models import oscillator
 from impacts.models import ball
 from result.test_storage import pendulum, same
@@ -533,26 +534,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=HERE, help="folder for the state and for failures")
     given = parser.parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
-    failures = 0
-    for kind in given.kind or FAULTS:
-        note = given.out / f"{kind.replace(' ', '-')}-{given.seed}.json"
-        state = json.loads(note.read_text()) if note.exists() else {"done": 0, "failed": {}, "seconds": 0.0}
-        while state["done"] < given.count:
-            begin = time.monotonic()
-            wrong = attempt(kind, given.seed, state["done"], given.out)
-            if wrong is not None:
-                state["failed"][str(state["done"])] = wrong
-                print(f"{kind} {state['done']}: {wrong}", flush=True)
-            state["done"] += 1
-            state["seconds"] += time.monotonic() - begin
-            note.write_text(json.dumps(state, indent=1))
-        failures += len(state["failed"])
-        print(
-            f"{kind}: {state['done']} tries, {len(state['failed'])} failed, {state['seconds']:.0f} s",
-            flush=True,
-        )
-    _end_cluster()
+    try:
+        failures = sum(_tries(kind, given.seed, given.count, given.out) for kind in given.kind or FAULTS)
+    finally:
+        _end_cluster()
     return min(failures, 1)
+
+
+def _tries(kind: str, seed: int, count: int, out: Path) -> int:
+    """The tries of one kind that have not been made yet; how many have failed in all."""
+    note = out / f"{kind.replace(' ', '-')}-{seed}.json"
+    state = json.loads(note.read_text()) if note.exists() else {"done": 0, "failed": {}, "seconds": 0.0}
+    while state["done"] < count:
+        begin = time.monotonic()
+        wrong = attempt(kind, seed, state["done"], out)
+        if wrong is not None:
+            state["failed"][str(state["done"])] = wrong
+            print(f"{kind} {state['done']}: {wrong}", flush=True)
+        state["done"] += 1
+        state["seconds"] += time.monotonic() - begin
+        write_whole(note, [json.dumps(state, indent=1).encode()])
+    print(
+        f"{kind}: {state['done']} tries, {len(state['failed'])} failed, {state['seconds']:.0f} s", flush=True
+    )
+    return len(state["failed"])
 
 
 if __name__ == "__main__":
