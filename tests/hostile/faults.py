@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -63,24 +63,44 @@ def promise(kept: bool, what: str) -> None:
         raise Lost(what)
 
 
+class Moment(NamedTuple):
+    """When a fault strikes: by the clock, and by the time the process has computed [s]."""
+
+    time: float
+    computed: float
+
+
+class Entry(NamedTuple):
+    """What a child tells: how much is done, and whether it begins something that will be lost with it."""
+
+    time: float
+    computed: float
+    done: int
+    begins: bool
+
+
 class Log:
-    """Times and counts that a child leaves for its parent, whatever becomes of it."""
+    """What a child leaves for its parent, whatever becomes of it."""
+
+    FORMAT = struct.Struct("<ddq?")
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def add(self, count: int) -> None:
+    def add(self, done: int, begins: bool = False) -> None:
         """So much has been computed by now."""
         with self.path.open("ab", buffering=0) as file:
-            file.write(struct.pack("<dq", time.monotonic(), count))
+            file.write(self.FORMAT.pack(time.monotonic(), time.process_time(), done, begins))
 
-    def before(self, moment: float) -> int:
-        """What had been computed at a moment."""
-        return max((n for t, n in self.entries() if t <= moment), default=0)
-
-    def entries(self) -> list[tuple[float, int]]:
+    def before(self, moment: float) -> list[Entry]:
+        """What was told until a moment by the clock."""
         data = self.path.read_bytes() if self.path.exists() else b""
-        return list(struct.iter_unpack("<dq", data[: len(data) // 16 * 16]))  # type: ignore[arg-type]
+        whole = data[: len(data) // self.FORMAT.size * self.FORMAT.size]
+        return [entry for entry in map(Entry._make, self.FORMAT.iter_unpack(whole)) if entry.time <= moment]
+
+    def done(self, moment: float) -> int:
+        """What had been computed at a moment by the clock."""
+        return max((entry.done for entry in self.before(moment)), default=0)
 
 
 class Load(Protocol):
@@ -91,7 +111,7 @@ class Load(Protocol):
     def go(self, folder: Path, log: Log) -> None:
         """Work in a folder, to the end."""
 
-    def check(self, folder: Path, log: Log, moment: float) -> None:
+    def check(self, folder: Path, log: Log, moment: Moment) -> None:
         """See what is left after a fault at a moment, go on, and compare with a run that met no fault."""
 
 
@@ -152,14 +172,14 @@ class Recorded:
             for name in ("time", "q", "u", "du", "parameters")
         )
 
-    def check(self, folder: Path, log: Log, moment: float) -> None:
+    def check(self, folder: Path, log: Log, moment: Moment) -> None:
         path = folder / "run.h5"
         if not path.exists():
-            promise(not log.before(moment), "there is no file of a run that had begun")
+            promise(not log.before(moment.time), "there is no file of a run that had begun")
             return
         part = bc.load_result(path)
         promise(self.like(part, len(part)), "outputs in the file are other ones")
-        known = log.before(moment - LAST_SECOND)
+        known = log.done(moment.time - LAST_SECOND)
         promise(len(part) >= known, f"{known - len(part)} outputs older than a second are lost")
         promise(self.like(bc.resume(path, progress=False)), "going on leads elsewhere")
         promise(self.like(bc.load_result(path)), "the file holds another result than was returned")
@@ -198,23 +218,23 @@ class Kept:
         run = Work.run
 
         def running(work: Work, rows: Any, *given: Any) -> Any:
-            log.add(int(rows[0]) + 1)
-            return run(work, rows, *given)
+            log.add(int(rows[0]), begins=True)
+            found = run(work, rows, *given)
+            log.add(int(rows[0]))
+            return found
 
         Work.run = running  # type: ignore[method-assign]
         self.study.run(folder / "runs", threads=1)
 
-    def check(self, folder: Path, log: Log, moment: float) -> None:
-        begun = [t for t, _ in log.entries() if t <= moment]
+    def check(self, folder: Path, log: Log, moment: Moment) -> None:
+        told = log.before(moment.time)
         # The first waves find out how many runs take half a second.
-        if len(begun) > 2 and moment < begun[-1] + 10.0:
-            lost = moment - begun[-1]
+        if len(told) > 4 and told[-1].begins:
+            lost = moment.computed - told[-1].computed
             promise(lost <= LAST_SECOND, f"the work of {lost:.2f} s is lost")
         outcome = self.study.run(folder / "runs", threads=1)
-        promise(
-            outcome.fresh <= len(self.study) - max(log.before(moment) - 1, 0),
-            "stored runs are computed again",
-        )
+        kept = log.done(moment.time)
+        promise(outcome.fresh <= len(self.study) - kept, "stored runs are computed again")
         for name in (*self.whole.variables, *self.whole.measures):
             promise(np.array_equal(outcome[name], self.whole[name]), f"{name} of the study differs")
         hidden = [p.name for p in (folder / "runs").iterdir() if p.name.startswith(".")]
@@ -251,6 +271,14 @@ class Child:
             finally:
                 # A child that came back would be a second parent.
                 os._exit(state)
+
+    def now(self) -> Moment:
+        """This moment."""
+        computed = 0.0
+        with contextlib.suppress(OSError, IndexError):
+            words = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+            computed = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        return Moment(time.monotonic(), computed)
 
     def wait(self) -> int:
         """Exit state, negative for a signal."""
@@ -301,7 +329,7 @@ def _stopped(load: Load, folder: Path, chance: random.Random, what: int, states:
     pause = chance.uniform(0.0, 1.1 * load.seconds)
     child = Child(load, folder, folder.parent)
     time.sleep(pause)
-    moment = time.monotonic()
+    moment = child.now()
     with contextlib.suppress(ProcessLookupError):
         os.kill(child.pid, what)
     ended = child.wait()
@@ -317,7 +345,7 @@ def full_disk(load: Load, folder: Path, chance: random.Random) -> None:
             child = Child(load, place, folder.parent)
             time.sleep(pause)
             fill()
-            moment, ended = time.monotonic(), child.wait()
+            moment, ended = child.now(), child.wait()
             promise(ended in (0, FULL), f"the process ended with {ended}")
             fill(empty=True)
             load.check(place, child.log, moment)
@@ -327,7 +355,7 @@ def full_disk(load: Load, folder: Path, chance: random.Random) -> None:
     room = chance.choice((0, 100, 5_000))
     sizes = [p.stat().st_size for p in folder.rglob("*") if p.is_file()]
     limit = max([*sizes, 0]) + room
-    moment = time.monotonic()
+    moment = child.now()
     with contextlib.suppress(ProcessLookupError):
         resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (max(limit, 4_000), resource.RLIM_INFINITY))
     ended = child.wait()
@@ -376,7 +404,7 @@ def out_of_memory(load: Load, folder: Path, chance: random.Random) -> None:
     pause, room = chance.uniform(0.0, 0.9 * load.seconds), chance.choice((0, 100_000, 2_000_000))
     child = Child(load, folder, folder.parent)
     time.sleep(pause)
-    moment = time.monotonic()
+    moment = child.now()
     with contextlib.suppress(OSError, IndexError):
         pages = int(Path(f"/proc/{child.pid}/statm").read_text().split()[0])
         limit = pages * resource.getpagesize() + room
@@ -404,10 +432,10 @@ def clock_moved(load: Load, folder: Path, chance: random.Random) -> None:
     for file in folder.rglob("*"):
         with contextlib.suppress(OSError):
             os.utime(file, (now + step, now + step))
-    moment = time.monotonic() + PATIENCE
+    moment = Moment(time.monotonic() + PATIENCE, 0.0)
     if chance.random() < 0.5:
         time.sleep(chance.uniform(0.0, max(0.0, load.seconds - pause)))
-        moment = time.monotonic()
+        moment = child.now()
         with contextlib.suppress(ProcessLookupError):
             os.kill(child.pid, signal.SIGKILL)
     ended = child.wait()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import ResultFileError
-from bellcrank.memory import size_in_words
+from bellcrank.memory import memory, size_in_words
 from bellcrank.result import blocks, sealed
 from bellcrank.result.unclosed import SIGNATURE, closed, ends_early, is_unclosed
 
@@ -48,6 +48,8 @@ def read(data: bytes) -> sealed.Contents:
         ended = subprocess.run(words, input=data, capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired as error:
         raise ResultFileError(f"the file is damaged (it was not read in {limit:.0f} s)") from error
+    except OSError as error:
+        raise ResultFileError(f"no process could be started to read this file ({error})") from error
     if ended.returncode == 0 and sealed.is_sealed(ended.stdout):
         return sealed.read(ended.stdout)
     told = ended.stderr.decode(errors="replace").strip().splitlines()
@@ -66,9 +68,10 @@ REFUSED = 3
 def child() -> None:
     """Read a file from the standard input and write it sealed to the standard output."""
     data = sys.stdin.buffer.read()
-    _limit(MEMORY + 4 * len(data) + _most(data))
+    most = _most(data)
+    _limit(MEMORY + 4 * len(data) + 2 * most)
     try:
-        contents = _converted(closed(data) if is_unclosed(data[:48]) else data)
+        contents = _converted(closed(data) if is_unclosed(data[:48]) else data, most)
     except ResultFileError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(REFUSED)
@@ -82,8 +85,8 @@ def child() -> None:
 
 
 def _most(data: bytes) -> int:
-    """Bytes that the tables of a file may declare: what its size could hold deflated, for all of them together."""
-    return sealed.DEFLATION * len(data)
+    """Bytes that all tables of a file together may declare: what its size could hold deflated, and the memory here."""
+    return min(sealed.DEFLATION * len(data), memory())
 
 
 def _limit(size: int) -> None:
@@ -95,7 +98,7 @@ def _limit(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _converted(data: bytes) -> sealed.Contents:
+def _converted(data: bytes, most: int) -> sealed.Contents:
     import h5py
 
     with h5py.File(io.BytesIO(data), "r") as file:
@@ -105,14 +108,15 @@ def _converted(data: bytes) -> sealed.Contents:
                 value = file.attrs[name]
                 attributes[name] = value if isinstance(value, str) else int(value)
         tables: dict[str, NDArray[Any]] = {}
-        left = _most(data)
+        left = most
         for name in file:
             found = _dataset(file, name)
             left -= found.size * found.dtype.itemsize
             if left < 0:
                 size = size_in_words(found.size * found.dtype.itemsize)
                 raise ResultFileError(
-                    f"{name!r} of the file is declared to have {size}; its {size_in_words(len(data))} cannot hold that"
+                    f"{name!r} of the file is declared to have {size}: more than the {size_in_words(len(data))} of the "
+                    "file could hold, or the memory here"
                 )
             tables[name] = np.asarray(found[()], dtype=_kind(found.dtype))
     tables = _of_before(tables)
