@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -227,6 +228,20 @@ def test_the_end_of_a_scheduler_is_told_and_the_runs_are_kept(tmp_path: Path) ->
     outcome = study.run(folder)
     assert outcome.fresh == 64 - kept
     same(study.run(), outcome)
+
+
+def test_a_scheduler_that_ends_before_the_first_batch_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed.comm import CommClosedError
+
+    class Gone:
+        def wait_for_workers(self, *_: object, **__: object) -> None:
+            raise CommClosedError("closed")
+
+    monkeypatch.setattr("bellcrank.explore.cluster.client_of", lambda _: nullcontext(Gone()))
+    with pytest.raises(BellcrankError, match=r"does not answer any more.*0 of 40 runs are kept"):
+        slow_study(0.0).run(tmp_path / "runs", cluster="anywhere")
 
 
 def test_no_scheduler_and_no_workers_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -446,10 +446,16 @@ def clock_moved(load: Load, folder: Path, chance: random.Random) -> None:
 def worker_killed(_: Load, folder: Path, chance: random.Random) -> None:
     """One of two workers of a cluster is killed; another takes its place."""
     cluster, study, whole = _cluster()
+    address = cluster.address
     outcome: list[Any] = []
-    running = threading.Thread(
-        target=lambda: outcome.append(study.run(folder / "runs", cluster=cluster.address)), daemon=True
-    )
+
+    def run() -> None:
+        try:
+            outcome.append(study.run(folder / "runs", cluster=address))
+        except BaseException as error:
+            outcome.append(error)
+
+    running = threading.Thread(target=run, daemon=True)
     running.start()
     time.sleep(chance.uniform(0.0, 2.0))
     victim = cluster.workers.pop(chance.randrange(len(cluster.workers)))
@@ -458,6 +464,7 @@ def worker_killed(_: Load, folder: Path, chance: random.Random) -> None:
     cluster.add_worker()
     running.join(PATIENCE)
     promise(bool(outcome), "the study did not end")
+    promise(not isinstance(outcome[0], BaseException), f"the study ended in {outcome[0]!r}")
     _same_study(outcome[0], whole)
 
 

@@ -49,7 +49,9 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
     with client_of(cluster) as client:
         from distributed import as_completed
 
-        _check_workers(client)
+        with _scheduler(client):
+            _check_workers(client)
+            room = AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
         # The work travels with every task: what is handed to workers once dies with them.
         sent = work.portable()
         waiting = list(reversed(missing))
@@ -62,9 +64,9 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
             numbers[future.key] = number
             return future
 
-        room = AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-        running = [submit() for _ in range(min(room, len(waiting)))]
-        arriving = as_completed(running, loop=client.loop)
+        with _scheduler(client):
+            running = [submit() for _ in range(min(room, len(waiting)))]
+            arriving = as_completed(running, loop=client.loop)
         try:
             while True:
                 with _scheduler(client):
@@ -122,14 +124,13 @@ def _check_workers(client: Any) -> None:
         client.wait_for_workers(1, timeout=CONNECT)
     except TimeoutError as error:
         raise BellcrankError("the cluster has no workers; start some with 'dask worker ADDRESS'") from error
-    try:
-        found = client.run(_version)
-    except ModuleNotFoundError as error:
-        raise BellcrankError(
-            f"a worker of the cluster lacks {error.name!r}; install Bellcrank there"
-        ) from error
-    for address, version in found.items():
-        if version != __version__:
+    for address, version in client.run(_version, on_error="return").items():
+        if isinstance(version, ModuleNotFoundError):
+            raise BellcrankError(
+                f"a worker of the cluster lacks {version.name!r}; install Bellcrank there"
+            ) from version
+        # A worker that has died since gets no work.
+        if not isinstance(version, OSError) and version != __version__:
             raise BellcrankError(
                 f"worker {address} has Bellcrank {version}, this is {__version__}; use one version"
             )
@@ -166,7 +167,8 @@ def client_of(cluster: Any) -> Iterator[Any]:
     try:
         yield client
     finally:
-        client.close()
+        with suppress(OSError, TimeoutError):
+            client.close()
 
 
 __all__ = ["LostCluster", "client_of", "on_cluster"]
