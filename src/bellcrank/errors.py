@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from os import PathLike
+from typing import Any
 
 
 class BellcrankError(Exception):
@@ -32,6 +34,28 @@ class SingularMechanism(BellcrankError, ArithmeticError):
 
 class ResultFileError(BellcrankError, ValueError):
     """A file that does not hold a result, or not one that can be read."""
+
+
+class WriteError(BellcrankError, OSError):
+    """A file that could not be written; what was there before is unchanged.
+
+    result: What was computed, where a run could not be kept; it can be saved elsewhere.
+    """
+
+    def __init__(self, path: str | PathLike[str], message: str, number: int | None = None) -> None:
+        super().__init__(message)
+        self.filename, self.errno = str(path), number
+        self.result: Any = None
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.filename, str(self), self.errno)
+
+
+class MissingFolder(WriteError, FileNotFoundError):
+    """A file that could not be written because its folder does not exist."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:

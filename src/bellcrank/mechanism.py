@@ -325,6 +325,12 @@ class Mechanism(StudyMethods):
 
         return projection(self.mechanics, partition, with_rank)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the text of its model and its start: neither the user's functions nor machine code travel."""
+        from bellcrank.result.header import Header, restored
+
+        return restored, (Header.of(self, self.formulation.value),)
+
     def __str__(self) -> str:
         from bellcrank.analysis.describe import describe_mechanism
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import os
+import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.errors import ModelError, ResultFileError
+from bellcrank.errors import ModelError, ResultFileError, WriteError
 from bellcrank.mechanism import State
 from bellcrank.result import layout, storage
 from bellcrank.result.header import Header
+from bellcrank.result.journal import Journal
 from bellcrank.result.storage import Stored
 from bellcrank.simulate import Options
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.checkpoint import Checkpoint, UnfitCheckpoint
 from bellcrank.simulate.loop import Progress
+from bellcrank.whole_files import check_target
 
 if TYPE_CHECKING:
     from bellcrank.events import Controller, Event
@@ -33,8 +35,13 @@ History = list[tuple[float, Array]]
 
 SHORTEST = 0.2
 """Seconds of wall time between two writings, at least."""
-SHARE = 0.01
-"""Part of the wall time so far that a crash may cost, at most; so long runs write seldom."""
+PAUSE = 9.0
+"""Pause after a writing against the time it took: writing takes a tenth of the time at most, also on slow disks and
+with checkpoints that have become large."""
+
+
+class RecordingNote(UserWarning):
+    """Something about the file of a run that goes on all the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +80,14 @@ class Recorder:
     """Writes a run into its file at the ends of chunks."""
 
     def __init__(self, path: str | PathLike[str], header: Header) -> None:
-        self.path, self.header = Path(path), header
+        self.path, self.header = check_target(path), header
         self.checkpoint = b""
         self.outputs = self.events = self.number = 0
-        self.written_at = 0.0
-        self._file: Any = None
+        self.written_at = self.cost = 0.0
+        self._began = 0.0
+        self._told = False
+        self._file = layout.Growing()
+        self._journal: Journal | None = None
         self._earlier: Stored | None = None
 
     def go_on_from(self, stored: Stored) -> None:
@@ -86,32 +96,30 @@ class Recorder:
 
     def begin(self, stored: Stored | None = None) -> None:
         """Start the file, with what an earlier part of the run left; the old file stays until then."""
-        import h5py
-
-        part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
-        self._file = h5py.File(part, "w", libver="latest")
-        layout.create(self._file, self.header)
+        self._file = layout.Growing()
         self._lay_out(self._file, stored)
+        rows = b""
         if stored is not None:
             layout.append(self._file, stored.time, stored.q, stored.u, stored.du, stored.parameters)
             layout.append_events(self._file, self.header, stored.events)
             self.outputs, self.events = len(stored.time), len(stored.events)
             self.checkpoint = stored.checkpoint
             if stored.checkpoint:
-                layout.put_checkpoint(self._file, layout.SLOTS[0], stored.checkpoint)
                 self.number = int(layout.unpacked(stored.checkpoint)[1]["number"])
-        self._file.swmr_mode = True
-        self._file.flush()
-        os.replace(part, self.path)
+            rows = self._file.block()
+        head = layout.packed(layout.head(self.header), {"attributes": layout.attributes(self.header)})
+        self._journal = Journal(self.path, head, rows, self.checkpoint)
+        if rows:
+            self._file.taken()
 
-    def _lay_out(self, file: Any, stored: Stored | None) -> None:
+    def _lay_out(self, file: layout.Growing, stored: Stored | None) -> None:
         """Tables besides the usual ones."""
 
     def due(self, seconds: float) -> bool:
         """Whether it is time to write."""
-        if seconds - self.written_at < max(SHORTEST, SHARE * seconds):
+        if seconds - self.written_at < max(SHORTEST, PAUSE * self.cost):
             return False
-        self.written_at = seconds
+        self.written_at, self._began = seconds, time.perf_counter()
         return True
 
     def write(self, run: Run, times: Array, progress: Progress) -> None:
@@ -119,7 +127,11 @@ class Recorder:
         if not self.due(progress.seconds):
             return
         if self._earlier is not None:
-            self.begin(self._earlier)
+            try:
+                self.begin(self._earlier)
+            except WriteError as error:
+                self._tell(error)
+                return
             self._earlier = None
         new = slice(self.outputs, progress.outputs)
         q, u, du, p = run.rows(times[new], progress.y[new], progress.partition[new])
@@ -130,11 +142,27 @@ class Recorder:
         self.put(*self.contents(run, times, progress))
 
     def put(self, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
-        """One more checkpoint, in the slot of the one before the last."""
+        """Write what has come since the last time, and one more checkpoint.
+
+        A disk that is full does not end the run: what could not be written is kept and tried again.
+        """
+        assert self._journal is not None
         self.number += 1
-        payload = layout.packed(arrays, {**about, "number": self.number})
-        layout.put_checkpoint(self._file, layout.SLOTS[self.number % 2], payload)
-        self.checkpoint = payload
+        self.checkpoint = layout.packed(arrays, {**about, "number": self.number})
+        try:
+            self._journal.add(self._file.block())
+            self._file.taken()
+            self._journal.checkpoint(self.checkpoint)
+        except WriteError as error:
+            self._tell(error)
+        self.cost = time.perf_counter() - self._began
+
+    def _tell(self, error: WriteError) -> None:
+        """Say once that the file falls behind."""
+        if not self._told:
+            said = f"{error}; the run goes on in memory, and writing is tried again"
+            warnings.warn(said, RecordingNote, stacklevel=3)
+            self._told = True
 
     def contents(
         self, run: Run, times: Array, progress: Progress
@@ -173,13 +201,27 @@ class Recorder:
     def finish(self, result: Result, complete: bool) -> None:
         """Put the whole result in place; a run that can be gone on with keeps its last checkpoint."""
         self.close()
-        storage.save(result, self.path, self.header, b"" if complete else self.checkpoint)
+        try:
+            storage.save(result, self.path, self.header, b"" if complete else self.checkpoint)
+        except WriteError as error:
+            raise self._kept(error, result) from error
+
+    def _kept(self, error: WriteError, result: Result) -> WriteError:
+        """An error that says where everything is."""
+        said = (
+            f"{error}. There, the run is kept as far as it was written: make room and go on with "
+            f"bellcrank.resume({str(self.path)!r}). The whole result is the error's own, to be saved elsewhere: "
+            "error.result.save(...)"
+        )
+        told = WriteError(self.path, said, error.errno)
+        told.result = result
+        return told
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
 
 
 def recorder(run: Run, times: Array, options: Options, path: str | PathLike[str]) -> Recorder:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.errors import ModelError
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.memory import memory, size_in_words
 from bellcrank.model.forces import ContactForce
 from bellcrank.result.result import Result
 from bellcrank.run import Run
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from bellcrank.model.system import System
 
 Array = NDArray[np.float64]
+
+MOST_OUTPUTS = 10_000_000
+"""Outputs of a run at most: a thousand a second for nearly three hours."""
 
 
 def simulate(
@@ -85,6 +89,7 @@ def simulate(
             events = (*events, *touch_events(mechanism))
     mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
+    check_memory(mechanism, len(times))
     options = stepping(mechanism, tolerance, step, max_step)
     if mechanism.system.contacts:
         from bellcrank.impacts.run import simulate_with_contacts
@@ -170,12 +175,14 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
     if isinstance(output, int | np.integer):
         if output < 1:
             raise ModelError(f"output={output!r}: give at least one interval, or the output times")
+        _check_outputs(int(output) + 1)
         return np.linspace(begin, begin + duration, int(output) + 1)
     if isinstance(output, float | np.floating):
         if not 0.0 < output <= duration:
             raise ModelError(
                 f"output={output!r}: the interval must be positive and no longer than {duration:g} s"
             )
+        _check_outputs(duration / float(output) + 1.0)
         times: Array = begin + float(output) * np.arange(
             int(duration / output * (1.0 + 1e-12)) + 1, dtype=np.float64
         )
@@ -187,6 +194,7 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
         raise ModelError(
             f"output={output!r}: give a number of intervals, an interval [s], or the output times [s]"
         ) from error
+    _check_outputs(times.size)
     if times.ndim != 1 or not np.isfinite(times).all() or np.any(np.diff(times) <= 0.0):
         raise ModelError("output times must increase and be finite")
     if len(times) == 0 or times[0] < begin or times[-1] > begin + duration * (1.0 + 1e-12):
@@ -194,4 +202,27 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
     return times
 
 
-__all__ = ["check_options", "output_times", "prepared", "simulate"]
+def _check_outputs(count: float) -> None:
+    """Raise where there are more outputs than a run may have."""
+    if not count <= MOST_OUTPUTS:
+        told = f"{int(count):,}" if count < 1e15 else f"{min(count, 1e308):.0e}"
+        raise ModelError(
+            f"{told} outputs are more than a run may have, {MOST_OUTPUTS:,}: choose fewer intervals or longer ones, "
+            "or run piece by piece with start="
+        )
+
+
+def check_memory(mechanism: Mechanism, outputs: int) -> None:
+    """Raise where the outputs of a run need more memory than there is."""
+    linkage = mechanism.linkage
+    numbers = 1 + linkage.positions + 2 * linkage.speeds + len(mechanism.parameter_values)
+    # The run itself holds its states while the result is made of them.
+    needed = 2 * 8 * numbers * outputs
+    if needed > memory():
+        raise ModelError(
+            f"{outputs:,} outputs of {numbers} numbers need {size_in_words(needed)} of memory, and there are "
+            f"{size_in_words(memory())}: choose fewer outputs, or run piece by piece with start="
+        )
+
+
+__all__ = ["MOST_OUTPUTS", "check_options", "output_times", "prepared", "simulate"]

@@ -150,7 +150,7 @@ def test_an_interrupted_run_with_contacts_goes_on(
     assert len(whole.events) > 4
     monkeypatch.setattr(simulation, "Options", partial(simulation.Options, chunk_seconds=1e-9))
     monkeypatch.setattr(recording, "SHORTEST", 0.0)
-    monkeypatch.setattr(recording, "SHARE", 0.0)
+    monkeypatch.setattr(recording, "PAUSE", 0.0)
     write = recording.Recorder.write
     writings = [0]
 

@@ -284,7 +284,7 @@ def test_damaged_files_are_refused_or_read(run: elastic.ElasticResult, tmp_path:
     run.save(tmp_path / "run.h5")
     whole = (tmp_path / "run.h5").read_bytes()
     rng = np.random.default_rng(11)
-    for _ in range(60):
+    for _ in range(20):
         data = bytearray(whole)
         for at in rng.integers(0, min(len(data), 20_000), 4):
             data[int(at)] = int(rng.integers(0, 256))

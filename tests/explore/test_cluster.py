@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,6 +204,44 @@ def test_a_killed_study_goes_on(cluster: Cluster, tmp_path: Path) -> None:
     assert outcome.status == "done"
     assert outcome.fresh == 256 - 4 * kept
     same(study.run(), outcome)
+
+
+def test_the_end_of_a_scheduler_is_told_and_the_runs_are_kept(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    study, folder = slow_study(0.03, 64), tmp_path / "runs"
+
+    def kill() -> None:
+        wait_for(lambda: parts(folder) >= 2, "some batches")
+        cluster.scheduler.kill()
+
+    try:
+        cluster.add_worker()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with pytest.raises(BellcrankError, match=r"does not answer any more.* of 64 runs are kept in .*runs"):
+            study.run(folder, cluster=cluster.address)
+        killer.join(60)
+    finally:
+        cluster.close()
+    kept = 4 * parts(folder)
+    assert 8 <= kept < 64
+    outcome = study.run(folder)
+    assert outcome.fresh == 64 - kept
+    same(study.run(), outcome)
+
+
+def test_a_scheduler_that_ends_before_the_first_batch_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed.comm import CommClosedError
+
+    class Gone:
+        def wait_for_workers(self, *_: object, **__: object) -> None:
+            raise CommClosedError("closed")
+
+    monkeypatch.setattr("bellcrank.explore.cluster.client_of", lambda _: nullcontext(Gone()))
+    with pytest.raises(BellcrankError, match=r"does not answer any more.*0 of 40 runs are kept"):
+        slow_study(0.0).run(tmp_path / "runs", cluster="anywhere")
 
 
 def test_no_scheduler_and_no_workers_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.errors import BellcrankError, ModelError, WriteError
 from bellcrank.explore import (
     Function,
     Given,
@@ -204,13 +205,68 @@ def test_a_store_knows_its_study(tmp_path) -> None:
 def test_a_damaged_part_is_computed_again(tmp_path) -> None:
     study = measured()
     first = study.run(tmp_path / "runs")
-    part = sorted((tmp_path / "runs").glob("part-*.parquet"))[1]
-    part.write_bytes(part.read_bytes()[:-100])
+    cut, rotten = sorted((tmp_path / "runs").glob("part-*.parquet"))[:2]
+    cut.write_bytes(cut.read_bytes()[:-100])
+    # Amid the numbers, where Parquet itself does not look.
+    data = bytearray(rotten.read_bytes())
+    data[len(data) // 8] ^= 4
+    rotten.write_bytes(data)
     (tmp_path / "runs" / ".part-00000002.parquet.new").write_bytes(b"half")
+    again = study.run(tmp_path / "runs")
+    assert again.fresh == 16
+    np.testing.assert_array_equal(first["rms"], again["rms"])
+    assert not list((tmp_path / "runs").glob(".*.new"))
+    assert len(list((tmp_path / "runs").glob("part-*.parquet"))) == 3
+    assert study.run(tmp_path / "runs").fresh == 0
+
+
+def test_parts_of_the_version_before_are_taken(tmp_path) -> None:
+    study = measured()
+    first = study.run(tmp_path / "runs")
+    for part in (tmp_path / "runs").glob("part-*.parquet"):
+        part.rename(part.with_name(part.name[:13] + ".parquet"))
+    assert study.run(tmp_path / "runs").fresh == 0
+    part = min((tmp_path / "runs").glob("part-*.parquet"))
+    part.write_bytes(b"PAR1" + bytes(len(part.read_bytes()) - 8) + b"PAR1")
     again = study.run(tmp_path / "runs")
     assert again.fresh == 8
     np.testing.assert_array_equal(first["rms"], again["rms"])
-    assert not list((tmp_path / "runs").glob(".*.new"))
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"fingerprint": "a", "study": []}', "7", "\xff"])
+def test_a_note_that_is_none_is_refused(text: str, tmp_path) -> None:
+    (tmp_path / "_study.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ModelError, match=r"not the note of a study|another study"):
+        measured().run(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["_study.json", "_lock", "part-00000000.parquet"])
+def test_pipes_in_a_store_are_not_waited_for(name: str, tmp_path) -> None:
+    study = measured()
+    study.run(tmp_path / "runs")
+    place = tmp_path / "runs" / name
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    if name.startswith("part"):
+        assert study.run(tmp_path / "runs").status == "done"
+    else:
+        with pytest.raises(ModelError, match=name):
+            study.run(tmp_path / "runs")
+
+
+def test_a_full_disk_keeps_the_batches_before(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, write = measured(), os.write
+
+    def full(handle: int, data) -> int:
+        if len(list((tmp_path / "runs").glob("part-*"))) == 2:
+            raise OSError(28, "No space left on device")
+        return write(handle, data)
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(WriteError, match=r"part-00000002.*no space left.*16 of 24 runs are kept"):
+        study.run(tmp_path / "runs")
+    monkeypatch.undo()
+    assert study.run(tmp_path / "runs").fresh == 8
 
 
 def test_two_studies_do_not_write_into_one_store(tmp_path) -> None:

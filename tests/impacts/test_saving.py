@@ -57,7 +57,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Runs write at every turn of the interpreter; the answer interrupts the next run at its n-th writing."""
     monkeypatch.setattr(simulation, "Options", partial(simulation.Options, chunk_seconds=1e-9))
     monkeypatch.setattr(recording, "SHORTEST", 0.0)
-    monkeypatch.setattr(recording, "SHARE", 0.0)
+    monkeypatch.setattr(recording, "PAUSE", 0.0)
     put = recording.Recorder.put
 
     def interrupt_at(number: int) -> None:
@@ -153,17 +153,15 @@ def test_a_killed_run_leaves_its_impacts_and_goes_on(tmp_path: Path) -> None:
 def test_a_file_whose_contacts_do_not_fit_is_refused(
     interrupting: Callable[[int], None], tmp_path: Path
 ) -> None:
-    from bellcrank.result import layout, storage
+    from bellcrank.result import layout, sealed, storage
 
     path = tmp_path / "run.h5"
     interrupting(5)
     ball(0.5).simulate(3.0, save=path, output=100, progress=False, **TIGHT)
     arrays, about = layout.unpacked(storage.read(path).checkpoint)
     about["contacts"]["names"] = ["another"]
-    import h5py
-
-    with h5py.File(path, "r+") as file:
-        layout.put_checkpoint(file, layout.SLOTS[0], layout.packed(arrays, about))
-        layout.put_checkpoint(file, layout.SLOTS[1], b"")
+    found = storage.opened(path)
+    tables = {**found.tables, "checkpoint": layout.as_bytes(layout.packed(arrays, about))}
+    sealed.write(path, sealed.Contents(found.attributes, tables))
     with pytest.raises((ValueError, ResultFileError), match="do not fit"):
         bc.resume(path)

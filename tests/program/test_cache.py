@@ -135,6 +135,15 @@ def test_link_is_refused(place, tmp_path):
     assert cache.load(KEY) is None
 
 
+@posix
+def test_pipe_is_not_waited_for(place):
+    cache.store(KEY, b"code")
+    entry = next(place.iterdir())
+    entry.unlink()
+    os.mkfifo(entry, 0o600)
+    assert cache.load(KEY) is None
+
+
 def test_unusable_folder_means_no_cache(tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")

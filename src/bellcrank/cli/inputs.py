@@ -48,7 +48,8 @@ Quantity = Annotated[
 ]
 CAR = "full-car"
 """The car of paper D on level ground, as its operations are counted; the example full_car has the bump."""
-_HDF5 = b"\x89HDF\r\n\x1a\n"
+_RESULTS = (b"\x89HDF\r\n\x1a\n", b"bellcrank run ")
+"""How results begin: HDF5 files, and the journals of runs that have not ended."""
 
 
 def is_result(path: str) -> bool:
@@ -56,7 +57,7 @@ def is_result(path: str) -> bool:
     if not Path(path).is_file():
         return False
     with Path(path).open("rb") as file:
-        return file.read(8) == _HDF5
+        return file.read(16).startswith(_RESULTS)
 
 
 def model(text: str) -> System:

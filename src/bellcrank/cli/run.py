@@ -13,7 +13,6 @@ from bellcrank.cli.output import Json, Table, counted, note, number, seconds, sh
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bellcrank.model.system import System
     from bellcrank.result.result import Result
 
 INTERRUPTED = 130
@@ -111,7 +110,7 @@ def run(
         formulation=options.pop("formulation"),
     )
     _check_names(mechanism, quantity or [])
-    as_it_goes = target is not None and target.suffix != ".csv" and not _touches(system)
+    as_it_goes = target is not None and target.suffix != ".csv"
     if as_it_goes:
         options["save"] = target
     failure: SimulationError | None = None
@@ -149,24 +148,18 @@ def _only_for_mechanisms(file: str, given: set[str]) -> None:
             raise ModelError(f"{file} is an elastic contact problem; --{name} belongs to mechanisms")
 
 
-def _touches(system: System) -> bool:
-    """Whether contacts may come to play; such runs are written when they have ended."""
-    from bellcrank.model.forces import ContactForce
-
-    return bool(system.contacts) or any(isinstance(f, ContactForce) for f in system.forces.values())
-
-
 def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
     from math import isfinite
 
     from bellcrank.errors import ModelError
+    from bellcrank.simulation import MOST_OUTPUTS
 
     if not (isfinite(tolerance) and 0.0 < tolerance < 1.0):
         raise ModelError(f"--tolerance is a number between 0 and 1, not {tolerance:g}")
     if not (isfinite(step) and step >= 0.0):
         raise ModelError(f"--step is a positive number of seconds, not {step:g}")
-    if not 1 <= outputs <= 10_000_000:
-        raise ModelError(f"--outputs is a number from 1 to 10 million, not {outputs}")
+    if not 1 <= outputs <= MOST_OUTPUTS:
+        raise ModelError(f"--outputs is a number from 1 to {MOST_OUTPUTS:,}, not {outputs}")
 
 
 def _check_names(mechanism: Any, names: list[str]) -> None:

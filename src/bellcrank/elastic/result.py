@@ -231,6 +231,14 @@ class ElasticResult:
         viewer.open(browser)
         return viewer
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the tables of its file."""
+        from bellcrank.elastic.storage import contents
+        from bellcrank.result.storage import restored
+
+        found = contents(self)
+        return restored, (dict(found.attributes), dict(found.tables))
+
     def save(self, path: str | Path) -> None:
         """Write everything into one file, for :func:`bellcrank.load_result`."""
         from bellcrank.elastic.storage import save

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,11 +27,14 @@ from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere
 from bellcrank.elastic.recording import WORKS, Recorded
 from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.errors import ModelError, ResultFileError
-from bellcrank.result.storage import ELASTIC, is_elastic, replacing
+from bellcrank.result import sealed
+from bellcrank.result.blocks import plain_json
+from bellcrank.result.layout import as_bytes
+from bellcrank.result.sealed import Contents
+from bellcrank.result.storage import ELASTIC, check_version, opened, telling_of_damage
+from bellcrank.whole_files import check_target
 
 VERSION = 1
-MAX_NUMBERS = 2**28
-"""Numbers in one table of a file that is read; more than a run of this machine would leave."""
 _STEPS = ("works", "normal", "force", "area", "momentum")
 
 
@@ -47,6 +49,11 @@ class UnknownObstacle(Obstacle):
 
 def save(result: ElasticResult, path: str | PathLike[str]) -> None:
     """Write a result; an existing file is replaced only when all is written."""
+    sealed.write(check_target(path), contents(result))
+
+
+def contents(result: ElasticResult) -> Contents:
+    """A result as the tables of a file."""
     r = result.recording
     about = {
         "name": result.name,
@@ -55,35 +62,32 @@ def save(result: ElasticResult, path: str | PathLike[str]) -> None:
         "bodies": [_body_words(body) for body in result.bodies],
         "contacts": [_contact_words(c, result.bodies) for c in result.contacts],
     }
-    with replacing(Path(path)) as file:
-        file.attrs["format"] = ELASTIC
-        file.attrs["version"] = VERSION
-        file.attrs["bellcrank"] = bellcrank.__version__
-        _put(file, "about", np.frombuffer(json.dumps(about).encode(), dtype="u1"))
-        for k, body in enumerate(result.bodies):
-            _put(file, f"body_{k}_points", body.mesh.doflocs)
-            _put(file, f"body_{k}_cells", np.asarray(body.mesh.t, dtype=np.int64))
-        for k, points in enumerate(result.interfaces):
-            _put(file, f"contact_{k}_places", points.places)
-            _put(file, f"contact_{k}_areas", points.areas)
-        for name in ("time", "kinetic", "strain"):
-            _put(file, name, np.array(getattr(r, name)))
-        for name in _STEPS:
-            _put(file, name, np.array(getattr(r, name)))
-        _put(file, "updates", np.array(r.updates, dtype=np.int64))
-        counts = [len(points) for points, _, _ in r.points]
-        _put(file, "touching_count", np.array(counts, dtype=np.int64))
-        _put(file, "touching", np.concatenate([p for p, _, _ in r.points]).astype(np.int64))
-        _put(file, "touching_force", np.concatenate([f for _, f, _ in r.points]))
-        _put(file, "touching_world", np.concatenate([w for _, _, w in r.points]))
-        _put(file, "frame_steps", np.array(r.frame_steps, dtype=np.int64))
-        _put(file, "frames", np.array(r.frames))
-        _put(file, "frame_velocities", np.array(r.frame_velocities))
-
-
-def _put(file: Any, name: str, values: NDArray[Any]) -> None:
-    packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if values.size else {}
-    file.create_dataset(name, data=values, **packed)
+    tables: dict[str, NDArray[Any]] = {"about": as_bytes(json.dumps(about).encode())}
+    for k, body in enumerate(result.bodies):
+        tables[f"body_{k}_points"] = body.mesh.doflocs
+        tables[f"body_{k}_cells"] = np.asarray(body.mesh.t, dtype=np.int64)
+    for k, points in enumerate(result.interfaces):
+        tables[f"contact_{k}_places"] = points.places
+        tables[f"contact_{k}_areas"] = points.areas
+    for name in ("time", "kinetic", "strain", *_STEPS):
+        tables[name] = np.array(getattr(r, name))
+    counts = [len(points) for points, _, _ in r.points]
+    tables |= {
+        "updates": np.array(r.updates, dtype=np.int64),
+        "touching_count": np.array(counts, dtype=np.int64),
+        "touching": np.concatenate([p for p, _, _ in r.points]).astype(np.int64),
+        "touching_force": np.concatenate([f for _, f, _ in r.points]),
+        "touching_world": np.concatenate([w for _, _, w in r.points]),
+        "frame_steps": np.array(r.frame_steps, dtype=np.int64),
+        "frames": np.array(r.frames),
+        "frame_velocities": np.array(r.frame_velocities),
+    }
+    attributes: dict[str, str | int] = {
+        "format": ELASTIC,
+        "version": VERSION,
+        "bellcrank": bellcrank.__version__,
+    }
+    return Contents(attributes, tables)
 
 
 def _body_words(body: ElasticBody) -> dict[str, Any]:
@@ -116,41 +120,29 @@ def _contact_words(contact: Contact, bodies: tuple[ElasticBody, ...]) -> dict[st
 
 def load(path: str | PathLike[str]) -> ElasticResult:
     """The result in a file."""
-    import h5py
+    return result_of(opened(path), path)
 
-    name = str(path)
-    if not is_elastic(path):
-        raise ResultFileError(f"{name}: this is not a result of elastic contact")
-    try:
-        with h5py.File(name, "r") as file:
-            version = int(file.attrs["version"])
-            if version > VERSION:
-                raise ResultFileError(
-                    f"{name}: written by Bellcrank {file.attrs.get('bellcrank')} in format {version}; this Bellcrank "
-                    f"reads formats up to {VERSION}: install a newer one"
-                )
-            return _Stored(file).result()
-    except ResultFileError:
-        raise
-    except (KeyError, OSError, RuntimeError, ValueError, TypeError, IndexError, ModelError) as error:
-        raise ResultFileError(f"{name}: the file is damaged or was cut short ({error})") from error
+
+def result_of(found: Contents, path: str | PathLike[str]) -> ElasticResult:
+    """The result in the contents of a file."""
+    if found.attributes.get("format") != ELASTIC:
+        raise ResultFileError(f"{path}: this is not a result of elastic contact")
+    with telling_of_damage(path):
+        check_version(found, ELASTIC, VERSION)
+        try:
+            return _Stored(found).result()
+        except ModelError as error:
+            raise ResultFileError(f"the file is damaged ({error})") from error
 
 
 class _Stored:
-    def __init__(self, file: Any) -> None:
-        self.file = file
-        self.about = json.loads(self.table("about", np.uint8).tobytes())
+    def __init__(self, found: Contents) -> None:
+        self.found = found
+        self.about = plain_json(found.text("about"))
 
     def table(self, name: str, kind: Any = float) -> NDArray[Any]:
-        """A dataset of the file itself; links out of it are not followed."""
-        import h5py
-
-        if not isinstance(self.file.get(name, getlink=True), h5py.HardLink):
-            raise ValueError(f"there is no table {name!r}")
-        found = self.file[name]
-        if not isinstance(found, h5py.Dataset) or found.size > MAX_NUMBERS or found.external:
-            raise ValueError(f"table {name!r} is none, or too large")
-        values = np.asarray(found[()], dtype=kind)
+        """A table of numbers."""
+        values = np.asarray(self.found.table(name), dtype=kind)
         finite = kind is not float or bool(np.isfinite(values).all())
         # A run that diverged ends in numbers without bound; nothing else does.
         if not finite and self.about["run"]["status"] != "diverged":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,10 @@ CONNECT = 15.0
 _one_at_a_time = threading.Lock()
 
 
+class LostCluster(BellcrankError):
+    """The scheduler of a cluster does not answer any more."""
+
+
 def compute(work: Work, rows: NDArray[np.int64], table: Mapping[str, Array]) -> Rows:
     """A batch on a worker, with all threads of the worker; its other tasks wait meanwhile."""
     from distributed import get_worker
@@ -45,7 +49,9 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
     with client_of(cluster) as client:
         from distributed import as_completed
 
-        _check_workers(client)
+        with _scheduler(client):
+            _check_workers(client)
+            room = AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
         # The work travels with every task: what is handed to workers once dies with them.
         sent = work.portable()
         waiting = list(reversed(missing))
@@ -58,19 +64,42 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
             numbers[future.key] = number
             return future
 
-        room = AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-        running = [submit() for _ in range(min(room, len(waiting)))]
-        arriving = as_completed(running, loop=client.loop)
+        with _scheduler(client):
+            running = [submit() for _ in range(min(room, len(waiting)))]
+            arriving = as_completed(running, loop=client.loop)
         try:
-            for future in arriving:
-                number = numbers.pop(future.key)
-                yield number, _answer(future, number, batches)
-                future.release()
-                if waiting:
-                    arriving.add(submit())
+            while True:
+                with _scheduler(client):
+                    future = next(arriving, None)
+                    if future is None:
+                        return
+                    number = numbers.pop(future.key)
+                    answer = _answer(future, number, batches)
+                yield number, answer
+                with _scheduler(client):
+                    future.release()
+                    if waiting:
+                        arriving.add(submit())
         finally:
             # What is still under way is of no use to anyone once the study has stopped.
-            client.cancel([f for f in arriving.futures if not f.done()])
+            with suppress(OSError, TimeoutError):
+                client.cancel([f for f in arriving.futures if not f.done()])
+
+
+@contextmanager
+def _scheduler(client: Any) -> Iterator[None]:
+    """The end of a scheduler in words."""
+    from concurrent.futures import CancelledError
+
+    try:
+        yield
+    except (OSError, TimeoutError, CancelledError) as error:
+        # Also what is under way is cancelled by a client that has lost its scheduler.
+        where = getattr(getattr(client, "scheduler", None), "address", "")
+        raise LostCluster(
+            f"the scheduler of the cluster{f' at {where}' if where else ''} does not answer any more "
+            f"({type(error).__name__})"
+        ) from error
 
 
 def _answer(future: Any, number: int, batches: Batches) -> Rows:
@@ -95,14 +124,13 @@ def _check_workers(client: Any) -> None:
         client.wait_for_workers(1, timeout=CONNECT)
     except TimeoutError as error:
         raise BellcrankError("the cluster has no workers; start some with 'dask worker ADDRESS'") from error
-    try:
-        found = client.run(_version)
-    except ModuleNotFoundError as error:
-        raise BellcrankError(
-            f"a worker of the cluster lacks {error.name!r}; install Bellcrank there"
-        ) from error
-    for address, version in found.items():
-        if version != __version__:
+    for address, version in client.run(_version, on_error="return").items():
+        if isinstance(version, ModuleNotFoundError):
+            raise BellcrankError(
+                f"a worker of the cluster lacks {version.name!r}; install Bellcrank there"
+            ) from version
+        # A worker that has died since gets no work.
+        if not isinstance(version, OSError) and version != __version__:
             raise BellcrankError(
                 f"worker {address} has Bellcrank {version}, this is {__version__}; use one version"
             )
@@ -139,7 +167,8 @@ def client_of(cluster: Any) -> Iterator[Any]:
     try:
         yield client
     finally:
-        client.close()
+        with suppress(OSError, TimeoutError):
+            client.close()
 
 
-__all__ = ["client_of", "on_cluster"]
+__all__ = ["LostCluster", "client_of", "on_cluster"]

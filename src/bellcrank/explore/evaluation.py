@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.explore.distributions import Choice
 from bellcrank.explore.objectives import Measure
 from bellcrank.explore.running import Batches, cores
+from bellcrank.explore.store import DamagedPart
 from bellcrank.explore.work import Rows
 from bellcrank.simulate import SimulationError
 from bellcrank.touch import refuse_continuous
@@ -111,10 +113,11 @@ class Evaluator:
         self._asked += 1
         table = dict(zip(self.names, points.T, strict=True))
         if self.store is not None and number in self._stored:
-            before = self.store.table(self._stored[number], table)
-            if all(np.array_equal(before[name], values) for name, values in table.items()):
-                rows = self.store.read(self._stored[number], dict.fromkeys(self._columns), {})
-                return self._evaluations(points, rows)
+            with suppress(DamagedPart):
+                before = self.store.table(self._stored[number], table)
+                if all(np.array_equal(before[name], values) for name, values in table.items()):
+                    rows = self.store.read(self._stored[number], dict.fromkeys(self._columns), {})
+                    return self._evaluations(points, rows)
         rows = self._with_gradients(points) if self.gradients else self._values(points, table)
         if self.store is not None:
             self.store.write(number, rows, table)
@@ -143,14 +146,26 @@ class Evaluator:
         work = replace(self.study.work, keep=())
         batches = Batches(table, 8 if self.client is not None else max(4, 4 * -(-len(points) // 4)))
         if self.client is not None:
-            from bellcrank.explore.cluster import on_cluster
+            from bellcrank.explore.cluster import LostCluster, on_cluster
 
             numbers = list(range(len(batches)))
-            return Rows.joined([rows for _, rows in on_cluster(work, batches, numbers, self.client)])
+            try:
+                return Rows.joined([rows for _, rows in on_cluster(work, batches, numbers, self.client)])
+            except LostCluster as error:
+                raise LostCluster(f"{error}; {self._kept()}") from error
         rows, whole = work.run(np.arange(len(points)), table, self.threads)
         if not whole:
             raise KeyboardInterrupt
         return rows
+
+    def _kept(self) -> str:
+        """What is left of a search that was stopped from outside, and how to go on."""
+        if self.store is None:
+            return "give the search a store, which keeps the points it has computed"
+        return (
+            f"{len(self.history)} points are kept in {str(self.store.folder)!r}; start a scheduler and search again "
+            "with this store, it asks only for new ones"
+        )
 
     def _with_gradients(self, points: Array) -> Rows:
         count = len(points)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.batch.progress import Bar
+from bellcrank.errors import WriteError
+from bellcrank.explore.cluster import LostCluster
 from bellcrank.explore.outcome import Outcome
-from bellcrank.explore.store import Store
+from bellcrank.explore.store import DamagedPart, Store
 from bellcrank.explore.study import MOST_OUTPUTS
 from bellcrank.explore.work import Rows
 
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-WAVE_SECONDS = 1.5
-"""Local batches go in waves of about this length: so much is lost at most when the study is killed."""
+WAVE_SECONDS = 0.5
+"""Local batches go in waves of about this length [s], at most twice as long: so much is lost when a study is killed."""
 
 
 class Batches:
@@ -60,8 +63,9 @@ def run(
     if store is not None:
         store.open()
     try:
-        there = {} if store is None else store.batches()
-        missing = [k for k in range(len(batches)) if k not in there]
+        if store is not None:
+            parts = _there(store, study, batches, shapes)
+        missing = [k for k in range(len(batches)) if k not in parts]
         began, status = time.perf_counter(), "done"
         bar = Bar(sum(len(batches.rows(k)) for k in missing), progress)
         fresh = 0
@@ -78,11 +82,13 @@ def run(
                 source.close()
         except KeyboardInterrupt:
             status = "interrupted"
+        except LostCluster as error:
+            raise LostCluster(f"{error}; {_kept(folder, parts, batches.total)}") from error
+        except WriteError as error:
+            said = f"{error}; {_kept(folder, parts, batches.total)}"
+            raise WriteError(str(error.filename), said, error.errno) from error
         finally:
             bar.close()
-        if store is not None:
-            for number, path in there.items():
-                parts[number] = store.read(path, study.measures, shapes)
         if status == "done" and len(parts) < len(batches):
             status = "interrupted"
     finally:
@@ -90,6 +96,32 @@ def run(
             store.close()
     found = Rows.joined([parts[k] for k in sorted(parts)]) if parts else _nothing(study, shapes)
     return Outcome.of(study, found, status, time.perf_counter() - began, fresh)
+
+
+def _kept(folder: str | PathLike[str] | None, parts: Mapping[int, Rows], total: int) -> str:
+    """What is left of a study that was stopped from outside, and how to go on."""
+    done = sum(len(rows) for rows in parts.values())
+    if folder is None:
+        return (
+            f"the {done} of {total} runs that were done are lost: give the study a folder, which keeps them"
+        )
+    return (
+        f"{done} of {total} runs are kept in {str(folder)!r}; mend that and run the study again with this folder, "
+        "it computes only those that are missing"
+    )
+
+
+def _there(
+    store: Store, study: Study, batches: Batches, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[int, Rows]:
+    """The batches a store holds; those that are damaged count as missing."""
+    found = {}
+    for number, path in store.batches().items():
+        with suppress(DamagedPart):
+            rows = store.read(path, study.measures, shapes)
+            if number < len(batches) and np.array_equal(rows.rows, batches.rows(number)):
+                found[number] = rows
+    return found
 
 
 def _computed(study: Study, batches: Batches, missing: list[int], cluster: Any, threads: int | None) -> Any:

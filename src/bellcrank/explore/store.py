@@ -1,16 +1,18 @@
 """The store of a study: a folder of Parquet parts, one a batch of rows, and a note of whose they are.
 
-A part appears by renaming a whole file that is already on the disk, and carries the number of its batch in its name.
-So whatever is killed at whatever moment, a batch is there whole or not at all, and never twice. The folder is a plain
-Parquet data set: ``pandas.read_parquet(folder)`` reads it.
+A part appears whole when it is already on the disk, and carries the number of its batch and a checksum of its bytes in
+its name. So whatever is killed at whatever moment, a batch is there whole or not at all, and never twice; a part that
+was damaged later is computed again. The folder is a plain Parquet data set: ``pandas.read_parquet(folder)`` reads it.
 """
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
+import io
 import json
 import os
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,19 @@ from numpy.typing import NDArray
 
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.explore.work import Rows
+from bellcrank.result.blocks import plain_json
+from bellcrank.whole_files import read_regular, write_whole
 
 Array = NDArray[np.float64]
 NOTE, LOCK = "_study.json", "_lock"
 FORMAT = 1
+LARGEST_NOTE = 64 * 2**20
+"""Bytes of a note that is read; it holds the text of a model, whose own limit is less."""
 _OWN = ("run", "done", "reached [s]", "reason")
+
+
+class DamagedPart(BellcrankError):
+    """A part that does not hold what was written."""
 
 
 class Store:
@@ -56,14 +66,13 @@ class Store:
             if note.exists():
                 self._compare(note)
             else:
-                text = json.dumps(
-                    {"format": FORMAT, "fingerprint": self.fingerprint, "study": self.definition}, indent=1
-                )
-                _appear(note, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+                known = {"format": FORMAT, "fingerprint": self.fingerprint, "study": self.definition}
+                write_whole(note, [json.dumps(known, indent=1).encode() + b"\n"])
         except BaseException:
             self.close()
             raise
-        for left in self.folder.glob(".*.new"):
+        # Nobody else writes here, so what has not become a part never will.
+        for left in (*self.folder.glob(".*.new"), *self.folder.glob(".*.part")):
             left.unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -84,7 +93,12 @@ class Store:
             import fcntl
         except ImportError:
             return
-        handle = (self.folder / LOCK).open("a")
+        # Opened for both, without waiting: a pipe of that name would wait for a reader.
+        flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK
+        handle = os.fdopen(os.open(self.folder / LOCK, flags, 0o666), "rb")
+        if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
+            handle.close()
+            raise ModelError(f"{self.folder / LOCK} is not a regular file; choose another folder")
         try:
             # The system lets go when the process ends, however it ends.
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -95,10 +109,10 @@ class Store:
 
     def _compare(self, note: Path) -> None:
         try:
-            known = json.loads(note.read_text(encoding="utf-8"))
-            fingerprint, before = known["fingerprint"], known["study"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"{note} is not the note of a study; choose another folder") from error
+            known = plain_json(read_regular(note, LARGEST_NOTE))
+            fingerprint, before = str(known["fingerprint"]), dict(known["study"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{note} is not the note of a study ({error}); choose another folder") from error
         if fingerprint == self.fingerprint:
             return
         now = json.loads(json.dumps(self.definition))
@@ -108,9 +122,6 @@ class Store:
             f"{self.folder} holds another study; it differs in: {', '.join(different) or 'its fingerprint'}. "
             "Choose another folder, or remove this one"
         )
-
-    def _path(self, number: int) -> Path:
-        return self.folder / f"part-{number:08d}.parquet"
 
     def write(self, number: int, rows: Rows, table: Mapping[str, Array]) -> None:
         """Keep a batch; table: the variables of its rows."""
@@ -129,87 +140,101 @@ class Store:
         data = pa.table(columns).replace_schema_metadata(
             {"bellcrank study": self.fingerprint, "bellcrank batch": str(number)}
         )
-        _appear(self._path(number), lambda path: pq.write_table(data, path))
+        buffer = io.BytesIO()
+        pq.write_table(data, buffer)
+        part = buffer.getvalue()
+        path = self.folder / f"part-{number:08d}-{_checksum(part)}.parquet"
+        write_whole(path, [part])
+        for other in self.folder.glob(f"part-{number:08d}*.parquet"):
+            if other.name != path.name:
+                other.unlink(missing_ok=True)
 
     def batches(self) -> dict[int, Path]:
         """Parts that are there and whole; others are noted in `damaged` and computed again."""
-        import pyarrow.parquet as pq
-
         found: dict[int, Path] = {}
         self.damaged = []
         for path in sorted(self.folder.glob("part-*.parquet")):
             try:
-                number = int(path.stem.removeprefix("part-"))
-                meta = pq.read_metadata(path).metadata or {}
-                right = meta.get(b"bellcrank study") == self.fingerprint.encode()
-                right = right and meta.get(b"bellcrank batch") == str(number).encode()
-            except (OSError, ValueError, ImportError):
-                right = False
-            if right:
-                found[number] = path
-            else:
+                self._part(path)
+                found[_number(path)] = path
+            except DamagedPart:
                 self.damaged.append(path.name)
         return found
 
-    def read(self, path: Path, measures: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Rows:
-        """The rows of one part; shapes: of the kept curves."""
+    def _part(self, path: Path) -> Any:
+        """A part of this study whose bytes are those that were written, as a Parquet file."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        # A name with a part number is no partition of a data set.
-        data = pq.ParquetFile(path).read()
+        try:
+            number, data = _number(path), read_regular(path)
+            checksum = path.stem.split("-")[2:]
+            # Parts of the version before have no checksum in their names.
+            if checksum and checksum != [_checksum(data)]:
+                raise DamagedPart(f"{path} is damaged (its checksum differs)")
+            part = pq.ParquetFile(io.BytesIO(data))
+            meta = part.schema_arrow.metadata or {}
+        except (OSError, ValueError, KeyError, IndexError, TypeError, pa.ArrowException) as error:
+            raise DamagedPart(f"{path} is damaged ({error})") from error
+        if meta.get(b"bellcrank study") != self.fingerprint.encode():
+            raise DamagedPart(f"{path} is the part of another study")
+        if meta.get(b"bellcrank batch") != str(number).encode():
+            raise DamagedPart(f"{path} is the part of another batch")
+        return part
 
-        def numbers(name: str) -> Any:
-            return data.column(name).combine_chunks().to_numpy(zero_copy_only=False)
+    def _columns(self, path: Path, names: list[str] | None = None) -> Any:
+        import pyarrow as pa
 
+        part = self._part(path)
+        try:
+            return part.read(columns=names)
+        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+            raise DamagedPart(f"{path} is damaged ({error})") from error
+
+    def read(self, path: Path, measures: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Rows:
+        """The rows of one part; shapes: of the kept curves. Raises :class:`DamagedPart`."""
+        data = self._columns(path)
         curves = {}
-        for name, shape in shapes.items():
-            flat = data.column(f"curve {name}").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            curves[name] = flat.reshape(len(data), *shape)
-        return Rows(
-            numbers("run"),
-            {name: numbers(name) for name in measures},
-            numbers("done"),
-            numbers("reached [s]"),
-            data.column("reason").to_pylist(),
-            curves,
-        )
+        try:
+            for name, shape in shapes.items():
+                flat = data.column(f"curve {name}").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+                curves[name] = flat.reshape(len(data), *shape)
+            return Rows(
+                _numbers(data, "run"),
+                {name: _numbers(data, name) for name in measures},
+                _numbers(data, "done"),
+                _numbers(data, "reached [s]"),
+                data.column("reason").to_pylist(),
+                curves,
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DamagedPart(f"{path} is damaged ({error})") from error
 
     def table(self, path: Path, names: Mapping[str, Any]) -> dict[str, Array]:
-        """The variables of one part."""
-        import pyarrow.parquet as pq
+        """The variables of one part. Raises :class:`DamagedPart`."""
+        data = self._columns(path, list(names))
+        try:
+            return {name: _numbers(data, name) for name in names}
+        except (ValueError, KeyError, TypeError) as error:
+            raise DamagedPart(f"{path} is damaged ({error})") from error
 
-        data = pq.ParquetFile(path).read(columns=list(names))
-        return {name: data.column(name).combine_chunks().to_numpy(zero_copy_only=False) for name in names}
+
+def _numbers(data: Any, name: str) -> Any:
+    return data.column(name).combine_chunks().to_numpy(zero_copy_only=False)
+
+
+def _number(path: Path) -> int:
+    """The batch of a part."""
+    return int(path.stem.split("-")[1])
+
+
+def _checksum(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def reserved(name: str) -> bool:
     """Whether a store has a column of that name of its own."""
     return name in _OWN or name.startswith("curve ")
-
-
-def _appear(path: Path, write: Any) -> None:
-    """Write a file that is there whole or not at all, also after a loss of power."""
-    new = path.with_name(f".{path.name}.new")
-    try:
-        write(new)
-        with new.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
-        raise
-    with contextlib.suppress(OSError), _folder(path.parent) as handle:
-        os.fsync(handle)
-
-
-@contextlib.contextmanager
-def _folder(path: Path) -> Iterator[int]:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
 
 
 def _parquet() -> None:
@@ -219,4 +244,4 @@ def _parquet() -> None:
         raise BellcrankError("a store needs pyarrow: pip install 'bellcrank[study]'") from error
 
 
-__all__ = ["Store", "reserved"]
+__all__ = ["DamagedPart", "Store", "reserved"]

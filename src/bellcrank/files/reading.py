@@ -152,10 +152,11 @@ class _Reader:
 
     def _body_named(self, node: Node, what: str) -> Body:
         name = word(node, what)
-        known = {"ground": self.system.ground, **self.system.bodies}
-        if name not in known:
+        found = self.system.ground if name == "ground" else self.system.bodies.get(name)
+        if found is None:
+            known = {"ground": self.system.ground, **self.system.bodies}
             raise node.error(f"no body named {name!r}{nearest(name, known) or _listed('bodies', known)}")
-        return known[name]
+        return found
 
     def _side(self, fields: Fields, key: str) -> Body | Frame:
         """A body by name, or a point or frame of one as a mapping."""

@@ -34,12 +34,15 @@ class ParameterTable(dict[str, Parameter]):
         super().__init__()
         self.graph = ParameterGraph()
         self.states: set[str] = set()
+        self._internal: list[str] = []
 
     def add(self, parameter: Parameter) -> Expr:
         """A new parameter, those of the user before the internal ones, whenever they are made."""
         self[parameter.name] = parameter
-        if not parameter.internal:
-            for name in [name for name, other in self.items() if other.internal]:
+        if parameter.internal:
+            self._internal.append(parameter.name)
+        else:
+            for name in self._internal:
                 self[name] = self.pop(name)
         return self.graph.input(parameter.name)
 

@@ -69,13 +69,16 @@ def load(key: str) -> bytes | None:
     if place is None:
         return None
     path = place / (key + _SUFFIX)
+    # Without O_NONBLOCK the opening of a pipe would wait for a writer.
+    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        handle = os.open(path, os.O_RDONLY | flags)
     except OSError:
         return None
     try:
         with os.fdopen(handle, "rb") as file:
-            if not _ours(os.fstat(file.fileno()), stat.S_ISREG):
+            found = os.fstat(file.fileno())
+            if not _ours(found, stat.S_ISREG) or found.st_size > LARGEST_TOTAL:
                 return None
             data = file.read()
     except OSError:

@@ -90,6 +90,26 @@ class Header:
         raise ResultFileError("the constraint equations of the file do not fit its model")
 
 
+MOST_RESTORED = 8
+"""Mechanisms a process keeps that came to it by pickle; a pool is sent the same one again and again."""
+_restored: dict[tuple[Any, ...], Mechanism] = {}
+
+
+def restored(header: Header) -> Mechanism:
+    """The mechanism that was pickled; the same one for the same bytes, so that it is analysed and compiled once."""
+    numbers = (header.q, header.u, header.parameters)
+    key = (
+        header.model, header.formulation, header.t, *(x.tobytes() for x in numbers), header.kept, header.members
+    )  # fmt: skip
+    known = _restored.get(key)
+    if known is None:
+        known = header.mechanism()
+        while len(_restored) >= MOST_RESTORED:
+            _restored.pop(next(iter(_restored)))
+        _restored[key] = known
+    return known
+
+
 def _analysed(
     system: System, formulation: str, values: Mapping[str, float], start: Any
 ) -> Iterator[Mechanism]:

@@ -1,41 +1,41 @@
-"""How a result lies in its file: tables that grow, texts, and two slots that take turns with checkpoints."""
+"""How a result lies in its file: the head that a run starts from, and tables that grow with its outputs."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import bellcrank
+from bellcrank.errors import ResultFileError
+from bellcrank.result.blocks import packed, unpacked
 from bellcrank.result.header import Header
 from bellcrank.result.result import Happening
 
 Array = NDArray[np.float64]
 
 FORMAT = "bellcrank result"
-VERSION = 1
+VERSION = 2
 TABLES = ("time", "q", "u", "du", "parameters")
+EVENTS = ("event_time", "event_index")
 FORCES = "contact_forces"
 """The table of contact forces of a run that writes as it goes."""
-SLOTS = ("checkpoint_0", "checkpoint_1")
 
 
-def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -> None:
-    """Lay out an empty result file; `report` is missing while the run goes on."""
-    file.attrs["format"] = FORMAT
-    file.attrs["version"] = VERSION
-    file.attrs["bellcrank"] = bellcrank.__version__
-    text = header.model.encode()
-    file.attrs["model_sha256"] = hashlib.sha256(text).hexdigest()
-    put_bytes(file, "model", text)
-    if header.members:
-        put_bytes(file, "members", header.members)
+def attributes(header: Header) -> dict[str, str | int]:
+    """What tells a file apart."""
+    digest = hashlib.sha256(header.model.encode()).hexdigest()
+    return {
+        "format": FORMAT, "version": VERSION, "bellcrank": bellcrank.__version__, "model_sha256": digest
+    }  # fmt: skip
+
+
+def head(header: Header, report: Mapping[str, Any] | None = None) -> dict[str, NDArray[Any]]:
+    """The tables a run starts from; `report` is missing while the run goes on."""
     about = {
         "formulation": header.formulation,
         "t": header.t,
@@ -44,88 +44,89 @@ def create(file: Any, header: Header, report: Mapping[str, Any] | None = None) -
         "settings": dict(header.settings),
         "report": report,
     }
-    put_bytes(file, "about", json.dumps(about).encode())
-    file["start_q"], file["start_u"], file["start_parameters"] = header.q, header.u, header.parameters
-    _put(file, "output_times", header.output_times)
-    for name, width in zip(TABLES, header.widths, strict=True):
-        add_table(file, name, width)
-    file["time"].attrs["unit"] = "s"
-    add_table(file, "event_time", None)
-    add_table(file, "event_index", None)
-    for slot in SLOTS:
-        file.create_dataset(slot, shape=(0,), maxshape=(None,), chunks=(1 << 14,), dtype="u1")
+    tables: dict[str, NDArray[Any]] = {
+        "model": as_bytes(header.model.encode()),
+        "about": as_bytes(json.dumps(about).encode()),
+        "start_q": header.q,
+        "start_u": header.u,
+        "start_parameters": header.parameters,
+        "output_times": header.output_times,
+    }
+    if header.members:
+        tables["members"] = as_bytes(header.members)
+    return tables
 
 
-def add_table(file: Any, name: str, width: int | None) -> None:
-    """A dataset that grows row by row, in chunks of about 64 KiB; one without columns keeps one of zeros."""
-    columns = () if width is None else (max(width, 1),)
-    rows = max(16, 8192 // (width or 1))
-    file.create_dataset(
-        name,
-        shape=(0, *columns),
-        maxshape=(None, *columns),
-        chunks=(rows, *columns),
-        dtype="f8",
-        compression="gzip",
-        compression_opts=1,
-        shuffle=True,
-    )
+def as_bytes(data: bytes) -> NDArray[np.uint8]:
+    """Bytes as a table."""
+    return np.frombuffer(data, dtype="u1")
 
 
-def _put(file: Any, name: str, values: NDArray[Any]) -> None:
-    packed = {"compression": "gzip", "shuffle": True} if values.size else {}
-    file.create_dataset(name, data=values, **packed)
+class Growing:
+    """Tables that grow: what was added since it was last taken over, and how much there was before."""
+
+    def __init__(self) -> None:
+        self.fresh: dict[str, list[Array]] = {name: [] for name in (*TABLES, *EVENTS)}
+        self.first = dict.fromkeys(self.fresh, 0)
+
+    def __getitem__(self, name: str) -> list[Array]:
+        return self.fresh[name]
+
+    def block(self) -> bytes:
+        """What is fresh, as bytes."""
+        return packed(self.tables(), {"first": self.first})
+
+    def tables(self) -> dict[str, Array]:
+        """What is fresh, by name."""
+        return {name: np.concatenate(rows) for name, rows in self.fresh.items() if rows}
+
+    def taken(self) -> None:
+        """What was fresh has been taken over."""
+        for name, rows in self.fresh.items():
+            self.first[name] += sum(len(block) for block in rows)
+            rows.clear()
 
 
-def put_bytes(file: Any, name: str, data: bytes) -> None:
-    """Write bytes under a name."""
-    _put(file, name, np.frombuffer(data, dtype="u1"))
+def add_table(file: Growing, name: str, width: int) -> None:
+    """One more table, of so many columns."""
+    file.fresh[name] = [np.zeros((0, width))]
+    file.first[name] = 0
 
 
-def append(file: Any, *columns: Array) -> None:
-    """Add outputs: time, q, u, du, parameters. Time comes last, so a row with a time is complete."""
-    for name, rows in reversed(list(zip(TABLES, columns, strict=True))):
+def extend(table: list[Array], rows: Array) -> None:
+    """Add rows to a table."""
+    table.append(rows)
+
+
+def append(file: Growing, *columns: Array) -> None:
+    """Add outputs: time, q, u, du, parameters."""
+    for name, rows in zip(TABLES, columns, strict=True):
         extend(file[name], rows)
 
 
-def extend(dataset: Any, rows: Array) -> None:
-    """Add rows to a table."""
-    first = dataset.shape[0]
-    if len(rows):
-        dataset.resize(first + len(rows), axis=0)
-        if rows.size:
-            dataset[first:] = rows
-        dataset.flush()
-
-
-def append_events(file: Any, header: Header, events: Sequence[Happening]) -> None:
+def append_events(file: Growing, header: Header, events: Sequence[Happening]) -> None:
     """Add events that were met."""
     places = {name: k for k, name in enumerate(header.event_names)}
     extend(file["event_index"], np.array([places[e.name] for e in events], dtype=float))
-    extend(file["event_time"], np.array([e.time for e in events]))
+    extend(file["event_time"], np.array([e.time for e in events], dtype=float))
 
 
-def put_checkpoint(file: Any, slot: str, payload: bytes) -> None:
-    """Overwrite a slot; a reader tells by length and checksum whether the writing came to its end."""
-    data = len(payload).to_bytes(8, "little") + zlib.crc32(payload).to_bytes(4, "little") + payload
-    dataset = file[slot]
-    if dataset.shape[0] < len(data):
-        dataset.resize(len(data), axis=0)
-    dataset[: len(data)] = np.frombuffer(data, dtype="u1")
-    dataset.flush()
+def joined(blocks: Iterable[bytes]) -> dict[str, NDArray[Any]]:
+    """The tables that blocks of :class:`Growing` make up; a block says where its rows belong."""
+    parts: dict[str, list[NDArray[Any]]] = {}
+    lengths: dict[str, int] = {}
+    for block in blocks:
+        tables, about = unpacked(block)
+        for name, rows in tables.items():
+            first, there = about["first"][name], lengths.get(name, 0)
+            if first < there:
+                # The writer was interrupted after this block and before it knew.
+                parts[name] = [np.concatenate(parts[name])[:first]]
+            elif first > there or rows.ndim == 0:
+                raise ResultFileError(f"the file is damaged (rows of {name!r} are missing)")
+            parts.setdefault(name, []).append(rows)
+            lengths[name] = first + len(rows)
+    return {name: np.concatenate(rows) for name, rows in parts.items()}
 
 
-def packed(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> bytes:
-    """Arrays and a JSON document as bytes."""
-    buffer = io.BytesIO()
-    text = np.frombuffer(json.dumps(about).encode(), dtype="u1")
-    np.savez(buffer, allow_pickle=False, **{f"array_{k}": a for k, a in arrays.items()}, about=text)
-    return buffer.getvalue()
-
-
-def unpacked(payload: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """What :func:`packed` was given."""
-    with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
-        arrays = {k.removeprefix("array_"): archive[k] for k in archive.files if k.startswith("array_")}
-        about: dict[str, Any] = json.loads(archive["about"].tobytes())
-    return arrays, about
+__all__ = ["FORCES", "FORMAT", "TABLES", "VERSION", "Growing", "packed", "unpacked"]

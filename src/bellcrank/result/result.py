@@ -99,6 +99,13 @@ class Result:
     def __len__(self) -> int:
         return len(self.time)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the tables of its file."""
+        from bellcrank.result.storage import contents, restored
+
+        found = contents(self)
+        return restored, (dict(found.attributes), dict(found.tables))
+
     def __repr__(self) -> str:
         span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self) else "nothing"
         return f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.run.status}>"

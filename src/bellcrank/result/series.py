@@ -29,6 +29,9 @@ class Series(np.ndarray):
         self.unit = getattr(parent, "unit", "")
         self.time = getattr(parent, "time", np.zeros(0))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (np.asarray(self), np.asarray(self.time), self.name, self.unit)
+
     @property
     def label(self) -> str:
         """Name and unit, for axes of plots."""
@@ -37,3 +40,10 @@ class Series(np.ndarray):
     def to_numpy(self) -> NDArray[np.float64]:
         """The bare numbers."""
         return np.asarray(self)
+
+
+def restored(values: NDArray[Any], time: NDArray[np.float64], name: str, unit: str) -> Series:
+    """The series that was pickled."""
+    series = values.view(Series)
+    series.time, series.name, series.unit = time, name, unit
+    return series

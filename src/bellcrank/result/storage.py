@@ -1,60 +1,38 @@
-"""Results as files: one HDF5 file a run, compressed, versioned, readable whatever happened to the writer.
+"""Results as files: one HDF5 file a run, compressed, sealed by a checksum, versioned.
 
 A file holds the states at the outputs, how the run went, and the model as text, so that what is loaded
-answers every quantity by name. Nothing in a file is code: models are read by :mod:`bellcrank.files`, and
-links out of the file are not followed.
+answers every quantity by name. Nothing in a file is code: models are read by :mod:`bellcrank.files`.
 
-While a run is going on (see :mod:`bellcrank.recording`), the file is written in HDF5's single-writer mode, in
-which outputs are only ever appended: a reader, also one that comes after a crash, sees all outputs up to the
-last flush. Two slots take turns in holding the last checkpoint, each with a checksum.
+While a run is going on (see :mod:`bellcrank.recording`), its file is a journal (:mod:`bellcrank.result.journal`), which
+is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
-import json
-import os
-import tempfile
-import time
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.errors import ResultFileError
+from bellcrank.errors import BellcrankError, ResultFileError
+from bellcrank.result import journal, layout, sealed, unsealed
+from bellcrank.result.blocks import plain_json, unpacked
 from bellcrank.result.contact_storage import contact_arrays, contact_fields, unfinished_fields
 from bellcrank.result.header import Header
-from bellcrank.result.layout import (
-    FORCES,
-    FORMAT,
-    SLOTS,
-    TABLES,
-    VERSION,
-    append,
-    append_events,
-    create,
-    packed,
-    put_bytes,
-    put_checkpoint,
-    unpacked,
-)
 from bellcrank.result.result import Happening, Result, RunReport
-from bellcrank.result.unclosed import closed, is_unclosed
+from bellcrank.result.sealed import Contents
+from bellcrank.whole_files import check_target, read_regular
 
 Array = NDArray[np.float64]
 
 ELASTIC = "bellcrank elastic result"
-MAX_TEXT = 64 * 2**20
-MAX_MEMBERS = 2**30
-ATTEMPTS = 5
-"""How often a file that is being written is looked at until a whole one is seen."""
+_SPOILED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+"""What reading runs into where a file is not what it says."""
 
 
 def save(
@@ -64,44 +42,22 @@ def save(
 
     settings, checkpoint: what a run that is not finished needs to be gone on with.
     """
+    sealed.write(check_target(path), contents(result, settings, checkpoint))
+
+
+def contents(result: Result, settings: Header | None = None, checkpoint: bytes = b"") -> Contents:
+    """A result as the tables of a file; see :func:`save`."""
     mechanism = result.mechanism
     names = tuple(dict.fromkeys(e.name for e in result.events))
     header = settings or Header.of(mechanism, result.run.formulation, event_names=names)
-    with replacing(Path(path)) as file:
-        create(file, header, asdict(result.run))
-        append(file, result.time, result.q, result.u, result.du, result.parameters)
-        append_events(file, header, result.events)
-        if mechanism.system.contacts or result.breaks is not None:
-            put_bytes(file, "contacts", packed(*contact_arrays(result)))
-        if checkpoint:
-            put_checkpoint(file, SLOTS[0], checkpoint)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Any]:
-    """An HDF5 file that takes its place under `path` when it is complete."""
-    import h5py
-
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path.name!r}: there is no folder {str(path.parent)!r}")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    try:
-        with h5py.File(name, "w", libver="latest") as file:
-            yield file
-        _as_usual(name)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
-
-
-def _as_usual(name: str) -> None:
-    """Give a temporary file the permissions any new file has here."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)
+    grown = layout.Growing()
+    layout.append(grown, result.time, result.q, result.u, result.du, result.parameters)
+    layout.append_events(grown, header, result.events)
+    tables: dict[str, NDArray[Any]] = {**layout.head(header, asdict(result.run)), **grown.tables()}
+    if mechanism.system.contacts or result.breaks is not None:
+        tables["contacts"] = layout.as_bytes(layout.packed(*contact_arrays(result)))
+    tables["checkpoint"] = layout.as_bytes(checkpoint)
+    return Contents(layout.attributes(header), tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,82 +106,114 @@ class Stored:
 
 def load(path: str | PathLike[str]) -> Result:
     """The result in a file: also one still being written, or left behind by a run that was killed."""
-    return read(path).result()
+    return _result(read(path), path)
 
 
 def load_result(path: str | PathLike[str]) -> Any:
     """The result in the file `path`: a :class:`Result`, or one of elastic contact."""
-    if not is_elastic(path):
-        return load(path)
-    from bellcrank.elastic.storage import load as load_elastic
+    return load_contents(opened(path), path)
 
-    return load_elastic(path)
+
+def load_contents(found: Contents, path: str | PathLike[str]) -> Any:
+    """The result in the contents of a file, of whatever kind."""
+    if found.attributes.get("format") != ELASTIC:
+        return _result(stored(found, path), path)
+    from bellcrank.elastic.storage import result_of
+
+    return result_of(found, path)
+
+
+def restored(attributes: Mapping[str, str | int], tables: Mapping[str, NDArray[Any]]) -> Any:
+    """The result that was pickled."""
+    return load_contents(Contents(attributes, tables), "the pickle of a result")
+
+
+def _result(found: Stored, path: str | PathLike[str]) -> Result:
+    with telling_of_damage(path):
+        return found.result()
 
 
 def is_elastic(path: str | PathLike[str]) -> bool:
     """Whether a file holds a result of elastic contact."""
-    import h5py
-
-    with open(path, "rb") as file:
-        if is_unclosed(file.read(48)):
-            return False
     try:
-        with h5py.File(str(path), "r") as found:
-            return bool(found.attrs.get("format") == ELASTIC)
-    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        return opened(path).attributes.get("format") == ELASTIC
+    except ResultFileError:
         # A damaged file; whoever reads it next says so.
         return False
 
 
 def read(path: str | PathLike[str]) -> Stored:
     """Read and check a file."""
-    name = str(path)
-    for attempt in range(ATTEMPTS):
-        data = _unclosed(name)
-        try:
-            with _opened(name, data) as file:
-                return _read(file, name)
-        except ResultFileError:
-            raise
-        except (KeyError, OSError, RuntimeError, ValueError, TypeError) as error:
-            # The bytes of a file that is being written are not read all at one instant.
-            if data is None or attempt == ATTEMPTS - 1:
-                raise ResultFileError(f"{name}: the file is damaged or was cut short ({error})") from error
-            time.sleep(0.05)
-    raise AssertionError
+    return stored(opened(path), path)
 
 
-def _unclosed(name: str) -> bytes | None:
-    """The bytes of a file that was not closed, as if it had been; None for all others."""
-    with open(name, "rb") as file:
-        head = file.read(48)
-        return closed(head + file.read()) if is_unclosed(head) else None
+def opened(path: str | PathLike[str]) -> Contents:
+    """The tables of a result file, of whatever kind and version."""
+    data = read_regular(path)
+    with telling_of_damage(path):
+        if journal.is_journal(data):
+            return _of_journal(data)
+        return sealed.read(data) if sealed.is_sealed(data) else unsealed.read(data)
+
+
+def _of_journal(data: bytes) -> Contents:
+    """What the file of a run that did not end holds, as if it had been saved at its last writing."""
+    header, blocks, checkpoints = journal.read(data)
+    tables, about = unpacked(header)
+    rows = layout.joined(blocks)
+    for name in (*layout.EVENTS, "time"):
+        rows.setdefault(name, np.zeros(0))
+    outputs, events = len(rows["time"]), len(rows["event_time"])
+    # A checkpoint may be newer than the rows of a reader that came in between.
+    fitting = (
+        payload
+        for payload in checkpoints
+        if (known := unpacked(payload)[1])["outputs"] <= outputs and known["events"] <= events
+    )
+    tables = {**tables, **rows, "checkpoint": layout.as_bytes(next(fitting, b""))}
+    return Contents(about["attributes"], tables)
 
 
 @contextmanager
-def _opened(name: str, data: bytes | None) -> Iterator[Any]:
-    import h5py
+def telling_of_damage(path: str | PathLike[str]) -> Iterator[None]:
+    """Errors of a file that is not what it says, in words that name it."""
+    try:
+        yield
+    except ResultFileError as error:
+        raise ResultFileError(f"{path}: {error}") from error
+    except BellcrankError:
+        raise
+    except _SPOILED as error:
+        raise ResultFileError(f"{path}: the file is damaged ({error})") from error
 
-    if data is None and not h5py.is_hdf5(name):
-        raise ResultFileError(f"{name}: this is not a result file of Bellcrank")
-    with h5py.File(name if data is None else io.BytesIO(data), "r") as file:
-        yield file
+
+def stored(found: Contents, path: str | PathLike[str]) -> Stored:
+    """The contents of a file, checked."""
+    with telling_of_damage(path):
+        return _stored(found)
 
 
-def _read(file: Any, name: str) -> Stored:
-    if file.attrs.get("format") != FORMAT:
-        raise ResultFileError(f"{name}: this is not a result file of Bellcrank")
-    version = int(file.attrs["version"])
-    if version > VERSION:
+def check_version(found: Contents, kind: str, version: int) -> None:
+    """Raise where a file is of another kind, or of a version to come."""
+    if found.attributes.get("format") != kind:
+        raise ResultFileError("this is not a result file of Bellcrank")
+    written = found.attributes["version"]
+    if not isinstance(written, int) or written > version:
         raise ResultFileError(
-            f"{name}: written by Bellcrank {file.attrs.get('bellcrank')} in format {version}; this Bellcrank "
-            f"reads formats up to {VERSION}: install a newer one"
+            f"written by Bellcrank {found.attributes.get('bellcrank')} in format {written}; this Bellcrank "
+            f"reads formats up to {version}: install a newer one"
         )
-    text = _bytes(file, "model")
-    if hashlib.sha256(text).hexdigest() != file.attrs["model_sha256"]:
-        raise ResultFileError(f"{name}: the model in the file is not the one that was run (its hash differs)")
-    about = json.loads(_bytes(file, "about"))
-    q, u, p = (_array(file, key) for key in ("start_q", "start_u", "start_parameters"))
+
+
+def _stored(found: Contents) -> Stored:
+    check_version(found, layout.FORMAT, layout.VERSION)
+    text = found.text("model")
+    if hashlib.sha256(text).hexdigest() != found.attributes["model_sha256"]:
+        raise ResultFileError("the model in the file is not the one that was run (its hash differs)")
+    about = plain_json(found.text("about"))
+    q, u, p, times = (
+        _floats(found, name, 1) for name in ("start_q", "start_u", "start_parameters", "output_times")
+    )
     header = Header(
         text.decode(),
         str(about["formulation"]),
@@ -236,10 +224,10 @@ def _read(file: Any, name: str) -> Stored:
         tuple(int(e) for e in about["kept"]),
         tuple(map(str, about["event_names"])),
         dict(about["settings"]),
-        _array(file, "output_times"),
-        _bytes(file, "members", MAX_MEMBERS) if "members" in file else b"",
+        times,
+        found.text("members") if "members" in found.tables else b"",
     )
-    tables = _tables(file, header.widths)
+    tables = _rows(found, header.widths)
     report = about["report"] and RunReport(
         **about["report"]
         | {
@@ -247,65 +235,36 @@ def _read(file: Any, name: str) -> Stored:
             "switches": tuple((float(t), str(m)) for t, m in about["report"]["switches"]),
         }
     )
-    t, q, u, du, p = tables
-    contacts = _bytes(file, "contacts") if "contacts" in file else b""
-    forces = np.asarray(_dataset(file, FORCES)[: len(t)], dtype=float) if FORCES in file else None
-    return Stored(header, t, q, u, du, p, _events(file, header), report, _checkpoint(file), contacts, forces)
+    contacts = found.text("contacts") if "contacts" in found.tables else b""
+    forces = _floats(found, layout.FORCES, 2)[: len(tables[0])] if layout.FORCES in found.tables else None
+    return Stored(header, *tables, _events(found, header), report, found.text("checkpoint"), contacts, forces)
 
 
-def _tables(file: Any, widths: Sequence[int | None]) -> list[Array]:
-    datasets = [_dataset(file, name) for name in TABLES]
-    for d, name, width in zip(datasets, TABLES, widths, strict=True):
-        if d.shape[1:] != (() if width is None else (max(width, 1),)):
+def _rows(found: Contents, widths: Sequence[int | None]) -> tuple[Array, Array, Array, Array, Array]:
+    tables = []
+    for name, width in zip(layout.TABLES, widths, strict=True):
+        # A run that was stopped before its first output has no rows of any width.
+        missing = name not in found.tables and not len(found.table("time"))
+        rows = np.zeros((0, width or 0)) if missing else _floats(found, name, 1 if width is None else 2)
+        # Files of version 1 keep a column of zeros where there is none.
+        if width is not None and rows.shape[1] != width and (width, rows.shape[1]) != (0, 1):
             raise ResultFileError(f"the table {name!r} of the file does not fit its model")
-    rows = min(d.shape[0] for d in datasets)
-    read_out = [np.asarray(d[:rows], dtype=float) for d in datasets]
-    return [x if width is None else x[:, :width] for x, width in zip(read_out, widths, strict=True)]
+        tables.append(rows if width is None else rows[:, :width])
+    outputs = min(len(rows) for rows in tables)
+    time, q, u, du, p = (rows[:outputs] for rows in tables)
+    return time, q, u, du, p
 
 
-def _events(file: Any, header: Header) -> tuple[Happening, ...]:
-    times, places = _array(file, "event_time"), _array(file, "event_index")
+def _events(found: Contents, header: Header) -> tuple[Happening, ...]:
+    times, places = (_floats(found, name, 1) for name in layout.EVENTS)
     names = header.event_names
+    if not np.isin(places, np.arange(len(names))).all():
+        raise ResultFileError("the file is damaged (events were met that nobody watched)")
     return tuple(Happening(float(t), names[int(k)]) for t, k in zip(times, places, strict=False))
 
 
-def _checkpoint(file: Any) -> bytes:
-    """The newest checkpoint that is whole, or nothing."""
-    best, newest = b"", -1
-    for slot in SLOTS:
-        data = np.asarray(_dataset(file, slot)[:], dtype="u1").tobytes()
-        payload = data[12 : 12 + int.from_bytes(data[:8], "little")]
-        if not payload or zlib.crc32(payload).to_bytes(4, "little") != data[8:12]:
-            continue
-        number = int(unpacked(payload)[1]["number"])
-        if number > newest:
-            best, newest = payload, number
-    return best
-
-
-def _dataset(file: Any, name: str) -> Any:
-    """A dataset that lies in the file itself: links and data elsewhere are refused."""
-    import h5py
-
-    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
-        raise ResultFileError(f"the file lacks {name!r}, or points to it outside")
-    dataset = file[name]
-    if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
-        raise ResultFileError(f"{name!r} of the file is not a table of its own")
-    if dataset.dtype.kind not in "fiu":
-        raise ResultFileError(f"{name!r} of the file does not hold numbers")
-    return dataset
-
-
-def _array(file: Any, name: str) -> Array:
-    return np.asarray(_dataset(file, name)[...], dtype=float).reshape(-1)
-
-
-def _bytes(file: Any, name: str, most: int = MAX_TEXT) -> bytes:
-    dataset = _dataset(file, name)
-    if dataset.dtype != np.uint8 or dataset.size > most:
-        raise ResultFileError(f"{name!r} of the file is not a text, or is too long")
-    return np.asarray(dataset[...]).tobytes()
+def _floats(found: Contents, name: str, dimensions: int) -> Array:
+    return np.asarray(found.table(name, dimensions), dtype=np.float64)
 
 
 __all__ = ["ResultFileError", "load", "load_result", "save"]

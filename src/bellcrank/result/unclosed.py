@@ -24,6 +24,17 @@ def is_unclosed(head: bytes) -> bool:
     )
 
 
+def ends_early(data: bytes) -> bool:
+    """Whether a file of Bellcrank is shorter than its superblock says; such files need no further look."""
+    if len(data) < _SIZE:
+        return True
+    return (
+        data[8] in (2, 3)
+        and not is_unclosed(data[:_SIZE])
+        and int.from_bytes(data[_END : _END + 8], "little") > len(data)
+    )
+
+
 def closed(data: bytes) -> bytes:
     """The bytes of a file, with the superblock a closed file would have."""
     block = bytearray(data[:_SUM])
