@@ -120,5 +120,5 @@ def test_what_is_refused_says_what_to_do():
         _thrown(restitution=0.0)
     system = bc.System("plane curves")
     ball = system.body("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    with pytest.raises(ModelError, match="Circle has no field"):
+    with pytest.raises(ModelError, match="HalfPlane has no field"):
         system.contact("c", system.ground.line(), ball.circle(0.1), treatment="continuous", method="field")

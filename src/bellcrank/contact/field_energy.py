@@ -273,9 +273,12 @@ def side(
     if law.nearness > 0.0 and 0 <= last < count and surface.nodes[last].vertices > 0:
         node = surface.nodes[last]
         for k in range(node.vertices):
-            depth = max(depth, value(field.depth(p + R @ surface.vertices[node.first_vertex + k])))
-        # Found again below, with all that belongs to it.
-        depth -= 1e-9 * abs(depth)
+            x = p + R @ surface.vertices[node.first_vertex + k]
+            d = value(field.depth(x))
+            if d > depth:
+                depth = d
+                deepest = x
+                best = last
     wet = ints(VERTICES)
     depths = reals(VERTICES)
     slopes = reals(VERTICES)
