@@ -64,8 +64,6 @@ class Problem:
     def __post_init__(self) -> None:
         object.__setattr__(self, "y0", np.array(self.y0, dtype=np.float64).reshape(-1))
         object.__setattr__(self, "p", np.array(self.p, dtype=np.float64).reshape(-1))
-        if self.n == 0:
-            raise ValueError("the state is empty: nothing to integrate")
         if self.rhs == 0:
             raise ValueError("the right-hand side has address 0")
         if bool(self.events) != bool(self.directions):

@@ -143,7 +143,7 @@ class Run:
         part = plan.parts
         self.addresses, self.ints, self.reals = whole[part[0]], whole[part[1]], memory[part[2]]
         self.x = memory[part[3]]
-        self.v = memory[part[4]].reshape(-1, problem.n)
+        self.v = memory[part[4]].reshape(self.integrator.rows, problem.n)
         self.g = memory[part[5]].reshape(at.EVENT_ROWS, problem.n_events)
         self.corrected = memory[part[6]]
         self.own = whole[part[7]], memory[part[8]]
