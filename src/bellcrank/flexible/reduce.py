@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bellcrank.errors import ModelError
 from bellcrank.flexible.damping import Damping
 from bellcrank.flexible.frames import MeanAxes, MemberFrame
 from bellcrank.flexible.held import Held, row_squares
@@ -28,6 +29,10 @@ def reduced(
     frame = MeanAxes() if frame is None else frame
     held = Held(model, frame.conditions(model), frame.reference(model))
     squares, shapes = reduction.modes(model, held)
+    if not shapes.shape[1]:
+        raise ModelError(
+            f"modes of flexible member {model.name!r}: none is chosen; ask for one at least, or describe a rigid body"
+        )
     shapes = _orthonormal(model, _unmixed(model, held, shapes))
     n = shapes.shape[1]
     second = SecondOrder.none(n)
