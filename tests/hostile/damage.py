@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import io
 import json
 import random
@@ -324,38 +325,68 @@ def array(values: np.ndarray, rng: random.Random) -> np.ndarray:
 
 
 def tables(data: bytes, rng: random.Random) -> bytes:
-    """An HDF5 file with damaged tables, texts and attributes in a sound file; or with damaged bytes."""
+    """A result file that is sound but for some of its tables, texts and attributes; or one with damaged bytes."""
     if rng.random() < 0.3:
         return noise(data, rng)
+    attributes, found = opened(data)
+    for name in rng.sample(sorted(found), rng.choice((1, 1, 2))):
+        values = found[name]
+        match rng.randrange(20):
+            case 0:
+                del found[name]
+            case 1 | 2:
+                attributes[rng.choice(sorted(attributes))] = rng.choice((0, -1, 7, "x", "", 2**62))
+            case _ if values.dtype == np.uint8 and values.size:
+                found[name] = np.frombuffer(_inside(values.tobytes(), name, rng), dtype="u1")
+            case _:
+                found[name] = array(values, rng)
+    if "model" in found and rng.random() < 0.9:
+        # Behind a checksum that is right there may be anything.
+        attributes["model_sha256"] = hashlib.sha256(found["model"].tobytes()).hexdigest()
+    return written(attributes, found)
+
+
+def timeless(data: bytes) -> bytes:
+    """A result file without the seconds its run took, so that it is the same every time."""
+    from bellcrank.result.layout import packed, unpacked
+
+    attributes, found = opened(data)
+    for name, values in found.items():
+        raw = values.tobytes() if values.dtype == np.uint8 else b""
+        if name == "about":
+            found[name] = np.frombuffer(json.dumps(_without_seconds(json.loads(raw))).encode(), dtype="u1")
+        elif name.startswith("checkpoint") and raw:
+            payload = raw[12 : 12 + int.from_bytes(raw[:8], "little")]
+            arrays, about = unpacked(payload)
+            found[name] = np.frombuffer(slot(packed(arrays, _without_seconds(about))), dtype="u1")
+    return written(attributes, found)
+
+
+def _without_seconds(whole: Any) -> Any:
+    for path in places(whole):
+        if path and path[-1] in ("seconds", "preparation"):
+            at(whole, path[:-1])[path[-1]] = 0.0
+    return whole
+
+
+def opened(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Attributes and tables of a result file."""
     import h5py
 
-    buffer = io.BytesIO(data)
-    with h5py.File(buffer, "r+") as file:
-        for _ in range(rng.choice((1, 1, 2))):
-            name = rng.choice(sorted(file))
-            if rng.random() < 0.1:
-                _attribute(file, rng)
-                continue
-            values = file[name][...]
-            del file[name]
-            if rng.random() < 0.05:
-                continue
-            new = array(values, rng)
-            if values.dtype == np.uint8 and values.size:
-                new = np.frombuffer(_inside(values.tobytes(), name, rng), dtype="u1")
-            file.create_dataset(name, data=new, maxshape=tuple(None for _ in new.shape) if new.size else None)
-        if rng.random() < 0.9 and "model" in file and file["model"].dtype == np.uint8:
-            # Behind the checksum there may be anything.
-            import hashlib
+    with h5py.File(io.BytesIO(data), "r") as file:
+        return dict(file.attrs), {name: file[name][...] for name in file}
 
-            file.attrs["model_sha256"] = hashlib.sha256(file["model"][...].tobytes()).hexdigest()
+
+def written(attributes: dict[str, Any], tables: dict[str, np.ndarray]) -> bytes:
+    """A result file of these attributes and tables."""
+    import h5py
+
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", libver="latest") as file:
+        file.attrs.update(attributes)
+        for name, values in tables.items():
+            file.create_dataset(name, data=values)
     return buffer.getvalue()
-
-
-def _attribute(file: Any, rng: random.Random) -> None:
-    names = sorted(file.attrs)
-    if names:
-        file.attrs[rng.choice(names)] = rng.choice((0, -1, 1e300, "x", 2**62, b"\xff", np.zeros(3)))
 
 
 def _inside(data: bytes, name: str, rng: random.Random) -> bytes:
@@ -376,24 +407,26 @@ def checkpoint(data: bytes, rng: random.Random) -> bytes:
     payload = data[12 : 12 + int.from_bytes(data[:8], "little")]
     if not payload or rng.random() < 0.1:
         return noise(data, rng)
-    payload = archive(payload, rng)
+    return slot(archive(payload, rng))
+
+
+def slot(payload: bytes) -> bytes:
+    """A checkpoint with its length and checksum."""
     return len(payload).to_bytes(8, "little") + zlib.crc32(payload).to_bytes(4, "little") + payload
 
 
 def archive(data: bytes, rng: random.Random) -> bytes:
-    """An archive of arrays and a JSON document with one of them damaged."""
+    """Arrays and a JSON document in one, of which one is damaged."""
+    from bellcrank.result.layout import packed, unpacked
+
     if rng.random() < 0.1:
         return noise(data, rng)
-    with np.load(io.BytesIO(data)) as found:
-        arrays = {name: found[name] for name in found.files}
-    name = rng.choice(sorted(arrays))
-    if name == "about":
-        about = tree(json.loads(arrays[name].tobytes()), rng)
-        arrays[name] = np.frombuffer(json.dumps(about).encode(), dtype="u1")
+    arrays, about = unpacked(data)
+    name = rng.choice(["", *sorted(arrays)])
+    if not name or rng.random() < 0.3:
+        about = tree(about, rng)
     elif rng.random() < 0.1:
         del arrays[name]
     else:
         arrays[name] = array(arrays[name], rng)
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
+    return packed(arrays, about)
