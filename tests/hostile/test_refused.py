@@ -40,10 +40,17 @@ step: 0.1
 """
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     ("text", "old", "new", "message"),
     [
         (BEAM, "count: 2", "count: 0", "none is chosen; ask for one"),
+        (
+            BEAM,
+            "elements: 4",
+            "elements: [0, 1e-100, 1]",
+            "modes of flexible member 'rod' cannot be computed",
+        ),
         (BEAM, "count: 2", "along: {}", "none is chosen; ask for one"),
         (BEAM, "count: 2", "up_to: 1e-9", "none is chosen; ask for one"),
         (BEAM, "count: 2", "kind: craig_bampton, interface: []", "interface of Craig-Bampton modes is empty"),
