@@ -258,7 +258,7 @@ BEAM = EXAMPLE.read_text()
         ("diameter: 0.0064", "width: 0.0064", "no key 'width'"),
         ("young: 200e9", "young: 200", "Young's modulus of 'rod' is 200 Pa"),
         (", density: 7830", "", "needs 'density'"),
-        ("elements: 10", "elements: 1e9", "whole number from 1 to 10000"),
+        ("elements: 10", "elements: 1e9", "whole number from 1 to 1000"),
         ("elements: 10", "elements: 2.5", "whole number"),
         ("along: {y: 5}", "count: 100000", "whole number from 0 to 500"),
         ("along: {y: 5}", "along: {y: 5}, count: 2", "exactly one"),

@@ -32,8 +32,8 @@ from typing import Any
 from bellcrank.errors import BellcrankError
 from hostile.kinds import KINDS, Kind
 
-SECONDS = 10.0
-"""For one file; reading one takes milliseconds, a short run of a model less than a second."""
+SECONDS = 30.0
+"""For one file; most take milliseconds, the largest members that a file may ask for some ten seconds."""
 MEMORY = 2**30
 """Bytes that reading one file may take beyond what the child has before."""
 GUARD = 4 * MEMORY

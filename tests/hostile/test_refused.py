@@ -11,7 +11,7 @@ from bellcrank import elastic, flexible
 from bellcrank.cli import main
 from bellcrank.cli.inputs import foreign
 from bellcrank.contact import Sampled
-from bellcrank.errors import ModelError
+from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.files import load, loads
 
 BEAM = """
@@ -134,3 +134,18 @@ def test_a_missing_package_is_named(
         main(["run", "elastic_discs"])
     assert ended.value.code == 2
     assert "needs scikit-fem: pip install 'bellcrank[elastic]'" in capsys.readouterr().err
+
+
+def test_a_search_that_is_led_beyond_all_numbers_ends() -> None:
+    bodies = ", ".join(
+        f"{name}: {{mass: 1, inertia: [1, 1, 1], at: [{x}, 0, 0]}}" for x, name in enumerate("abc")
+    )
+    joints = (
+        "hinge: {kind: revolute, a: ground, b: a}, "
+        "slide: {kind: cylindrical, a: {body: ground, position: [1, 0, 0]}, b: b}, "
+        "rail: {kind: prismatic, a: {body: ground, position: [2, 0, 0]}, b: c}, "
+        "new: {kind: screw, a: a, b: {body: b, position: [1e-300, 0, 0]}, pitch: 0.2}"
+    )
+    system = loads(f"{{bellcrank: 1, name: m, bodies: {{{bodies}}}, joints: {{{joints}}}}}")
+    with pytest.raises(AssemblyError, match="cannot be satisfied"):
+        system.mechanism()
