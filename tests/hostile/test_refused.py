@@ -14,6 +14,8 @@ from bellcrank.contact import Sampled
 from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.files import load, loads
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
 BEAM = """
 bellcrank: 1
 name: m
@@ -40,7 +42,6 @@ step: 0.1
 """
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     ("text", "old", "new", "message"),
     [
@@ -141,10 +142,10 @@ def test_a_search_that_is_led_beyond_all_numbers_ends() -> None:
         f"{name}: {{mass: 1, inertia: [1, 1, 1], at: [{x}, 0, 0]}}" for x, name in enumerate("abc")
     )
     joints = (
-        "hinge: {kind: revolute, a: ground, b: a}, "
-        "slide: {kind: cylindrical, a: {body: ground, position: [1, 0, 0]}, b: b}, "
-        "rail: {kind: prismatic, a: {body: ground, position: [2, 0, 0]}, b: c}, "
-        "new: {kind: screw, a: a, b: {body: b, position: [1e-300, 0, 0]}, pitch: 0.2}"
+        "hinge: {kind: revolute, a: {body: ground}, b: {body: a}}, "
+        "slide: {kind: cylindrical, a: {body: ground, position: [1, 0, 0]}, b: {body: b}}, "
+        "rail: {kind: prismatic, a: {body: ground, position: [2, 0, 0]}, b: {body: c}}, "
+        "new: {kind: screw, a: {body: a}, b: {body: b, position: [1e-300, 0, 0]}, pitch: 0.2}"
     )
     system = loads(f"{{bellcrank: 1, name: m, bodies: {{{bodies}}}, joints: {{{joints}}}}}")
     with pytest.raises(AssemblyError, match="cannot be satisfied"):
