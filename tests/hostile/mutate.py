@@ -68,7 +68,7 @@ class Try:
         return kind, kind.damaged(rng.choice(sound[kind.name]), rng)
 
 
-def outcome(kind: Kind, path: Path) -> tuple[str, str]:
+def outcome(kind: Kind, path: Path, memory: int = MEMORY) -> tuple[str, str]:
     """How reading a file ended: "read", "refused", or the signature of a finding with its traceback."""
     resident = _resident()
     _forget_peak()
@@ -83,9 +83,8 @@ def outcome(kind: Kind, path: Path) -> tuple[str, str]:
             found, told = f"{kind.name}: {type(error).__name__} without a word", traceback.format_exc()
     except Exception as error:
         found, told = f"{kind.name}: {type(error).__name__} {_where(error)}", traceback.format_exc()
-    taken = _peak() - resident
-    if taken > MEMORY:
-        found = f"{kind.name}: {taken / 2**30:.0f} GiB of memory"
+    if _peak() - resident > memory:
+        found = f"{kind.name}: more than {memory >> 20} MiB of memory"
     return found, told
 
 
@@ -119,9 +118,14 @@ class Child:
     """A forked process that reads one file after another."""
 
     def __init__(
-        self, seed: int, kinds: Mapping[str, Kind], sound: Mapping[str, Sequence[bytes]], folder: Path
-    ):
-        self.folder = folder
+        self,
+        seed: int,
+        kinds: Mapping[str, Kind],
+        sound: Mapping[str, Sequence[bytes]],
+        folder: Path,
+        memory: int,
+    ) -> None:
+        self.folder, self.memory = folder, memory
         folder.mkdir(exist_ok=True)
         asked, self.ask = os.pipe()
         self.answers, answer = os.pipe()
@@ -156,7 +160,7 @@ class Child:
                     kind, data = Try(seed, int(line), kinds).made(sound)
                     path = self.folder / f"file{kind.suffix}"
                     path.write_bytes(data)
-                    found, told = outcome(kind, path)
+                    found, told = outcome(kind, path, self.memory)
                     served += 1
                     grown = served >= LIFE or _resident() - before > GROWTH
                     os.write(answer, (json.dumps([kind.name, found, told[-30_000:], grown]) + "\n").encode())
@@ -191,13 +195,17 @@ class Child:
 
 @dataclass
 class Harness:
-    """A run over files 0 to count of a seed. folder: Where findings are kept, and how far it is."""
+    """A run over files 0 to count of a seed.
+
+    folder: Where findings are kept, and how far it is. seconds, memory: Limits for one file [s, bytes].
+    """
 
     seed: int
     count: int
     folder: Path
     workers: int = 2
     seconds: float = SECONDS
+    memory: int = MEMORY
     kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
 
     def __post_init__(self) -> None:
@@ -245,7 +253,7 @@ class Harness:
                     self._next(self._children[k], waiting, k, work)
 
     def _child(self, work: Path, k: int) -> Child:
-        return Child(self.seed, self.kinds, self.sound, work / str(k))
+        return Child(self.seed, self.kinds, self.sound, work / str(k), self.memory)
 
     def _next(self, child: Child, waiting: Iterator[int], k: int, work: Path) -> None:
         index = next(waiting, None)
