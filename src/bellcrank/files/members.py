@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from bellcrank.flexible.modes import Reduction
     from bellcrank.flexible.sections import Material, Profile
 
-MAX_ELEMENTS = 1_000
-"""Of a beam, whose modes take some seconds to find then; beams of more are written by their numbers."""
+MAX_ELEMENTS = 500
+"""Of a beam; finding its modes takes some seconds then, growing with the square. Beams of more are written by their
+numbers."""
 MAX_MODES = 500
 MAX_FREEDOMS = 5_000
 MESHES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")
