@@ -52,6 +52,12 @@ step: 0.1
             "elements: [0, 1e-100, 1]",
             "modes of flexible member 'rod' cannot be computed",
         ),
+        (
+            BEAM,
+            "7850}",
+            "5e-324}\n      check_units: false",
+            "modes of flexible member .rod. cannot be computed",
+        ),
         (BEAM, "count: 2", "along: {}", "none is chosen; ask for one"),
         (BEAM, "count: 2", "up_to: 1e-9", "none is chosen; ask for one"),
         (BEAM, "count: 2", "kind: craig_bampton, interface: []", "interface of Craig-Bampton modes is empty"),

@@ -193,7 +193,7 @@ def lowest(model: ElasticModel, held: Held, count: int) -> Array:
 
 def without_last_group(squares: Array, shapes: Array) -> tuple[Array, Array]:
     """Without the last modes of equal frequency, of which one may have been cut off."""
-    keep = squares < squares[-1] * (1 - EQUAL)
+    keep = squares < squares[-1:] * (1 - EQUAL)
     return squares[keep], shapes[:, keep]
 
 
