@@ -8,6 +8,8 @@ from typing import Any
 
 LARGEST = 1e100
 """The largest number of a description: its cube is still a number."""
+SMALLEST = 1.0 / LARGEST
+"""The smallest one of what must be positive: its cube is not lost."""
 LARGEST_SIZE = 1e50
 """The largest length [m] of a solid: its fifth power times a density, its moment of inertia, is still a number."""
 SMALLEST_SIZE = 1.0 / LARGEST_SIZE
@@ -27,7 +29,7 @@ def within(value: Any, largest: float = LARGEST) -> bool:
 
 def is_positive(value: Any) -> bool:
     """Whether a value is a positive number that can be computed with."""
-    return within(value) and value > 0
+    return within(value) and value >= SMALLEST
 
 
 def is_size(value: Any) -> bool:

@@ -56,7 +56,7 @@ step: 0.1
             BEAM,
             "7850}",
             "5e-324}\n      check_units: false",
-            "modes of flexible member .rod. cannot be computed",
+            "density of a material must be positive, from 1e-100",
         ),
         (BEAM, "count: 2", "along: {}", "none is chosen; ask for one"),
         (BEAM, "count: 2", "up_to: 1e-9", "none is chosen; ask for one"),

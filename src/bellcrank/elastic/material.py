@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bellcrank.errors import ModelError
-from bellcrank.reach import LARGEST, is_positive, shown, within
+from bellcrank.reach import LARGEST, SMALLEST, is_positive, shown, within
 
 
 class Analysis(StrEnum):
@@ -49,7 +49,9 @@ class Material:
 
     def __post_init__(self) -> None:
         if not is_positive(self.young):
-            raise ModelError(f"Young's modulus must be positive, up to {LARGEST:g}, not {shown(self.young)}")
+            raise ModelError(
+                f"Young's modulus must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(self.young)}"
+            )
         if not (within(self.poisson) and -1.0 < self.poisson < 0.5):
             raise ModelError(
                 f"Poisson's ratio {shown(self.poisson)} is outside (-1, 0.5), so the stiffness is singular; take 0.499 "
@@ -57,7 +59,8 @@ class Material:
             )
         if not is_positive(self.density):
             raise ModelError(
-                f"density must be positive, up to {LARGEST:g}, not {shown(self.density)}: motion needs mass"
+                f"density must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(self.density)}: "
+                "motion needs mass"
             )
         if not all(within(x) and x >= 0.0 for x in (self.mass_damping, self.stiffness_damping)):
             raise ModelError("damping factors must be numbers that are not negative")

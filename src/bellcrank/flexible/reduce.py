@@ -30,7 +30,7 @@ def reduced(
         return _reduced(model, reduction, frame, damping, stiffening)
     except ModelError:
         raise
-    except (ArithmeticError, RuntimeError, ValueError) as error:
+    except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:
         # Whether a matrix can be factorised is known when it has been tried; the errors are those of NumPy and SciPy.
         raise ModelError(
             f"modes of flexible member {model.name!r} cannot be computed ({error}): its stiffness and mass span too "

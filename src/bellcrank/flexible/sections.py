@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.reach import LARGEST, LARGEST_SIZE, SMALLEST_SIZE, is_positive, is_size, shown, within
+from bellcrank.reach import (
+    LARGEST,
+    LARGEST_SIZE,
+    SMALLEST,
+    SMALLEST_SIZE,
+    is_positive,
+    is_size,
+    shown,
+    within,
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,7 @@ class Material:
         for what, value in (("young", self.young), ("density", self.density)):
             if not is_positive(value):
                 raise ModelError(
-                    f"{what} of a material must be positive, up to {LARGEST:g}, not {shown(value)}"
+                    f"{what} of a material must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(value)}"
                 )
         if not (within(self.poisson) and -1.0 < self.poisson < 0.5):
             raise ModelError(f"Poisson's ratio must lie between -1 and 0.5, not {shown(self.poisson)}")
@@ -71,7 +80,7 @@ class Section:
             value = getattr(self, what)
             if not is_positive(value):
                 raise ModelError(
-                    f"{what} of a section must be positive, up to {LARGEST:g}, not {shown(value)}"
+                    f"{what} of a section must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(value)}"
                 )
 
     @property
