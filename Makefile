@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 
-.PHONY: demo test bench docs manual lint clean browser
+.PHONY: demo test bench docs manual lint clean browser fuzz
 
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
@@ -39,6 +39,14 @@ bench: $(READY_BENCH)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.run
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.simulation
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.drive
+
+# Damaged files of every kind, then faults of the machine, for about an hour; findings are kept in build/hostile. A run
+# that was stopped goes on where it was.
+fuzz: $(READY)
+	cd tests && status=0; \
+		OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ../$(BIN)/python -m hostile.mutate --count 100000 --seed 0 || status=1; \
+		../$(BIN)/python -m hostile.faults --count 200 || status=1; \
+		exit $$status
 
 clean:
 	rm -rf $(VENV) build dist benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.errors import ModelError, ResultFileError, WriteError
+from bellcrank.errors import BellcrankError, ModelError, ResultFileError, WriteError
 from bellcrank.mechanism import State
 from bellcrank.result import layout, storage
 from bellcrank.result.header import Header
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 History = list[tuple[float, Array]]
 
+SPOILED = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What making sense of a file raises that holds other things than such a file does. What functions of the user raise
+while a run goes on comes as an error of the run."""
 SHORTEST = 0.2
 """Seconds of wall time between two writings, at least."""
 PAUSE = 9.0
@@ -270,10 +273,21 @@ def resume(
     call, because functions are not stored. progress: show a bar (default: on a terminal, after a second). A finished
     run is returned as it is.
     """
+    stored = storage.read(path)
+    with told_of_other_versions(path):
+        return _gone_on(path, stored, events, controllers, progress)
+
+
+def _gone_on(
+    path: str | PathLike[str],
+    stored: Stored,
+    events: Sequence[Event],
+    controllers: Sequence[Controller],
+    progress: bool | None,
+) -> Result:
     from bellcrank.run import Run
     from bellcrank.touch import touch_events
 
-    stored = storage.read(path)
     if stored.report is not None and stored.report.status in ("done", "event"):
         return stored.result()
     header = stored.header
@@ -297,8 +311,7 @@ def resume(
         stored = shortened(stored, 0, 0)
     record = Recorder(path, header)
     record.go_on_from(stored)
-    with told_of_other_versions(path):
-        return run.go(header.output_times, Options(**given), progress, record, point)
+    return run.go(header.output_times, Options(**given), progress, record, point)
 
 
 @contextmanager
@@ -306,7 +319,10 @@ def told_of_other_versions(path: str | PathLike[str]) -> Iterator[None]:
     """Turn the refusal of a checkpoint into words for who wanted to go on."""
     try:
         yield
-    except UnfitCheckpoint as refused:
+    except (UnfitCheckpoint, *SPOILED) as refused:
+        # Errors of our own are values of the wrong kind as well.
+        if isinstance(refused, BellcrankError) and not isinstance(refused, UnfitCheckpoint):
+            raise
         raise ResultFileError(
             f"{path}: this run cannot be gone on with: its checkpoint is damaged or of another version of bellcrank "
             f"({refused}). Its outputs can be read all the same (bellcrank.load_result); start a new run from the "

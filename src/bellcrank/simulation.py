@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 MOST_OUTPUTS = 10_000_000
 """Outputs of a run at most: a thousand a second for nearly three hours."""
+LEAST_TOLERANCE = 10.0 * np.finfo(float).eps
+"""The smallest relative tolerance, that of RADAU5 (Hairer and Wanner): below it, errors are those of rounding."""
 
 
 def simulate(
@@ -44,6 +46,7 @@ def simulate(
     controllers: Sequence[Controller] = (),
     step: float = 0.0,
     max_step: float = np.inf,
+    max_steps: int = Options.max_steps,
     start: State | None = None,
     progress: bool | None = None,
     impacts: str = "dense",
@@ -62,7 +65,8 @@ def simulate(
     or rad] or (position, rate), before those of :meth:`bellcrank.System.initial`; see
     :func:`bellcrank.analysis.initial.apply_initial`. parameters: values other than the described ones, by name. events:
     zero crossings to watch. controllers: functions called at their own rates. step: fixed step [s] instead of steps
-    chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. start: state to start from instead of the
+    chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. max_steps: steps after which a
+    run that has not come to its end fails, those made again included. start: state to start from instead of the
     described one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found:
     "dense" on the dense output of a step, "queue" by the last `queue_size` checks every `max_step`. propagation: how
     impacts pass through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they
@@ -73,6 +77,8 @@ def simulate(
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
     check_options(integrator, tolerance, step, max_step, events, controllers, start)
+    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or not 1 <= max_steps < 2**63:
+        raise ModelError(f"max_steps must be a whole number of steps, at least 1, not {max_steps!r}")
     if (impacts, queue_size, propagation) != ("dense", 4, "sequential"):
         from bellcrank.impacts.timing import Timing
 
@@ -90,7 +96,7 @@ def simulate(
     mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
     check_memory(mechanism, len(times))
-    options = stepping(mechanism, tolerance, step, max_step)
+    options = replace(stepping(mechanism, tolerance, step, max_step), max_steps=int(max_steps))
     if mechanism.system.contacts:
         from bellcrank.impacts.run import simulate_with_contacts
         from bellcrank.impacts.timing import Timing
@@ -124,6 +130,11 @@ def check_options(
     ):
         if not _is_number(value) or not (value > 0.0 or (low and value == 0.0)):
             raise ModelError(f"{name} must be a positive number, not {value!r}")
+    if tolerance < LEAST_TOLERANCE:
+        raise ModelError(
+            f"tolerance={tolerance:g} is finer than numbers of 16 digits can be held to; "
+            f"the finest is {LEAST_TOLERANCE:.2g}"
+        )
     if integrator == "runge_kutta4" and step == 0.0:
         raise ModelError("the integrator 'runge_kutta4' does not choose its steps; give step= [s]")
     for name, values in (("events", events), ("controllers", controllers)):

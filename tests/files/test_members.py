@@ -115,6 +115,13 @@ def test_a_recipe_is_written_where_there_is_one() -> None:
         assert said == ("numbers" if name in ("given shapes", "any profile") else "beam")
 
 
+def test_beams_of_many_elements_are_written_by_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bellcrank.files.member_writing.MAX_ELEMENTS", 4)
+    text = dumps(holding(MEMBERS["plain"]))
+    assert "kind: numbers" in text
+    assert_same(loads(text).bodies["part"].member, MEMBERS["plain"])
+
+
 def test_members_by_their_matrices() -> None:
     made = beam("part", **BAR | {"elements": 3})
     x = np.column_stack([np.linspace(0, 0.8, 4), np.zeros((4, 2))])
@@ -258,7 +265,7 @@ BEAM = EXAMPLE.read_text()
         ("diameter: 0.0064", "width: 0.0064", "no key 'width'"),
         ("young: 200e9", "young: 200", "Young's modulus of 'rod' is 200 Pa"),
         (", density: 7830", "", "needs 'density'"),
-        ("elements: 10", "elements: 1e9", "whole number from 1 to 10000"),
+        ("elements: 10", "elements: 1e9", "whole number from 1 to 500"),
         ("elements: 10", "elements: 2.5", "whole number"),
         ("along: {y: 5}", "count: 100000", "whole number from 0 to 500"),
         ("along: {y: 5}", "along: {y: 5}, count: 2", "exactly one"),

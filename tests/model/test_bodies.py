@@ -197,3 +197,16 @@ def test_description_loads_nothing_heavy() -> None:
     heavy = "{'numba', 'llvmlite', 'matplotlib', 'scipy'}"
     code = f"import sys, bellcrank.model, bellcrank.topology; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names_of_results_of_the_whole_mechanism_are_reserved(system: System) -> None:
+    from bellcrank.model.registry import RESERVED
+    from bellcrank.result.whole import whole
+
+    assert {name.partition(".")[0] for name in whole(None)} == set(RESERVED)  # type: ignore[arg-type]
+    for word in RESERVED:
+        with pytest.raises(ModelError, match=f"'{word}' is reserved.*give the body another"):
+            system.body(word, 1, inertia=(1, 1, 1))
+        with pytest.raises(ModelError, match=f"'{word}' is reserved.*give the state another"):
+            system.state(word, lambda t: 0.0)
+    system.parameter("power", 1.0)

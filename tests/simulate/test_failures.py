@@ -86,3 +86,29 @@ def test_a_spring_without_length_is_named_at_the_start():
 def test_settings_without_sense_are_told_in_the_words_of_the_call(options, message):
     with pytest.raises(ModelError, match=message):
         pendulum().simulate(1.0, progress=False, **options)
+
+
+def test_the_limit_of_steps_can_be_raised_as_the_error_says():
+    with pytest.raises(SimulationError, match=r"give simulate\(\) a larger max_steps") as caught:
+        pendulum().simulate(1.0, max_steps=5, progress=False)
+    assert caught.value.status is Status.TOO_MANY_STEPS
+    assert pendulum().simulate(1.0, max_steps=500, progress=False).run.status == "done"
+
+
+@pytest.mark.parametrize("integrator", ["auto", "radau", "generalised_alpha", "milne_hamming"])
+def test_a_mechanism_that_cannot_move_runs(integrator):
+    system = bc.System("shelf")
+    system.fixed("weld", system.ground, system.body("board", 2.0, (1, 1, 1), at=(1, 0, 0)))
+    half = bc.Event("half", lambda m: m["t"] - 0.5)
+    result = system.simulate(1.0, integrator=integrator, events=[half], output=4, progress=False)
+    assert result.run.status == "done"
+    assert [e.time for e in result.events] == pytest.approx([0.5])
+    assert result["board.position"][-1] == pytest.approx([1, 0, 0])
+    assert result["weld.force"][-1] == pytest.approx([0, 0, 2 * 9.81])
+    assert system.mechanism().equilibrium().stable
+
+
+def test_a_mechanism_that_is_driven_in_all_it_can_do_runs():
+    system = pendulum()
+    system.driver("pivot", lambda t: 2.0 * t, name="motor")
+    assert system.simulate(1.0, output=4, progress=False)["pivot.angle"][-1] == pytest.approx(2.0)

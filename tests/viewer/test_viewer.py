@@ -280,3 +280,28 @@ def test_the_start_alone_can_be_looked_at(crank: bc.Result) -> None:
     assert len(result) == 1
     assert result.q[0] == pytest.approx(crank.q[0])
     assert result.du[0] == pytest.approx(crank.du[0])
+
+
+def test_its_socket_belongs_to_its_own_page(crank: bc.Result) -> None:
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    def opened(host: str, origin: str | None) -> int:
+        """The status of opening the socket as a page of `origin` that asked for `host` does."""
+        named = f"ws://{host}/"
+        with socket.create_connection(("127.0.0.1", viewer.port)) as line:
+            try:
+                with connect(named, sock=line, origin=origin, max_size=None) as page:  # type: ignore[arg-type]
+                    return page.response.status_code if page.response else 0
+            except InvalidStatus as error:
+                return error.response.status_code
+
+    with crank.view(browser=False) as viewer:
+        own = f"127.0.0.1:{viewer.port}"
+        assert opened(own, f"http://{own}") == 101
+        assert opened(f"localhost:{viewer.port}", f"http://localhost:{viewer.port}") == 101
+        assert opened(own, "http://somewhere.else") == 403
+        assert opened(own, f"http://localhost:{viewer.port}") == 403
+        assert opened(own, None) == 403
+        foreign = f"somewhere.else:{viewer.port}"
+        assert opened(foreign, f"http://{foreign}") == 403

@@ -126,7 +126,10 @@ def _approached(
     for _ in range(200):
         if size <= POSITION_TOLERANCE * state.coarseness or slow > 5:
             break
-        U, s, V = np.linalg.svd(rows.J[np.ix_(used, free)] * units, full_matrices=False)
+        J = rows.J[np.ix_(used, free)] * units
+        if not (np.isfinite(J).all() and np.isfinite(size)):
+            break
+        U, s, V = np.linalg.svd(J, full_matrices=False)
         s = np.where(s > 1e-9 * s.max(initial=0.0), s, 0.0)
         scale = s.max(initial=0.0) ** 2
         along = U.T @ rows.residual[used]
@@ -137,9 +140,11 @@ def _approached(
             step *= min(1.0, LONGEST_MOVE / max(np.abs(step).max(initial=0.0), 1e-300))
             step[free] *= units
             trial = state.moved(q, step)
-            trial_rows = state.rows(trial, t)
-            if _size(trial_rows, used) < size:
-                break
+            # A mechanism of sizes too different to be compared may be led beyond all numbers.
+            if np.isfinite(trial).all():
+                trial_rows = state.rows(trial, t)
+                if _size(trial_rows, used) < size:
+                    break
             damping = max(10.0 * damping, 1e-4)
         else:
             break

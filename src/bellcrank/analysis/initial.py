@@ -13,6 +13,7 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanics.links import Link, Linkage, LinkKind
 from bellcrank.mechanics.rotations import from_quaternion
 from bellcrank.mechanics.start import from_joint, numbers, to_joint
+from bellcrank.model import checks
 from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from bellcrank.model.system import System
 
 Array = NDArray[np.float64]
+
+LARGEST_ANGLE = 2.0**26
+"""The largest angle to start from [rad]: there, neighbouring numbers lie as far apart as the usual tolerance, 1e-8."""
 
 
 def apply_initial(
@@ -130,6 +134,8 @@ def _pair(owner: str, name: str, given: Any) -> tuple[float, float | None]:
         raise ModelError(f"initial: {owner!r}, {name!r}: {given!r} is not a number or a pair") from error
     if len(values) not in (1, 2) or not all(np.isfinite(values)):
         raise ModelError(f"initial: {owner!r}, {name!r}: give a finite position or (position, rate)")
+    for x in values:
+        checks.number(f"initial: {name!r} of {owner!r}", x)
     return values[0], values[1] if len(values) == 2 else None
 
 
@@ -148,6 +154,11 @@ def _set_single(
             raise unknown_name(f"coordinate of joint {joint.name!r}", name, by_name)
         link = by_name[name]
         position, rate = _pair(joint.name, name, given)
+        if name.startswith("angle") and abs(position) > LARGEST_ANGLE:
+            raise ModelError(
+                f"initial: {name!r} of joint {joint.name!r} is {position:g} rad; angles beyond {LARGEST_ANGLE:.3g} rad "
+                "are too coarse to compute with: leave out whole turns"
+            )
         q[link.q] = position
         held_q.append(link.u)
         if rate is not None:
@@ -212,4 +223,6 @@ def _numbers(joint: Joint, name: str, given: Any, size: int) -> Array:
         raise ModelError(f"initial: {name!r} of joint {joint.name!r}: {given!r} are not numbers") from error
     if values.size != size or not np.isfinite(values).all():
         raise ModelError(f"initial: {name!r} of joint {joint.name!r} needs {size} finite numbers")
+    for x in values.tolist():
+        checks.number(f"initial: {name!r} of joint {joint.name!r}", x)
     return values

@@ -118,6 +118,8 @@ def _ply(data: bytes) -> str:
         return f"no header of a PLY file within {HEADER} bytes"
     head = data[: end.start()].decode("latin-1")
     elements = [int(n) for n in re.findall(r"(?m)^element[ \t]+\S+[ \t]+(-?\d{1,18})\s*$", head)]
+    if len(elements) != len(re.findall(r"(?m)^element\b", head)):
+        return "an element of its header does not say how many there are"
     room = len(data) - end.end()
     if "format ascii" not in head:
         # At least a byte each.

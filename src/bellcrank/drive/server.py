@@ -12,9 +12,9 @@ from bellcrank.drive import packing
 from bellcrank.drive.controls import Wish
 from bellcrank.drive.drive import Drive
 from bellcrank.errors import ModelError
+from bellcrank.view.gate import Gate
 from bellcrank.view.pages import fill, policy, text
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LONGEST = 1024
 """Bytes of a message of the page."""
 PATIENCE = 0.015
@@ -72,10 +72,8 @@ class DriveServer:
             raise ModelError(
                 f"cannot listen at {self.host}:{port}: {why}; another --port may be free, 0 finds one"
             ) from error
-        number = bound.getsockname()[1]
-        shown = [self.host, *LOOPBACK] if self.host in LOOPBACK else [self.host]
-        self._hosts = tuple(f"[{h}]:{number}" if ":" in h else f"{h}:{number}" for h in dict.fromkeys(shown))
-        self._page = page(self._hosts).encode()
+        self._gate = Gate(self.host)
+        self._page = page(self._gate.hosts(bound.getsockname()[1])).encode()
         # Browsers open connections ahead and let them fall; that is not worth a word.
         quiet = logging.getLogger("bellcrank.drive.socket")
         quiet.setLevel(logging.CRITICAL)
@@ -95,15 +93,11 @@ class DriveServer:
 
         # Each connection has a thread of its own, which the end waits for.
         self._threads = {t for t in self._threads if t.is_alive()} | {threading.current_thread()}
-        loopback = self.host in LOOPBACK
-        host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
-        if loopback and host not in self._hosts:
-            return connection.respond(HTTPStatus.FORBIDDEN, "this server answers to this machine only\n")
-        if request.path == "/socket":
-            if origin != f"http://{host}":
-                return connection.respond(
-                    HTTPStatus.FORBIDDEN, "the socket belongs to the page of this server\n"
-                )
+        to_socket = request.path == "/socket"
+        refused = self._gate.refusal(request.headers, self.port, to_socket)
+        if refused:
+            return connection.respond(HTTPStatus.FORBIDDEN, refused)
+        if to_socket:
             return None
         if request.path not in ("/", "/index.html"):
             return connection.respond(HTTPStatus.NOT_FOUND, "there is one page here: /\n")

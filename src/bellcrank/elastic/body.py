@@ -95,7 +95,16 @@ class ElasticBody:
     @cached_property
     def fields(self) -> assembly.Fields:
         """Function spaces."""
-        return assembly.fields(self.mesh, self.element, self.analysis, self.thickness)
+        try:
+            return assembly.fields(self.mesh, self.element, self.analysis, self.thickness)
+        except Exception as error:
+            # scikit-fem has no name for its error of elements without extent.
+            if type(error) is not Exception:
+                raise
+            raise ModelError(
+                f"elements of the mesh of {self.name!r} are flat up to rounding ({error}); check its sizes [m], and "
+                "that it does not lie far from the origin for its size"
+            ) from error
 
     @cached_property
     def nodes(self) -> Array:

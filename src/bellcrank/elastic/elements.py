@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from bellcrank.errors import ModelError
+from bellcrank.optional import finite_elements
 
 
 class Element(StrEnum):
@@ -60,9 +61,7 @@ def element_of(mesh: Any) -> Element:
 
 def mesh_kind(element: Element) -> Any:
     """The class of scikit-fem's meshes of an element."""
-    import skfem
-
-    return getattr(skfem, _MESHES[element])
+    return getattr(finite_elements(), _MESHES[element])
 
 
 def with_element(mesh: Any, element: Element) -> Any:

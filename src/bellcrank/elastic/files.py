@@ -7,7 +7,6 @@ bounded before anything is built.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from os import PathLike
@@ -372,10 +371,7 @@ class _Reader:
         return kind, Fields(self.scope, node, who, kinds[kind])
 
     def _number(self, fields: Fields, key: str) -> float:
-        value = float(fields.number(key))  # type: ignore[arg-type]
-        if not math.isfinite(value):
-            raise fields.get(key).error(f"{key} of {fields.who} must be finite")
-        return value
+        return float(fields.number(key))  # type: ignore[arg-type]
 
     def _vector(self, fields: Fields, key: str, d: int) -> tuple[float, ...]:
         return tuple(float(v) for v in fields.vector(key, (d,)))  # type: ignore[arg-type]

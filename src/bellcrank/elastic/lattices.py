@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.optional import finite_elements
+
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
@@ -33,9 +35,8 @@ def made(kind: Any, points: Array, cells: Index) -> Any:
 
 def tensor_cells(lines: Sequence[Array]) -> Any:
     """Quadrilaterals or hexahedra between lattice lines."""
-    from skfem import MeshHex, MeshQuad
-
-    return (MeshQuad if len(lines) == 2 else MeshHex).init_tensor(*lines)
+    skfem = finite_elements()
+    return (skfem.MeshQuad if len(lines) == 2 else skfem.MeshHex).init_tensor(*lines)
 
 
 def glued(parts: Sequence[Any]) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bellcrank.errors import ModelError
+from bellcrank.reach import LARGEST, SMALLEST, is_positive, shown, within
 
 
 class Analysis(StrEnum):
@@ -47,17 +48,22 @@ class Material:
     stiffness_damping: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.young) and self.young > 0.0):
-            raise ModelError(f"Young's modulus must be positive, not {self.young}")
-        if not -1.0 < self.poisson < 0.5:
+        if not is_positive(self.young):
             raise ModelError(
-                f"Poisson's ratio {self.poisson} is outside (-1, 0.5), so the stiffness is singular; take 0.499 for "
-                "a nearly incompressible material"
+                f"Young's modulus must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(self.young)}"
             )
-        if not (math.isfinite(self.density) and self.density > 0.0):
-            raise ModelError(f"density must be positive, not {self.density}: motion needs mass")
-        if self.mass_damping < 0.0 or self.stiffness_damping < 0.0:
-            raise ModelError("damping factors must not be negative")
+        if not (within(self.poisson) and -1.0 < self.poisson < 0.5):
+            raise ModelError(
+                f"Poisson's ratio {shown(self.poisson)} is outside (-1, 0.5), so the stiffness is singular; take 0.499 "
+                "for a nearly incompressible material"
+            )
+        if not is_positive(self.density):
+            raise ModelError(
+                f"density must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(self.density)}: "
+                "motion needs mass"
+            )
+        if not all(within(x) and x >= 0.0 for x in (self.mass_damping, self.stiffness_damping)):
+            raise ModelError("damping factors must be numbers that are not negative")
 
     @property
     def shear(self) -> float:

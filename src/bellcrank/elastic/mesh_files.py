@@ -11,6 +11,7 @@ from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.elements import Element, with_element
 from bellcrank.elastic.material import Analysis, Material
 from bellcrank.errors import ModelError
+from bellcrank.optional import finite_elements, needed
 
 _CELLS = {
     "triangle": Element.TRIANGLE3,
@@ -38,7 +39,8 @@ def read_mesh(
     element: raise a first-order mesh to second order (edges stay straight). scale: metres in a unit of length of the
     file. body: further arguments of `ElasticBody`.
     """
-    import meshio
+    finite_elements()
+    meshio = needed("meshio", "a mesh file", "meshio", "elastic")
     from skfem.io.meshio import from_meshio
 
     path = Path(path)

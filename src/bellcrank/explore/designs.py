@@ -21,8 +21,8 @@ from bellcrank.explore.distributions import Choice, Distribution
 Array = NDArray[np.float64]
 Variables = Mapping[str, Distribution]
 
-MOST_NUMBERS = 200_000_000
-"""Numbers of a table at most (1.6 GB)."""
+MOST_NUMBERS = 25_000_000
+"""Numbers of a table at most (200 MB): drawing it takes four times its memory, which a file may ask for."""
 SMALLEST = 2.0**-31
 """Probability that stands for 0 where the quantile of 0 is infinite: an unscrambled Sobol sequence begins there."""
 

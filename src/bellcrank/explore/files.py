@@ -20,6 +20,7 @@ from bellcrank.explore.distributions import Distribution, Truncated
 from bellcrank.explore.objectives import Limit, Measure, measure
 from bellcrank.explore.study import Study
 from bellcrank.files import load, read_text
+from bellcrank.files.beside import below, is_file
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.places import ModelFileError, nearest
 
@@ -132,9 +133,9 @@ def _model(study: Path, root: Entries, given: str) -> System:
     if outside or not given.strip():
         raise node.error("model must be a file beside the study or below, by its relative path")
     path = study.parent / there
-    if not path.resolve().is_relative_to(study.parent.resolve()):
+    if below(study.parent, given) is None:
         raise node.error("model must be a file beside the study or below; this is a link to elsewhere")
-    if not path.is_file():
+    if not is_file(path):
         here = [p.name for p in study.parent.glob("*.yaml")] if study.parent.is_dir() else []
         raise node.error(f"there is no model file {given!r} beside the study{nearest(given, here)}")
     if path.suffix.lower() not in (".yaml", ".yml"):

@@ -9,6 +9,26 @@ from bellcrank.files.fields import Fields
 MAX_MESH_BYTES = 256 * 2**20
 
 
+def below(folder: Path, name: str) -> Path | None:
+    """The place in a folder that a relative name leads to; None where it leads outside, or nowhere at all."""
+    try:
+        home = folder.resolve()
+        path = (home / name).resolve()
+    except (OSError, RuntimeError, ValueError):
+        # Names with zeros in them, loops of links.
+        return None
+    inside = not Path(name).is_absolute() and "\\" not in name and path.is_relative_to(home)
+    return path if inside else None
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file; not under a name that is too long for one."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def file_beside(folder: Path | None, fields: Fields, key: str, kinds: tuple[str, ...]) -> Path:
     """The file that a key names; folder: where the model lies, None for a text, which has nothing beside it."""
     node, name = fields.get(key), fields.word(key)
@@ -17,14 +37,12 @@ def file_beside(folder: Path | None, fields: Fields, key: str, kinds: tuple[str,
         raise node.error(
             f"{what} names the file {name!r}, which only a model file on disk can have beside it"
         )
-    relative = Path(name)
-    home = folder.resolve()
-    path = (home / relative).resolve()
-    if relative.is_absolute() or "\\" in name or not path.is_relative_to(home):
+    path = below(folder, name)
+    if path is None:
         raise node.error(f"{what} must be a file in the model's folder or below it, not {name!r}")
     if path.suffix.lower() not in kinds:
         raise node.error(f"{what} is {name!r}; files of these kinds are read: {', '.join(kinds)}")
-    if not path.is_file():
+    if not is_file(path):
         raise node.error(f"{what}: there is no file {name!r} beside the model")
     if path.stat().st_size > MAX_MESH_BYTES:
         raise node.error(f"{what}: {name!r} is larger than {MAX_MESH_BYTES >> 20} MiB")

@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from bellcrank.files.documents import MAX_BYTES
 from bellcrank.files.places import ModelFileError, Place, Source, nearest
+from bellcrank.reach import LARGEST, within
 
 MAX_DEPTH = 200
 MAX_ELEMENTS = 200_000
@@ -108,6 +109,8 @@ def parse_numbers(element: Element, key: str, text: str, counts: Sequence[int]) 
         raise element.error(f"{key} of {element.label} must be numbers, not {text[:60]!r}") from None
     if not all(math.isfinite(x) for x in values):
         raise element.error(f"{key} of {element.label} must be finite numbers, not {text[:60]!r}")
+    if not all(map(within, values)):
+        raise element.error(f"{key} of {element.label} must not exceed {LARGEST:g}, not {text[:60]!r}")
     if counts and len(values) not in counts:
         wanted = " or ".join(str(n) for n in counts)
         raise element.error(f"{key} of {element.label} must be {wanted} numbers, not {len(values)}")

@@ -93,8 +93,9 @@ class Builder:
         for below in element.walk():
             below.seen = True
             below.taken.update(below.attributes)
-            if below.tag == "mesh" and "file" in " ".join(below.attributes):
-                self.meshes.setdefault(below.attributes.get("filename") or below.attributes["file"])
+            named = below.attributes.get("filename") or below.attributes.get("file")
+            if below.tag == "mesh" and named:
+                self.meshes.setdefault(named)
         self.ignored.append(Note(what or element.label, why, element.line))
 
     def skip(self, element: Element, key: str, why: str) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.documents import MAX_BYTES
+from bellcrank.files.members import MAX_ELEMENTS
 from bellcrank.files.yaml_text import Flow, Row
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ def _recipe(recipe: MemberRecipe, folder: Path | None) -> dict[str, Any]:
 
 def _beam(given: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     elements = given["elements"]
+    if (elements if isinstance(elements, int) else len(elements)) > MAX_ELEMENTS:
+        raise _Unsaid
     result: dict[str, Any] = {
         "length": float(given["length"]),
         "section": _section(given["section"], float(given["length"])),

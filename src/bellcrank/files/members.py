@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from bellcrank.flexible.modes import Reduction
     from bellcrank.flexible.sections import Material, Profile
 
-MAX_ELEMENTS = 10_000
+MAX_ELEMENTS = 500
+"""Of a beam; finding its modes takes some seconds then, growing with the square. Beams of more are written by their
+numbers."""
 MAX_MODES = 500
 MAX_FREEDOMS = 5_000
 MESHES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")

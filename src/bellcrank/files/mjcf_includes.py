@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bellcrank.files.beside import below, is_file
 from bellcrank.files.elements import MAX_ELEMENTS, Element, parse_elements, read_bytes
 
 MAX_FILES = 100
@@ -34,15 +35,14 @@ def included(root: Element, folder: Path) -> Element:
 
 def _contents(include: Element, folder: Path, read: set[Path]) -> list[Element]:
     name = include.needed("file")
-    home = folder.resolve()
-    path = (home / name).resolve()
-    if not path.is_relative_to(home):
+    path = below(folder, name)
+    if path is None:
         raise include.error(f"{name!r} lies outside of the model's folder and is not read, for safety")
     if path in read:
         raise include.error(f"{name!r} is included twice")
     if len(read) >= MAX_FILES:
         raise include.error(f"the model includes more than {MAX_FILES} files")
-    if not path.is_file():
+    if not is_file(path):
         raise include.error(f"there is no file {name!r} to include")
     read.add(path)
     return parse_elements(read_bytes(path), str(path)).children

@@ -11,6 +11,7 @@ import numpy as np
 from bellcrank.files.elements import Element
 from bellcrank.files.imported import Array, Builder, Pose, balanced
 from bellcrank.files.mjcf_values import Compiler, rotation_to
+from bellcrank.reach import LARGEST_SIZE, SMALLEST_SIZE, is_size
 
 SOLIDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
 DENSITY = 1000.0
@@ -101,8 +102,7 @@ def _size_and_pose(compiler: Compiler, geom: Element, kind: str) -> tuple[list[f
     size = _sizes(geom)
     if len(size) < (1 if ends else count):
         raise geom.error(f"a {kind} needs {1 if ends else count} numbers in its size, not {len(size)}")
-    if any(x <= 0.0 for x in size[: 1 if ends else count]):
-        raise geom.error(f"the size of {geom.label} must be positive")
+    _check_sizes(geom, size[: 1 if ends else count])
     if not ends:
         return size[:count], compiler.placement(geom)
     six = np.array(geom.numbers("fromto", (6,)))
@@ -112,7 +112,17 @@ def _size_and_pose(compiler: Compiler, geom: Element, kind: str) -> tuple[list[f
         raise geom.error(f"fromto of {geom.label} has no length")
     half = 0.5 * length
     sizes = [size[0], half] if count == 2 else [size[0], size[0], half]
+    _check_sizes(geom, sizes)
     return sizes, Pose(0.5 * (six[:3] + six[3:]), rotation_to(along / length))
+
+
+def _check_sizes(geom: Element, sizes: Sequence[float]) -> None:
+    if any(x <= 0.0 for x in sizes):
+        raise geom.error(f"the size of {geom.label} must be positive")
+    if not all(map(is_size, sizes)):
+        raise geom.error(
+            f"the size of {geom.label} must lie between {SMALLEST_SIZE:g} m and {LARGEST_SIZE:g} m"
+        )
 
 
 def _sizes(geom: Element) -> list[float]:

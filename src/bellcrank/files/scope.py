@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from bellcrank.files.tokens import is_word
 from bellcrank.model.functions import SHAPES
 from bellcrank.program.functions import reachable
 from bellcrank.program.trace import Expr, Scalar
+from bellcrank.reach import LARGEST, within
 
 MAX_WORK = 3_000_000
 """Operations that all numbers of a file together may need; guards against files made to keep us busy."""
@@ -80,6 +82,9 @@ class Scope:
             self.work += len(reachable([value]))
             if self.work > MAX_WORK:
                 raise source.error("the expressions of this file are too large together")
+        elif not within(value):
+            size = "must be a finite number" if not math.isfinite(value) else f"must not exceed {LARGEST:g}"
+            raise source.error(f"{what} is {value:g}; it {size}")
         return value
 
 

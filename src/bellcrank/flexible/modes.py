@@ -127,6 +127,12 @@ class CraigBampton:
     count: int
     directions: str = "x y z rx ry rz"
 
+    def __post_init__(self) -> None:
+        if not self.interface:
+            raise ModelError(
+                "interface of Craig-Bampton modes is empty; name the nodes where the body is joined"
+            )
+
     def modes(self, model: ElasticModel, held: Held) -> tuple[Array, Array]:
         """Rigid motions, which the static modes contain, are taken out by moving each mode into the frame."""
         rows = independent_rows(sp.vstack([_rows(model, node, self.directions) for node in self.interface]))
@@ -150,6 +156,10 @@ class AttachmentModes:
 
     loads: Mapping[str, str]
     count: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.loads:
+            raise ModelError("loads of attachment modes are empty; give nodes and directions: {'end': 'y z'}")
 
     def modes(self, model: ElasticModel, held: Held) -> tuple[Array, Array]:
         """Orthonormalised together."""
@@ -183,7 +193,7 @@ def lowest(model: ElasticModel, held: Held, count: int) -> Array:
 
 def without_last_group(squares: Array, shapes: Array) -> tuple[Array, Array]:
     """Without the last modes of equal frequency, of which one may have been cut off."""
-    keep = squares < squares[-1] * (1 - EQUAL)
+    keep = squares < squares[-1:] * (1 - EQUAL)
     return squares[keep], shapes[:, keep]
 
 

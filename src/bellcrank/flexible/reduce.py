@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bellcrank.errors import ModelError
 from bellcrank.flexible.damping import Damping
 from bellcrank.flexible.frames import MeanAxes, MemberFrame
 from bellcrank.flexible.held import Held, row_squares
@@ -25,9 +26,32 @@ def reduced(
     stiffening: bool,
 ) -> Member:
     """See :meth:`ElasticModel.reduce`."""
+    try:
+        return _reduced(model, reduction, frame, damping, stiffening)
+    except ModelError:
+        raise
+    except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:
+        # Whether a matrix can be factorised is known when it has been tried; the errors are those of NumPy and SciPy.
+        raise ModelError(
+            f"modes of flexible member {model.name!r} cannot be computed ({error}): its stiffness and mass span too "
+            "many orders of magnitude; check its sizes, materials and elements"
+        ) from error
+
+
+def _reduced(
+    model: ElasticModel,
+    reduction: Reduction,
+    frame: MemberFrame | None,
+    damping: Damping | None,
+    stiffening: bool,
+) -> Member:
     frame = MeanAxes() if frame is None else frame
     held = Held(model, frame.conditions(model), frame.reference(model))
     squares, shapes = reduction.modes(model, held)
+    if not shapes.shape[1]:
+        raise ModelError(
+            f"modes of flexible member {model.name!r}: none is chosen; ask for one at least, or describe a rigid body"
+        )
     shapes = _orthonormal(model, _unmixed(model, held, shapes))
     n = shapes.shape[1]
     second = SecondOrder.none(n)

@@ -8,6 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError
+from bellcrank.reach import (
+    LARGEST,
+    LARGEST_SIZE,
+    SMALLEST,
+    SMALLEST_SIZE,
+    is_positive,
+    is_size,
+    shown,
+    within,
+)
 
 
 @dataclass(frozen=True)
@@ -23,10 +33,12 @@ class Material:
 
     def __post_init__(self) -> None:
         for what, value in (("young", self.young), ("density", self.density)):
-            if not (math.isfinite(value) and value > 0):
-                raise ModelError(f"{what} of a material must be positive, not {value!r}")
-        if not -1.0 < self.poisson < 0.5:
-            raise ModelError(f"Poisson's ratio must lie between -1 and 0.5, not {self.poisson!r}")
+            if not is_positive(value):
+                raise ModelError(
+                    f"{what} of a material must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(value)}"
+                )
+        if not (within(self.poisson) and -1.0 < self.poisson < 0.5):
+            raise ModelError(f"Poisson's ratio must lie between -1 and 0.5, not {shown(self.poisson)}")
 
     @property
     def shear(self) -> float:
@@ -66,8 +78,10 @@ class Section:
     def __post_init__(self) -> None:
         for what in ("area", "bending_y", "bending_z"):
             value = getattr(self, what)
-            if not (math.isfinite(value) and value > 0):
-                raise ModelError(f"{what} of a section must be positive, not {value!r}")
+            if not is_positive(value):
+                raise ModelError(
+                    f"{what} of a section must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(value)}"
+                )
 
     @property
     def torsion_constant(self) -> float:
@@ -167,6 +181,7 @@ def section_at(profile: Profile, x: float) -> Section:
 
 
 def _positive(what: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise ModelError(f"{what} must be positive, not {value!r}")
+    if not is_size(value):
+        limits = f"{SMALLEST_SIZE:g} m to {LARGEST_SIZE:g} m"
+        raise ModelError(f"{what} must be positive, from {limits}, not {shown(value)}")
     return value

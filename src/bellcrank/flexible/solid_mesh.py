@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array
 from bellcrank.flexible.sections import Material
+from bellcrank.optional import finite_elements, needed
 
 VOLUMES = ("tetra", "tetra10", "hexahedron", "hexahedron20", "hexahedron27")
 
@@ -21,7 +22,8 @@ def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> tuple[Any, int
 
     scale: Of the file's unit in metres.
     """
-    import meshio
+    finite_elements()
+    meshio = needed("meshio", "a mesh file", "meshio", "elastic")
     from skfem.io.meshio import from_meshio
 
     file = Path(path)

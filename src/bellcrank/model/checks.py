@@ -13,9 +13,7 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.model.parameters import ParameterTable, names_in
 from bellcrank.model.vectors import AXES, Array, Mat, Vec, is_rotation, tidy
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
-
-LARGEST = 1e100
-"""The largest number of a description: its cube is still a number."""
+from bellcrank.reach import LARGEST
 
 
 def name(kind: str, given: Any) -> str:

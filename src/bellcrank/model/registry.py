@@ -15,6 +15,16 @@ from bellcrank.model.joints import Joint
 from bellcrank.model.parameters import Parameter, ParameterTable
 from bellcrank.model.states import StateVariable
 
+RESERVED = {
+    "energy": "energy.total",
+    "power": "power.drivers",
+    "momentum": "momentum",
+    "angular_momentum": "angular_momentum",
+    "constraints": "constraints.position",
+}
+"""First words of the quantities of a whole mechanism, each with one of them; no object with quantities of its own may
+be called so. Parameters and couplings have none."""
+
 Named: TypeAlias = Body | Joint | Driver | Coupling | Force | Parameter | StateVariable
 
 
@@ -50,6 +60,11 @@ class Registry:
         checked = checks.name(kind, name)
         if checked == GROUND:
             raise ModelError(f"'ground' is the body that never moves; give the {kind} another name")
+        if checked in RESERVED and kind not in ("parameter", "coupling"):
+            raise ModelError(
+                f"{checked!r} is reserved: results of the whole mechanism go by this name "
+                f"({RESERVED[checked]!r}); give the {kind} another one"
+            )
         for other, things in self._kinds():
             if checked in things:
                 raise ModelError(

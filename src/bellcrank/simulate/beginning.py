@@ -64,7 +64,7 @@ def size(reals: Floats, v: Floats, row: int, other: int) -> float:
             ratio -= v[other, i]
         ratio = ratio / allowed(reals, v, i, Y, Y)
         total += ratio * ratio
-    return math.sqrt(total / n)
+    return math.sqrt(total / max(n, 1))
 
 
 @compiled
@@ -77,7 +77,7 @@ def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats)
     total = 0.0
     for i in range(v.shape[1]):
         total += (magnitude(reals, v, i) / allowed(reals, v, i, Y, Y)) ** 2
-    d0 = math.sqrt(total / v.shape[1])
+    d0 = math.sqrt(total / max(v.shape[1], 1))
     d1 = size(reals, v, F, -1)
     remaining = reals[T_STOP] - reals[T]
     brief = AT_FIRST * (remaining if remaining > 0.0 else 1.0)

@@ -8,8 +8,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from bellcrank.errors import BellcrankError
 
-class UnfitCheckpoint(ValueError):
+
+class UnfitCheckpoint(BellcrankError, ValueError):
     """Arrays that are not those of such a run: of another problem, another version, or tampered with."""
 
 

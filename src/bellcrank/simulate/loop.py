@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.errors import SingularMechanism
+from bellcrank.errors import ModelError, SingularMechanism
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.auto import successor
 from bellcrank.simulate.checkpoint import Checkpoint
@@ -109,9 +109,9 @@ def integrate(
     times = np.array(output_times, dtype=np.float64, ndmin=1)
     ends = times.ndim == 1 and len(times) > 0 and math.isfinite(times[0]) and math.isfinite(times[-1])
     if not ends or (len(times) > 1 and not (times[1:] >= times[:-1]).all()):
-        raise ValueError("output times must be finite numbers in ascending order, at least one")
+        raise ModelError("output times must be finite numbers in ascending order, at least one")
     if times[0] < problem.t0:
-        raise ValueError(f"the first output time {times[0]} lies before the start time {problem.t0}")
+        raise ModelError(f"the first output time {times[0]} lies before the start time {problem.t0}")
     run = Run(problem, method, times, float(times[-1]), options)
     driver = _Driver(run, on_event, on_repartition, on_chunk, samples, on_sampled)
     if resume is not None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.errors import ModelError
+
 Sampler = Callable[[float, NDArray[np.float64], NDArray[np.float64]], Mapping[int, float] | None]
 
 
@@ -64,22 +66,20 @@ class Problem:
     def __post_init__(self) -> None:
         object.__setattr__(self, "y0", np.array(self.y0, dtype=np.float64).reshape(-1))
         object.__setattr__(self, "p", np.array(self.p, dtype=np.float64).reshape(-1))
-        if self.n == 0:
-            raise ValueError("the state is empty: nothing to integrate")
         if self.rhs == 0:
-            raise ValueError("the right-hand side has address 0")
+            raise ModelError("the right-hand side has address 0")
         if bool(self.events) != bool(self.directions):
-            raise ValueError(
+            raise ModelError(
                 "events need both an address and one direction (-1, 0 or 1) for each event function"
             )
         if any(d not in (-1, 0, 1, 2, 3) for d in self.directions):
-            raise ValueError(
+            raise ModelError(
                 f"event directions are -1, 0 or 1 (2 for a rate, 3 for a function of time), not {self.directions}"
             )
         if self.terminal and len(self.terminal) != len(self.directions):
-            raise ValueError(f"{len(self.terminal)} terminal flags for {len(self.directions)} events")
+            raise ModelError(f"{len(self.terminal)} terminal flags for {len(self.directions)} events")
         if self.names and len(self.names) != self.n:
-            raise ValueError(f"{len(self.names)} names for {self.n} state entries")
+            raise ModelError(f"{len(self.names)} names for {self.n} state entries")
 
     @property
     def n(self) -> int:
@@ -108,9 +108,9 @@ class Sample:
 
     def __post_init__(self) -> None:
         if not self.period > 0.0:
-            raise ValueError(f"the sampling period must be positive, not {self.period}")
+            raise ModelError(f"the sampling period must be positive, not {self.period}")
         if self.offset < 0.0:
-            raise ValueError(f"the first sample cannot lie before the start: offset {self.offset}")
+            raise ModelError(f"the first sample cannot lie before the start: offset {self.offset}")
 
 
 @dataclass(frozen=True)
@@ -149,15 +149,15 @@ class Options:
 
     def __post_init__(self) -> None:
         if not self.rtol > 0.0:
-            raise ValueError(f"rtol must be positive, not {self.rtol}")
+            raise ModelError(f"rtol must be positive, not {self.rtol}")
         if not np.all(np.asarray(self.atol) >= 0.0):
-            raise ValueError("atol must not be negative")
+            raise ModelError("atol must not be negative")
         if self.first_step < 0.0 or self.fixed_step < 0.0 or not self.max_step > 0.0:
-            raise ValueError("step sizes must be positive (0 for first_step: choose; for fixed_step: adapt)")
+            raise ModelError("step sizes must be positive (0 for first_step: choose; for fixed_step: adapt)")
         if not 0.0 <= self.spectral_radius <= 1.0:
-            raise ValueError(f"the spectral radius lies between 0 and 1, not {self.spectral_radius}")
+            raise ModelError(f"the spectral radius lies between 0 and 1, not {self.spectral_radius}")
         if self.max_steps < 1 or self.corrections < 1:
-            raise ValueError("max_steps and corrections must be at least 1")
+            raise ModelError("max_steps and corrections must be at least 1")
 
     def absolute(self, n: int) -> NDArray[np.float64]:
         """The absolute tolerance of each of n state entries."""
@@ -166,6 +166,6 @@ class Options:
         atol: ArrayLike = self.atol
         values = np.asarray(atol, dtype=np.float64)
         if values.ndim and values.shape != (n,):
-            raise ValueError(f"atol has shape {values.shape}, the state has {n} entries")
+            raise ModelError(f"atol has shape {values.shape}, the state has {n} entries")
         # A state entry at rest at zero with no absolute tolerance would divide by zero.
         return np.maximum(np.broadcast_to(values, (n,)), 1e-300)

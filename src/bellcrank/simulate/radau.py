@@ -162,7 +162,7 @@ def collocate(
         for i in range(n):
             scale = allowed(reals, v, i, Y, Y)
             total += (v[D, i] / scale) ** 2 + (v[D + 1, i] / scale) ** 2 + (v[D + 2, i] / scale) ** 2
-        norm = math.sqrt(total / (3 * n))
+        norm = math.sqrt(total / (3 * max(n, 1)))
         if not norm < math.inf:
             ints[TROUBLE] = NOT_FINITE
             return 0

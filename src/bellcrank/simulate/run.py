@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import ModelError
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.beginning import begin
@@ -99,7 +100,7 @@ class Run:
         self.end = end
         self.integrator = load(method)
         if not self.integrator.adaptive and options.fixed_step == 0.0:
-            raise ValueError(f"the method {method!r} does not choose its step size: give fixed_step")
+            raise ModelError(f"the method {method!r} does not choose its step size: give fixed_step")
         n = problem.n
         self.out_t = np.ascontiguousarray(output_times, dtype=np.float64)
         self.out_y = np.zeros((len(self.out_t), n))
@@ -143,7 +144,7 @@ class Run:
         part = plan.parts
         self.addresses, self.ints, self.reals = whole[part[0]], whole[part[1]], memory[part[2]]
         self.x = memory[part[3]]
-        self.v = memory[part[4]].reshape(-1, problem.n)
+        self.v = memory[part[4]].reshape(self.integrator.rows, problem.n)
         self.g = memory[part[5]].reshape(at.EVENT_ROWS, problem.n_events)
         self.corrected = memory[part[6]]
         self.own = whole[part[7]], memory[part[8]]
@@ -217,9 +218,9 @@ class Run:
     def change_problem(self, problem: Problem, y: Floats) -> None:
         """Go on with other kernels from the present time: another partition of the same coordinates."""
         if problem.n != self.problem.n or problem.n_events != self.problem.n_events:
-            raise ValueError("a run goes on only with a state of the same size and the same events")
+            raise ModelError("a run goes on only with a state of the same size and the same events")
         if len(problem.p) != len(self.p):
-            raise ValueError("a run goes on only with the same parameters")
+            raise ModelError("a run goes on only with the same parameters")
         self.problem = problem
         self._take_addresses()
         self._take_tolerances()

@@ -72,7 +72,7 @@ _ADVICE = {
     ),
     Status.TOO_MANY_STEPS: (
         "The run used all the steps it was allowed. If the mechanism is stiff, use the method 'radau' or "
-        "'auto'; otherwise raise max_steps or loosen the tolerances."
+        "'auto'; otherwise loosen the tolerance, or give simulate() a larger max_steps."
     ),
     Status.NEWTON_FAILED: (
         "The implicit equations of the step could not be solved, however small the step (a fixed one may be too long: "

@@ -130,7 +130,7 @@ def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int, longer: float)
             cubic = v[first, i] + theta * (difference + (1.0 - theta) * (d1 + theta * d2))
             missed = (v[first + 2, i] - cubic) / allowed(reals, v, i, Y, Y)
             total += missed * missed
-        c = math.sqrt(total / n) / (theta * (1.0 - theta)) ** 2
+        c = math.sqrt(total / max(n, 1)) / (theta * (1.0 - theta)) ** 2
         settled = 0.5 * reals[H_WINDOW] < step < 2.0 * reals[H_WINDOW] and step < 0.99 * reals[MAX_STEP]
         slow = settled and 24.0 * c * (longer * step / h) ** 4 < 1.0
     if count == 0 or count == WINDOW:

@@ -89,7 +89,7 @@ def scaled_norm(reals: Floats, v: Floats, row: int, a: int, b: int) -> float:
     for i in range(n):
         ratio = v[row, i] / allowed(reals, v, i, a, b)
         total += ratio * ratio
-    return math.sqrt(total / n)
+    return math.sqrt(total / max(n, 1))
 
 
 @compiled

@@ -138,7 +138,8 @@ def _size(mechanism: Mechanism) -> tuple[float, float]:
             h = kin.vector(link.inertia.h)
             places.append(add(pose.p, times(pose.R, (h[0] / m, h[1] / m, h[2] / m))))
             mass += m
-    points = np.array(places, dtype=float)
+    # A mechanism that is welded to the ground as a whole has no links.
+    points = np.array(places or [(0.0, 0.0, 0.0)], dtype=float)
     extent = float(np.linalg.norm(np.ptp(points, axis=0))) / 2.0
     gravity = float(np.linalg.norm(np.array(kin.vector(mechanism.linkage.gravity), dtype=float)))
     return (extent if extent > 1e-9 else 1.0), mass * gravity

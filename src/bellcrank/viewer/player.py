@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bellcrank.errors import ModelError
 from bellcrank.view.animation import camera
 from bellcrank.view.scene import Scene
+from bellcrank.viewer.gated import gated_server
 
 if TYPE_CHECKING:
     from bellcrank.viewer.controls import TimeControls
@@ -208,13 +208,7 @@ class Player(ABC):
 
 
 def _server(host: str, port: int, name: str) -> Any:
-    try:
-        import viser
-    except ImportError as error:
-        raise ModelError("the viewer needs viser: pip install 'bellcrank[view]'") from error
-    # viser greets on standard output, which belongs to whoever calls.
-    with contextlib.redirect_stdout(io.StringIO()):
-        server = viser.ViserServer(host=host, port=port or free_port(host), label=name[:60], verbose=False)
+    server = gated_server(host, port or free_port(host), name)
 
     def no_share() -> None:
         """Nothing leaves this machine: viser's tunnel to the outside stays shut."""
