@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from bellcrank.program import cache, kernel
+from bellcrank.program import cache, jit, kernel
 from bellcrank.program.functions import sin
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
@@ -45,16 +45,16 @@ def test_second_time_comes_from_the_cache(place):
     assert len(list(place.iterdir())) == 1
 
 
-@pytest.mark.parametrize("part", ["_features", "_cpu", "_version"])
+@pytest.mark.parametrize("part", ["features", "cpu", "version"])
 def test_code_for_another_machine_is_not_taken(place, monkeypatch, part):
     compiled()
     keys = []
     monkeypatch.setattr(cache, "load", lambda key: keys.append(key))
     compiled()
-    real = getattr(kernel, part)
-    machine = kernel._machine(kernel.LEVEL)
-    monkeypatch.setattr(kernel, "_machine", lambda level: machine)
-    monkeypatch.setattr(kernel, part, lambda: real() + " other")
+    real = getattr(jit, part)
+    machine = jit.machine(kernel.LEVEL)
+    monkeypatch.setattr(jit, "machine", lambda level: machine)
+    monkeypatch.setattr(jit, part, lambda: real() + " other")
     compiled()
     assert keys[0] != keys[1]
 

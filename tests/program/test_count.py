@@ -28,7 +28,7 @@ def test_by_kind_and_stage():
     assert counted.stages["force"].operations == {"min": 1, "div": 1, "add": 1}
     rows = counted.rows()
     assert [row[0] for row in rows] == ["stage", "position", "force", "all"]
-    assert rows[-1][-1] == "7"
+    assert rows[-1][-2:] == ("7", "0")
     assert len({len(line) for line in str(counted).splitlines()}) == 1
 
 
