@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from bellcrank.contact import Sampled
-from bellcrank.contact.mesh_files import read
 from bellcrank.errors import ModelError
+from bellcrank.fe.triangle_files import read_triangles as read
 
 trimesh = pytest.importorskip("trimesh")
 make = trimesh.creation

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -35,6 +38,10 @@ STEP = 1e-4
 """From a triangle to a point beside it, over the size: more than rounding, less than a wall."""
 PIECES = 2_000_000
 """Triangles at most after division."""
+DENSE = 150_000
+"""Triangles beyond which the solids are clustered to half a cell before distances are taken."""
+FAR = 8.0
+"""Cells from the surface beyond which distances to points of it, a cell apart, are good to 1 %."""
 
 
 def igl() -> Any:
@@ -64,9 +71,15 @@ class Surface:
         return np.concatenate([self.solids, self.sheets])
 
     @cached_property
-    def closed(self) -> bool:
-        """Whether every edge is passed as often one way as the other, so that the surface has no border."""
-        return len(self.sheets) == 0 and bool(_balanced(self.solids).all())
+    def overlapping(self) -> bool:
+        """Whether solids overlap, so that parts of the surface lie within them."""
+        f = self.solids[:: max(1, len(self.solids) // PROBES)]
+        return len(f) > 0 and bool(_hidden(self.vertices, self.solids, self.vertices, f).any())
+
+    @cached_property
+    def closed_solids(self) -> bool:
+        """Whether every edge of the solids is passed as often one way as the other: there are no holes."""
+        return bool(_balanced(self.solids).all())
 
 
 def areas_and_normals(vertices: Array, faces: Indices) -> tuple[Array, Array]:
@@ -121,7 +134,9 @@ def _unique(v: Array, f: Indices, notes: list[str]) -> Indices:
     # Narrower than the distance at which vertices are welded.
     f = f[area > 1e-14 * size * size]
     if len(f) == 0:
-        raise ModelError("no triangle of the mesh has an area; check the file, its faces and its unit of length")
+        raise ModelError(
+            "no triangle of the mesh has an area; check the file, its faces and its unit of length"
+        )
     first = np.argmin(f, axis=1)
     turned = np.take_along_axis(f, (first[:, None] + np.arange(3)) % 3, axis=1)
     a, b, c = turned.T
@@ -140,7 +155,7 @@ def _unique(v: Array, f: Indices, notes: list[str]) -> Indices:
     return np.ascontiguousarray(f[np.sort(order[kept])])
 
 
-def _edges(f: Indices) -> tuple[Indices, Indices]:
+def edges(f: Indices) -> tuple[Indices, Indices]:
     """The edges of triangles (3 each) as numbers without direction, and their direction: 1 or -1."""
     start, end = f.reshape(-1), np.roll(f, -1, axis=1).reshape(-1)
     return np.minimum(start, end) << 32 | np.maximum(start, end), np.where(start < end, 1, -1)
@@ -148,20 +163,22 @@ def _edges(f: Indices) -> tuple[Indices, Indices]:
 
 def _balanced(f: Indices) -> NDArray[np.bool_]:
     """For each triangle, whether its edges are passed as often one way as the other."""
-    key, direction = _edges(f)
+    key, direction = edges(f)
     _, which = np.unique(key, return_inverse=True)
     return np.asarray((np.bincount(which, direction)[which] == 0).reshape(-1, 3).all(axis=1))
 
 
 def _consistent(f: Indices, notes: list[str]) -> Indices:
     """Neighbours across edges of two triangles wound alike."""
-    key, direction = _edges(f)
+    key, direction = edges(f)
     _, which, count = np.unique(key, return_inverse=True, return_counts=True)
     against = (count == 2) & (np.abs(np.bincount(which, direction)) == 2)
     if not against.any():
         return f
     turned, _ = igl().bfs_orient(f)
-    notes.append(f"triangles were wound against each other along {int(against.sum())} edges; they were turned")
+    notes.append(
+        f"triangles were wound against each other along {int(against.sum())} edges; they were turned"
+    )
     return np.ascontiguousarray(turned, np.int64)
 
 
@@ -170,7 +187,7 @@ def _shells(f: Indices) -> Indices:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    key, _ = _edges(f)
+    key, _ = edges(f)
     order = np.argsort(key, kind="stable")
     same = np.flatnonzero(key[order][1:] == key[order][:-1])
     a, b = order[same] // 3, order[same + 1] // 3
@@ -236,23 +253,18 @@ def _enclosure(v: Array, f: Indices) -> float:
     return float(np.average(found, weights=area[chosen]))
 
 
-def exposed(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
-    """The surface of the union of overlapping solids: pieces of at most about `longest`, without those inside.
-
-    Where nothing overlaps, the triangles as they are.
-    """
+def _hidden(v: Array, f: Indices, points: Array, triangles: Indices) -> NDArray[np.bool_]:
+    """Which triangles have the inside of the solids (v, f) on their front as well."""
+    _, normal = areas_and_normals(points, triangles)
     step = STEP * float(np.ptp(v, axis=0).max())
+    beside = points[triangles].mean(axis=1) + step * normal
+    return np.asarray(igl().fast_winding_number(v, f, beside) > 0.75)
 
-    def hidden(points: Array, triangles: Indices) -> NDArray[np.bool_]:
-        _, normal = areas_and_normals(points, triangles)
-        centre = points[triangles].mean(axis=1)
-        return np.asarray(igl().fast_winding_number(v, f, centre + step * normal) > 0.75)
 
-    probes = f[:: max(1, len(f) // PROBES)]
-    if len(f) == 0 or not hidden(v, np.ascontiguousarray(probes)).any():
-        return v, f
+def exposed(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
+    """The surface of the union of overlapping solids, in pieces of at most about `longest`, without those inside."""
     points, pieces = divided(v, f, longest)
-    return points, np.ascontiguousarray(pieces[~hidden(points, pieces)])
+    return points, np.ascontiguousarray(pieces[~_hidden(v, f, points, pieces)])
 
 
 def divided(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
@@ -275,36 +287,129 @@ def divided(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
     return corners, np.arange(len(corners), dtype=np.int64).reshape(-1, 3)
 
 
-class ExactDepth:
-    """Depths of a prepared surface by its nearest triangle, positive inside.
+def clustered(v: Array, f: Indices, pitch: float) -> tuple[Array, Indices]:
+    """The mesh with one vertex for each cube of side `pitch`: the one nearest to the mean of those in it.
 
-    thickness: Of its sheets. cell: Size to which pieces of overlapping solids are told apart.
+    It lies on the surface, so that smooth parts keep their place and edges move by less than the pitch.
+    """
+    cell = np.floor((v - v.min(axis=0)) / pitch).astype(np.int64)
+    wide = cell.max(axis=0) + 1
+    _, which = np.unique((cell[:, 0] * wide[1] + cell[:, 1]) * wide[2] + cell[:, 2], return_inverse=True)
+    count = np.bincount(which)
+    mean = np.stack([np.bincount(which, v[:, k]) / count for k in range(3)], axis=1)
+    order = np.lexsort((((v - mean[which]) ** 2).sum(axis=1), which))
+    first = order[np.searchsorted(which[order], np.arange(len(count)))]
+    g = which[f]
+    g = g[(g[:, 0] != g[:, 1]) & (g[:, 1] != g[:, 2]) & (g[:, 2] != g[:, 0])]
+    return np.ascontiguousarray(v[first]), np.unique(g, axis=0) if len(g) else g
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The triangles of the solids or of the sheets, ready for distances; half: Of the thickness."""
+
+    vertices: Array
+    faces: Indices
+    half: float
+
+    @cached_property
+    def tree(self) -> Any:
+        made = igl().AABB()
+        made.init(self.vertices, self.faces)
+        return made
+
+    @cached_property
+    def cloud(self) -> cKDTree:
+        """Points of the surface, about one for each square cell."""
+        from scipy.spatial import cKDTree
+
+        corners, pieces = divided(self.vertices, self.faces, 1.5)
+        points = np.concatenate([corners[pieces].mean(axis=1), self.vertices[np.unique(self.faces)]])
+        _, one = np.unique(np.floor(points / 0.7).astype(np.int64), axis=0, return_index=True)
+        return cKDTree(points[one])
+
+    def distance(self, points: Array) -> Array:
+        return np.sqrt(self.tree.squared_distance(self.vertices, self.faces, points)[0])
+
+
+class ExactDepth:
+    """Depths of a prepared surface, positive inside; all lengths in cells of the grid they are for.
+
+    thickness: Of its sheets.
     """
 
-    def __init__(self, surface: Surface, thickness: float, cell: float) -> None:
+    def __init__(self, surface: Surface, thickness: float, wall: float = 0.0) -> None:
         self.surface, self.thickness = surface, thickness
-        self._parts: list[tuple[Any, Array, Indices, float]] = []
-        parts = [(*exposed(surface.vertices, surface.solids, 2.0 * cell), 0.0)] if len(surface.solids) else []
+        self._parts = []
+        if len(surface.solids):
+            v, f = surface.vertices, surface.solids
+            if surface.overlapping:
+                v, f = exposed(v, f, 2.0)
+            self._parts.append(_Part(*(clustered(v, f, 0.5) if len(f) > DENSE else (v, f)), 0.0))
         if len(surface.sheets):
-            parts.append((surface.vertices, surface.sheets, 0.5 * thickness))
-        for v, f, half in parts:
-            tree = igl().AABB()
-            tree.init(v, f)
-            self._parts.append((tree, v, f, half))
+            self._parts.append(_Part(surface.vertices, surface.sheets, max(0.5 * thickness, wall)))
+
+    def thickened(self, half: float) -> ExactDepth:
+        """These depths with walls of at least twice `half`: triangles whose back is nearer are sheets as well."""
+        made = ExactDepth(self.surface, self.thickness, half)
+        if len(self.surface.solids):
+            part = made._parts[0]
+            v, f = divided(part.vertices, part.faces, 4.0)
+            _, normal = areas_and_normals(v, f)
+            thin = self(v[f].mean(axis=1) - 2.0 * half * normal) < 1.6 * half
+            made._parts.append(_Part(v, np.ascontiguousarray(f[thin]), half))
+        return made
 
     def __call__(self, points: Array) -> Array:
         """Depth at points (n, 3)."""
         points = np.ascontiguousarray(points)
+        return self._joined([p.distance(points) for p in self._parts], points, self._inside(points))
+
+    def on_lattice(self, points: Array, keys: Indices, shape: Indices, step: float, near: Array) -> Array:
+        """Depth at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: About how far they are
+        from the surface; where that is beyond `FAR`, the distance to points of the surface serves.
+
+        The way between neighbours whose distances add up to more than the step does not meet the surface, so one
+        winding number serves for all nodes connected by such ways.
+        """
+        distances = []
+        for p in self._parts:
+            close = near < FAR
+            d = np.empty(len(points))
+            d[close] = p.distance(np.ascontiguousarray(points[close]))
+            d[~close] = p.cloud.query(points[~close])[0] if step > 1.0 else near[~close]
+            distances.append(d)
+        if not len(self.surface.solids):
+            return self._joined(distances, points, np.zeros(len(points), bool))
+        if not self.surface.closed_solids:
+            return self._joined(distances, points, self._inside(points))
+        from scipy.ndimage import label
+
+        free = np.zeros(int(np.prod(shape)), bool)
+        free[keys] = distances[0] > 0.51 * step
+        region = label(free.reshape(shape.tolist()))[0].reshape(-1)[keys]
+        _, first = np.unique(region, return_index=True)
+        first = first[region[first] > 0]
+        ask = np.concatenate([first, np.flatnonzero(region == 0)])
+        found = self._inside(np.ascontiguousarray(points[ask]))
+        of_region = np.zeros(int(region.max()) + 1, bool)
+        of_region[region[first]] = found[: len(first)]
+        inside = of_region[region]
+        inside[ask[len(first) :]] = found[len(first) :]
+        return self._joined(distances, points, inside)
+
+    def _joined(self, distances: list[Array], points: Array, inside: NDArray[np.bool_]) -> Array:
         found = np.full(len(points), -np.inf)
-        for tree, v, f, half in self._parts:
-            distance = np.sqrt(tree.squared_distance(v, f, points)[0])
-            signed = half - distance
-            if half == 0.0:
-                signed[self.inside(points)] *= -1.0
-            np.maximum(found, signed, out=found)
+        for p, d in zip(self._parts, distances, strict=True):
+            np.maximum(found, np.where(inside, d, -d) if p.half == 0.0 else p.half - d, out=found)
         return found
 
-    def inside(self, points: Array) -> NDArray[np.bool_]:
-        """Whether points lie within the solids."""
+    def about(self, points: Array) -> Array:
+        """About the distance to the nearest part, from points of the surface."""
+        return np.min([p.cloud.query(points)[0] for p in self._parts], axis=0)
+
+    def _inside(self, points: Array) -> NDArray[np.bool_]:
         s = self.surface
+        if len(s.solids) == 0:
+            return np.zeros(len(points), bool)
         return np.asarray(igl().fast_winding_number(s.vertices, s.solids, points) >= 0.5)

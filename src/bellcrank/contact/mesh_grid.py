@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.mesh_field import BAND, BLOCK, COARSE, MARGIN, SIDE, MeshField
+from bellcrank.contact.mesh_depth import ExactDepth
+from bellcrank.contact.mesh_field import BAND, BLOCK, COARSE, MARGIN, MeshField
 from bellcrank.math.vectors import Vector
+from bellcrank.program.loops import Reals, Reals2, entry
 
 Array = NDArray[np.float64]
-Depth = Callable[[Array], Array]
-"""Exact depths at points (n, 3), all in cells."""
 
 SLACK = 0.5
 """How far spline and depth may differ at the end of the band [cells]: a kink is rounded by about a quarter."""
 PER_BLOCK = BLOCK // COARSE
+DRAWN = 20_000
+"""Points at which the slope of a field is measured: 5 ms."""
 
 
 def blocks_along(extent: Array) -> NDArray[np.int64]:
@@ -24,15 +24,18 @@ def blocks_along(extent: Array) -> NDArray[np.int64]:
     return np.ceil((extent + 2.0 * MARGIN) / BLOCK - 1e-6).astype(np.int64)
 
 
-def tabulated(depth: Depth, extent: Array, centre: Array, spacing: float) -> MeshField:
+def tabulated(depth: ExactDepth, extent: Array, centre: Array, spacing: float) -> MeshField:
     """The field of exact depths around the origin. extent: Of the mesh [cells]. centre, spacing: Of the grid [m]."""
     n = blocks_along(extent)
     corner = -0.5 * BLOCK * n
     coarse_nodes = [corner[k] + COARSE * np.arange(-2.0, PER_BLOCK * n[k] + 3) for k in range(3)]
-    sampled = depth(_points(*coarse_nodes)).reshape([len(c) for c in coarse_nodes])
+    shape = np.array([len(c) for c in coarse_nodes])
+    points = _points(*coarse_nodes)
+    near = depth.about(points)
+    sampled = depth.on_lattice(points, np.arange(len(points)), shape, float(COARSE), near).reshape(shape)
     table, chosen = _chosen(sampled, n)
-    fine = _blocks(depth, chosen, n, corner)
-    coarse = _coefficients(sampled, (0, 1, 2)) / 1.0
+    fine = _blocks(depth, chosen, n, corner, near.reshape(shape))
+    coarse = _coefficients(sampled, (0, 1, 2))
     field = MeshField(
         Vector(*(centre + spacing * corner).tolist()),
         spacing,
@@ -41,10 +44,35 @@ def tabulated(depth: Depth, extent: Array, centre: Array, spacing: float) -> Mes
         fine.reshape(-1),
         np.ascontiguousarray(coarse).reshape(-1),
         1.0,
-        0.0,
         float(max(coarse.max(), fine.max(initial=0.0))),
     )
-    return field
+    return field._replace(steepest=_steepest(field, chosen))
+
+
+@entry
+def _evaluated(field: MeshField, points: Reals2, depths: Reals, slopes: Reals2) -> int:
+    for i in range(len(depths)):
+        depths[i], slope = field.depth_and_gradient(Vector(points[i, 0], points[i, 1], points[i, 2]))
+        slopes[i, 0], slopes[i, 1], slopes[i, 2] = slope
+    return 0
+
+
+def evaluated(field: MeshField, points: Array) -> tuple[Array, Array]:
+    """Depths [m], (n,), and gradients, (n, 3), at points [m], (n, 3), by compiled code."""
+    given = np.ascontiguousarray(points, np.float64)
+    depths, slopes = np.empty(len(given)), np.empty((len(given), 3))
+    _evaluated(field, given, depths, slopes)
+    return depths, slopes
+
+
+def _steepest(field: MeshField, chosen: NDArray[np.int64]) -> float:
+    """The largest gradient at points drawn within the fine blocks, and within and around the grid; a tenth is added."""
+    random = np.random.default_rng(0)
+    end = BLOCK * np.array([field.nx, field.ny, field.nz])
+    fine = chosen[random.integers(len(chosen), size=DRAWN)] * BLOCK + random.uniform(0.0, BLOCK, (DRAWN, 3))
+    everywhere = random.uniform(-0.3 * end, 1.3 * end, (DRAWN, 3))
+    points = np.array(field.origin) + field.spacing * np.concatenate([fine, everywhere])
+    return 1.1 * float(np.linalg.norm(evaluated(field, points)[1], axis=1).max())
 
 
 def _points(x: Array, y: Array, z: Array) -> Array:
@@ -69,7 +97,9 @@ def _chosen(sampled: Array, n: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
     return table, np.argwhere(held)
 
 
-def _blocks(depth: Depth, chosen: NDArray[np.int64], n: NDArray[np.int64], corner: Array) -> Array:
+def _blocks(
+    depth: ExactDepth, chosen: NDArray[np.int64], n: NDArray[np.int64], corner: Array, near: Array
+) -> Array:
     """Coefficients of the chosen blocks (count, SIDE, SIDE, SIDE); nodes that blocks share are computed once."""
     nodes = BLOCK * n + 5
     steps = np.array([nodes[1] * nodes[2], nodes[2], 1])
@@ -82,7 +112,10 @@ def _blocks(depth: Depth, chosen: NDArray[np.int64], n: NDArray[np.int64], corne
     keys = np.flatnonzero(needed)
     index = np.stack(np.unravel_index(keys, nodes.tolist()), axis=1) - 2
     found = np.empty(len(needed))
-    found[keys] = depth(corner + index)
+    from scipy.ndimage import map_coordinates
+
+    about = map_coordinates(near, index.T / COARSE + 2.0, order=1, mode="nearest")
+    found[keys] = depth.on_lattice(corner + index, keys, nodes, 1.0, about)
     samples = found[which[:, None] + within].reshape(-1, BLOCK + 5, BLOCK + 5, BLOCK + 5)
     return np.ascontiguousarray(_coefficients(samples, (1, 2, 3)))
 
