@@ -41,6 +41,8 @@ WALL = 0.25
 """Half the thickness [cells] that walls get which are too thin for the grid: a spline takes 0.12 off a kink."""
 SMALLEST_SIZE, LARGEST_SIZE = 1e-6, 1e6
 """Sizes [m] beyond which a mesh is in another unit of length."""
+ROUNDED = 2.0**-30
+"""Steps of the coordinates of vertices [cells]: far above what a change of unit does to them, far below an error."""
 PROBES = 2000
 """Points of the surface at which the depth is compared with the exact one."""
 
@@ -159,10 +161,10 @@ class Mesh(Shape):
             return field, errors[np.abs(expected) < spacing], thin
 
     def _scaled(self, cells: int) -> Surface:
-        """The surface around the origin, in cells."""
+        """The surface around the origin, in cells; rounded, so that a mesh has the same tables in every unit."""
         s = self._surface
-        scaled = np.ascontiguousarray((s.vertices - self._middle) * (cells / self.size))
-        return dataclasses.replace(s, vertices=scaled)
+        scaled = np.round((s.vertices - self._middle) * (cells / self.size) / ROUNDED) * ROUNDED
+        return dataclasses.replace(s, vertices=np.ascontiguousarray(scaled))
 
     @cached_property
     def _middle(self) -> Array:

@@ -28,9 +28,10 @@ NEAR, BAND = 1.5, 3.5
 """Depths [cells] at which the fine spline begins to pass into the coarse one, and has passed into it."""
 MARGIN = 8.0
 """From the mesh to the border of the grid [cells]: the band, and a coarse cell in which points are eased inwards."""
-EXCESS = 1.0
-"""How far the field lies from the distance at most [cells], within the grid: a cubic spline misses a kink by 0.12 cells
-for each axis it runs across, of the coarse grid four times as much."""
+FINE_EXCESS, EXCESS = 0.35, 2.0
+"""How far the field lies from the distance at most [cells], in the fine grid and anywhere: a cubic spline misses the
+tip of a cone, the worst kink, by 0.3 of its cells, and the coarse cells are four times as long; where both grids meet
+at a kink, half a cell more."""
 
 
 class Weights(NamedTuple):
@@ -188,23 +189,24 @@ class MeshField(NamedTuple):
     def bound(self, x: Vector, r: float) -> float:
         """An upper bound [m] of the depth within r of x.
 
-        By the slope of the field; and as a distance has slope 1, by how far the field may lie from one; and beyond the
-        grid by the distance to the box around the mesh.
+        By the slope of the field; by the distance, whose slope is 1 and from which the field differs by little where it
+        is not far below zero; and beyond the grid by the distance to the box around the mesh.
         """
         u = (x - self.origin) / self.spacing
         reach = r / self.spacing
-        out = Vector(
+        away = Vector(
             _beyond(u.x, 1.0 * BLOCK * self.nx),
             _beyond(u.y, 1.0 * BLOCK * self.ny),
             _beyond(u.z, 1.0 * BLOCK * self.nz),
-        )
-        away = out.square**0.5
-        if away > reach + EXCESS:
-            return self.spacing * (reach + EXCESS - away)
+        ).length
+        outside = reach + EXCESS - away if away > 0.0 else self.deepest
+        if outside < -2.0 * MARGIN:
+            return self.spacing * outside
         d = self.depth(x) / self.spacing
-        found = min(d + self.steepest * reach, self.deepest)
+        found = min(d + self.steepest * reach, min(outside, self.deepest))
         if away < MARGIN - COARSE:
-            found = min(found, d + reach + 2.0 * EXCESS)
+            here = FINE_EXCESS if d > -NEAR else EXCESS
+            found = min(found, max(d + here + reach + FINE_EXCESS, -NEAR))
         return self.spacing * found
 
     def _block(self, u: Vector) -> int:

@@ -21,7 +21,7 @@ Bools = NDArray[np.bool_]
 SHARP = np.cos(np.radians(35.0))
 """Normals of neighbours further apart make a crease: a round of ten flats, at 36 degrees each, is meant to be sharp."""
 MOST = 12_000
-"""Triangles at most: what is finer is thinned, and creases are cut less finely."""
+"""Triangles at most, about: what is finer is thinned, and creases are cut less finely."""
 GROWTH = 1.5
 """Length of an edge per distance from the crease; bisection alone lets neighbours differ by two in length."""
 
@@ -34,8 +34,8 @@ def contact_surface(surface: Surface, thickness: float, spacing: float, size: fl
         parts.append(exposed(v, f, size / 32.0) if surface.overlapping else (v, f))
     if len(surface.sheets):
         parts.append(coated(surface.vertices, surface.sheets, 0.5 * thickness))
+    marks = _marks(joined([Triangles(*part) for part in parts]), spacing)
     whole = joined([_thinned(*part, size, MOST // len(parts)) for part in parts])
-    marks = _marks(whole, spacing)
     if marks is None:
         return whole
     from scipy.spatial import cKDTree
@@ -50,27 +50,31 @@ def contact_surface(surface: Surface, thickness: float, spacing: float, size: fl
 
 
 def coated(v: Array, f: Indices, half: float) -> tuple[Array, Indices]:
-    """Both sides of a sheet at half its thickness, and its rim."""
+    """Both sides of a sheet at half its thickness, and its rim, which bulges by as much."""
     area, normal = areas_and_normals(v, f)
     used, local = np.unique(f, return_inverse=True)
     g = local.reshape(f.shape)
-    n = np.zeros((len(used), 3))
-    for k in range(3):
-        np.add.at(n, g[:, k], area[:, None] * normal)
-    n /= np.maximum(np.linalg.norm(n, axis=1), 1e-300)[:, None]
     count = len(used)
+    n = _unit_sums(g.reshape(-1), np.repeat(area[:, None] * normal, 3, axis=0), count)
     key, _ = edges(g)
     _, which, times = np.unique(key, return_inverse=True, return_counts=True)
     open_ = times[which] == 1
     start, end = g.reshape(-1)[open_], np.roll(g, -1, axis=1).reshape(-1)[open_]
-    rim = np.concatenate(
-        [
-            np.stack([end, start, start + count], axis=1),
-            np.stack([end, start + count, end + count], axis=1),
-        ]
-    )
-    points = np.concatenate([v[used] + half * n, v[used] - half * n])
-    return points, np.concatenate([g, g[:, ::-1] + count, rim])
+    across = np.cross(v[used][end] - v[used][start], np.repeat(normal, 3, axis=0)[open_])
+    outwards = _unit_sums(np.concatenate([start, end]), np.concatenate([across, across]), count)
+    border, rows = np.union1d(start, end), np.full(count, -1)
+    rows[border] = 2 * count + np.arange(len(border))
+    a, b, p, q = start, end, rows[start], rows[end]
+    rim = [(b, a, p), (b, p, q), (q, p, a + count), (q, a + count, b + count)]
+    points = [v[used] + half * n, v[used] - half * n, v[used][border] + half * outwards[border]]
+    sides = [g, g[:, ::-1] + count, *(np.stack(t, axis=1) for t in rim)]
+    return np.concatenate(points), np.concatenate(sides)
+
+
+def _unit_sums(which: Indices, vectors: Array, count: int) -> Array:
+    """Directions of the sums of vectors that belong together."""
+    total = np.stack([np.bincount(which, vectors[:, k], count) for k in range(3)], axis=1)
+    return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1), 1e-300)[:, None])
 
 
 def _thinned(v: Array, f: Indices, size: float, most: int) -> Triangles:
@@ -79,7 +83,7 @@ def _thinned(v: Array, f: Indices, size: float, most: int) -> Triangles:
     points, faces = v, f
     while len(faces) > most:
         points, faces = clustered(v, f, pitch)
-        pitch *= 1.25
+        pitch *= max(1.05, 0.95 * (len(faces) / most) ** 0.5)
     used, places = np.unique(faces, return_inverse=True)
     return Triangles(points[used], places.reshape(-1, 3))
 
