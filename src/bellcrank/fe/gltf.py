@@ -20,7 +20,9 @@ TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: 
 """Of numbers, by their codes."""
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 MOST = 5_000_000
-"""Triangles at most, as many as the largest file of another format holds: a mesh may be shown many times."""
+"""Triangles and vertices at most, as many as the largest file of another format holds; meshes may be shown often."""
+NODES = 20_000
+"""Nodes at most, each as often as it is shown: about a second."""
 TRIANGLES, STRIP, FAN = 4, 5, 6
 """Modes of primitives."""
 
@@ -58,7 +60,8 @@ class _Reader:
         self.document, self.binary = document, binary
         self.vertices: list[Array] = []
         self.faces: list[Indices] = []
-        self.count = self.total = 0
+        self.buffers: dict[int, bytes] = {}
+        self.triangles = self.points = self.nodes = 0
 
     def whole(self) -> tuple[Array, Indices]:
         scenes = self.document.get("scenes", [])
@@ -78,9 +81,9 @@ class _Reader:
         if index in path or len(path) > 100:
             raise ValueError("its nodes contain themselves")
         node = nodes[index]
-        self.total += 1
-        if self.total > 100_000:
-            raise ValueError("it has more than 100000 nodes")
+        self.nodes += 1
+        if self.nodes > NODES:
+            raise ValueError(f"it shows more than {NODES} nodes")
         here = above @ _placement(node)
         if "mesh" in node:
             for primitive in self.document["meshes"][node["mesh"]]["primitives"]:
@@ -102,12 +105,13 @@ class _Reader:
         if len(index) and not (index.min() >= 0 and index.max() < len(points)):
             raise ValueError("a triangle names a vertex that does not exist")
         f = _faces(index, mode)
-        self.count += len(f)
-        if self.count > MOST:
-            raise ValueError(f"it shows more than {MOST} triangles")
         if np.linalg.det(here[:3, :3]) < 0.0:
             f = f[:, ::-1]
-        self.faces.append(f + sum(map(len, self.vertices)))
+        self.faces.append(f + self.points)
+        self.triangles += len(f)
+        self.points += len(points)
+        if max(self.triangles, self.points) > MOST:
+            raise ValueError(f"it shows more than {MOST} triangles or vertices")
         self.vertices.append(points @ here[:3, :3].T + here[:3, 3])
 
     def _accessor(self, index: int) -> NDArray[Any]:
@@ -128,13 +132,15 @@ class _Reader:
         return np.ndarray((count, width), dtype, data, first, (stride, dtype.itemsize))
 
     def _buffer(self, index: int) -> bytes:
-        uri = self.document["buffers"][index].get("uri")
-        if uri is None:
-            return self.binary
-        head, _, text = uri.partition(",")
-        if not (head.startswith("data:") and head.endswith(";base64")):
-            raise ValueError(f"its numbers are in another file, {uri[:80]!r}; export it as .glb")
-        return base64.b64decode(text)
+        if index not in self.buffers:
+            uri = self.document["buffers"][index].get("uri")
+            if uri is None:
+                return self.binary
+            head, _, text = uri.partition(",")
+            if not (head.startswith("data:") and head.endswith(";base64")):
+                raise ValueError(f"its numbers are in another file, {uri[:80]!r}; export it as .glb")
+            self.buffers[index] = base64.b64decode(text)
+        return self.buffers[index]
 
 
 def _placement(node: dict[str, Any]) -> Array:

@@ -40,9 +40,7 @@ def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]
             f"{path}: meshes are read from .stl, .obj, .ply, .off, .glb and .gltf files, not from .{kind}"
         )
     data = _bytes(path)
-    wrong = {"stl": _stl, "obj": _obj, "ply": _ply}.get(kind, _too_much_text if kind == "off" else _nothing)(
-        data
-    )
+    wrong = {"stl": _stl, "ply": _ply, "obj": _obj}.get(kind, _too_much_text)(data if kind != "glb" else b"")
     if wrong:
         raise ModelError(f"{path}: {wrong}")
     try:
@@ -59,10 +57,6 @@ def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]
     if len(faces) == 0:
         raise ModelError(f"{path}: the file holds no triangles")
     return vertices, faces
-
-
-def _nothing(data: bytes) -> str:
-    return ""
 
 
 def _binary_stl(data: bytes) -> tuple[Array, NDArray[np.int64]]:
