@@ -1,10 +1,10 @@
-"""Real meshes that packages on PyPI carry: scans, toys, tools, gears, links of robots, sheets; nothing is installed here.
+"""Real meshes that packages on PyPI carry: scans, toys, tools, gears, links of robots, sheets; none is installed here.
 
     python -m benchmarks.meshes_sources [--only TEXT] [--output FILE]
 
 builds the field of every mesh that is found among the installed packages and prints a table: triangles, whether the
-mesh is watertight, the seconds of a build, and the error of the depth against exact distances at points within a cell of
-the surface. The sizes of the meshes differ by their units; each is scaled to a longest side of 0.2 m.
+mesh is watertight, the seconds of a build, and the error of the depth against exact distances at points within a cell
+of the surface. The sizes of the meshes differ by their units; each is scaled to a longest side of 0.2 m.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -162,9 +161,7 @@ class Mesh(Shape):
 
     def _scaled(self, cells: int) -> Surface:
         """The surface around the origin, in cells; rounded, so that a mesh has the same tables in every unit."""
-        s = self._surface
-        scaled = np.round((s.vertices - self._middle) * (cells / self.size) / ROUNDED) * ROUNDED
-        return dataclasses.replace(s, vertices=np.ascontiguousarray(scaled))
+        return self._surface.scaled(self._middle, self.size / cells, ROUNDED)
 
     @cached_property
     def _middle(self) -> Array:

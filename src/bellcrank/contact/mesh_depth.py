@@ -34,6 +34,8 @@ PROBES = 2000
 """Triangles that are looked at to decide about a shell."""
 SHELLS = 200
 """Open shells that are looked at one by one, the largest first; smaller ones are sheets."""
+PIECE = 1.0 / 32.0
+"""Size of the pieces by which overlapping solids are told apart, over that of the mesh: two cells."""
 STEP = 1e-4
 """From a triangle to a point beside it, over the size: more than rounding, less than a wall."""
 PIECES = 2_000_000
@@ -64,6 +66,28 @@ class Surface:
     solids: Indices
     sheets: Indices
     notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def outer(self) -> tuple[Array, Indices]:
+        """Vertices and triangles of the solids without what lies within others."""
+        if not self.overlapping:
+            return self.vertices, self.solids
+        size = float(np.ptp(self.vertices, axis=0).max())
+        return exposed(self.vertices, self.solids, PIECE * size)
+
+    def scaled(self, centre: Array, unit: float, step: float) -> Surface:
+        """The surface around `centre` in another unit of length, rounded to multiples of `step`."""
+
+        def moved(v: Array) -> Array:
+            return np.ascontiguousarray(np.round((v - centre) / (unit * step)) * step)
+
+        made = Surface(moved(self.vertices), self.solids, self.sheets, self.notes)
+        found = {"overlapping": self.overlapping, "closed_solids": self.closed_solids}
+        v, f = self.outer
+        found["outer"] = (moved(v) if v is not self.vertices else made.vertices, f)
+        # What is known of the surface holds in every unit.
+        made.__dict__.update(found)
+        return made
 
     @property
     def faces(self) -> Indices:
@@ -342,9 +366,7 @@ class ExactDepth:
         self.surface, self.thickness = surface, thickness
         self._parts = []
         if len(surface.solids):
-            v, f = surface.vertices, surface.solids
-            if surface.overlapping:
-                v, f = exposed(v, f, 2.0)
+            v, f = surface.outer
             self._parts.append(_Part(*(clustered(v, f, 0.5) if len(f) > DENSE else (v, f)), 0.0))
         if len(surface.sheets):
             self._parts.append(_Part(surface.vertices, surface.sheets, max(0.5 * thickness, wall)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.mesh_depth import Surface, areas_and_normals, clustered, edges, exposed
+from bellcrank.contact.mesh_depth import Surface, areas_and_normals, clustered, edges
 from bellcrank.contact.triangles import Triangles, joined, refined
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def contact_surface(surface: Surface, thickness: float, spacing: float, size: fl
     """The graded surface [m]. thickness: Of sheets. spacing: Longest edge along creases. size: Of the mesh."""
     parts = []
     if len(surface.solids):
-        v, f = surface.vertices, surface.solids
-        parts.append(exposed(v, f, size / 32.0) if surface.overlapping else (v, f))
+        parts.append(surface.outer)
     if len(surface.sheets):
         parts.append(coated(surface.vertices, surface.sheets, 0.5 * thickness))
     marks = _marks(joined([Triangles(*part) for part in parts]), spacing)
