@@ -42,7 +42,6 @@ PACKAGES: dict[str, tuple[str, str]] = {
         cloth_z_up.obj
         l_finger.stl
         l_finger_tip.stl
-        samurai_monastry.obj
         stone.obj
         differential/diff_ring.stl
         differential/diff_pinion.stl
@@ -262,7 +261,8 @@ def measured(source: Source) -> dict[str, Any]:
     vertices, faces = source.triangles()
     shape = Mesh(vertices, faces)
     wall, cpu = time.perf_counter(), time.process_time()
-    field = shape.field
+    # Not from the cache.
+    field = shape._made()[0]
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     surface = shape.triangles()
     # The tables are compared with the depth that they stand for: the same surface, asked afresh.

@@ -303,3 +303,21 @@ def test_any_handful_of_triangles_has_a_field():
         assert evaluated(soup.field, soup.vertices[soup.faces].mean(axis=1))[0].min() > 0.0
         assert len(soup.triangles().faces) > 0
         assert soup.volume > 0.0
+
+
+def test_fields_are_kept_on_disk_and_damaged_ones_are_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "kept"))
+    first = mesh(make.icosphere(2, 0.1), resolution=16).field
+    monkeypatch.setattr("bellcrank.contact.mesh.tabulated", lambda *_: pytest.fail("made again"))
+    again = mesh(make.icosphere(2, 0.1), resolution=16)
+    np.testing.assert_array_equal(again.field.fine, first.fine)
+    assert again.field.steepest == first.steepest
+    from bellcrank.contact import mesh_cache
+
+    whole = mesh_cache._packed((first, np.zeros(1), 0.0))
+    assert mesh_cache._unpacked(whole) is not None
+    beyond = first._replace(table=first.table + 1)
+    short = first._replace(coarse=first.coarse[:-1])
+    for wrong in (beyond, short):
+        assert mesh_cache._unpacked(mesh_cache._packed((wrong, np.zeros(1), 0.0))) is None
+    assert mesh_cache._unpacked(whole[:-100]) is None

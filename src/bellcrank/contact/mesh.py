@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.given import is_positive, numbers
-from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals, prepared
+from bellcrank.contact.mesh_cache import kept
+from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals, prepared, spread
 from bellcrank.contact.mesh_field import BLOCK, MeshField
 from bellcrank.contact.mesh_grid import evaluated, tabulated
 from bellcrank.contact.mesh_surface import contact_surface
@@ -138,6 +139,9 @@ class Mesh(Shape):
     @cached_property
     def _tables(self) -> tuple[MeshField, Array, float]:
         """The field, its errors [m] at points of the surface, and the share of walls that are too thin for it."""
+        return kept(self.vertices, self.faces, f"{self.thickness!r} {self.resolution!r}", self._made)
+
+    def _made(self) -> tuple[MeshField, Array, float]:
         cells = RESOLUTION if self.resolution is None else int(self.resolution)
         while True:
             exact = ExactDepth(self._scaled(cells), self.sheet_thickness * cells / self.size)
@@ -181,14 +185,10 @@ class Mesh(Shape):
     def _probes(self) -> tuple[Array, Array]:
         """Points spread evenly over solids and both sides of sheets [m], and the inward normals there."""
         s = self._surface
-        area, normal = areas_and_normals(s.vertices, s.faces)
-        random = np.random.default_rng(0)
-        chosen = random.choice(len(area), PROBES, p=area / area.sum())
-        weights = random.dirichlet((1.0, 1.0, 1.0), PROBES)
-        points = np.einsum("ij,ijk->ik", weights, s.vertices[s.faces[chosen]])
-        side = np.where(chosen < len(s.solids), 0.0, random.choice((-0.5, 0.5), PROBES))
-        inwards = normal[chosen] * np.where(side < 0.0, 1.0, -1.0)[:, None]
-        return points + (side * self.sheet_thickness)[:, None] * normal[chosen], inwards
+        points, normals, chosen = spread(s.vertices, s.faces, PROBES)
+        side = np.where(chosen < len(s.solids), 0.0, np.where(np.arange(PROBES) % 2, -0.5, 0.5))
+        inwards = normals * np.where(side < 0.0, 1.0, -1.0)[:, None]
+        return points + (side * self.sheet_thickness)[:, None] * normals, inwards
 
     @property
     def field(self) -> MeshField:

@@ -36,7 +36,9 @@ SHELLS = 200
 """Open shells that are looked at one by one, the largest first; smaller ones are sheets."""
 PIECE = 1.0 / 32.0
 """Size of the pieces by which overlapping solids are told apart, over that of the mesh: two cells."""
-STEP = 1e-4
+OVERLAP = 0.01
+"""Share of the surface within other solids beyond which they overlap; less is a seam, or rounding in a corner."""
+STEP = 1e-5
 """From a triangle to a point beside it, over the size: more than rounding, less than a wall."""
 PIECES = 2_000_000
 """Triangles at most after division."""
@@ -96,9 +98,11 @@ class Surface:
 
     @cached_property
     def overlapping(self) -> bool:
-        """Whether solids overlap, so that parts of the surface lie within them."""
-        f = self.solids[:: max(1, len(self.solids) // PROBES)]
-        return len(f) > 0 and bool(_hidden(self.vertices, self.solids, self.vertices, f).any())
+        """Whether solids overlap, so that a part of their surface lies within them."""
+        if len(self.solids) == 0:
+            return False
+        points, normals, _ = spread(self.vertices, self.solids, PROBES)
+        return float(np.mean(_covered(self.vertices, self.solids, points, normals))) > OVERLAP
 
     @cached_property
     def closed_solids(self) -> bool:
@@ -277,18 +281,27 @@ def _enclosure(v: Array, f: Indices) -> float:
     return float(np.average(found, weights=area[chosen]))
 
 
-def _hidden(v: Array, f: Indices, points: Array, triangles: Indices) -> NDArray[np.bool_]:
-    """Which triangles have the inside of the solids (v, f) on their front as well."""
-    _, normal = areas_and_normals(points, triangles)
+def spread(v: Array, f: Indices, count: int) -> tuple[Array, Array, Indices]:
+    """Points spread evenly over triangles, the same ones every time; their unit normals and their triangles."""
+    area, normal = areas_and_normals(v, f)
+    random = np.random.default_rng(0)
+    chosen = random.choice(len(area), count, p=area / area.sum())
+    weights = random.dirichlet((1.0, 1.0, 1.0), count)
+    return np.einsum("ij,ijk->ik", weights, v[f[chosen]]), normal[chosen], chosen
+
+
+def _covered(v: Array, f: Indices, points: Array, normals: Array) -> NDArray[np.bool_]:
+    """Which points of the surface have the inside of the solids (v, f) in front of them as well."""
     step = STEP * float(np.ptp(v, axis=0).max())
-    beside = points[triangles].mean(axis=1) + step * normal
-    return np.asarray(igl().fast_winding_number(v, f, beside) > 0.75)
+    return np.asarray(igl().fast_winding_number(v, f, points + step * normals) > 0.75)
 
 
 def exposed(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
     """The surface of the union of overlapping solids, in pieces of at most about `longest`, without those inside."""
     points, pieces = divided(v, f, longest)
-    return points, np.ascontiguousarray(pieces[~_hidden(v, f, points, pieces)])
+    _, normal = areas_and_normals(points, pieces)
+    covered = _covered(v, f, points[pieces].mean(axis=1), normal)
+    return points, np.ascontiguousarray(pieces[~covered])
 
 
 def divided(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
