@@ -405,7 +405,7 @@ class ExactDepth:
         from the surface; where that is beyond `FAR`, the distance to points of the surface serves.
 
         The way between neighbours whose distances add up to more than the step does not meet the surface, so one
-        winding number serves for all nodes connected by such ways.
+        winding number serves for all nodes connected by such ways; but for those beside holes.
         """
         distances = []
         for p in self._parts:
@@ -416,12 +416,10 @@ class ExactDepth:
             distances.append(d)
         if not len(self.surface.solids):
             return self._joined(distances, points, np.zeros(len(points), bool))
-        if not self.surface.closed_solids:
-            return self._joined(distances, points, self._inside(points))
         from scipy.ndimage import label
 
         free = np.zeros(int(np.prod(shape)), bool)
-        free[keys] = distances[0] > 0.51 * step
+        free[keys] = (distances[0] > 0.51 * step) & ~self._beside_holes(points, step)
         region = label(free.reshape(shape.tolist()))[0].reshape(-1)[keys]
         _, first = np.unique(region, return_index=True)
         first = first[region[first] > 0]
@@ -432,6 +430,42 @@ class ExactDepth:
         inside = of_region[region]
         inside[ask[len(first) :]] = found[len(first) :]
         return self._joined(distances, points, inside)
+
+    def _beside_holes(self, points: Array, step: float) -> NDArray[np.bool_]:
+        """Which points may have a hole between them and a neighbour: what closes it is not further from its border than
+        it is wide."""
+        border, width = self._holes
+        if len(border) == 0:
+            return np.zeros(len(points), bool)
+        from scipy.spatial import cKDTree
+
+        reach = width + step
+        return np.asarray(np.isfinite(cKDTree(border).query(points, distance_upper_bound=reach)[0]))
+
+    @cached_property
+    def _holes(self) -> tuple[Array, float]:
+        """Points along the borders of holes in the solids, half a cell apart, and the width of the widest."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        v, f = self.surface.vertices, self.surface.solids
+        key, direction = edges(f)
+        found, which = np.unique(key, return_inverse=True)
+        found = found[np.bincount(which, direction, len(found)) != 0]
+        if len(found) == 0:
+            return np.zeros((0, 3)), 0.0
+        a, b = found >> 32, found & 0xFFFFFFFF
+        graph = coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(len(v), len(v)))
+        loop = connected_components(graph, directed=False)[1][a]
+        ends = np.stack([v[a], v[b]])
+        low, high = np.full((loop.max() + 1, 3), np.inf), np.full((loop.max() + 1, 3), -np.inf)
+        np.minimum.at(low, loop, ends.min(axis=0))
+        np.maximum.at(high, loop, ends.max(axis=0))
+        width = float(np.linalg.norm((high - low)[np.unique(loop)], axis=1).max())
+        steps = np.ceil(2.0 * np.linalg.norm(ends[1] - ends[0], axis=1)).astype(np.int64) + 1
+        share = np.concatenate([np.linspace(0.0, 1.0, k) for k in steps])[:, None]
+        row = np.repeat(np.arange(len(a)), steps)
+        return ends[0][row] * (1.0 - share) + ends[1][row] * share, width
 
     def _joined(self, distances: list[Array], points: Array, inside: NDArray[np.bool_]) -> Array:
         found = np.full(len(points), -np.inf)
