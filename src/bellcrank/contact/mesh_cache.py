@@ -87,7 +87,8 @@ def _unpacked(data: bytes) -> Made | None:
     if table.min() < -1 or table.max() >= len(fine) // SIDE**3:
         return None
     x, y, z, spacing, steepest, deepest, thin = numbers.tolist()
-    field = MeshField(Vector(x, y, z), spacing, *counts.tolist(), table, fine, coarse, steepest, deepest)
+    nx, ny, nz = counts.tolist()
+    field = MeshField(Vector(x, y, z), spacing, nx, ny, nz, table, fine, coarse, steepest, deepest)
     return field, errors, thin
 
 

@@ -84,11 +84,10 @@ class Surface:
             return np.ascontiguousarray(np.round((v - centre) / (unit * step)) * step)
 
         made = Surface(moved(self.vertices), self.solids, self.sheets, self.notes)
-        found = {"overlapping": self.overlapping, "closed_solids": self.closed_solids}
         v, f = self.outer
-        found["outer"] = (moved(v) if v is not self.vertices else made.vertices, f)
+        outer = moved(v) if v is not self.vertices else made.vertices
         # What is known of the surface holds in every unit.
-        made.__dict__.update(found)
+        made.__dict__.update(overlapping=self.overlapping, closed_solids=self.closed_solids, outer=(outer, f))
         return made
 
     @property
@@ -366,7 +365,7 @@ class _Part:
         return cKDTree(points[one])
 
     def distance(self, points: Array) -> Array:
-        return np.sqrt(self.tree.squared_distance(self.vertices, self.faces, points)[0])
+        return np.asarray(np.sqrt(self.tree.squared_distance(self.vertices, self.faces, points)[0]))
 
 
 class ExactDepth:
@@ -475,7 +474,9 @@ class ExactDepth:
 
     def about(self, points: Array) -> Array:
         """About the distance to the nearest part, from points of the surface."""
-        return np.min([p.cloud.query(points)[0] for p in self._parts], axis=0)
+        return np.asarray(
+            np.min(np.stack([np.asarray(p.cloud.query(points)[0]) for p in self._parts]), axis=0)
+        )
 
     def _inside(self, points: Array) -> NDArray[np.bool_]:
         s = self.surface

@@ -76,7 +76,7 @@ def _slopes(t: float) -> Weights:
 
 
 def _along(c: Reals, m: int, w: Weights) -> float:
-    return c[m] * w.a + c[m + 1] * w.b + c[m + 2] * w.c + c[m + 3] * w.d
+    return c[m] * w.a + c[m + 1] * w.b + c[m + 2] * w.c + c[m + 3] * w.d  # type: ignore[no-any-return]
 
 
 def _across(c: Reals, m: int, step: int, v: Weights, w: Weights) -> float:
@@ -168,7 +168,7 @@ class MeshField(NamedTuple):
             _eased(u.y, 1.0 * BLOCK * self.ny),
             _eased(u.z, 1.0 * BLOCK * self.nz),
         )
-        return self.spacing * (self._spline(inner) - ((u - inner).square + 1e-30) ** 0.5)
+        return self.spacing * (self._spline(inner) - ((u - inner).square + 1e-30) ** 0.5)  # type: ignore[no-any-return]
 
     def depth_and_gradient(self, x: Vector) -> tuple[float, Vector]:
         """Depth [m] at x and its gradient, the same numbers as by duals and sooner."""
@@ -214,7 +214,7 @@ class MeshField(NamedTuple):
         i = min(int(value(u.x)) // BLOCK, self.nx - 1)
         j = min(int(value(u.y)) // BLOCK, self.ny - 1)
         k = min(int(value(u.z)) // BLOCK, self.nz - 1)
-        return self.table[(i * self.ny + j) * self.nz + k]
+        return self.table[(i * self.ny + j) * self.nz + k]  # type: ignore[return-value, no-any-return]
 
     def _spline(self, u: Vector) -> float:
         """Depth at u, both in cells; u within the grid."""

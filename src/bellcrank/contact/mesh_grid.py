@@ -27,7 +27,7 @@ def blocks_along(extent: Array) -> NDArray[np.int64]:
 def tabulated(depth: ExactDepth, extent: Array, centre: Array, spacing: float) -> MeshField:
     """The field of exact depths around the origin. extent: Of the mesh [cells]. centre, spacing: Of the grid [m]."""
     n = blocks_along(extent)
-    corner = -0.5 * BLOCK * n
+    corner = np.asarray(-0.5 * BLOCK * n, np.float64)
     coarse_nodes = [corner[k] + COARSE * np.arange(-2.0, PER_BLOCK * n[k] + 3) for k in range(3)]
     shape = np.array([len(c) for c in coarse_nodes])
     points = _points(*coarse_nodes)
@@ -36,10 +36,13 @@ def tabulated(depth: ExactDepth, extent: Array, centre: Array, spacing: float) -
     table, chosen = _chosen(sampled, n)
     fine = _blocks(depth, chosen, n, corner, near.reshape(shape))
     coarse = _coefficients(sampled, (0, 1, 2))
+    nx, ny, nz = n.tolist()
     field = MeshField(
         Vector(*(centre + spacing * corner).tolist()),
         spacing,
-        *n.tolist(),
+        nx,
+        ny,
+        nz,
         table,
         fine.reshape(-1),
         np.ascontiguousarray(coarse).reshape(-1),

@@ -120,7 +120,8 @@ def _graded(tree: cKDTree, fine: float) -> Callable[[Array, Array], Bools]:
         length = np.linalg.norm(b - a, axis=1)
         found = np.zeros(len(a), bool)
         long = np.flatnonzero(length > 1.0001 * fine)
-        near = np.min([tree.query(p)[0] for p in (a[long], b[long], 0.5 * (a + b)[long])], axis=0)
+        ends = (a[long], b[long], 0.5 * (a + b)[long])
+        near = np.min(np.stack([np.asarray(tree.query(p)[0]) for p in ends]), axis=0)
         found[long] = length[long] > np.maximum(fine, GROWTH * near + 0.5 * fine)
         return found
 
