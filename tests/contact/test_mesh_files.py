@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from bellcrank.contact import Sampled
-from bellcrank.contact.mesh_files import read
 from bellcrank.errors import ModelError
+from bellcrank.fe.triangle_files import read_triangles as read
 
 trimesh = pytest.importorskip("trimesh")
 make = trimesh.creation
@@ -27,6 +29,31 @@ FACES = b"property list uchar int vertex_indices\nend_header\n"
 def ply(vertices: int, faces: int, body: bytes, form: bytes = b"ascii", list_: bytes = FACES) -> bytes:
     counts = b"element vertex %d\n" % vertices + FLOATS + b"element face %d\n" % faces
     return b"ply\nformat " + form + b" 1.0\n" + counts + list_ + body
+
+
+def gltf(count: int = 3, stride: int = 12, uri: str | None = None) -> dict[str, Any]:
+    """A triangle of three vertices, 36 bytes, and three indices behind them."""
+    return {
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0, "translation": [0.0, 0.0, 1.0], "scale": [2.0, 2.0, 2.0]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": count},
+            {"bufferView": 1, "componentType": 5123, "type": "SCALAR", "count": 3},
+        ],
+        "bufferViews": [{"buffer": 0, "byteStride": stride}, {"buffer": 0, "byteOffset": 36}],
+        "buffers": [{} if uri is None else {"uri": uri}],
+    }
+
+
+def glb(document: dict[str, Any], indices: tuple[int, int, int] = (0, 1, 2)) -> bytes:
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    binary = struct.pack("<9f3H2x", 0, 0, 0, 1, 0, 0, 0, 1, 0, *indices)
+    chunks = (
+        struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
+    )
+    return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
 
 
 @pytest.mark.parametrize(
@@ -69,7 +96,25 @@ def ply(vertices: int, faces: int, body: bytes, form: bytes = b"ascii", list_: b
         ("far.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99999999999\n", "not a mesh that can be read"),
         ("huge.obj", b"v 0 0 0\nv 1e300 0 0\nv 0 1e300 0\nf 1 2 3\n", "scale="),
         ("infinite.obj", b"v 0 0 0\nv 1e400 0 0\nv 0 1 0\nf 1 2 3\n", "not a number"),
-        ("scene.glb", b"glTF", "from .stl, .obj and .ply files, not from .glb"),
+        ("scene.glb", b"glTF", "the file is cut off"),
+        ("version.glb", b"glTF" + struct.pack("<II", 1, 20) + bytes(8), "version 1"),
+        (
+            "chunk.glb",
+            b"glTF" + struct.pack("<III4s", 2, 20, 2**31, b"JSON"),
+            "a chunk is longer than the file",
+        ),
+        ("long.glb", glb(gltf(count=10**12)), "longer than its buffer"),
+        ("stride.glb", glb(gltf(stride=2**60)), "longer than its buffer"),
+        ("far.glb", glb(gltf(), indices=(0, 1, 7)), "a vertex that does not exist"),
+        ("endless.glb", glb({**gltf(), "nodes": [{"children": [0]}]}), "contain themselves"),
+        (
+            "many.glb",
+            glb({**gltf(), "nodes": [*({"children": [k + 1] * 10} for k in range(9)), {"mesh": 0}]}),
+            "more than 20000 nodes",
+        ),
+        ("outside.gltf", json.dumps(gltf(uri="/etc/passwd")).encode(), "in another file"),
+        ("list.gltf", b"[]", "not an object"),
+        ("nothing.gltf", b"{}", "holds no triangles"),
         ("pickle.pkl", b"cos\nsystem\n(S'true'\ntR.", "not from .pkl"),
         ("none", b"", "not from"),
     ],
@@ -109,6 +154,13 @@ def test_files_that_a_mesh_refers_to_are_not_opened(tmp_path: Path, monkeypatch:
     (tmp_path / "a.ply").write_bytes(ply(3, 1, TRIANGLE + b"3 0 1 2\n").replace(b"element vertex", texture))
     for name in ("a.obj", "a.ply"):
         assert read(tmp_path / name)[1].tolist() == [[0, 1, 2]]
+
+
+def test_a_scene_is_read_where_its_nodes_are_with_z_up(tmp_path: Path) -> None:
+    (tmp_path / "a.glb").write_bytes(glb(gltf()))
+    vertices, faces = read(tmp_path / "a.glb")
+    np.testing.assert_allclose(vertices, [[0.0, -1.0, 0.0], [2.0, -1.0, 0.0], [0.0, -1.0, 2.0]])
+    assert faces.tolist() == [[0, 1, 2]]
 
 
 def test_polygons_are_taken_as_triangles(tmp_path: Path) -> None:

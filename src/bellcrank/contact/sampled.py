@@ -191,7 +191,7 @@ class Sampled(Source):
     @staticmethod
     def from_file(path: str | PathLike[str], *, spacing: float | None = None, scale: float = 1.0) -> Sampled:
         """A mesh file (STL, OBJ, PLY), read by trimesh [m]; spacing and scale as for :meth:`from_mesh`."""
-        from bellcrank.contact.mesh_files import read
+        from bellcrank.fe.triangle_files import read_triangles as read
 
         return Sampled.from_mesh(*read(path), spacing=spacing, scale=scale)
 

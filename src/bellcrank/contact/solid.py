@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.given import is_positive
-from bellcrank.contact.mesh_files import read
 from bellcrank.contact.meshes import repaired
 from bellcrank.contact.shells import facing_outwards
 from bellcrank.errors import ModelError
+from bellcrank.fe.triangle_files import read_triangles as read
 
 Array = NDArray[np.float64]
 

@@ -11,6 +11,7 @@ from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.elements import Element, with_element
 from bellcrank.elastic.material import Analysis, Material
 from bellcrank.errors import ModelError
+from bellcrank.fe.volume_files import read_elements
 from bellcrank.optional import finite_elements, needed
 
 _CELLS = {
@@ -44,12 +45,7 @@ def read_mesh(
     from skfem.io.meshio import from_meshio
 
     path = Path(path)
-    if not path.exists():
-        raise ModelError(f"there is no mesh file {str(path)!r}")
-    try:
-        read = meshio.read(path)
-    except (SystemExit, meshio.ReadError, KeyError, ValueError) as error:
-        raise ModelError(f"meshio cannot read {str(path)!r}: {error}") from error
+    read = read_elements(path, "mesh of an elastic body")
     d = analysis.dimension
     fitting = [cell for cell in read.cells_dict if cell in _CELLS and _CELLS[cell].dimension == d]
     if len(fitting) != 1:

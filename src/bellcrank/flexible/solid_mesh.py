@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bellcrank.errors import ModelError
+from bellcrank.fe.volume_files import read_elements
 from bellcrank.flexible.model import Array
 from bellcrank.flexible.sections import Material
 from bellcrank.optional import finite_elements, needed
@@ -27,12 +28,7 @@ def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> tuple[Any, int
     from skfem.io.meshio import from_meshio
 
     file = Path(path)
-    if not file.exists():
-        raise ModelError(f"mesh of member {name!r}: no file {file}")
-    try:
-        raw = meshio.read(file)
-    except (meshio.ReadError, SystemExit, ValueError, KeyError) as error:
-        raise ModelError(f"mesh of member {name!r}: meshio cannot read {file.name}: {error}") from error
+    raw = read_elements(file, f"mesh of member {name!r}")
     kinds = [cell.type for cell in raw.cells]
     volumes = sorted({kind for kind in kinds if kind in VOLUMES})
     if not volumes:

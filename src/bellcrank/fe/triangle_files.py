@@ -1,7 +1,7 @@
-"""Mesh files, which may be anything: STL, OBJ and PLY by their names, read by trimesh from bytes in memory.
+"""Files of triangles, which may be anything: STL, OBJ, PLY, OFF, GLB and glTF by their names, from bytes in memory.
 
-So nothing that a file refers to is opened: no materials, no textures. What a header claims is compared with the size of
-the file before any of it is believed.
+So nothing that a file refers to is opened: no materials, no textures, no buffers. What a header claims is compared with
+the size of the file before any of it is believed. Binary STL and glTF are read here, the other formats by trimesh.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
+from bellcrank.fe import gltf
 
 Array = NDArray[np.float64]
 
-KINDS = ("stl", "obj", "ply")
+KINDS = ("stl", "obj", "ply", "off", "glb", "gltf")
 BINARY = 256_000_000
 """Bytes of a file at most: five million triangles of a binary STL."""
 TEXT = 100_000_000
@@ -29,32 +30,53 @@ HEADER = 100_000
 """Of what says how a PLY file is to be read."""
 
 
-def read(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
-    """Vertices and faces of a mesh file (STL, OBJ, PLY)."""
+def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
+    """Vertices (n, 3) and faces (m, 3) of a mesh file (STL, OBJ, PLY, OFF, GLB, glTF), in its own unit of length."""
     if not isinstance(path, str | PathLike):
         raise ModelError(f"a mesh is read from a file, whose path is a text, not {path!r}")
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in KINDS:
-        raise ModelError(f"{path}: meshes are read from .stl, .obj and .ply files, not from .{kind}")
-    try:
-        import trimesh
-    except ImportError as error:
-        raise ModelError("mesh files are read by trimesh: pip install 'bellcrank[mesh]'") from error
+        raise ModelError(
+            f"{path}: meshes are read from .stl, .obj, .ply, .off, .glb and .gltf files, not from .{kind}"
+        )
     data = _bytes(path)
-    wrong = {"stl": _stl, "obj": _obj, "ply": _ply}[kind](data)
+    wrong = {"stl": _stl, "ply": _ply, "obj": _obj}.get(kind, _too_much_text)(data if kind != "glb" else b"")
     if wrong:
         raise ModelError(f"{path}: {wrong}")
-    more = {} if kind == "stl" else {"skip_materials": True}
     try:
-        mesh: Any = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh", process=False, **more)
-        found = getattr(mesh, "faces", ())
-        if len(found) == 0:
-            raise ModelError(f"{path}: the file holds no triangles")
-        return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(found, dtype=np.int64)
+        if kind in ("glb", "gltf"):
+            vertices, faces = gltf.triangles(data)
+        elif kind == "stl" and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
+            vertices, faces = _binary_stl(data)
+        else:
+            vertices, faces = _by_trimesh(data, kind)
     except ModelError:
         raise
     except Exception as error:
         raise ModelError(f"{path}: not a mesh that can be read ({error})") from error
+    if len(faces) == 0:
+        raise ModelError(f"{path}: the file holds no triangles")
+    return vertices, faces
+
+
+def _binary_stl(data: bytes) -> tuple[Array, NDArray[np.int64]]:
+    """Corners as they stand, three a triangle."""
+    rows = np.frombuffer(data, np.uint8, offset=84).reshape(-1, 50)
+    corners = np.ascontiguousarray(rows[:, 12:48]).view("<f4").astype(np.float64)
+    return corners.reshape(-1, 3), np.arange(3 * len(rows), dtype=np.int64).reshape(-1, 3)
+
+
+def _by_trimesh(data: bytes, kind: str) -> tuple[Array, NDArray[np.int64]]:
+    try:
+        import trimesh
+    except ImportError as error:
+        raise ModelError(f".{kind} files are read by trimesh: pip install 'bellcrank[mesh]'") from error
+    more = {"skip_materials": True} if kind in ("obj", "ply") else {}
+    mesh: Any = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh", process=False, **more)
+    faces = getattr(mesh, "faces", ())
+    if len(faces) == 0:
+        return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
+    return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64)
 
 
 def _bytes(path: str | PathLike[str]) -> bytes:
@@ -149,4 +171,4 @@ def _ply_lines(head: str, elements: list[int], lines: list[bytes]) -> str:
     return ""
 
 
-__all__ = ["read"]
+__all__ = ["read_triangles"]

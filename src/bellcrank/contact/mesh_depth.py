@@ -1,0 +1,485 @@
+"""Exact depths of a triangle mesh as it comes: closed or open, overlapping itself, wound either way.
+
+The surface is split into *shells* (connected by their vertices). A shell that encloses a volume is a solid: a point is
+inside where the generalised winding number of all solids is at least one half, so overlaps and small holes need no
+repair. Any other shell is a sheet, with half its thickness on either side. The depth of the mesh is the larger of both.
+
+Source: Jacobson, Kavan, Sorkine-Hornung (2013), Robust inside-outside segmentation using generalized winding numbers;
+Barill et al. (2018), Fast winding numbers for soups and clouds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+WELD = 1e-7
+"""Vertices closer than this over the size of the mesh are one: single precision in files is no finer."""
+SOLID = 0.9
+"""Mean winding number behind the triangles of an open shell above which it is a solid with holes: the holes are seen
+under less than a tenth of all directions. A cube without one of its sides has 5/6."""
+PROBES = 2000
+"""Triangles that are looked at to decide about a shell."""
+SHELLS = 200
+"""Open shells that are looked at one by one, the largest first; smaller ones are sheets."""
+PIECE = 1.0 / 32.0
+"""Size of the pieces by which overlapping solids are told apart, over that of the mesh: two cells."""
+OVERLAP = 0.01
+"""Share of the surface within other solids beyond which they overlap; less is a seam, or rounding in a corner."""
+STEP = 1e-5
+"""From a triangle to a point beside it, over the size: more than rounding, less than a wall."""
+PIECES = 2_000_000
+"""Triangles at most after division."""
+DENSE = 150_000
+"""Triangles beyond which the solids are clustered to half a cell before distances are taken."""
+FAR = 8.0
+"""Cells from the surface beyond which distances to points of it, a cell apart, are good to 1 %."""
+
+
+def igl() -> Any:
+    """libigl, or an error that says how to get it."""
+    try:
+        import igl as found
+    except ImportError as error:
+        raise ModelError("meshes as contact shapes need libigl: pip install 'bellcrank[mesh]'") from error
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A mesh made ready: vertices (n, 3), and the triangles of its solids and of its sheets.
+
+    Without doubled vertices and triangles, and wound so that the winding number of a solid is positive within.
+    """
+
+    vertices: Array
+    solids: Indices
+    sheets: Indices
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def outer(self) -> tuple[Array, Indices]:
+        """Vertices and triangles of the solids without what lies within others."""
+        if not self.overlapping:
+            return self.vertices, self.solids
+        size = float(np.ptp(self.vertices, axis=0).max())
+        return exposed(self.vertices, self.solids, PIECE * size)
+
+    def scaled(self, centre: Array, unit: float, step: float) -> Surface:
+        """The surface around `centre` in another unit of length, rounded to multiples of `step`."""
+
+        def moved(v: Array) -> Array:
+            return np.ascontiguousarray(np.round((v - centre) / (unit * step)) * step)
+
+        made = Surface(moved(self.vertices), self.solids, self.sheets, self.notes)
+        v, f = self.outer
+        outer = moved(v) if v is not self.vertices else made.vertices
+        # What is known of the surface holds in every unit.
+        made.__dict__.update(overlapping=self.overlapping, closed_solids=self.closed_solids, outer=(outer, f))
+        return made
+
+    @property
+    def faces(self) -> Indices:
+        """All triangles."""
+        return np.concatenate([self.solids, self.sheets])
+
+    @cached_property
+    def overlapping(self) -> bool:
+        """Whether solids overlap, so that a part of their surface lies within them."""
+        if len(self.solids) == 0:
+            return False
+        points, normals, _ = spread(self.vertices, self.solids, PROBES)
+        return float(np.mean(_covered(self.vertices, self.solids, points, normals))) > OVERLAP
+
+    @cached_property
+    def closed_solids(self) -> bool:
+        """Whether every edge of the solids is passed as often one way as the other: there are no holes."""
+        return bool(_balanced(self.solids).all())
+
+
+def areas_and_normals(vertices: Array, faces: Indices) -> tuple[Array, Array]:
+    """Areas and unit normals of triangles; zero for those without area."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    n = np.cross(b - a, c - a)
+    twice = np.linalg.norm(n, axis=1)
+    return 0.5 * twice, n / np.maximum(twice, 1e-300)[:, None]
+
+
+def prepared(vertices: Array, faces: Indices, as_sheet: bool) -> Surface:
+    """The surface of a mesh. as_sheet: Whether all of it is a sheet, because the user gave a thickness."""
+    notes: list[str] = []
+    v, f = _welded(vertices, faces)
+    f = _unique(v, f, notes)
+    if as_sheet:
+        return Surface(v, f[:0], f, tuple(notes))
+    f = _consistent(f, notes)
+    shell = _shells(f)
+    f = _outward(v, f, shell, notes)
+    sheet = _sheets(v, f, shell, notes)
+    return Surface(v, f[~sheet], f[sheet], tuple(notes))
+
+
+def _welded(vertices: Array, faces: Indices) -> tuple[Array, Indices]:
+    """Vertices that lie in one place made one, and unused ones left out; in the order of the file."""
+    used, local = np.unique(faces, return_inverse=True)
+    v = vertices[used]
+    size = float(np.ptp(v, axis=0).max())
+    # At most 10^7 steps along each axis: 24 bits, of which 63 hold two and most of a third; so in two numbers.
+    x, y, z = np.round((v - v.min(axis=0)) / (WELD * size)).astype(np.int64).T
+    order = np.lexsort((np.arange(len(v)), z, x << 24 | y))
+    xy, along = (x << 24 | y)[order], z[order]
+    new = np.ones(len(v), bool)
+    new[1:] = (xy[1:] != xy[:-1]) | (along[1:] != along[:-1])
+    same = np.empty(len(v), np.int64)
+    same[order] = np.cumsum(new) - 1
+    first = order[new]
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return np.ascontiguousarray(v[np.sort(first)]), place[same[local]].reshape(-1, 3)
+
+
+def _unique(v: Array, f: Indices, notes: list[str]) -> Indices:
+    """Without triangles that have no area or are there twice.
+
+    A triangle with its own back is a wall between two solids, and both stay; where most of a mesh is so, it was written
+    to be seen from both sides, and one of each stays.
+    """
+    area, _ = areas_and_normals(v, f)
+    size = float(np.ptp(v, axis=0).max())
+    # Narrower than the distance at which vertices are welded.
+    f = f[area > 1e-14 * size * size]
+    if len(f) == 0:
+        raise ModelError(
+            "no triangle of the mesh has an area; check the file, its faces and its unit of length"
+        )
+    first = np.argmin(f, axis=1)
+    turned = np.take_along_axis(f, (first[:, None] + np.arange(3)) % 3, axis=1)
+    a, b, c = turned.T
+    back = (b > c).astype(np.int64)
+    order = np.lexsort((np.arange(len(f)), back, np.maximum(b, c), np.minimum(b, c), a))
+    key = np.stack([a, np.minimum(b, c), np.maximum(b, c), back], axis=1)[order]
+    new = np.ones((2, len(f)), bool)
+    new[0, 1:] = (key[1:, :3] != key[:-1, :3]).any(axis=1)
+    new[1, 1:] = new[0, 1:] | (key[1:, 3] != key[:-1, 3])
+    backs = int(new[1].sum() - new[0].sum())
+    both_sides = 4 * backs > len(f)
+    kept = new[0] if both_sides else new[1]
+    if not kept.all():
+        how = "seen from both sides" if both_sides else "there twice"
+        notes.append(f"{int((~kept).sum())} triangles are {how} and count once")
+    return np.ascontiguousarray(f[np.sort(order[kept])])
+
+
+def edges(f: Indices) -> tuple[Indices, Indices]:
+    """The edges of triangles (3 each) as numbers without direction, and their direction: 1 or -1."""
+    start, end = f.reshape(-1), np.roll(f, -1, axis=1).reshape(-1)
+    return np.minimum(start, end) << 32 | np.maximum(start, end), np.where(start < end, 1, -1)
+
+
+def _balanced(f: Indices) -> NDArray[np.bool_]:
+    """For each triangle, whether its edges are passed as often one way as the other."""
+    key, direction = edges(f)
+    _, which = np.unique(key, return_inverse=True)
+    return np.asarray((np.bincount(which, direction)[which] == 0).reshape(-1, 3).all(axis=1))
+
+
+def _consistent(f: Indices, notes: list[str]) -> Indices:
+    """Neighbours across edges of two triangles wound alike."""
+    key, direction = edges(f)
+    _, which, count = np.unique(key, return_inverse=True, return_counts=True)
+    against = (count == 2) & (np.abs(np.bincount(which, direction)) == 2)
+    if not against.any():
+        return f
+    turned, _ = igl().bfs_orient(f)
+    notes.append(
+        f"triangles were wound against each other along {int(against.sum())} edges; they were turned"
+    )
+    return np.ascontiguousarray(turned, np.int64)
+
+
+def _shells(f: Indices) -> Indices:
+    """For each triangle the number of its shell; triangles that share an edge are of one."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    key, _ = edges(f)
+    order = np.argsort(key, kind="stable")
+    same = np.flatnonzero(key[order][1:] == key[order][:-1])
+    a, b = order[same] // 3, order[same + 1] // 3
+    graph = coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(len(f), len(f)))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+
+
+def _outward(v: Array, f: Indices, shell: Indices, notes: list[str]) -> Indices:
+    """Shells that face inwards turned, but for the walls of cavities in others."""
+    centres = v[f].mean(axis=1)
+    weights, normal = areas_and_normals(v, f)
+    area = np.bincount(shell, weights)
+    middle = np.stack([np.bincount(shell, weights * centres[:, k]) for k in range(3)], axis=1) / area[:, None]
+    volume = np.bincount(shell, weights * np.einsum("ij,ij->i", centres - middle[shell], normal)) / 3.0
+    # A shell that encloses nothing to speak of has no inside.
+    volume[np.abs(volume) < 1e-6 * area**1.5] = 0.0
+    turned = np.full(len(area), volume.sum() < 0.0)
+    volume = np.where(turned, -volume, volume)
+    f = np.where(turned[shell, None], f[:, ::-1], f)
+    negative = volume < 0.0
+    if negative.any():
+        probes = np.flatnonzero(negative[shell])
+        within = igl().fast_winding_number(v, np.ascontiguousarray(f[volume[shell] > 0.0]), centres[probes])
+        share = np.bincount(shell[probes], within > 0.5, len(area)) / np.bincount(shell, minlength=len(area))
+        inwards = negative & (share < 0.5)
+        f = np.where(inwards[shell, None], f[:, ::-1], f)
+        turned ^= inwards
+    if turned.any():
+        notes.append(f"{int(turned.sum())} of {len(area)} shells faced inwards and were turned")
+    return np.ascontiguousarray(f)
+
+
+def _sheets(v: Array, f: Indices, shell: Indices, notes: list[str]) -> NDArray[np.bool_]:
+    """For each triangle, whether its shell is a sheet: open, or closed around nothing."""
+    area, normal = areas_and_normals(v, f)
+    count = int(shell.max()) + 1
+    centre = v[f].mean(axis=1)
+    volume = np.bincount(shell, area * np.einsum("ij,ij->i", centre - v.mean(axis=0), normal)) / 3.0
+    whole = np.bincount(shell, ~_balanced(f), count) == 0
+    suspect = ~whole | (np.abs(volume) < 1e-6 * np.bincount(shell, area) ** 1.5)
+    if not suspect.any():
+        return np.zeros(len(f), bool)
+    together = suspect[shell]
+    if _enclosure(v, f[together]) >= SOLID:
+        notes.append("the surface has holes, which the winding number closes")
+        return np.zeros(len(f), bool)
+    sheet = suspect.copy()
+    largest = np.argsort(-np.bincount(shell, area), kind="stable")
+    filled = [s for s in largest[suspect[largest]][:SHELLS] if _enclosure(v, f[shell == s]) >= SOLID]
+    if filled:
+        sheet[filled] = False
+        notes.append(f"{len(filled)} of {count} shells have holes, which the winding number closes")
+    return np.asarray(sheet[shell])
+
+
+def _enclosure(v: Array, f: Indices) -> float:
+    """Mean winding number of a shell just behind its triangles: 1 where it is closed, 1/2 for a flat sheet."""
+    area, normal = areas_and_normals(v, f)
+    chosen = np.argsort(-area, kind="stable")[:PROBES]
+    step = STEP * float(np.ptp(v[f.reshape(-1)], axis=0).max())
+    behind = v[f[chosen]].mean(axis=1) - step * normal[chosen]
+    found = igl().fast_winding_number(v, np.ascontiguousarray(f), behind)
+    return float(np.average(found, weights=area[chosen]))
+
+
+def spread(v: Array, f: Indices, count: int) -> tuple[Array, Array, Indices]:
+    """Points spread evenly over triangles, the same ones every time; their unit normals and their triangles."""
+    area, normal = areas_and_normals(v, f)
+    random = np.random.default_rng(0)
+    chosen = random.choice(len(area), count, p=area / area.sum())
+    weights = random.dirichlet((1.0, 1.0, 1.0), count)
+    return np.einsum("ij,ijk->ik", weights, v[f[chosen]]), normal[chosen], chosen
+
+
+def _covered(v: Array, f: Indices, points: Array, normals: Array) -> NDArray[np.bool_]:
+    """Which points of the surface have the inside of the solids (v, f) in front of them as well."""
+    step = STEP * float(np.ptp(v, axis=0).max())
+    return np.asarray(igl().fast_winding_number(v, f, points + step * normals) > 0.75)
+
+
+def exposed(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
+    """The surface of the union of overlapping solids, in pieces of at most about `longest`, without those inside."""
+    points, pieces = divided(v, f, longest)
+    _, normal = areas_and_normals(points, pieces)
+    covered = _covered(v, f, points[pieces].mean(axis=1), normal)
+    return points, np.ascontiguousarray(pieces[~covered])
+
+
+def divided(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
+    """Triangles cut across their longest edges until none is longer than `longest`; neighbours need not match."""
+    points, pieces, done = v[f], [], 0
+    while len(points):
+        sides = np.linalg.norm(np.roll(points, -1, axis=1) - points, axis=2)
+        long = sides.max(axis=1) > longest
+        if done + 2 * len(points) > PIECES:
+            long[:] = False
+        pieces.append(points[~long])
+        done += int((~long).sum())
+        k = np.argmax(sides[long], axis=1)
+        rest = points[long]
+        rows = np.arange(len(rest))
+        a, b, c = (rest[rows, (k + i) % 3] for i in range(3))
+        middle = 0.5 * (a + b)
+        points = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+    corners = np.concatenate(pieces).reshape(-1, 3)
+    return corners, np.arange(len(corners), dtype=np.int64).reshape(-1, 3)
+
+
+def clustered(v: Array, f: Indices, pitch: float) -> tuple[Array, Indices]:
+    """The mesh with one vertex for each cube of side `pitch`: the one nearest to the mean of those in it.
+
+    It lies on the surface, so that smooth parts keep their place and edges move by less than the pitch.
+    """
+    cell = np.floor((v - v.min(axis=0)) / pitch).astype(np.int64)
+    wide = cell.max(axis=0) + 1
+    _, which = np.unique((cell[:, 0] * wide[1] + cell[:, 1]) * wide[2] + cell[:, 2], return_inverse=True)
+    count = np.bincount(which)
+    mean = np.stack([np.bincount(which, v[:, k]) / count for k in range(3)], axis=1)
+    order = np.lexsort((((v - mean[which]) ** 2).sum(axis=1), which))
+    first = order[np.searchsorted(which[order], np.arange(len(count)))]
+    g = which[f]
+    g = g[(g[:, 0] != g[:, 1]) & (g[:, 1] != g[:, 2]) & (g[:, 2] != g[:, 0])]
+    return np.ascontiguousarray(v[first]), np.unique(g, axis=0) if len(g) else g
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The triangles of the solids or of the sheets, ready for distances; half: Of the thickness."""
+
+    vertices: Array
+    faces: Indices
+    half: float
+
+    @cached_property
+    def tree(self) -> Any:
+        made = igl().AABB()
+        made.init(self.vertices, self.faces)
+        return made
+
+    @cached_property
+    def cloud(self) -> cKDTree:
+        """Points of the surface, about one for each square cell."""
+        from scipy.spatial import cKDTree
+
+        corners, pieces = divided(self.vertices, self.faces, 1.5)
+        points = np.concatenate([corners[pieces].mean(axis=1), self.vertices[np.unique(self.faces)]])
+        _, one = np.unique(np.floor(points / 0.7).astype(np.int64), axis=0, return_index=True)
+        return cKDTree(points[one])
+
+    def distance(self, points: Array) -> Array:
+        return np.asarray(np.sqrt(self.tree.squared_distance(self.vertices, self.faces, points)[0]))
+
+
+class ExactDepth:
+    """Depths of a prepared surface, positive inside; all lengths in cells of the grid they are for.
+
+    thickness: Of its sheets.
+    """
+
+    def __init__(self, surface: Surface, thickness: float, wall: float = 0.0) -> None:
+        self.surface, self.thickness = surface, thickness
+        self._parts = []
+        if len(surface.solids):
+            v, f = surface.outer
+            self._parts.append(_Part(*(clustered(v, f, 0.5) if len(f) > DENSE else (v, f)), 0.0))
+        if len(surface.sheets):
+            self._parts.append(_Part(surface.vertices, surface.sheets, max(0.5 * thickness, wall)))
+
+    def thickened(self, half: float) -> ExactDepth:
+        """These depths with walls of at least twice `half`: triangles whose back is nearer are sheets as well."""
+        made = ExactDepth(self.surface, self.thickness, half)
+        if len(self.surface.solids):
+            part = made._parts[0]
+            v, f = divided(part.vertices, part.faces, 4.0)
+            _, normal = areas_and_normals(v, f)
+            thin = self(v[f].mean(axis=1) - 2.0 * half * normal) < 1.6 * half
+            made._parts.append(_Part(v, np.ascontiguousarray(f[thin]), half))
+        return made
+
+    def __call__(self, points: Array) -> Array:
+        """Depth at points (n, 3)."""
+        points = np.ascontiguousarray(points)
+        return self._joined([p.distance(points) for p in self._parts], points, self._inside(points))
+
+    def on_lattice(self, points: Array, keys: Indices, shape: Indices, step: float, near: Array) -> Array:
+        """Depth at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: About how far they are
+        from the surface; where that is beyond `FAR`, the distance to points of the surface serves.
+
+        The way between neighbours whose distances add up to more than the step does not meet the surface, so one
+        winding number serves for all nodes connected by such ways; but for those beside holes.
+        """
+        distances = []
+        for p in self._parts:
+            close = near < FAR
+            d = np.empty(len(points))
+            d[close] = p.distance(np.ascontiguousarray(points[close]))
+            d[~close] = p.cloud.query(points[~close])[0] if step > 1.0 else near[~close]
+            distances.append(d)
+        if not len(self.surface.solids):
+            return self._joined(distances, points, np.zeros(len(points), bool))
+        from scipy.ndimage import label
+
+        free = np.zeros(int(np.prod(shape)), bool)
+        free[keys] = (distances[0] > 0.51 * step) & ~self._beside_holes(points, step)
+        region = label(free.reshape(shape.tolist()))[0].reshape(-1)[keys]
+        _, first = np.unique(region, return_index=True)
+        first = first[region[first] > 0]
+        ask = np.concatenate([first, np.flatnonzero(region == 0)])
+        found = self._inside(np.ascontiguousarray(points[ask]))
+        of_region = np.zeros(int(region.max()) + 1, bool)
+        of_region[region[first]] = found[: len(first)]
+        inside = of_region[region]
+        inside[ask[len(first) :]] = found[len(first) :]
+        return self._joined(distances, points, inside)
+
+    def _beside_holes(self, points: Array, step: float) -> NDArray[np.bool_]:
+        """Which points may have a hole between them and a neighbour: what closes it is not further from its border than
+        it is wide."""
+        border, width = self._holes
+        if len(border) == 0:
+            return np.zeros(len(points), bool)
+        from scipy.spatial import cKDTree
+
+        reach = width + step
+        return np.asarray(np.isfinite(cKDTree(border).query(points, distance_upper_bound=reach)[0]))
+
+    @cached_property
+    def _holes(self) -> tuple[Array, float]:
+        """Points along the borders of holes in the solids, half a cell apart, and the width of the widest."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        v, f = self.surface.vertices, self.surface.solids
+        key, direction = edges(f)
+        found, which = np.unique(key, return_inverse=True)
+        found = found[np.bincount(which, direction, len(found)) != 0]
+        if len(found) == 0:
+            return np.zeros((0, 3)), 0.0
+        a, b = found >> 32, found & 0xFFFFFFFF
+        graph = coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(len(v), len(v)))
+        loop = connected_components(graph, directed=False)[1][a]
+        ends = np.stack([v[a], v[b]])
+        low, high = np.full((loop.max() + 1, 3), np.inf), np.full((loop.max() + 1, 3), -np.inf)
+        np.minimum.at(low, loop, ends.min(axis=0))
+        np.maximum.at(high, loop, ends.max(axis=0))
+        width = float(np.linalg.norm((high - low)[np.unique(loop)], axis=1).max())
+        steps = np.ceil(2.0 * np.linalg.norm(ends[1] - ends[0], axis=1)).astype(np.int64) + 1
+        share = np.concatenate([np.linspace(0.0, 1.0, k) for k in steps])[:, None]
+        row = np.repeat(np.arange(len(a)), steps)
+        return ends[0][row] * (1.0 - share) + ends[1][row] * share, width
+
+    def _joined(self, distances: list[Array], points: Array, inside: NDArray[np.bool_]) -> Array:
+        found = np.full(len(points), -np.inf)
+        for p, d in zip(self._parts, distances, strict=True):
+            np.maximum(found, np.where(inside, d, -d) if p.half == 0.0 else p.half - d, out=found)
+        return found
+
+    def about(self, points: Array) -> Array:
+        """About the distance to the nearest part, from points of the surface."""
+        return np.asarray(
+            np.min(np.stack([np.asarray(p.cloud.query(points)[0]) for p in self._parts]), axis=0)
+        )
+
+    def _inside(self, points: Array) -> NDArray[np.bool_]:
+        s = self.surface
+        if len(s.solids) == 0:
+            return np.zeros(len(points), bool)
+        return np.asarray(igl().fast_winding_number(s.vertices, s.solids, points) >= 0.5)

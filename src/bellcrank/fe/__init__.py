@@ -1,0 +1,1 @@
+"""What contact, flexible and elastic bodies share: mesh files."""
