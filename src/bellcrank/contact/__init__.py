@@ -2,9 +2,11 @@
 
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.closest import Closest, check_pair, closest, has_closed_form
+from bellcrank.contact.fields import FieldLaw
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.impact import Impact, ImpactError, Propagation, solve_impact
 from bellcrank.contact.laws import ForceLaw, kelvin_voigt_damping
+from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_numeric, closest_program
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.queue import ImpactQueue
@@ -58,6 +60,7 @@ __all__ = [
     "Cylinder",
     "Ellipse",
     "Ellipsoid",
+    "FieldLaw",
     "ForceLaw",
     "HalfPlane",
     "HeightField",
@@ -69,6 +72,7 @@ __all__ = [
     "JammedContact",
     "Line",
     "LuGre",
+    "Mesh",
     "Parametric",
     "Part",
     "Plane",

@@ -26,6 +26,7 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
 )
+from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.sharing import searched
 from bellcrank.contact.side_by_side import lie_on_each_other, places
@@ -162,6 +163,9 @@ def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b:
 def check_pair(a: Shape, b: Shape) -> None:
     """Raise for two shapes that cannot touch in a point."""
     names = f"{type(a).__name__} and {type(b).__name__}"
+    for shape in (a, b):
+        if isinstance(shape, FieldShape):
+            raise ModelError(f"{names}: a {type(shape).__name__} has no closest points")
     if isinstance(a, Plane) and isinstance(b, Plane):
         raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
     if lie_on_each_other(a, b):

@@ -15,7 +15,7 @@ from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals,
 from bellcrank.contact.mesh_field import BLOCK, MeshField
 from bellcrank.contact.mesh_grid import evaluated, tabulated
 from bellcrank.contact.mesh_surface import contact_surface
-from bellcrank.contact.shapes import Shape, Support
+from bellcrank.contact.shapes import FieldShape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
 from bellcrank.fe.triangle_files import read_triangles
@@ -48,7 +48,7 @@ PROBES = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh(Shape):
+class Mesh(FieldShape):
     """A body bounded by triangles, or sheets of them.
 
     vertices: [m], (n, 3). faces: Numbers of their vertices, (m, 3). thickness: [m] makes all of it a sheet, half of the
@@ -266,9 +266,6 @@ class Mesh(Shape):
         raise ModelError(
             "a mesh has no implicit function of traced values; it meets other shapes by its field"
         )
-
-    def support(self, n: Vec) -> Support:
-        raise ModelError("a mesh has no support points; it meets other shapes by its field")
 
 
 def _of_sheets(v: Array, f: Indices, thickness: float) -> tuple[float, Array, Array]:

@@ -127,7 +127,8 @@ def field_contact(
     if isinstance(rubbing, LuGre):
         x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
         bend = x, y, z
-    pair = Contact(name, a, b, restitution, 0.0, chosen.value, name)
+    notes = tuple(f"contact {name!r}: {note}" for side in (a, b) for note in getattr(side.shape, "notes", ()))
+    pair = Contact(name, a, b, restitution, 0.0, chosen.value, name, notes=notes)
     given = {**material, "approach_speed": speed}
     return FieldContact(
         name,

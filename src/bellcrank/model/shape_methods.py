@@ -38,6 +38,25 @@ class ShapeMethods:
 
         return self.shape(Sphere(radius), at)
 
+    def mesh(
+        self,
+        file: Any,
+        at: Any = ZERO,
+        rotation: Any = None,
+        scale: float = 1.0,
+        thickness: float | None = None,
+        resolution: int | None = None,
+    ) -> PlacedShape:
+        """A triangle mesh as it is in a file (STL, OBJ, PLY, glTF), for continuous contact with every shape.
+
+        at, rotation: Of its frame. scale: Metres in a unit of length of the file. thickness: Of sheets [m]. resolution:
+        Cells of the grid of depths along the longest side. See :class:`bellcrank.contact.Mesh`, which takes arrays.
+        """
+        from bellcrank.contact.mesh import Mesh
+
+        made = Mesh.from_file(file, scale=scale, thickness=thickness, resolution=resolution)
+        return self.shape(made, at, rotation)
+
     def ellipsoid(self, a: Any, b: Any, c: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:
         """An ellipsoid with semi-axes a, b, c [m] along its frame, at `at` [m], turned by `rotation`, (3, 3)."""
         from bellcrank.contact.shapes import Ellipsoid
