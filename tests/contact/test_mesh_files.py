@@ -98,7 +98,11 @@ def glb(document: dict[str, Any], indices: tuple[int, int, int] = (0, 1, 2)) -> 
         ("infinite.obj", b"v 0 0 0\nv 1e400 0 0\nv 0 1 0\nf 1 2 3\n", "not a number"),
         ("scene.glb", b"glTF", "the file is cut off"),
         ("version.glb", b"glTF" + struct.pack("<II", 1, 20) + bytes(8), "version 1"),
-        ("chunk.glb", b"glTF" + struct.pack("<III4s", 2, 20, 2**31, b"JSON"), "a chunk is longer than the file"),
+        (
+            "chunk.glb",
+            b"glTF" + struct.pack("<III4s", 2, 20, 2**31, b"JSON"),
+            "a chunk is longer than the file",
+        ),
         ("long.glb", glb(gltf(count=10**12)), "longer than its buffer"),
         ("stride.glb", glb(gltf(stride=2**60)), "longer than its buffer"),
         ("far.glb", glb(gltf(), indices=(0, 1, 7)), "a vertex that does not exist"),
