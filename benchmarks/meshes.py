@@ -31,7 +31,7 @@ FALL = 0.05
 
 @dataclass(frozen=True)
 class Row:
-    """One mesh: processor times [s], rise of the energy over that of its fall, penetration [m] and speed [m/s] at the end."""
+    """One mesh: processor times [s], rise of energy over that of the fall; last penetration [m] and speed [m/s]."""
 
     name: str
     triangles: int

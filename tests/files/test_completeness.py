@@ -24,6 +24,7 @@ from bellcrank.contact import (
     Ellipsoid,
     Implicit,
     LuGre,
+    Mesh,
     Revolution,
     Sampled,
     Superellipsoid,
@@ -332,8 +333,6 @@ SHAPES: dict[str, Callable[[Body], Any]] = {
     "cylinder": lambda body: body.shape(Cylinder(0.1, 0.5)),
     "rounded cylinder": lambda body: body.cylinder(0.1, 0.5, rounding=0.02),
     "rounded box": lambda body: body.box(0.1, 0.5, 0.2, rounding=0.02),
-    "cone": lambda body: body.cone(0.1, 0.5, 0.05, (0, 0, 1), TURN, 0.01),
-    "torus": lambda body: body.torus(0.2, 0.1, (0, 0, 1), TURN),
     "general ellipsoid": lambda body: body.shape(Ellipsoid(0.1, 0.2, 0.3), (0, 0, 1), TURN),
     "implicit": lambda body: body.shape(Implicit(lambda x, y, z: x**4 + y**4 + z**4 - 1e-4, 0.2, "cube")),
 }
@@ -351,6 +350,17 @@ def opened(body: Body) -> Any:
     return body.shape(Sampled.from_grid(np.stack([x, y, 0.0 * x], axis=2)))
 
 
+def meshed(body: Body) -> Any:
+    corners = 0.1 * np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+    return body.shape(Mesh(corners, np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]), resolution=16))
+
+
+FIELDS: dict[str, Callable[[Body], Any]] = {
+    "cone": lambda body: body.cone(0.1, 0.5, 0.05, (0, 0, 1), TURN, 0.01),
+    "torus": lambda body: body.torus(0.2, 0.1, (0, 0, 1), TURN),
+    "triangles": meshed,
+}
+
 PRESSED: dict[str, Callable[[Body], Any]] = {
     "open": opened,
     "revolution": lambda body: body.shape(Revolution(lambda z: 0.1 + 0.05 * z, 1.0, rounding=0.01)),
@@ -362,6 +372,23 @@ PRESSED: dict[str, Callable[[Body], Any]] = {
 def test_every_shape_of_continuous_contacts_stands_in_the_file(name: str) -> None:
     system = base()
     system.contact("touch", PRESSED[name](system.bodies["one"]), system.bodies["two"].sphere(0.1), **SOFT)
+    again = loads(dumps(system))
+    VALIDATOR.validate(yaml.safe_load(dumps(system)))
+    assert same(system, again)
+    assert dumps(again) == dumps(system)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_shape_with_a_field_alone_stands_in_the_file(name: str) -> None:
+    system = base()
+    system.contact(
+        "touch",
+        FIELDS[name](system.bodies["one"]),
+        system.bodies["two"].sphere(0.1),
+        0.5,
+        treatment="continuous",
+        young=1e8,
+    )
     again = loads(dumps(system))
     VALIDATOR.validate(yaml.safe_load(dumps(system)))
     assert same(system, again)

@@ -73,6 +73,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "revolution": (*_ON_BODY, "function", "length", "rounding"),
     "sampled": (*_ON_BODY, "points", "normals", "rims", "corners", "rings", *_CUT),
     "mesh": (*_ON_BODY, "file", "spacing", "scale"),
+    "triangles": (*_ON_BODY, "file", "scale", "vertices", "faces", "thickness", "resolution"),
     "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
     "parametric": (*_ON_BODY, "points", "sign"),
 }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.bezier import BezierGrid
+from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from bellcrank.contact.sheets import Cut
 
 MESHES = (".stl", ".obj", ".ply")
+TRIANGLES = (*MESHES, ".off", ".glb", ".gltf")
 Write = Callable[[Any, tuple[str, ...]], Any]
 
 
@@ -86,6 +88,8 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             path = file_beside(folder, fields, "file", MESHES)
             given = {key: plain(fields, fields.number(key)) for key in ("spacing", "scale") if key in fields}
             return Sampled.from_file(path, **given)
+        case "triangles":
+            return _triangles(fields, folder)
         case "bezier_grid":
             inside = None
             if "inside" in fields:
@@ -97,6 +101,23 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return Parametric(_array(fields, "points", 4), sign)
         case _:
             return Plane() if kind == "plane" else HalfPlane()
+
+
+def _triangles(fields: Fields, folder: Path | None) -> Mesh:
+    """A mesh that touches by its field, from a file or from its arrays."""
+    given: dict[str, Any] = {
+        key: plain(fields, fields.number(key)) for key in ("thickness", "resolution") if key in fields
+    }
+    if "resolution" in given:
+        given["resolution"] = int(given["resolution"])
+    if "file" in fields:
+        path = file_beside(folder, fields, "file", TRIANGLES)
+        scale = plain(fields, fields.number("scale")) if "scale" in fields else 1.0
+        return Mesh.from_file(path, scale=scale, **given)
+    faces = _array(fields, "faces", 2)
+    if not (np.all(np.abs(faces) < 2.0**31) and np.all(faces == np.round(faces))):
+        raise fields.get("faces").error(f"faces of {fields.who} are whole numbers of vertices")
+    return Mesh(_array(fields, "vertices", 2), faces.astype(np.int64), **given)
 
 
 def _rounding(fields: Fields) -> Scalar | None:
@@ -235,6 +256,14 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 "function": function(shape.profile, layout.PROFILE_ARGUMENTS),
                 "length": shape.length,
                 **_rounded(shape.rounding),
+            }
+        case Mesh():
+            more = {key: getattr(shape, key) for key in ("thickness", "resolution")}
+            return {
+                "kind": "triangles",
+                "vertices": packed(shape.vertices),
+                "faces": packed(np.asarray(shape.faces, dtype=float)),
+                **{key: value for key, value in more.items() if value is not None},
             }
         case Sampled():
             rims = [np.append(rim, -1.0) for rim in shape.rims or ()]
