@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
+from bellcrank.export import export_of
 from bellcrank.files import load, save
+from bellcrank.program import cuda
+from bellcrank.program.c_file import c_file
+from bellcrank.program.gpu import evaluate
+from bellcrank.program.kernel import compile_program
+from program.c_compiler import library, needs_gcc, pointer, relative
+from program.cuda_shim import Processor
 
 MASS, HALF = 0.5, (0.1, 0.07, 0.05)
 INERTIA = tuple(MASS / 3 * (HALF[j] ** 2 + HALF[k] ** 2) for j, k in ((1, 2), (0, 2), (0, 1)))
@@ -107,6 +117,46 @@ def test_written_and_read_again(tmp_path):
     one, two = (s.simulate(0.3, tolerance=1e-6, output=10) for s in (system, read))
     np.testing.assert_array_equal(one["box.position.z"], two["box.position.z"])
     assert "fields of depth, law foundation" in str(read.mechanism())
+
+
+@needs_gcc
+def test_exported_c_and_cuda_give_the_same_rates(tmp_path):
+    turned = Rotation.from_euler("xy", (0.2, 0.1)).as_matrix()
+    mechanism = _thrown(height=0.0745, rotation=turned, restitution=0.5, friction=0.3).mechanism()
+    export = export_of(mechanism, "box")
+    n = len(export.states)
+    x = np.tile(mechanism.kernel_input(), (4, 1))
+    x[:, 3] -= np.linspace(0.0, 0.003, 4)
+    x[:, 8:14] += np.random.default_rng(0).normal(size=(4, 6))
+    expected = compile_program(export.rates).many(x)
+    source = tmp_path / "box.c"
+    source.write_text(c_file(export))
+    rates = library(source).box_rates
+    rates.argtypes = [ctypes.c_double, *3 * [ctypes.c_void_p]]
+    for row, wanted in zip(x, expected, strict=True):
+        y, p, found = row[1 : 1 + n].copy(), row[1 + n :].copy(), np.zeros(n)
+        rates(row[0], pointer(y), pointer(p), pointer(found))
+        assert relative(found, wanted) < 1e-13
+    assert np.abs(expected[-1]).max() > 100.0  # it touches
+    if shutil.which("g++"):
+        text = cuda.evaluation(export.rates, n, "double", 4)
+        found = evaluate(Processor(tmp_path), text, 4, x[:, 0], x[:, 1 : 1 + n], x[:, 1 + n :], n, np.float64)
+        assert relative(found, expected) < 1e-13
+    with pytest.raises(ValueError, match="precision='double'"):
+        cuda.evaluation(export.rates, n, "single", 4)
+
+
+def test_batches_do_what_single_runs_do():
+    system = _thrown(height=0.1, restitution=0.5, friction=0.3)
+    system.gravity = (0.0, 0.0, system.parameter("g", -9.81))
+    pulls = [-9.81, -9.0, -8.0, -7.0, -6.0]
+    many = bc.simulate_many(
+        system, {"g": pulls}, 0.2, quantities=["box.position.z"], tolerance=1e-8, output=4
+    )
+    assert not many.failures
+    for k, g in enumerate(pulls):
+        single = system.simulate(0.2, parameters={"g": g}, tolerance=1e-8, output=4)
+        assert many["box.position.z"][k] == pytest.approx(np.asarray(single["box.position.z"]), abs=1e-7)
 
 
 def test_what_is_refused_says_what_to_do():

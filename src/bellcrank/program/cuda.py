@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bellcrank.program import cuda_device as text
 from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText, routine_texts
+from bellcrank.program.llvm import routines
 from bellcrank.program.order import few_live
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import Piece, Schedule, schedule
@@ -125,6 +126,11 @@ def _function(
         "const P &p, const O &out_given) {"
     )
     take = "O &out = const_cast<O &>(out_given);"
+    searching = routines(program)
+    if searching and precision == "single":
+        raise ValueError(
+            f"{program.name!r} searches in a loop ({searching[0].name}), which needs precision='double' on the device"
+        )
     # Constant memory is small; the tables of routines lie in ordinary memory of the device.
     loops = routine_texts([program], replace(dialect, constant="static __device__ const"))
     return [*guard, *loops, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
