@@ -6,8 +6,16 @@ import pytest
 
 from bellcrank.verify import cases
 
+CASES = [
+    "half-space-punch",
+    "restitution-of-shapes",
+    "tipping-block",
+    "energy-of-throws",
+    "meshed-sphere-rolls",
+]
 
-@pytest.mark.parametrize("name", ["half-space-punch", "restitution-of-shapes", "meshed-sphere-rolls"])
+
+@pytest.mark.parametrize("name", CASES)
 def test_the_case_holds(name: str) -> None:
     (case,) = cases.find([name])
     report = cases.run(case)

@@ -3,10 +3,11 @@
 Each shape is pressed into a plane, and its load is divided by that of the theory of elasticity. The energy of the
 half-space law, c E* sqrt(int d^4 dS), is exact for a sphere; a blunt cone carries 2.6 % more than Sneddon's, a flat
 punch 16 % less than Boussinesq's. The cone's sides rise by 0.1 rad, since its wet surface is that of its side, 1 / cos
-of that angle more than its projection.
+of that angle more than its projection. The rim of the punch is all but sharp: one rounded by default, a fiftieth of the
+diameter, takes another 6 % off.
 
-Source: Johnson, Contact Mechanics (1985), (4.23) Hertz: 4/3 E* sqrt(R) d^1.5; (3.36) Boussinesq: 2 E* a d; Sneddon,
-Int. J. Eng. Sci. 3 (1965) 47-57: (2 / pi) E* d^2 / tan(alpha). Ratios of the law in closed form: cone
+Source: Johnson, Contact Mechanics (1985), (4.23) Hertz: 4/3 E* sqrt(R) d^1.5; section 3.4, Boussinesq: 2 E* a d;
+Sneddon, Int. J. Eng. Sci. 3 (1965) 47-57: (2 / pi) E* d^2 / tan(alpha). Ratios of the law in closed form: cone
 3 c sqrt(pi / 15) pi / 2 = 1.0262, punch c sqrt(pi) = 0.8433 with c = (8 / 15) / sqrt(2 pi / 5).
 """
 

@@ -24,7 +24,7 @@ ASKED = (0.3, 0.8)
 HALF = 0.1
 SPEED = 1.0
 TURNS = {"face": (0.0, 0.0), "edge": (0.0, math.pi / 4), "corner": (math.pi / 4, math.atan(0.5**0.5))}
-TOLERANCE = 1e-4
+TOLERANCE = 1e-5
 
 
 @cache
