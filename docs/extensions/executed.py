@@ -150,10 +150,11 @@ class RunPython(Block):
         tree, source = ast.parse(text), page.registered(text)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         try:
-            exec(compile(tree, source, "exec"), page.scope)
+            exec(compile(tree, source, "exec", dont_inherit=True), page.scope)
             value = None
             if last is not None:
-                value = eval(compile(ast.Expression(last.value), source, "eval"), page.scope)
+                code = compile(ast.Expression(last.value), source, "eval", dont_inherit=True)
+                value = eval(code, page.scope)
         except Exception as error:
             if "raises" in self.options:
                 print(f"{type(error).__name__}: {error}")
