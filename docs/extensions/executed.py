@@ -22,6 +22,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import linecache
 import logging
 import os
 import shlex
@@ -56,12 +57,20 @@ class Page:
         self.root = "../" * env.docname.count("/") + f"{PLACE}/{self.name}"
         self.scope: dict[str, Any] = {"__name__": "__docs__"}
         self.figures = 0
+        self.blocks = 0
 
     @classmethod
     def of(cls, env: BuildEnvironment) -> Page:
         """That of the page which is being read."""
         pages: dict[str, Page] = env.temp_data.setdefault("executed", {})
         return pages.setdefault(env.docname, cls(env)) if env.docname not in pages else pages[env.docname]
+
+    def registered(self, text: str) -> str:
+        """A file name under which the source of a block is found: the loop language reads that of its functions."""
+        self.blocks += 1
+        name = f"<{self.name} block {self.blocks}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        return name
 
     @contextlib.contextmanager
     def inside(self) -> Iterator[io.StringIO]:
@@ -138,13 +147,14 @@ class RunPython(Block):
     """A block of Python."""
 
     def execute(self, page: Page, text: str) -> list[str]:
-        tree = ast.parse(text)
+        tree, source = ast.parse(text), page.registered(text)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         try:
-            exec(compile(tree, page.name, "exec"), page.scope)
+            exec(compile(tree, source, "exec", dont_inherit=True), page.scope)
             value = None
             if last is not None:
-                value = eval(compile(ast.Expression(last.value), page.name, "eval"), page.scope)
+                code = compile(ast.Expression(last.value), source, "eval", dont_inherit=True)
+                value = eval(code, page.scope)
         except Exception as error:
             if "raises" in self.options:
                 print(f"{type(error).__name__}: {error}")
