@@ -6,13 +6,13 @@ Kernels are timed in a compiled loop that calls them by address, as an integrato
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bellcrank.program.loops import Reals, call, entry
 from benchmarks.timing import REPEATS, minimum
 
 Array = npt.NDArray[np.float64]
@@ -91,34 +91,20 @@ def sample_inputs(mechanism: Any, kernel: Any) -> Array:
 
 def kernel_seconds(kernel: Any, x: Array, repeats: int = REPEATS) -> float:
     """Seconds a call: the minimum over repeats of a compiled loop."""
-    loop = _compiled_loop()
     y = np.zeros(kernel.n_out * kernel.lanes)
     x = np.ascontiguousarray(x, dtype=float)
-    return minimum(lambda count: _timed(loop, kernel.address, x, y, count), repeats)[0]
+    return minimum(lambda count: _timed(kernel.address, x, y, count), repeats)[0]
 
 
-def _timed(loop: Callable[..., None], address: int, x: Array, y: Array, count: int) -> float:
+@entry
+def _loop(address: int, x: Reals, y: Reals, count: int) -> int:
+    for _ in range(count):
+        call(address, x, y)
+    return 0
+
+
+def _timed(address: int, x: Array, y: Array, count: int) -> float:
+    run = _loop.bound(address, x, y, count)
     start = time.perf_counter()
-    loop(address, x, y, count)
+    run()
     return time.perf_counter() - start
-
-
-def _compiled_loop() -> Callable[..., None]:
-    global _loop
-    if _loop is None:
-        import numba
-
-        from bellcrank.program.calling import call
-
-        @numba.njit
-        def loop(address: int, x: Array, y: Array, count: int) -> None:
-            for _ in range(count):
-                call(address, x, y)
-
-        # Zero times: only to be compiled for these types.
-        loop(0, np.zeros(1), np.zeros(1), 0)
-        _loop = loop
-    return _loop
-
-
-_loop: Callable[..., None] | None = None

@@ -16,6 +16,7 @@ from bellcrank.program.functions import atan2, cos, gather, interval, maximum, m
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.llvm import emit
+from bellcrank.program.loops import Reals, Reals2, call, call_at, entry
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
 from bellcrank.program.trace import FUNCTIONS_1, compare, function, power
@@ -255,19 +256,19 @@ def test_threads_compile_at_once():
         close(results[k], math.sin(0.5) * (k + 2.0) + k)
 
 
-def test_call_from_numba():
-    numba = pytest.importorskip("numba")
-    from bellcrank.program.calling import call, call_at
+@entry
+def _run(address: int, x: Reals, y: Reals2) -> int:
+    call(address, x, y[1])
+    call_at(address, x, 1, y, 4)
+    return 0
 
-    @numba.njit
-    def run(address, x, y):
-        call(address, x, y[1])
-        call_at(address, x, 1, y.ravel(), 4)
 
+def test_call_from_a_loop():
     kernel = compile_program(of(lambda a, b: [a * b, a - b], 2))
     x, y = np.array([2.0, 3.0, 5.0]), np.zeros((3, 2))
-    run(kernel.address, x, y)
-    np.testing.assert_array_equal(y, [[0.0, 0.0], [6.0, -1.0], [15.0, -2.0]])
+    for run in (_run.function, _run):
+        run(kernel.address, x, y)
+        np.testing.assert_array_equal(y, [[0.0, 0.0], [6.0, -1.0], [15.0, -2.0]])
 
 
 def test_importing_the_kernel_leaves_numba_alone():

@@ -6,10 +6,11 @@ import math
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 from scipy.special import ellipj
 
+from bellcrank.program.loops import Address, BoundKernel, Entry
+from bellcrank.program.loops.layout import declared
 from bellcrank.simulate import Problem
 
 EXPLICIT = ("dormand_prince5", "runge_kutta5", "dop853", "runge_kutta4", "milne_hamming")
@@ -21,10 +22,10 @@ _kept: list[Any] = []
 
 
 def kernel(function: Any) -> int:
-    """Address of a function (x, y) of two pointers."""
-    compiled = numba.cfunc("void(CPointer(float64), CPointer(float64))")(function)
+    """Address of a function (x, y) of two addresses."""
+    compiled = BoundKernel(Entry(function, [declared(Address)] * 2))
     _kept.append(compiled)
-    return int(compiled.address)
+    return compiled.address
 
 
 @cache

@@ -406,8 +406,10 @@ class _Body(NumberWriter):
                 pass
             case ast.Expr(value=ast.Call()):
                 self.expression(node.value)
-            case ast.Assign(targets=[target]):
-                self.assign(target, self.expression(node.value))
+            case ast.Assign():
+                value = self.loaded(self.expression(node.value))
+                for target in node.targets:
+                    self.assign(target, value)
             case ast.AnnAssign(value=ast.expr() as given):
                 self.assign(node.target, self.expression(given))
             case ast.AugAssign():
@@ -616,8 +618,10 @@ class _Body(NumberWriter):
         if isinstance(node.slice, ast.Slice):
             return self._slice(array, node.slice)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if not array.sizes or len(indices) > len(array.sizes):
+        if len(indices) > max(len(array.sizes), 1):
             raise self.refusal(node, ast.unparse(node))
+        if not array.sizes:  # a bare address
+            return self.scalar(self.expression(indices[0]), "int")
         place: Any = 0
         for k in range(len(array.sizes)):
             if k:
