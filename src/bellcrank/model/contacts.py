@@ -85,6 +85,9 @@ class ContactMethods(StateMethods, Registry):
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
+        approach_speed. method, continuous alone: "points", "field" or "auto" (the default), which takes fields of depth
+        where the shapes have no closest points; by fields law is "half-space" (the default) or "foundation", and
+        :func:`~bellcrank.model.field_contacts.field_contact` takes young and poisson, or stiffness [N/m^3], and
         approach_speed. points, in both treatments: the most at which a surface of samples or patches touches at a
         time; of several the contacts are called "<name> 1", "<name> 2" and so on, and the first is given back.
         """
