@@ -38,23 +38,23 @@ def describe_mechanism(mechanism: Mechanism) -> str:
     if mechanism.dropped:
         lines += ["", "redundant equations, dropped (their share of reactions is not determined):"]
         lines += [f"  {name}" for name in mechanism.redundant]
-    methods = _methods(mechanism)
+    methods = contact_methods(mechanism)
     if methods:
-        lines += ["", "continuous contacts:", *(f"  {line}" for line in methods)]
+        lines += ["", "continuous contacts:", *(f"  {name}: {how}, law {law}" for name, how, law in methods)]
     notes = _notes(mechanism)
     if notes:
         lines += ["", "notes:", *(f"  {note}" for note in notes)]
     return "\n".join(lines)
 
 
-def _methods(mechanism: Mechanism) -> list[str]:
-    """How each continuous contact is found, and by which law it presses."""
+def contact_methods(mechanism: Mechanism) -> list[tuple[str, str, str]]:
+    """Each continuous contact: its name, how it is found, and by which law it presses."""
     found = []
     for f in mechanism.system.forces.values():
         if isinstance(f, FieldContact):
-            found.append(f"{f.name}: fields of depth, law {f.field_law}")
+            found.append((f.name, "fields of depth", str(f.field_law)))
         elif isinstance(f, ContactForce):
-            found.append(f"{f.name}: closest points, law {f.law}")
+            found.append((f.name, "closest points", str(f.law)))
     return found
 
 

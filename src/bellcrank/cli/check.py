@@ -53,9 +53,10 @@ def check(
 
 def findings(m: Mechanism) -> dict[str, Any]:
     """Everything the command tells, as plain data."""
+    from bellcrank.analysis.describe import contact_methods
     from bellcrank.topology.loops import loops
 
-    linkage, system = m.linkage, m.system
+    linkage, system, pressing = m.linkage, m.system, contact_methods(m)
     groups = []
     for group in m.groups:
         if not any(linkage.links[k].own_speeds for k in group.links):
@@ -75,8 +76,8 @@ def findings(m: Mechanism) -> dict[str, Any]:
             "joints": len(system.joints),
             "drivers": len(system.drivers),
             "couplings": len(system.couplings),
-            "forces": len(system.forces),
-            "contacts": len(system.contacts),
+            "forces": len(system.forces) - len(pressing),
+            "contacts": len(system.contacts) + len(pressing),
             "parameters": len(system.parameters),
             "coordinates": m.coordinates,
             "constraint_equations": m.constraints,
@@ -102,6 +103,7 @@ def findings(m: Mechanism) -> dict[str, Any]:
             for loop in loops(m.tree)
         ],
         "groups": groups,
+        "continuous_contacts": [{"contact": name, "method": how, "law": law} for name, how, law in pressing],
         "redundant": list(m.redundant),
         "independent_speeds": [m.speed_names[i] for i in m.partition.independent],
     }
@@ -130,6 +132,11 @@ def _tables(found: dict[str, Any]) -> list[Table | str]:
             words=3,
         ),
         Table("groups solved together", ("group", "bodies", "closed by", "driven by"), groups, words=4),
+        Table(
+            "continuous contacts",
+            ("contact", "method", "law"),
+            [(c["contact"], c["method"], c["law"]) for c in found["continuous_contacts"]],
+        ),
         Table(lost, ("equation",), [(name,) for name in found["redundant"]]),
         Table("independent speeds", ("",), [(name,) for name in found["independent_speeds"]]),
     ]

@@ -7,8 +7,8 @@ the wet part are closed forms. With d_B the depth of A's surface in B and d_A th
     foundation  U = k I,           I = 1/2 (int_A d_B^2 / 2 dS + int_B d_A^2 / 2 dS)
 
 A plane has no surface; then the other side counts whole. The half-space law is the only power of the depth for which a
-flat contact is linear in depth and U scales as E* length^3: a sphere obeys Hertz's law exactly, a cone has 1.026 of
-Sneddon's load, a flat round punch 0.843 of Boussinesq's. Loads are never negative.
+flat contact is linear in depth and U scales as E* length^3: a sphere obeys Hertz's law, a cone has 1.026 of Sneddon's
+load, a flat round punch 0.843 of Boussinesq's, where triangles are small against the patch. Loads are never negative.
 
 Every vertex carries the slope of U by its depth. Damping multiplies it by max(0, 1 + a rate / v0), friction acts
 against the slip there with the load of that vertex (:mod:`laws`, :mod:`friction`).
