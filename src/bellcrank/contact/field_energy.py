@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from bellcrank.contact.field_surface import VERTICES, Surface
 from bellcrank.math.vectors import ZERO, Matrix, Vector
@@ -39,6 +39,10 @@ class Integral(NamedTuple):
     b: float
     c: float
     wet: float
+
+
+Mean: TypeAlias = Callable[[float, float, float], Integral]
+"""A mean over a triangle by the depths of its vertices."""
 
 
 class Pose(NamedTuple):
@@ -109,36 +113,48 @@ class Side(NamedTuple):
 
 
 @compiled
-def mean_square(a: float, b: float, c: float) -> Integral:
-    """Of max(0, d)^2 / 2."""
+def over_wet(whole: Mean, one: Mean, two: Mean, a: float, b: float, c: float) -> Integral:
+    """A mean by how many vertices are wet: all, one (the first argument of `one`), or two (the first two of `two`)."""
     found = Integral(0.0, 0.0, 0.0, 0.0, 0.0)
     if a <= 0.0 and b <= 0.0 and c <= 0.0:
         return found
     if a >= 0.0 and b >= 0.0 and c >= 0.0:
-        found = Integral(
-            (a * a + b * b + c * c + a * b + b * c + c * a) / 12.0,
-            (2.0 * a + b + c) / 12.0,
-            (a + 2.0 * b + c) / 12.0,
-            (a + b + 2.0 * c) / 12.0,
-            1.0,
-        )
+        found = whole(a, b, c)
     elif b < 0.0 and c < 0.0:
-        found = one_square(a, b, c)
+        found = one(a, b, c)
     elif a < 0.0 and b < 0.0:
-        i = one_square(c, a, b)
+        i = one(c, a, b)
         found = Integral(i.mean, i.b, i.c, i.a, i.wet)
     elif a < 0.0 and c < 0.0:
-        i = one_square(b, c, a)
+        i = one(b, c, a)
         found = Integral(i.mean, i.c, i.a, i.b, i.wet)
     elif c < 0.0:
-        found = two_squares(a, b, c)
+        found = two(a, b, c)
     elif a < 0.0:
-        i = two_squares(b, c, a)
+        i = two(b, c, a)
         found = Integral(i.mean, i.c, i.a, i.b, i.wet)
     else:
-        i = two_squares(c, a, b)
+        i = two(c, a, b)
         found = Integral(i.mean, i.b, i.c, i.a, i.wet)
     return found
+
+
+@compiled
+def mean_square(a: float, b: float, c: float) -> Integral:
+    """Of max(0, d)^2 / 2."""
+    return over_wet(three_squares, one_square, two_squares, a, b, c)
+
+
+@compiled
+def three_squares(a: float, b: float, c: float) -> Integral:
+    """All vertices are wet."""
+    return Integral(
+        (a * a + b * b + c * c + a * b + b * c + c * a) / 12.0,
+        (2.0 * a + b + c) / 12.0,
+        (a + 2.0 * b + c) / 12.0,
+        (a + b + 2.0 * c) / 12.0,
+        1.0,
+    )
 
 
 @compiled
@@ -167,32 +183,17 @@ def two_squares(a: float, b: float, c: float) -> Integral:
 @compiled
 def mean_fourth(a: float, b: float, c: float) -> Integral:
     """Of max(0, d)^4."""
-    found = Integral(0.0, 0.0, 0.0, 0.0, 0.0)
-    if a <= 0.0 and b <= 0.0 and c <= 0.0:
-        return found
-    if a >= 0.0 and b >= 0.0 and c >= 0.0:
-        square = a * a + a * b + b * b
-        cube = (a + b) * (a * a + b * b)
-        fourth = a**4 + a**3 * b + a * a * b * b + a * b**3 + b**4
-        mean = (fourth + c * (cube + c * (square + c * (a + b + c)))) / 15.0
-        found = Integral(mean, slope_fourth(a, b, c), slope_fourth(b, c, a), slope_fourth(c, a, b), 1.0)
-    elif b < 0.0 and c < 0.0:
-        found = one_fourth(a, b, c)
-    elif a < 0.0 and b < 0.0:
-        i = one_fourth(c, a, b)
-        found = Integral(i.mean, i.b, i.c, i.a, i.wet)
-    elif a < 0.0 and c < 0.0:
-        i = one_fourth(b, c, a)
-        found = Integral(i.mean, i.c, i.a, i.b, i.wet)
-    elif c < 0.0:
-        found = two_fourths(a, b, c)
-    elif a < 0.0:
-        i = two_fourths(b, c, a)
-        found = Integral(i.mean, i.c, i.a, i.b, i.wet)
-    else:
-        i = two_fourths(c, a, b)
-        found = Integral(i.mean, i.b, i.c, i.a, i.wet)
-    return found
+    return over_wet(three_fourths, one_fourth, two_fourths, a, b, c)
+
+
+@compiled
+def three_fourths(a: float, b: float, c: float) -> Integral:
+    """All vertices are wet."""
+    square = a * a + a * b + b * b
+    cube = (a + b) * (a * a + b * b)
+    fourth = a**4 + a**3 * b + a * a * b * b + a * b**3 + b**4
+    mean = (fourth + c * (cube + c * (square + c * (a + b + c)))) / 15.0
+    return Integral(mean, slope_fourth(a, b, c), slope_fourth(b, c, a), slope_fourth(c, a, b), 1.0)
 
 
 @compiled
@@ -242,7 +243,7 @@ def coefficient(law: Coefficients, square: float) -> float:
 def side(
     surface: Surface,
     field: Any,
-    integral: Callable[[float, float, float], Integral],
+    integral: Mean,
     pose: Pose,
     twist: Twist,
     law: Coefficients,
@@ -350,7 +351,7 @@ def side(
 
 @compiled
 def pressed(
-    integral: Callable[[float, float, float], Integral],
+    integral: Mean,
     half_space: bool,
     pose: Pose,
     twist: Twist,

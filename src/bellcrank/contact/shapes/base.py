@@ -122,19 +122,24 @@ class Shape(ABC):
         return self.triangles()
 
     @property
+    def _mass(self) -> tuple[float, Floats, Floats]:
+        """Volume, centre of mass and inertia about it, at unit density."""
+        raise ModelError(f"the mass properties of {self._name} are not known; give mass and inertia")
+
+    @property
     def volume(self) -> float:
         """[m^3]."""
-        raise ModelError(f"the mass properties of {self._name} are not known; give mass and inertia")
+        return self._mass[0]
 
     @property
     def centre(self) -> Floats:
         """The centre of mass [m], (3,)."""
-        raise ModelError(f"the mass properties of {self._name} are not known; give mass and inertia")
+        return self._mass[1].copy()
 
     @property
     def inertia(self) -> Floats:
         """About the centre of mass in the axes of the shape, at unit density [m^5], (3, 3)."""
-        raise ModelError(f"the mass properties of {self._name} are not known; give mass and inertia")
+        return self._mass[2].copy()
 
     @property
     def extent(self) -> float:

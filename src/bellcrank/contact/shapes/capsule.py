@@ -82,18 +82,6 @@ class Capsule(Shape):
         ends = [-h - r, -h, h, h + r]
         return mass_of_revolution(lambda z: r * r - np.maximum(np.abs(z) - h, 0.0) ** 2, ends)
 
-    @property
-    def volume(self) -> float:
-        return self._mass[0]
-
-    @property
-    def centre(self) -> Floats:
-        return self._mass[1].copy()
-
-    @property
-    def inertia(self) -> Floats:
-        return self._mass[2].copy()
-
 
 def along_side(n: Vec, target: Vec, half_length: Scalar) -> Scalar:
     """Height of the support point nearest to a target: anywhere along the side where the normal is across it."""

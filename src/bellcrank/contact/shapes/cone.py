@@ -128,17 +128,5 @@ class Cone(FieldShape):
         r, h, top = (plain("cone", x) for x in (self.radius, self.half_length, self.top_radius))
         return mass_of_revolution(lambda z: (0.5 * (r + top) + (top - r) * z / (2.0 * h)) ** 2, [-h, h])
 
-    @property
-    def volume(self) -> float:
-        return self._mass[0]
-
-    @property
-    def centre(self) -> Floats:
-        return self._mass[1].copy()
-
-    @property
-    def inertia(self) -> Floats:
-        return self._mass[2].copy()
-
 
 __all__ = ["Cone", "ConeField"]

@@ -128,17 +128,5 @@ class Cylinder(Shape):
         r, h = plain("cylinder", self.radius), plain("cylinder", self.half_length)
         return mass_of_revolution(lambda z: np.full_like(z, r * r), [-h, h])
 
-    @property
-    def volume(self) -> float:
-        return self._mass[0]
-
-    @property
-    def centre(self) -> Floats:
-        return self._mass[1].copy()
-
-    @property
-    def inertia(self) -> Floats:
-        return self._mass[2].copy()
-
 
 __all__ = ["Cylinder", "CylinderField"]

@@ -327,18 +327,6 @@ class Implicit(Shape):
         products = np.einsum("i,ij,ik->jk", w * s**5, u, u) / 5.0 - volume * np.outer(centre, centre)
         return volume, centre, np.trace(products) * np.eye(3) - products
 
-    @property
-    def volume(self) -> float:
-        return self._mass[0]
-
-    @property
-    def centre(self) -> Array:
-        return self._mass[1].copy()
-
-    @property
-    def inertia(self) -> Array:
-        return self._mass[2].copy()
-
     def check_convex(self, values: Mapping[str, float]) -> None:
         """Raise where a sample shows that the body is not convex, empty, or larger than its size.
 

@@ -319,17 +319,5 @@ class Revolution(Shape):
     def _mass(self) -> tuple[float, Floats, Floats]:
         return mass_of_revolution(lambda z: self._profile(z) ** 2, self._heights(65))
 
-    @property
-    def volume(self) -> float:
-        return self._mass[0]
-
-    @property
-    def centre(self) -> Floats:
-        return self._mass[1].copy()
-
-    @property
-    def inertia(self) -> Floats:
-        return self._mass[2].copy()
-
 
 __all__ = ["Revolution", "RevolutionField"]

@@ -165,8 +165,8 @@ class Superellipsoid(Shape):
         return following(placed, self.field, 2.0 * float(axes.min()), spacing)
 
     @cached_property
-    def _mass(self) -> tuple[float, Floats]:
-        """Volume and second moments along the axes, by Dirichlet's integrals over sections across z."""
+    def _mass(self) -> tuple[float, Floats, Floats]:
+        """By Dirichlet's integrals over sections across z."""
         a, b, c = (plain("superellipsoid", axis) for axis in (self.a, self.b, self.c))
         p, q = self.exponents
 
@@ -184,20 +184,7 @@ class Superellipsoid(Shape):
         xx = 8.0 * a**3 * b * c * section(2, 0) * stacked(0, 4)
         yy = 8.0 * a * b**3 * c * section(0, 2) * stacked(0, 4)
         zz = 8.0 * a * b * c**3 * section(0, 0) * stacked(2, 2)
-        return volume, np.array([xx, yy, zz])
-
-    @property
-    def volume(self) -> float:
-        return self._mass[0]
-
-    @property
-    def centre(self) -> Floats:
-        return np.zeros(3)
-
-    @property
-    def inertia(self) -> Floats:
-        moments = self._mass[1]
-        return np.diag(moments.sum() - moments)
+        return volume, np.zeros(3), np.diag([yy + zz, xx + zz, xx + yy])
 
 
 __all__ = ["Superellipsoid", "SuperellipsoidField"]

@@ -183,17 +183,5 @@ class Union(FieldShape):
                 return True
         return False
 
-    @property
-    def volume(self) -> float:
-        return self._mass[0]
-
-    @property
-    def centre(self) -> Floats:
-        return self._mass[1].copy()
-
-    @property
-    def inertia(self) -> Floats:
-        return self._mass[2].copy()
-
 
 __all__ = ["Part", "Union", "UnionField"]
