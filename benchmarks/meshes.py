@@ -99,18 +99,20 @@ def measured(source: Source, on: str, seconds: float, seed: int) -> Row:
 
 
 def hulls(mesh: Mesh, seconds: float) -> float:
-    """Processor time of MuJoCo for the hull of the mesh on a plane; NaN without it."""
+    """Processor time of MuJoCo for the hull of the mesh on a plane; NaN without it, or where it takes no such hull."""
     try:
         import mujoco
     except ImportError:
         return float("nan")
     vertices = np.asarray(mesh.vertices) - mesh.centre
     text = " ".join(f"{x:.6g}" for x in vertices[:: max(1, len(vertices) // 2000)].ravel())
-    model = mujoco.MjModel.from_xml_string(
-        f"""<mujoco><option timestep="0.001"/><asset><mesh name="m" vertex="{text}"/></asset><worldbody>
+    scene = f"""<mujoco><option timestep="0.001"/><asset><mesh name="m" vertex="{text}"/></asset><worldbody>
         <geom type="plane" size="5 5 0.1"/><body pos="0 0 0.3"><freejoint/><geom type="mesh" mesh="m"/></body>
         </worldbody></mujoco>"""
-    )
+    try:
+        model = mujoco.MjModel.from_xml_string(scene)
+    except ValueError:
+        return float("nan")
     data = mujoco.MjData(model)
     begin = time.process_time()
     while data.time < seconds:
@@ -134,7 +136,7 @@ def main() -> None:
     for k, source in enumerate(chosen):
         try:
             row = measured(source, options.on, options.seconds, k)
-        except (BellcrankError, ValueError) as problem:
+        except BellcrankError as problem:
             row = Row(source.name, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f"{type(problem).__name__}: {problem}")
         rows.append(row)
         figures = (
