@@ -245,7 +245,7 @@ def test_other_meshes_that_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "part.inp").write_text("*NODE\n*INCLUDE, INPUT=/etc/passwd\n")
     refused("part.inp", "includes other files")
     (tmp_path / "part.msh").write_text("nonsense")
-    refused("part.msh", "cannot read part.msh")
+    refused("part.msh", "cannot read 'part.msh'")
     brick(tmp_path)
     monkeypatch.setattr("bellcrank.files.beside.MAX_MESH_BYTES", 100)
     refused("brick.vtk", "larger than")
