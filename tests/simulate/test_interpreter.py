@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.program.loops.entry import Bound
+from bellcrank.program.loops.layout import words
 from bellcrank.simulate import METHODS, Options
 from bellcrank.simulate.run import Run
 from simulate.problems import falling_ball, pendulum_in_the_plane, van_der_pol
@@ -26,3 +27,10 @@ def test_the_interpreter_makes_the_same_steps(method, problem, monkeypatch):
     assert found[0].ints.tolist() == found[1].ints.tolist()
     # Contracted products move step sizes in their last places, which the tolerance of the run lets be seen.
     assert found[0].out_y == pytest.approx(found[1].out_y, rel=1e-9, abs=1e-10)
+
+
+def test_a_run_lays_out_its_arrays_as_entries_take_them():
+    run = Run(falling_ball(), "radau", np.linspace(0.05, 0.4, 8), 0.4, Options())
+    found: list[int] = []
+    words(run.integrator.advance.types[0], run._advance.arguments[0], found, [])
+    assert run._advance._words.tolist() == found

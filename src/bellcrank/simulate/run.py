@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
+from bellcrank.program.loops.entry import Bound
 from bellcrank.simulate import layout as at
 from bellcrank.simulate.arrays import Arrays
 from bellcrank.simulate.beginning import begin
@@ -160,7 +161,18 @@ class Run:
             self.out_y,
             *self.own,
         )
-        self._begin, self._advance = begin.bound(arrays), self.integrator.advance.bound(arrays)
+        # The words of `Arrays`, all from one address: asking every array for its own shows in short runs.
+        base = memory.__array_interface__["data"][0]
+        near = [base + 8 * p.start for p in part]
+        n, events, times = problem.n, problem.n_events, len(self.out_t)
+        out_t, out_y = (a.__array_interface__["data"][0] for a in (self.out_t, self.out_y))
+        words = (
+            *(near[0], at.ADDRESSES, near[1], at.INTS, near[2], at.REALS, near[3], len(self.x)),
+            *(near[4], len(self.v), n, near[5], at.EVENT_ROWS, events, near[6], n + 3),
+            *(out_t, times, out_y, times, n, near[7], len(self.own[0]), near[8], len(self.own[1])),
+        )
+        self._advance = Bound(self.integrator.advance, (arrays,), words, arrays)
+        self._begin = self._advance.to(begin)
 
     def _take_tolerances(self) -> None:
         hold(self.v, self.options, self.problem.scales, self.problem.sizes)

@@ -93,6 +93,13 @@ class Bound:
         code = self.entry._code or self.entry._compiled()
         return code[1](self._at)
 
+    def to(self, entry: Entry) -> Bound:
+        """Another entry with the same arguments."""
+        other = Bound.__new__(Bound)
+        other.entry, other.arguments, other._kept = entry, self.arguments, self._kept
+        other._words, other._at = self._words, self._at
+        return other
+
 
 class BoundKernel:
     """An entry whose first two parameters are the addresses of inputs and outputs, and the other ones are bound.
