@@ -73,6 +73,8 @@ def field_contact(
     poisson: Any = 0.3,
     approach_speed: float = 1.0,
     points: Any = None,
+    exponent: Any = None,
+    damping: Any = None,
 ) -> FieldContact:
     """The force between two bodies that overlap, by the depth of each in the field of the other.
 
@@ -87,6 +89,11 @@ def field_contact(
         raise ModelError(
             f"{who}: points= has no meaning for bodies that touch by their fields: the whole patch acts; leave it out"
         )
+    for key, given in (("exponent", exponent), ("damping", damping)):
+        if given is not None:
+            raise ModelError(
+                f"{who}: {key}= belongs to contact by closest points (method='points'); leave it out"
+            )
     chosen = FieldLaw(
         checks.choice(
             f"law of {who}", FieldLaw.HALF_SPACE if law is None else law, [x.value for x in FieldLaw]
