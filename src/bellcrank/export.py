@@ -34,7 +34,6 @@ def state_names(mechanism: Mechanism) -> tuple[str, ...]:
 def _touches(mechanism: Mechanism) -> list[Touch]:
     """The contacts of a mechanism, all of which are functions of state and parameters."""
     from bellcrank.touch import continuous
-    from bellcrank.tracking import groups
 
     for contact in mechanism.system.contacts.values():
         raise ModelError(
@@ -42,11 +41,6 @@ def _touches(mechanism: Mechanism) -> list[Touch]:
             "add treatment='continuous' with stiffness= or young="
         )
     forces = continuous(mechanism)
-    for name in groups(force.contact for force in forces):
-        raise ModelError(
-            f"contact {name!r} is searched among samples during a run, which cannot be exported; describe both shapes "
-            "by spheres, capsules, ellipsoids and their kin, or use simulate"
-        )
     places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
     found = []
     for force in forces:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bellcrank.analysis.sizes import contact_length
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.rounding import ContactNote
+from bellcrank.contact.notes import ContactNote
 from bellcrank.errors import ModelError
 from bellcrank.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
 from bellcrank.mechanics.kinematics import Kinematics
@@ -28,7 +28,6 @@ from bellcrank.model.parameters import names_in
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.simulate.events import RATE
-from bellcrank.tracking import groups, trackers
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
@@ -48,8 +47,8 @@ def continuous(mechanism: Mechanism) -> list[ContactForce]:
 
 
 def followed(mechanism: Mechanism) -> bool:
-    """Whether contacts are followed by events of their own: continuous ones, and those with surfaces of data."""
-    return bool(continuous(mechanism) or groups(mechanism.system.contacts.values()))
+    """Whether contacts are followed by events of their own."""
+    return bool(continuous(mechanism))
 
 
 def refuse_continuous(mechanism: Mechanism, what: str) -> None:
@@ -59,12 +58,8 @@ def refuse_continuous(mechanism: Mechanism, what: str) -> None:
 
 
 def begun(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with its contact points on surfaces of data, and the approach speeds of contacts that close as the
-    run begins."""
-    p = np.array(mechanism.parameter_values)
-    for tracker in trackers(mechanism):
-        tracker.search(mechanism.start, p)
-    values = dict(zip(mechanism.mechanics.parameters, p.tolist(), strict=True))
+    """The mechanism with the approach speeds of contacts that close as the run begins."""
+    values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
@@ -103,7 +98,7 @@ def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:
-    """Touch and parting of every continuous contact, and what follows contact points on surfaces of data.
+    """Touch and parting of every continuous contact.
 
     The same ones for all runs, so that their programs serve again.
     """
@@ -112,8 +107,6 @@ def touch_events(mechanism: Mechanism) -> list[Event]:
         found: list[Event] = []
         for force in continuous(mechanism):
             found += _events(force, mechanism)
-        for tracker in trackers(mechanism):
-            found += tracker.events()
         return found
 
     return list(mechanism.once("touch events", make))

@@ -7,10 +7,10 @@ from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.impact import Impact, ImpactError, Propagation, solve_impact
 from bellcrank.contact.laws import ForceLaw, kelvin_voigt_damping
 from bellcrank.contact.mesh import Mesh
+from bellcrank.contact.notes import ContactNote
 from bellcrank.contact.numeric import ClosestKernel, ClosestNumbers, closest_numeric, closest_program
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.queue import ImpactQueue
-from bellcrank.contact.rounding import ContactNote
 from bellcrank.contact.routh import ImpactLaw
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (

@@ -1,4 +1,4 @@
-"""The patch of paper C: the samples around the closest one as control points of a quadratic Bezier patch.
+"""The patch of Park, Shin, Sohn and Yoo: the samples around the closest one as control points of a Bezier patch.
 
 Park, Shin, Sohn, Yoo (2003), section 2.1, equations (1) to (3): 3 x 3 samples of a structured grid, evaluated by de
 Casteljau's algorithm. As published it does not pass through the samples: on a sphere of radius R it lies
@@ -12,27 +12,195 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.given import numbers
-from bellcrank.contact.patches import HEAD, Patched, patch_at
+from bellcrank.contact.mesh_field import MeshField
+from bellcrank.contact.nearest import CLOSE, STEPS, Near, descended
+from bellcrank.contact.sampled import Cells, Sampled
+from bellcrank.contact.shapes.base import FieldShape
+from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
-
-if TYPE_CHECKING:
-    from bellcrank.contact.covering import Covering
+from bellcrank.math.vectors import IDENTITY, Matrix, Vector, inverse
+from bellcrank.mechanics.vectors import Vec
+from bellcrank.program.loops import Ints, Reals2, Records, compiled, entry, value
+from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]
 
-REACH = 0.3
-"""How far from its middle, in parameters, a patch is used; half way to the next sample would be 0.25."""
+
+class Net(NamedTuple):
+    """The 3 x 3 control points of a patch, by rows."""
+
+    a: Vector
+    b: Vector
+    c: Vector
+    d: Vector
+    e: Vector
+    f: Vector
+    g: Vector
+    h: Vector
+    i: Vector
+
+
+class Curve(NamedTuple):
+    """A point of a quadratic Bezier curve, and its first two derivatives."""
+
+    point: Vector
+    slope: Vector
+    bend: Vector
+
+
+class Place(NamedTuple):
+    """Parameters on a patch."""
+
+    u: float
+    v: float
+
+
+class Patch(NamedTuple):
+    """A patch at one of its places: point, derivatives by u and v, and by uu, uv, vv."""
+
+    p: Vector
+    u: Vector
+    v: Vector
+    uu: Vector
+    uv: Vector
+    vv: Vector
+
+
+@compiled
+def curve(a: Vector, b: Vector, c: Vector, t: float) -> Curve:
+    """De Casteljau's algorithm."""
+    first = a + (b - a) * t
+    second = b + (c - b) * t
+    return Curve(first + (second - first) * t, (second - first) * 2.0, (c - b * 2.0 + a) * 2.0)
+
+
+@compiled
+def patch_at(n: Net, at: Place) -> Patch:
+    """The patch with these control points."""
+    left, middle, right = curve(n.a, n.d, n.g, at.u), curve(n.b, n.e, n.h, at.u), curve(n.c, n.f, n.i, at.u)
+    along = curve(left.point, middle.point, right.point, at.v)
+    across = curve(left.slope, middle.slope, right.slope, at.v)
+    bend = curve(left.bend, middle.bend, right.bend, at.v)
+    return Patch(along.point, across.point, along.slope, bend.point, across.slope, along.bend)
+
+
+@compiled
+def place_step(q: Patch, x: Vector, at: Place) -> Place:
+    """One step of Newton's method for the foot of x."""
+    r = q.p - x
+    h11, h12, h22 = q.u.square + q.uu.dot(r), q.u.dot(q.v) + q.uv.dot(r), q.v.square + q.vv.dot(r)
+    g1, g2 = q.u.dot(r), q.v.dot(r)
+    det = h11 * h22 - h12 * h12
+    return Place(at.u - (h22 * g1 - h12 * g2) / det, at.v - (h11 * g2 - h12 * g1) / det)
+
+
+@compiled
+def fundamental(q: Patch, n: Vector) -> Matrix:
+    """Second over first fundamental form, by the vectors that are one along one side and zero along the other."""
+    e = q.v.cross(n) / q.u.dot(q.v.cross(n))
+    f = q.u.cross(n) / q.v.dot(q.u.cross(n))
+    mixed = e.outer(f)
+    return -(e.outer(e) * n.dot(q.uu) + (mixed + mixed.transposed) * n.dot(q.uv) + f.outer(f) * n.dot(q.vv))
+
+
+class BezierPatch(NamedTuple):
+    """One patch. sign: +1 where u x v is outward."""
+
+    net: Net
+    sign: float
+
+    def foot(self, x: Vector) -> Place:
+        """The parameters of the foot of x."""
+        base = value(x)
+        at = Place(0.5, 0.5)
+        for _ in range(STEPS):
+            moved = place_step(patch_at(self.net, at), base, at)
+            step = max(abs(moved.u - at.u), abs(moved.v - at.v))
+            if not step < 1.0:
+                break
+            at = moved
+            if step < CLOSE:
+                break
+        # With the rates of x; its differences are zero.
+        found = Place(at.u + (x.x - x.x), at.v + (x.x - x.x))
+        for _ in range(2):
+            found = place_step(patch_at(self.net, found), x, found)
+        return found
+
+    def near(self, x: Vector) -> Near:
+        """The surface seen from x."""
+        at = self.foot(x)
+        q = patch_at(self.net, at)
+        across = q.u.cross(q.v) * self.sign
+        n = across / across.length
+        d = n.dot(x - q.p)
+        curved = fundamental(value(q), value(n))
+        # Half a patch beyond its end there is none any more.
+        known = abs(value(at.u) - 0.5) < 1.0 and abs(value(at.v) - 0.5) < 1.0
+        return Near(d, n, curved @ inverse(IDENTITY + curved * value(d)), known)
+
+    def curvature(self, y: Vector) -> Matrix:
+        """Of the surface at one of its points [1/m]."""
+        q = patch_at(self.net, self.foot(y))
+        across = q.u.cross(q.v) * self.sign
+        return fundamental(q, across / across.length)
+
+
+class BezierSurface(NamedTuple):
+    """The patches of a grid. samples: Their middles. sign: +1 where u x v is outward. size: Of the whole [m]."""
+
+    cells: Cells
+    samples: Records[Vector]
+    patches: Ints
+    nets: Records[Net]
+    sign: float
+    field: MeshField
+    size: float
+
+    def closest(self, x: Vector) -> int:
+        """The patch around the sample closest to x."""
+        cell = self.cells.find(x)
+        best = 0
+        least = -1.0
+        if cell >= 0:
+            for k in range(self.cells.first[cell], self.cells.first[cell + 1]):
+                d = (x - self.samples[self.cells.members[k]]).square
+                if least < 0.0 or d < least:
+                    least = d
+                    best = self.cells.members[k]
+        else:
+            for k in range(len(self.samples)):
+                d = (x - self.samples[k]).square
+                if least < 0.0 or d < least:
+                    least = d
+                    best = k
+        return self.patches[best]  # type: ignore[no-any-return, return-value]
+
+    def around(self, x: Vector) -> BezierPatch:
+        """The patch around the sample closest to the surface near x."""
+        return BezierPatch(self.nets[self.closest(descended(self.field, x))], self.sign)
+
+
+@entry
+def _feet(surface: BezierSurface, points: Reals2, feet: Reals2, normals: Reals2) -> int:
+    for i in range(len(points)):
+        x = Vector(points[i, 0], points[i, 1], points[i, 2])
+        near = surface.around(x).near(x)
+        foot = x - near.normal * near.distance
+        feet[i, 0], feet[i, 1], feet[i, 2] = foot
+        normals[i, 0], normals[i, 1], normals[i, 2] = near.normal
+    return 0
 
 
 @dataclass(frozen=True, eq=False)
-class BezierGrid(Patched):
-    """A structured grid of points (rows, columns, 3), covered by the patches of paper C.
+class BezierGrid(FieldShape):
+    """A structured grid of points (rows, columns, 3), covered by the patches of Park, Shin, Sohn and Yoo.
 
     around: Whether the columns close to a ring. inside: A point all normals point away from [m]; without it they are
     rows x columns, right-handed.
@@ -52,16 +220,6 @@ class BezierGrid(Patched):
             raise ModelError("a grid of samples holds points that are not numbers; leave them out")
         object.__setattr__(self, "grid", grid)
 
-    @property
-    def degrees(self) -> tuple[int, int]:  # type: ignore[override]
-        """Quadratic both ways."""
-        return 2, 2
-
-    @cached_property
-    def points(self) -> Array:  # type: ignore[override]
-        """The samples."""
-        return self.grid.reshape(-1, 3)
-
     @cached_property
     def _crossed(self) -> Array:
         g = np.concatenate([self.grid[:, -1:], self.grid, self.grid[:, :1]], axis=1)
@@ -70,90 +228,99 @@ class BezierGrid(Patched):
         return np.asarray(n / np.maximum(np.linalg.norm(n, axis=1)[:, None], 1e-300))
 
     @cached_property
-    def sign(self) -> float:  # type: ignore[override]
+    def sign(self) -> float:
         """Whether rows x columns points outwards."""
         if self.inside is None:
             return 1.0
-        away = np.einsum("ij,ij->i", self.points - np.asarray(self.inside), self._crossed)
+        away = np.einsum("ij,ij->i", self.grid.reshape(-1, 3) - np.asarray(self.inside), self._crossed)
         if (away > 0.0).any() and (away < 0.0).any():
             raise ModelError("the grid does not turn the same side to `inside` everywhere; leave inside= out")
         return 1.0 if away[0] > 0.0 else -1.0
 
     @cached_property
-    def normals(self) -> Array:  # type: ignore[override]
-        """Of the samples, outward, by differences."""
-        return self.sign * self._crossed
-
-    @cached_property
-    def spacing(self) -> float:  # type: ignore[override]
-        """The middle distance of neighbours that are not the same point [m]."""
-        rows, columns = (np.linalg.norm(np.diff(self.grid, axis=k), axis=2) for k in (0, 1))
-        every = np.concatenate([rows.ravel(), columns.ravel()])
-        return float(np.median(every[every > 1e-9 * every.max()]))
-
-    def block(self, row: int, column: int) -> Array:
-        """The 3 x 3 samples around one; at a rim the nearest whole block."""
-        rows = min(max(row, 1), self.grid.shape[0] - 2) + np.arange(-1, 2)
-        number = self.grid.shape[1]
-        columns = (
-            column + np.arange(-1, 2) if self.around else min(max(column, 1), number - 2) + np.arange(-1, 2)
-        )
-        return self.grid[np.ix_(rows, columns % number)]
-
-    @cached_property
-    def _blocks(self) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Control points of all blocks, one for each sample that is not on a rim, their limits, and which are rims."""
+    def _nets(self) -> tuple[Array, NDArray[np.int64]]:
+        """Control points of all patches (number, 9, 3), and for each sample the number of the patch around it."""
         rows, columns = self.grid.shape[:2]
-        inner = range(columns) if self.around else range(1, columns - 1)
-        nets = np.array([self.block(row, column) for row in range(1, rows - 1) for column in inner])
-        row, column = np.divmod(np.arange(len(nets)), len(inner))
-        ends = [row == 0, row == rows - 3]
-        ends += 2 * [np.zeros(len(nets), np.bool_)] if self.around else [column == 0, column == columns - 3]
-        rims = np.stack(ends, axis=1)
-        limits = np.where(rims, [0.0, 1.0, 0.0, 1.0], [0.5 - REACH, 0.5 + REACH, 0.5 - REACH, 0.5 + REACH])
-        return nets, limits, rims
+        middle = np.clip(np.arange(rows), 1, rows - 2)
+        centre = np.arange(columns) if self.around else np.clip(np.arange(columns), 1, columns - 2)
+        first = 0 if self.around else 1
+        width = columns if self.around else columns - 2
+        patch = (middle[:, None] - 1) * width + (centre[None, :] - first)
+        r = np.arange(1, rows - 1)[:, None, None, None] + np.arange(-1, 2)[None, None, :, None]
+        c = np.arange(first, first + width)[None, :, None, None] + np.arange(-1, 2)[None, None, None, :]
+        nets = self.grid[np.broadcast_arrays(r, c % columns)[0], np.broadcast_arrays(r, c % columns)[1]]
+        return nets.reshape(-1, 9, 3), patch.reshape(-1).astype(np.int64)
 
-    def covered(self, width: float, edges: bool) -> Covering:
-        """The middles of the patches, which lie below the samples, and the ends of those at rims."""
-        from bellcrank.contact.covering import Covering, evaluated, known, packed
+    @cached_property
+    def _sampled(self) -> Sampled:
+        """The middles of the patches as samples: by them the surface is searched."""
+        nets, _ = self._nets
+        w = np.array([1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0]) / 16.0
+        points = np.einsum("k,nkj->nj", w, nets)
+        by_u = (nets[:, 6:9] - nets[:, 0:3]).mean(axis=1)
+        by_v = (nets[:, 2::3] - nets[:, 0::3]).mean(axis=1)
+        normals = self.sign * np.cross(by_u, by_v)
+        own = np.unique(points, axis=0, return_index=True)[1]
+        own = np.sort(own[np.linalg.norm(normals[own], axis=1) > 0.0])
+        return Sampled(points[own], normals[own])
 
-        def make() -> Covering:
-            nets, limits, rims = self._blocks
-            rows, columns = self.grid.shape[:2]
-            row, column = np.divmod(np.arange(rows * columns), columns)
-            here, there = (
-                np.clip(row, 1, rows - 2),
-                column if self.around else np.clip(column, 1, columns - 2),
-            )
-            inner, first = (columns, 0) if self.around else (columns - 2, 1)
-            places = np.stack(
-                [(here - 1) * inner + there - first, 0.5 + 0.5 * (row - here), 0.5 + 0.5 * (column - there)],
-                axis=1,
-            ).astype(np.float64)
-            points, normals, bent = (
-                np.empty((len(row), 3)),
-                np.empty((len(row), 3)),
-                np.empty((len(row), 3, 3)),
-            )
-            for u, v in np.unique(places[:, 1:], axis=0):
-                own = np.flatnonzero((places[:, 1] == u) & (places[:, 2] == v))
-                found = evaluated(
-                    nets[places[own, 0].astype(np.int64)], np.array([u]), np.array([v]), self.sign
-                )
-                points[own], normals[own], bent[own] = (x[:, 0, 0] for x in found)
-            return Covering(
-                points, normals, of=self, bent=bent, edges=np.zeros(len(row), np.bool_), places=places,
-                nets=packed(nets, limits, rims),
-            )  # fmt: skip
+    @property
+    def size(self) -> float:
+        """The longest side of the box around the surface [m]."""
+        return self._sampled.size
 
-        return known(self, "grid", make)
+    @property
+    def field(self) -> MeshField:
+        """The depth of points in the shape, as a record of the loop language."""
+        return self._sampled.field
+
+    @property
+    def points(self) -> Array:
+        """Points of the surface, one for each patch [m], (number, 3)."""
+        return self._sampled.points
+
+    @cached_property
+    def surface_near(self) -> BezierSurface:
+        """The surface seen from points near it, as a record of the loop language."""
+        nets, patch = self._nets
+        points, normals = self.grid.reshape(-1, 3), self.sign * self._crossed
+        # Samples at a pole stand there several times, or have no normal; any of them serves.
+        own = np.unique(points, axis=0, return_index=True)[1]
+        own = np.sort(own[np.linalg.norm(normals[own], axis=1) > 0.5])
+        return BezierSurface(
+            Sampled(points[own], normals[own]).tables[0],
+            Records.columns(Vector, points[own]),
+            patch[own],
+            Records.columns(Net, np.ascontiguousarray(nets.reshape(len(nets), 27))),
+            self.sign,
+            self.field,
+            self.size,
+        )
 
     def nearest(self, x: Array) -> tuple[Array, Array]:
         """The point nearest to x on the patch around the closest sample, and the unit normal there."""
-        table = self.piece(x)[1]
-        p, a, b, *_ = patch_at(table[HEAD:].reshape(3, 3, 3), float(table[0]), float(table[1]))
-        n = self.sign * np.cross(a, b)
-        return p, n / np.linalg.norm(n)
+        foot, normal = np.empty((1, 3)), np.empty((1, 3))
+        _feet(self.surface_near, np.asarray(x, float).reshape(1, 3), foot, normal)
+        return foot[0], normal[0]
+
+    def triangles(self, spacing: float | None = None) -> Triangles:
+        """The surface as triangles between the middles of its patches."""
+        return self._sampled.triangles(spacing)
+
+    @property
+    def _mass(self) -> tuple[float, Array, Array]:
+        return self._sampled._mass
+
+    @property
+    def extent(self) -> float:
+        """No point lies further than this from the origin of the frame [m]."""
+        return float(np.linalg.norm(self.grid, axis=2).max())
+
+    def bounding_radius(self) -> Scalar:
+        return self.extent
+
+    def implicit(self, s: Vec) -> Scalar:
+        raise ModelError("a surface of patches has no implicit function of traced values")
 
 
 __all__ = ["BezierGrid"]

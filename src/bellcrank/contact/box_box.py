@@ -17,19 +17,25 @@ keeps the energy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from bellcrank.contact.convex_search import ConvexPair
 from bellcrank.contact.flat_polygons import all_inside, rooms_inside, stretch_inside, way_around
-from bellcrank.contact.overlap import PARALLEL, RIGHT
 from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
 from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical
+
+PARALLEL = 1e-8
+"""Squared sine below which the product of two edges tells no direction."""
+
+RIGHT = 2.0 / math.pi
+"""One over a right angle [1/rad]."""
 
 PLACES = 12
 """Four corners of one side, or where its edges enter the other side; four where they leave it; four of the other."""

@@ -11,8 +11,6 @@ from typing import TypeAlias, cast
 
 from bellcrank.contact.shapes import TINY, Box, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
 from bellcrank.contact.shapes.revolution import Revolution
-from bellcrank.contact.sharing import met
-from bellcrank.contact.source import Around
 from bellcrank.contact.steps import chosen
 from bellcrank.mechanics.vectors import (
     Mat,
@@ -35,11 +33,7 @@ Rule: TypeAlias = Callable[[Shape, Shape, Mat, Vec], Points]
 
 
 def rule(a: Shape, b: Shape) -> Rule | None:
-    """The closed form of this pair in this order, if there is one; from sampled surfaces, their own search."""
-    if isinstance(a, Around) and not (isinstance(b, Around) and b.leads):
-        return _sampled
-    if isinstance(a, Around) or isinstance(b, Around):
-        return None
+    """The closed form of this pair in this order, if there is one."""
     if isinstance(a, Plane):
         return _flat_below
     pairs: tuple[tuple[type[Shape], type[Shape], Rule], ...] = (
@@ -162,7 +156,3 @@ def _revolution_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     a, b = cast("Revolution", a), cast("Sphere", b)
     n, x = a.nearest(c)
     return n, x, sub(c, scale(b.radius, n))
-
-
-def _sampled(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
-    return met(cast("Around", a), b, R, c)

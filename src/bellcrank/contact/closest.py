@@ -10,29 +10,35 @@ nearest stationary way out.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
+from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.closed_forms import Points, rule
 from bellcrank.contact.convex_search import ConvexPair, enough
-from bellcrank.contact.local import meets
-from bellcrank.contact.partners import SAMPLE_IT, why_not
-from bellcrank.contact.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Plane,
-    Shape,
-    Sphere,
-    Superellipsoid,
+from bellcrank.contact.field_energy import Pose
+from bellcrank.contact.field_surface import NOTHING, Surface, surface_of, vertices_of
+from bellcrank.contact.nearest import (
+    MEMORY,
+    Bends,
+    DistanceSurface,
+    FieldSurface,
+    Meeting,
+    closest_bends,
+    closest_pair,
 )
+from bellcrank.contact.parametric import Parametric
+from bellcrank.contact.sampled import Sampled
+from bellcrank.contact.shapes import Box, Capsule, Plane, Shape, Sphere
 from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.sharing import searched
 from bellcrank.contact.side_by_side import lie_on_each_other, places
-from bellcrank.contact.source import Around, Source
 from bellcrank.contact.spots import PairSpot
 from bellcrank.errors import ModelError
+from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.mechanics.vectors import (
     ZERO,
     Mat,
@@ -48,7 +54,8 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
 )
 from bellcrank.program.functions import sqrt, where
-from bellcrank.program.trace import Scalar, compare
+from bellcrank.program.loops import Routine
+from bellcrank.program.trace import Expr, Scalar, compare
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +69,8 @@ class Closest:
     held: What a contact that lasts keeps at zero [m]: the distance, also where the place is not there.
     weight: The part of the stiffness with which the pair presses.
     push, twist: Force on b half way between the points, and couple [m], besides that along the normal, over K d^n.
-    room: Positive where the place is there; None where it always is.
+    room: Positive where the place is there; None where it always is. bends: Gives the curvatures of both surfaces
+    [1/m], where these were searched.
     """
 
     distance: Scalar
@@ -75,6 +83,22 @@ class Closest:
     push: Vec = ZERO
     twist: Vec = ZERO
     room: Scalar | None = None
+    bends: Callable[[], tuple[Mat, Mat]] | None = None
+
+
+OF_DATA = (Sampled, BezierGrid, Parametric)
+"""Shapes whose surface is known by data, and searched."""
+
+
+def by_search(a: Shape, b: Shape) -> bool:
+    """Whether the closest points of two shapes are searched on their surfaces: those of data, or without support."""
+    if a.planar or b.planar or isinstance(a, PairSpot):
+        return False
+    if any(isinstance(s, (*OF_DATA, FieldShape)) for s in (a, b)):
+        return True
+    if lie_on_each_other(a, b) or rule(a, b) is not None or rule(b, a) is not None:
+        return False
+    return any(isinstance(s, Revolution) for s in (a, b))
 
 
 def closest(
@@ -86,6 +110,7 @@ def closest(
     p_b: Vec,
     guess: Vec | None = None,
     iterations: int | None = None,
+    memory: Sequence[Expr] = (),
 ) -> Closest:
     """The closest points of two shapes with opposed normals.
 
@@ -94,10 +119,13 @@ def closest(
     guess: About the normal from a to b in the common frame (of the step before); without it the search starts
         from the best of a few directions. Pairs with a closed form have no use for it.
     iterations: Newton steps; as many as the shapes need where missing.
+    memory: Inputs of the program that keep where a search begins, MEMORY of them; for pairs that are searched.
     """
     if isinstance(shape_a, PairSpot):
         return _at_place(shape_a, R_a, p_a, shape_b, R_b, p_b)
     check_pair(shape_a, shape_b)
+    if by_search(shape_a, shape_b):
+        return _found(shape_a, R_a, p_a, shape_b, R_b, p_b, memory)
     if all(isinstance(s, Box) for s in (shape_a, shape_b)):
         raise ModelError(
             "Box and Box: two boxes touch at several places, not at one point; see box_box.places"
@@ -160,26 +188,74 @@ def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b:
     )
 
 
+def _found(a: Shape, R_a: Mat, p_a: Vec, b: Shape, R_b: Mat, p_b: Vec, memory: Sequence[Scalar]) -> Closest:
+    """The closest points of two surfaces that are searched."""
+    R, c = matmul(transpose(R_a), R_b), transposed_times(R_a, sub(p_b, p_a))
+    pose = Pose(_vector(c), Matrix(_vector(R[0]), _vector(R[1]), _vector(R[2])))
+    kept = cast("Sequence[Expr]", memory or (-1.0,) * MEMORY)
+    met: Meeting = routine(a, b)(pose, memory=kept)
+    n, x_a, x_b = (times(R_a, _tuple(v)) for v in (met.normal, met.point_a, met.point_b))
+    distance = dot(n, sub(x_b, x_a))
+
+    def bends() -> tuple[Mat, Mat]:
+        found: Bends = routine(a, b, closest_bends)(pose, memory=kept)
+        at_a, at_b = (
+            matmul(R_a, matmul((_tuple(m.a), _tuple(m.b), _tuple(m.c)), transpose(R_a))) for m in found
+        )
+        return at_a, at_b
+
+    return Closest(distance, n, add(p_a, x_a), add(p_a, x_b), 0.0, distance, bends=bends)
+
+
+def _tuple(v: Vector) -> Vec:
+    return v.x, v.y, v.z
+
+
+def _vector(v: Vec) -> Vector:
+    x, y, z = (cast("float", c) for c in v)
+    return Vector(x, y, z)
+
+
+_routines: WeakKeyDictionary[Any, dict[Any, tuple[Any, Routine]]] = WeakKeyDictionary()
+
+
+def routine(a: Shape, b: Shape, function: Callable[..., Any] = closest_pair) -> Routine:
+    """The search of two shapes, made once; function: What is asked of it."""
+    known = _routines.setdefault(a, {})
+    key = id(b), function
+    if key not in known:
+        # The surface of data is searched; of two the first.
+        first = isinstance(a, OF_DATA) or (not isinstance(b, OF_DATA) and a.triangles() is not None)
+        size = min(shape.extent for shape in (a, b))
+        sides = [x for shape in (a, b) for x in (_near(shape), shape.field, NOTHING)]
+        sides[2 if first else 5] = _vertices(a if first else b)
+        # The shape b is kept with the routine, so that its identity stays its own.
+        known[key] = b, Routine(function, (*sides, size), MEMORY)
+    return known[key][1]
+
+
+def _near(shape: Shape) -> Any:
+    """The surface of a shape seen from points near it."""
+    if isinstance(shape, OF_DATA):
+        return shape.surface_near
+    found = FieldSurface(shape.field, shape.extent)
+    return DistanceSurface(found) if isinstance(shape, Plane | Sphere | Capsule) else found
+
+
+def _vertices(shape: Shape) -> Surface:
+    """The points of a surface that a search begins from."""
+    if isinstance(shape, OF_DATA):
+        return vertices_of(shape.points)
+    triangles = shape.triangles()
+    assert triangles is not None
+    return surface_of(triangles.vertices, triangles.faces)
+
+
 def check_pair(a: Shape, b: Shape) -> None:
     """Raise for two shapes that cannot touch in a point."""
     names = f"{type(a).__name__} and {type(b).__name__}"
-    for shape in (a, b):
-        if isinstance(shape, FieldShape):
-            raise ModelError(f"{names}: a {type(shape).__name__} has no closest points")
     if isinstance(a, Plane) and isinstance(b, Plane):
         raise ModelError(f"{names}: two endless flat shapes have no closest points; make one of them finite")
-    if lie_on_each_other(a, b):
-        return
-    if any(isinstance(s, Source | Around) for s in (a, b)):
-        for shape in (a, b):
-            if not meets(shape):
-                raise ModelError(f"{names}: {why_not(shape)}")
-        return
-    convex = (Plane, Sphere, Cylinder, Ellipsoid, Superellipsoid)
-    if any(isinstance(s, Box) for s in (a, b)) and not any(isinstance(s, convex) for s in (a, b)):
-        raise ModelError(f"{names}: a box meets planes and convex shapes that have a formula; {SAMPLE_IT}")
-    if any(isinstance(s, Revolution) for s in (a, b)) and not any(isinstance(s, Sphere) for s in (a, b)):
-        raise ModelError(f"{names}: a solid of revolution may not be convex and meets spheres only so far")
     if a.planar != b.planar:
         raise ModelError(
             f"{names}: a planar shape meets planar shapes only (Circle, Ellipse, HalfPlane); "

@@ -102,20 +102,6 @@ def grid_normals(g: Floats, inside: Floats | None) -> Floats:
     return -normals if away.min() < -SIDEWAYS else normals
 
 
-def check_rest(notes: object, outline: object, cut: object) -> None:
-    """Raise for what else is told of a surface and is none of it."""
-    from bellcrank.contact.outline import Outline
-    from bellcrank.contact.sheets import Cut
-
-    if not (isinstance(notes, tuple) and all(isinstance(note, str) for note in notes)):
-        raise ModelError(f"the notes of a sampled surface are a tuple of texts, not {notes!r}")
-    for what, value, kind in (("outline", outline, Outline), ("cut", cut, Cut)):
-        if not isinstance(value, kind | None):
-            raise ModelError(
-                f"the {what} of a sampled surface is what Sampled.from_mesh gives it, not {value!r}"
-            )
-
-
 def check_given(points: Floats, normals: Floats, most: int) -> None:
     """Raise for points and normals that are none; most: Samples of a surface at most."""
     if points.ndim != 2 or points.shape[1] != 3 or normals.shape != points.shape:
@@ -142,4 +128,4 @@ def check_given(points: Floats, normals: Floats, most: int) -> None:
         raise ModelError(f"sample {zero[0]} has the normal zero ({len(zero)} in all); give its direction")
 
 
-__all__ = ["HUGE", "check_given", "check_normals", "check_rest", "grid_normals", "is_hollow"]
+__all__ = ["HUGE", "check_given", "check_normals", "grid_normals", "is_hollow"]

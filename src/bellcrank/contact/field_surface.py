@@ -107,6 +107,37 @@ def surface_of(vertices: Floats, faces: Faces) -> Surface:
     )
 
 
+def vertices_of(points: Floats) -> Surface:
+    """Clusters and tree of points alone, for searches: a surface without triangles."""
+    nodes: list[tuple[float, ...]] = []
+    rows: list[NDArray[np.int64]] = []
+    count = 0
+
+    def add(chosen: NDArray[np.int64]) -> None:
+        nonlocal count
+        centre, radius = _sphere(points[chosen])
+        place = len(nodes)
+        if len(chosen) <= TRIANGLES:
+            nodes.append((*centre, radius, place + 1, count, len(chosen), 0, 0))
+            rows.append(chosen)
+            count += len(chosen)
+            return
+        nodes.append(())
+        axis = int(np.argmax(np.ptp(points[chosen], axis=0)))
+        order = chosen[np.argpartition(points[chosen, axis], len(chosen) // 2)]
+        add(order[: len(order) // 2])
+        add(order[len(order) // 2 :])
+        nodes[place] = (*centre, radius, len(nodes), 0, 0, 0, 0)
+
+    add(np.arange(len(points)))
+    table = np.array(nodes)
+    return Surface(
+        Records.columns(Node, table[:, :4], table[:, 4:].astype(np.int64)),
+        Records.columns(Vector, points[np.concatenate(rows)]),
+        Records.empty(Triangle, 0),
+    )
+
+
 def _sphere(points: Floats) -> tuple[Floats, float]:
     """A sphere around points: about the middle of their box."""
     centre = 0.5 * (points.min(axis=0) + points.max(axis=0))

@@ -16,7 +16,6 @@ from functools import cache
 import numpy as np
 
 from bellcrank.contact.shapes import TINY, Capsule, Plane, Shape
-from bellcrank.contact.source import Around
 from bellcrank.mechanics.vectors import Mat, Vec, transposed_times
 from bellcrank.program.functions import maximum, sqrt, where
 from bellcrank.program.tables import Table, smooth_table
@@ -61,8 +60,6 @@ def curvature(shape: Shape, R: Mat, normal: Vec, point: Vec, e1: Vec, e2: Vec) -
     if isinstance(shape, Plane):
         return 0.0, 0.0, 0.0
     n, f1, f2 = (transposed_times(R, v) for v in (normal, e1, e2))
-    if isinstance(shape, Around):
-        return shape.curvature(point, f1, f2)
     if shape.by_points:
         bend = shape.surface(point).curvature
         return bend(f1, f1), bend(f1, f2), bend(f2, f2)

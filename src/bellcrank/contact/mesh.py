@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.given import is_positive, numbers
 from bellcrank.contact.mesh_cache import kept
-from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals, prepared, spread
+from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals, clustered, prepared, spread
 from bellcrank.contact.mesh_field import BLOCK, MeshField
 from bellcrank.contact.mesh_grid import evaluated, tabulated
 from bellcrank.contact.mesh_surface import contact_surface
@@ -21,6 +22,9 @@ from bellcrank.errors import ModelError
 from bellcrank.fe.triangle_files import read_triangles
 from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.contact.sampled import Sampled
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -43,6 +47,8 @@ SMALLEST_SIZE, LARGEST_SIZE = 1e-6, 1e6
 """Sizes [m] beyond which a mesh is in another unit of length."""
 ROUNDED = 2.0**-30
 """Steps of the coordinates of vertices [cells]: far above what a change of unit does to them, far below an error."""
+DRAWN = 6000
+"""Triangles in pictures at most, about."""
 PROBES = 2000
 """Points of the surface at which the depth is compared with the exact one."""
 
@@ -195,6 +201,23 @@ class Mesh(FieldShape):
         """The depth of points in the shape, as a record of the loop language."""
         return self._tables[0]
 
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was repaired."""
+        return tuple(self._surface.notes)
+
+    def sampled(self) -> Sampled:
+        """The vertices as samples of a smooth surface, with the mean normals of the triangles around them."""
+        from bellcrank.contact.sampled import Sampled
+
+        s = self._surface
+        used, local = np.unique(s.faces, return_inverse=True)
+        area, normal = areas_and_normals(s.vertices, s.faces)
+        sums = np.zeros((len(used), 3))
+        np.add.at(sums, local.reshape(-1), np.repeat(area[:, None] * normal, 3, axis=0))
+        whole = np.linalg.norm(sums, axis=1) > 0.0
+        return Sampled(np.ascontiguousarray(s.vertices[used][whole]), sums[whole], self.repairs)
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was assumed and repaired, and how exact the depth is."""
@@ -231,6 +254,13 @@ class Mesh(FieldShape):
     def facets(self) -> Triangles:
         """Creases in pieces of an eighth of the size: a plane needs them no finer, and the load spreads well enough."""
         return self.triangles(self.size / 8.0)
+
+    def drawn(self) -> Triangles:
+        """The triangles as they are, or thinned where there are very many."""
+        s = self._surface
+        if len(s.faces) <= DRAWN:
+            return Triangles(s.vertices, s.faces)
+        return Triangles(*clustered(s.vertices, s.faces, 2.0 * (self._area / DRAWN) ** 0.5))
 
     @cached_property
     def _moments(self) -> tuple[float, Array, Array]:

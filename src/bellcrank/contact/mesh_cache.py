@@ -26,16 +26,16 @@ Made = tuple[MeshField, Array, float]
 
 FORMAT = "1"
 """Version of the entries."""
-MAKERS = ("mesh.py", "mesh_depth.py", "mesh_field.py", "mesh_grid.py")
+MAKERS = ("mesh.py", "mesh_depth.py", "mesh_field.py", "mesh_grid.py", "quadrics.py", "sampled.py")
 """What fields depend on besides the mesh: the text that makes them."""
 LARGEST = 32 * 1024 * 1024
 """Bytes of an entry at most: an eighth of what the folder holds."""
 ARRAYS = ("table", "fine", "coarse", "numbers", "counts", "errors")
 
 
-def kept(vertices: Array, faces: NDArray[np.int64], given: str, make: Callable[[], Made]) -> Made:
-    """The field of a mesh, from disk or made and stored. given: What else it depends on."""
-    contents = hashlib.sha256(vertices.tobytes() + b"/" + faces.tobytes()).hexdigest()
+def kept(vertices: Array, others: NDArray[np.generic], given: str, make: Callable[[], Made]) -> Made:
+    """A field, from disk or made and stored. others: Faces or normals. given: What else it depends on."""
+    contents = hashlib.sha256(vertices.tobytes() + b"/" + others.tobytes()).hexdigest()
     key = cache.key("mesh field", FORMAT, _makers(), contents, given)
     data = cache.load(key)
     found = None if data is None else _unpacked(data)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.mesh_depth import ExactDepth
 from bellcrank.contact.mesh_field import BAND, BLOCK, COARSE, MARGIN, MeshField
 from bellcrank.math.vectors import Vector
 from bellcrank.program.loops import Reals, Reals2, entry
@@ -19,12 +20,26 @@ DRAWN = 20_000
 """Points at which the slope of a field is measured: 5 ms."""
 
 
+class Depth(Protocol):
+    """Depths that a field is made of; all lengths in cells."""
+
+    def about(self, points: Array) -> Array:
+        """About the distance from the surface at points (n, 3)."""
+        ...
+
+    def on_lattice(
+        self, points: Array, keys: NDArray[np.int64], shape: NDArray[np.int64], step: float, near: Array
+    ) -> Array:
+        """Depths at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: As `about` tells."""
+        ...
+
+
 def blocks_along(extent: Array) -> NDArray[np.int64]:
     """Blocks along each axis for a mesh of this extent [cells]; a hair more than a whole number is rounding."""
     return np.ceil((extent + 2.0 * MARGIN) / BLOCK - 1e-6).astype(np.int64)
 
 
-def tabulated(depth: ExactDepth, extent: Array, centre: Array, spacing: float) -> MeshField:
+def tabulated(depth: Depth, extent: Array, centre: Array, spacing: float) -> MeshField:
     """The field of exact depths around the origin. extent: Of the mesh [cells]. centre, spacing: Of the grid [m]."""
     n = blocks_along(extent)
     corner = np.asarray(-0.5 * BLOCK * n, np.float64)
@@ -101,7 +116,7 @@ def _chosen(sampled: Array, n: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
 
 
 def _blocks(
-    depth: ExactDepth, chosen: NDArray[np.int64], n: NDArray[np.int64], corner: Array, near: Array
+    depth: Depth, chosen: NDArray[np.int64], n: NDArray[np.int64], corner: Array, near: Array
 ) -> Array:
     """Coefficients of the chosen blocks (count, SIDE, SIDE, SIDE); nodes that blocks share are computed once."""
     nodes = BLOCK * n + 5

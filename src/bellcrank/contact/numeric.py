@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.contact.closest import closest, has_closed_form
+from bellcrank.contact.closest import by_search, closest, has_closed_form
 from bellcrank.contact.convex_search import ITERATIONS
+from bellcrank.contact.nearest import MEMORY
 from bellcrank.contact.shapes import Shape, sample_normals
 from bellcrank.mechanics.vectors import Mat, mat, vec
 from bellcrank.program.graph import Graph
@@ -33,20 +34,26 @@ class ClosestNumbers:
 
 
 def closest_program(shape_a: Shape, shape_b: Shape, guess: bool, iterations: int = ITERATIONS) -> Program:
-    """Inputs: R_a (9, by rows), p_a, R_b, p_b and, where asked for, the guess; outputs: 11 numbers."""
+    """Inputs: R_a (9, by rows), p_a, R_b, p_b and, where asked for, the guess; outputs: 11 numbers.
+
+    A pair that is searched takes MEMORY numbers besides, where its search begins.
+    """
     graph = Graph()
     inputs = [graph.input(f"pose {k}") for k in range(24)]
     normal = [graph.input(f"guess {k}") for k in range(3)] if guess else []
+    memory = [graph.input(f"kept {k}") for k in range(MEMORY)] if by_search(shape_a, shape_b) else []
     poses = [
         (mat([inputs[k : k + 3], inputs[k + 3 : k + 6], inputs[k + 6 : k + 9]]), vec(inputs[k + 9 : k + 12]))
         for k in (0, 12)
     ]
     if shape_a.planar:
         poses = [(_level(R), (p[0], p[1], 0.0)) for R, p in poses]
-    found = closest(shape_a, *poses[0], shape_b, *poses[1], vec(normal) if guess else None, iterations)
+    found = closest(
+        shape_a, *poses[0], shape_b, *poses[1], vec(normal) if guess else None, iterations, memory
+    )
     outputs = [found.distance, *found.normal, *found.point_a, *found.point_b, found.residual]
     names = f"closest points of {type(shape_a).__name__} and {type(shape_b).__name__}"
-    return Program.of([*inputs, *normal], [graph.bring(o) for o in outputs], names)
+    return Program.of([*inputs, *normal, *memory], [graph.bring(o) for o in outputs], names)
 
 
 def _level(R: Mat) -> Mat:
@@ -59,11 +66,12 @@ class ClosestKernel:
     def __init__(self, shape_a: Shape, shape_b: Shape, iterations: int = ITERATIONS) -> None:
         self.planar = shape_a.planar
         self.closed = has_closed_form(shape_a, shape_b)
+        self.kept = np.full(MEMORY if by_search(shape_a, shape_b) else 0, -1.0)
         radii = [s.bounding_radius() for s in (shape_a, shape_b)]
         self.size = sum(float(r) for r in radii if np.isfinite(float(r)))
         self._cold = compile_program(closest_program(shape_a, shape_b, False, iterations))
         self._warm: Kernel | None = None
-        if not self.closed:
+        if not (self.closed or len(self.kept)):
             self._warm = compile_program(closest_program(shape_a, shape_b, True, iterations))
 
     def __call__(
@@ -72,7 +80,7 @@ class ClosestKernel:
         """The closest points; without a guess, the largest converged separation of several starts."""
         pose = np.concatenate([np.asarray(x, dtype=float).ravel() for x in (R_a, p_a, R_b, p_b)])
         if self._warm is None:
-            return _numbers(self._cold(pose))
+            return _numbers(self._cold(np.concatenate([pose, self.kept])))
         if guess is not None:
             return _numbers(self._refined(pose, self._warm(np.concatenate([pose, np.asarray(guess)]))))
         first = self._refined(pose, self._cold(pose))

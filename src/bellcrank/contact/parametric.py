@@ -1,7 +1,7 @@
 """Parametric surfaces as contact shapes: Bezier patches, and B-splines as the Bezier patches they are made of.
 
 A B-spline is cut into its polynomial pieces once; the control points of each are its blossom at the ends of the knot
-interval, by de Boor's algorithm. De Casteljau's algorithm does the rest.
+interval, by de Boor's algorithm.
 
 Source: Farin (2002), Curves and Surfaces for CAGD, sections 8.2 (de Boor), 8.4 (blossoms), 16.2.
 """
@@ -12,32 +12,33 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.given import numbers
-from bellcrank.contact.patches import Patched
+from bellcrank.contact.mesh_field import MeshField
+from bellcrank.contact.sampled import Sampled, SampledSurface
+from bellcrank.contact.shapes.base import FieldShape
+from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
-
-if TYPE_CHECKING:
-    from bellcrank.contact.covering import Covering
+from bellcrank.mechanics.vectors import Vec
+from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]
 
-SLACK = 0.005
-"""How far, in parameters, a patch is used beyond its seams, so that contacts do not flicker there. Where patches join
-with their curvature it differs from the next one there by the cube of this."""
-CREASE = 0.02
-"""Angle between the normals of patches along a seam [rad] beyond which it is a crease, and no contact crosses it."""
+CELLS = 12
+"""Samples along the side of a patch of middle size: a bicubic patch turns slowly between them."""
+MOST = 64
+"""Samples along the side of a patch at most."""
 
 
 @dataclass(frozen=True, eq=False)
-class Parametric(Patched):
-    """A surface of Bezier patches; it ends at its rim.
+class Parametric(FieldShape):
+    """A surface of Bezier patches, closed or with a rim.
 
-    Where patches do not join smoothly they meet in a crease, which touches at points along it.
+    It touches by samples of its patches, exact but for their distance to the fourth power; creases between patches are
+    rounded by about that distance.
     nets: Control points of all patches, (patches, rows, columns, 3) [m]. sign: +1 where the outward normal is u x v, -1
     where it is v x u. Made by :meth:`bezier` or :meth:`b_spline`.
     """
@@ -106,98 +107,80 @@ class Parametric(Patched):
         nets = pieces.reshape(pieces.shape[0] // m, m, pieces.shape[1] // n, n, 3).transpose(0, 2, 1, 3, 4)
         return Parametric(nets.reshape(-1, m, n, 3), 1.0 if outward else -1.0)
 
+    @cached_property
+    def sampled(self) -> Sampled:
+        """Points spread over all patches, with their normals, by which the surface touches."""
+        long = [np.linalg.norm(np.diff(self.nets, axis=k), axis=3).sum(axis=k).mean(axis=1) for k in (1, 2)]
+        pitch = float(np.median(np.concatenate(long))) / CELLS
+        found = []
+        for net, *sides in zip(self.nets, *long, strict=True):
+            u, v = (
+                (np.arange(n) + 0.5) / n for n in (int(np.clip(np.rint(x / pitch), 1, MOST)) for x in sides)
+            )
+            point, by_u, by_v = surface_points(net, u, v)
+            found.append((point.reshape(-1, 3), self.sign * np.cross(by_u, by_v).reshape(-1, 3)))
+        points, normals = (np.concatenate(x) for x in zip(*found, strict=True))
+        told = np.linalg.norm(normals, axis=1) > 0.0
+        return Sampled(points[told], normals[told])
+
     @property
-    def degrees(self) -> tuple[int, int]:  # type: ignore[override]
-        """Of u and v."""
-        return self.nets.shape[1] - 1, self.nets.shape[2] - 1
+    def size(self) -> float:
+        """The longest side of the box around the surface [m]."""
+        return self.sampled.size
 
-    @cached_property
-    def points(self) -> Array:  # type: ignore[override]
-        """Points spread over all patches."""
-        return self.covered(math.inf, False).points
+    @property
+    def points(self) -> Array:
+        """Points of the surface [m], (number, 3)."""
+        return self.sampled.points
 
-    @cached_property
-    def normals(self) -> Array:  # type: ignore[override]
-        """Their normals."""
-        return self.covered(math.inf, False).normals
+    @property
+    def field(self) -> MeshField:
+        """The depth of points in the shape, as a record of the loop language."""
+        return self.sampled.field
 
-    @cached_property
-    def spacing(self) -> float:  # type: ignore[override]
-        """About the distance of those points [m]."""
-        return self.covered(math.inf, False).spacing
+    @property
+    def surface_near(self) -> SampledSurface:
+        """The surface seen from points near it, as a record of the loop language."""
+        return self.sampled.surface_near
 
-    @cached_property
-    def _radius(self) -> float:
+    def triangles(self, spacing: float | None = None) -> Triangles:
+        """The surface as triangles; spacing: Their edges [m], about."""
+        return self.sampled.triangles(spacing)
+
+    @property
+    def _mass(self) -> tuple[float, Array, Array]:
+        return self.sampled._mass
+
+    @property
+    def extent(self) -> float:
+        """No point lies further than this from the origin of the frame [m]."""
         # A patch lies within its control points.
         return float(np.linalg.norm(self.nets, axis=3).max())
 
-    @cached_property
-    def _joined(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which sides of patches (u = 0, u = 1, v = 0, v = 1) are smooth seams, and which are creases."""
-        from scipy.spatial import cKDTree
+    def bounding_radius(self) -> Scalar:
+        return self.extent
 
-        from bellcrank.contact.covering import edge_of, evaluated, lengths
+    def implicit(self, s: Vec) -> Scalar:
+        raise ModelError("a surface of patches has no implicit function of traced values")
 
-        nets, count = self.nets, len(self.nets)
-        sides = [nets[:, 0], nets[:, -1], nets[:, :, 0], nets[:, :, -1]]
-        ends = [(side.mean(axis=1), side[:, 0], side[:, -1]) for side in sides]
-        middle, first, last = (np.stack(x, axis=1).reshape(-1, 3) for x in zip(*ends, strict=True))
-        half = np.array([0.5])
-        normals = [evaluated(nets, *edge_of(k, half), self.sign)[1][:, 0, 0] for k in range(4)]
-        normal = np.stack(normals, axis=1).reshape(-1, 3)
-        near = 1e-6 * float(np.median(np.concatenate(lengths(nets))))
-        i, j = cKDTree(middle).query_pairs(near, output_type="ndarray").T
-        gap = [
-            np.linalg.norm(first[i] - p, axis=1) + np.linalg.norm(last[i] - q, axis=1)
-            for p, q in ((first[j], last[j]), (last[j], first[j]))
-        ]
-        meet = np.minimum(*gap) < 2.0 * near
-        i, j = i[meet], j[meet]
-        bent = np.einsum("ij,ij->i", normal[i], normal[j]) < math.cos(CREASE)
-        meets, creased = np.zeros(4 * count, np.bool_), np.zeros(4 * count, np.bool_)
-        for side in (i, j):
-            meets[side] = True
-            creased[side[bent]] = True
-        return (meets & ~creased).reshape(-1, 4), creased.reshape(-1, 4)
 
-    @cached_property
-    def _rims(self) -> Array:
-        """Limits of u and v of each patch: a little beyond smooth seams, less where a side is a single point."""
-        sides = (self.nets[:, 0], self.nets[:, -1], self.nets[:, :, 0], self.nets[:, :, -1])
-        wide = np.stack([np.ptp(side, axis=1).max(axis=1) for side in sides], axis=1)
-        single = wide <= 1e-9 * wide.max()
-        out = np.where(self._joined[0], np.where(single, 0.1 * SLACK, SLACK), 0.0)
-        return np.stack([-out[:, 0], 1.0 + out[:, 1], -out[:, 2], 1.0 + out[:, 3]], axis=1)
+def surface_points(net: Array, u: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Points of a Bezier patch at all pairs of parameters (len(u), len(v), 3), and their derivatives by u and v."""
 
-    def covered(self, width: float, edges: bool) -> Covering:
-        from bellcrank.contact.covering import (
-            CELLS,
-            Covering,
-            along_creases,
-            known,
-            lengths,
-            packed,
-            spread,
-            thinned,
+    def bernstein(degree: int, t: Array) -> tuple[Array, Array]:
+        k = np.arange(degree + 1)
+        choose = np.array([math.comb(degree, int(i)) for i in k])
+        b = choose * t[:, None] ** k * (1.0 - t[:, None]) ** (degree - k)
+        low = np.array([math.comb(degree - 1, int(i)) for i in k[:-1]]) * (
+            t[:, None] ** k[:-1] * (1.0 - t[:, None]) ** (degree - 1 - k[:-1])
         )
+        d = np.zeros_like(b)
+        d[:, 1:] += degree * low
+        d[:, :-1] -= degree * low
+        return b, d
 
-        smooth, creases = self._joined
-        width = min(width, float(np.median(np.concatenate(lengths(self.nets)))) / CELLS)
-        edges = edges and bool(creases.any())
-
-        def make() -> Covering:
-            rows = [
-                along_creases(self.nets, creases & edges, self.sign, width),
-                spread(self.nets, self.sign, width),
-            ]
-            points, normals, bent, places, cells = (np.concatenate(x) for x in zip(*rows, strict=True))
-            kept = thinned(points, normals, cells)
-            return Covering(
-                points[kept], normals[kept], of=self, bent=bent[kept], edges=kept < len(rows[0][0]),
-                places=places[kept], nets=packed(self.nets, self._rims, ~smooth),
-            )  # fmt: skip
-
-        return known(self, (width, edges), make)
+    (a, a1), (b, b1) = bernstein(net.shape[0] - 1, u), bernstein(net.shape[1] - 1, v)
+    return tuple(np.einsum("ui,vj,ijk->uvk", x, y, net) for x, y in ((a, b), (a1, b), (a, b1)))  # type: ignore[return-value]
 
 
 def _uniform(count: int, degree: int, closed: bool) -> Array:

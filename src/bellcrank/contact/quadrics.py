@@ -9,16 +9,11 @@ Source: Cazals and Pouget (2005).
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.units import Unit, matrix, part, vector
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bellcrank.math.vectors import Matrix, Vector
+from bellcrank.program.loops import Ints2, Reals, Reals2, compiled, entry, reals
 
 ROUNDS = 2
 TERMS = 9
@@ -32,166 +27,117 @@ LARGE = 1e150
 AROUND = 0.3
 """Cosine between normals below which a neighbour lies around an edge, or on the other side of a thin body, and tells
 nothing of this one: flat sides are fitted as flat up to their edges."""
-# header
-ROWS = 0
-NEIGHBOURS = 1
-NUMBER = 2
-BEGIN = 3
-# pad: normal equations by rows with their right side, terms of a neighbour, two tangents, normal
-RIGHT = TERMS * TERMS
-TERM = RIGHT + TERMS
-FRAME = TERM + TERMS
-PAD = FRAME + 9
 
 
-@part
-def summed(
-    points: Floats, given: Floats, near: Ints, row: int, own: int, neighbours: int, pad: Floats
-) -> float:
-    """The normal equations of the fit over the frame in the pad; the distance all lengths are measured by."""
-    size = 0.0
-    for k in range(neighbours):
-        j = near[row * neighbours + k]
-        x = points[j, 0] - points[own, 0]
-        y = points[j, 1] - points[own, 1]
-        z = points[j, 2] - points[own, 2]
-        size = max(size, x * x + y * y + z * z)
-    size = math.sqrt(size)
-    for a in range(TERM):
-        pad[a] = 0.0
-    for k in range(neighbours):
-        j = near[row * neighbours + k]
-        x = (points[j, 0] - points[own, 0]) / size
-        y = (points[j, 1] - points[own, 1]) / size
-        z = (points[j, 2] - points[own, 2]) / size
-        u = x * pad[FRAME] + y * pad[FRAME + 1] + z * pad[FRAME + 2]
-        if given[own, 0] * given[j, 0] + given[own, 1] * given[j, 1] + given[own, 2] * given[j, 2] < AROUND:
-            continue
-        v = x * pad[FRAME + 3] + y * pad[FRAME + 4] + z * pad[FRAME + 5]
-        up = x * pad[FRAME + 6] + y * pad[FRAME + 7] + z * pad[FRAME + 8]
-        weight = 1.0 / (SOFT + u * u + v * v)
-        pad[TERM] = weight * u
-        pad[TERM + 1] = weight * v
-        pad[TERM + 2] = weight * 0.5 * u * u
-        pad[TERM + 3] = weight * u * v
-        pad[TERM + 4] = weight * 0.5 * v * v
-        pad[TERM + 5] = weight * u * u * u
-        pad[TERM + 6] = weight * u * u * v
-        pad[TERM + 7] = weight * u * v * v
-        pad[TERM + 8] = weight * v * v * v
-        for a in range(TERMS):
-            for b in range(a + 1):
-                pad[a * TERMS + b] += pad[TERM + a] * pad[TERM + b]
-            pad[RIGHT + a] += pad[TERM + a] * weight * up
-    return size
+@compiled
+def row_of(rows: Reals2, k: int) -> Vector:
+    """Three numbers of a row."""
+    return Vector(rows[k, 0], rows[k, 1], rows[k, 2])
 
 
-@part
-def solved(pad: Floats) -> None:
-    """Solve the normal equations (Cholesky); the coefficients take the place of the right side."""
+@compiled
+def frame_of(n: Vector) -> Matrix:
+    """Two tangents and the normal."""
+    e = Vector(0.0, n.z, -n.y)
+    if abs(n.x) > 0.8:
+        e = Vector(-n.z, 0.0, n.x)
+    e = e / e.length
+    return Matrix(e, n.cross(e), n)
+
+
+@compiled
+def cholesky_solved(m: Reals, right: Reals) -> int:
+    """Solve the normal equations; the coefficients take the place of the right side."""
     for a in range(TERMS):
         for b in range(a + 1):
-            value = pad[a * TERMS + b]
-            told = TOLD * value
+            entry_ab = m[a * TERMS + b]
+            told = TOLD * entry_ab
             for k in range(b):
-                value -= pad[a * TERMS + k] * pad[b * TERMS + k]
+                entry_ab -= m[a * TERMS + k] * m[b * TERMS + k]
             if a == b:
-                pad[a * TERMS + a] = math.sqrt(value) if value > told else LARGE
+                m[a * TERMS + a] = entry_ab**0.5 if entry_ab > told else LARGE
             else:
-                pad[a * TERMS + b] = value / pad[b * TERMS + b]
+                m[a * TERMS + b] = entry_ab / m[b * TERMS + b]
     for a in range(TERMS):
-        value = pad[RIGHT + a]
         for k in range(a):
-            value -= pad[a * TERMS + k] * pad[RIGHT + k]
-        pad[RIGHT + a] = value / pad[a * TERMS + a]
+            right[a] -= m[a * TERMS + k] * right[k]
+        right[a] = right[a] / m[a * TERMS + a]
     for back in range(TERMS):
         a = TERMS - 1 - back
-        value = pad[RIGHT + a]
         for k in range(a + 1, TERMS):
-            value -= pad[k * TERMS + a] * pad[RIGHT + k]
-        pad[RIGHT + a] = value / pad[a * TERMS + a]
-
-
-@part
-def framed(pad: Floats) -> None:
-    """Two tangents across the normal in the pad."""
-    nx = pad[FRAME + 6]
-    ny = pad[FRAME + 7]
-    nz = pad[FRAME + 8]
-    # e1 = n x y or n x x, e2 = n x e1
-    x = 0.0
-    y = nz
-    z = -ny
-    if abs(nx) > 0.8:
-        x = -nz
-        y = 0.0
-        z = nx
-    size = math.sqrt(x * x + y * y + z * z)
-    x /= size
-    y /= size
-    z /= size
-    pad[FRAME] = x
-    pad[FRAME + 1] = y
-    pad[FRAME + 2] = z
-    pad[FRAME + 3] = ny * z - nz * y
-    pad[FRAME + 4] = nz * x - nx * z
-    pad[FRAME + 5] = nx * y - ny * x
-
-
-@Unit
-def fit(
-    header_at: Any,
-    near_at: Any,
-    points_at: Any,
-    normals_at: Any,
-    bent_at: Any,
-    pad_at: Any,
-    given_at: Any,
-    unused_1: Any,
-    unused_2: Any,
-    unused_3: Any,
-    unused_4: Any,
-) -> int:
-    """Correct the normals of some samples in a row, and find their H."""
-    header = vector(header_at, 4)
-    rows, neighbours, begin = header[ROWS], header[NEIGHBOURS], header[BEGIN]
-    near = vector(near_at, rows * neighbours)
-    points = matrix(points_at, 0, header[NUMBER], 3)
-    normals = matrix(normals_at, 0, header[NUMBER], 3)
-    bent = matrix(bent_at, 0, header[NUMBER], 9)
-    pad = vector(pad_at, PAD)
-    given = matrix(given_at, 0, header[NUMBER], 3)
-    for row in range(rows):
-        own = begin + row
-        for _ in range(ROUNDS):
-            for k in range(3):
-                pad[FRAME + 6 + k] = normals[own, k]
-            framed(pad)
-            size = summed(points, given, near, row, own, neighbours, pad)
-            solved(pad)
-            a = pad[RIGHT]
-            b = pad[RIGHT + 1]
-            steep = 1.0 / math.sqrt(1.0 + a * a + b * b)
-            share = steep / size
-            for k in range(3):
-                e = pad[FRAME + k]
-                f = pad[FRAME + 3 + k]
-                normals[own, k] = steep * (pad[FRAME + 6 + k] - a * e - b * f)
-                # H = E K E'
-                along = pad[RIGHT + 2] * e + pad[RIGHT + 3] * f
-                other = pad[RIGHT + 3] * e + pad[RIGHT + 4] * f
-                for m in range(3):
-                    bent[own, 3 * k + m] = share * (along * pad[FRAME + m] + other * pad[FRAME + 3 + m])
+            right[a] -= m[k * TERMS + a] * right[k]
+        right[a] = right[a] / m[a * TERMS + a]
     return 0
 
 
-def fitted(points: Floats, given: Floats, normals: Floats, bent: Floats, near: Ints, begin: int) -> None:
+@entry
+def _fit(points: Reals2, given: Reals2, normals: Reals2, bent: Reals2, near: Ints2, begin: int) -> int:
+    equations = reals(TERMS * TERMS)
+    right = reals(TERMS)
+    term = reals(TERMS)
+    for row in range(len(near)):
+        own = begin + row
+        p = row_of(points, own)
+        n = row_of(given, own)
+        size = 0.0
+        for k in range(near.shape[1]):
+            size = max(size, (row_of(points, near[row, k]) - p).square)
+        size = size**0.5
+        for _ in range(ROUNDS):
+            frame = frame_of(row_of(normals, own))
+            for a in range(TERMS * TERMS):
+                equations[a] = 0.0
+            for a in range(TERMS):
+                right[a] = 0.0
+            for k in range(near.shape[1]):
+                j = near[row, k]
+                if n.dot(row_of(given, j)) >= AROUND:
+                    d = frame @ ((row_of(points, j) - p) / size)
+                    u = d.x
+                    v = d.y
+                    weight = 1.0 / (SOFT + u * u + v * v)
+                    term[0] = weight * u
+                    term[1] = weight * v
+                    term[2] = weight * 0.5 * u * u
+                    term[3] = weight * u * v
+                    term[4] = weight * 0.5 * v * v
+                    term[5] = weight * u * u * u
+                    term[6] = weight * u * u * v
+                    term[7] = weight * u * v * v
+                    term[8] = weight * v * v * v
+                    for a in range(TERMS):
+                        for b in range(a + 1):
+                            equations[a * TERMS + b] += term[a] * term[b]
+                        right[a] += term[a] * weight * d.z
+            cholesky_solved(equations, right)
+            steep = 1.0 / (1.0 + right[0] * right[0] + right[1] * right[1]) ** 0.5
+            e = frame.a
+            f = frame.b
+            normal = (frame.c - e * right[0] - f * right[1]) * steep
+            normals[own, 0], normals[own, 1], normals[own, 2] = normal
+            # H = E K E'
+            along = e * right[2] + f * right[3]
+            other = e * right[3] + f * right[4]
+            H = (along.outer(e) + other.outer(f)) * (steep / size)
+            bent[own, 0], bent[own, 1], bent[own, 2] = H.a
+            bent[own, 3], bent[own, 4], bent[own, 5] = H.b
+            bent[own, 6], bent[own, 7], bent[own, 8] = H.c
+    return 0
+
+
+def fitted(
+    points: NDArray[np.float64],
+    given: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    bent: NDArray[np.float64],
+    near: NDArray[np.int64],
+    begin: int,
+) -> None:
     """Fit the samples from `begin` on: their normals are corrected, their H written into bent (number, 9).
 
     given: Normals of all samples as they were given. near: Their neighbours (rows, neighbours).
     """
-    header = np.array([len(near), near.shape[1], len(points), begin])
-    fit(header, near, points, normals, bent, np.zeros(PAD), given, *4 * (np.zeros(1),))
+    _fit(points, given, normals, bent, near, begin)
 
 
 __all__ = ["fitted"]

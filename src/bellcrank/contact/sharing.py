@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from weakref import WeakKeyDictionary
+from dataclasses import fields, is_dataclass
 
-from bellcrank.contact.local import Local, meet
-from bellcrank.contact.partners import Symmetric
-from bellcrank.contact.sampled import ENTRIES
 from bellcrank.contact.shapes import Shape
-from bellcrank.contact.source import Around, Source
 from bellcrank.mechanics.vectors import Mat, Vec, mat, vec
 from bellcrank.program.graph import ParameterGraph
 from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.trace import Expr, Scalar
 
 WORTH = 300
-"""Operations from which on a surface is worth a call; a call costs some ten of them."""
-
-POSE = 16
-"""Numbers of a meeting before those of the surfaces: rotation, origin, hold."""
+"""Operations from which on a search is worth a call; a call costs some ten of them."""
 
 MOST_SEARCHES = 256
 """Searches kept for the next mechanism."""
@@ -30,11 +22,6 @@ Search = Callable[[Mat, Vec, "Vec | None"], Points]
 
 # Shapes are kept beside their programs, so that no other one can have their place in memory.
 _searches: dict[tuple[object, ...], tuple[Shape, Shape, Subprogram]] = {}
-
-_meetings: WeakKeyDictionary[Source, dict[tuple[int, bool], tuple[Shape, Subprogram]]] = WeakKeyDictionary()
-_surfaces: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
-_bends: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
-_rims: WeakKeyDictionary[Source, Subprogram] = WeakKeyDictionary()
 
 
 def searched(
@@ -95,142 +82,4 @@ def _in_trace(values: Sequence[Scalar]) -> bool:
     return any(isinstance(x, Expr) and not isinstance(x.graph, ParameterGraph) for x in values)
 
 
-def met(a: Around, b: Shape, R: Mat, c: Vec) -> Points:
-    """What :func:`bellcrank.contact.local.meet` finds, by a call where the pose belongs to a trace."""
-    pose = [*R[0], *R[1], *R[2], *c]
-    if not _in_trace(pose):
-        return meet(a, b, R, c)
-    found = _meeting(a, b)(*pose, *a.hold, *_numbers(a), *(_numbers(b) if isinstance(b, Around) else ()))
-    return vec(found[0:3]), vec(found[3:6]), vec(found[6:9])
-
-
-def _numbers(piece: Around) -> tuple[Scalar, ...]:
-    return (*piece.start, *piece.inputs)
-
-
-def _meeting(a: Around, b: Shape) -> Subprogram:
-    """Pose of b seen from a, hold of a, the pieces of both surfaces -> normal, both points."""
-    other = b.source if isinstance(b, Around) else b
-    known = _meetings.setdefault(a.source, {})
-    key = id(other), a.exact
-    found = known.get(key)
-    if found is None or found[0] is not other:
-        found = known[key] = other, _traced(a, b)
-    return found[1]
-
-
-def _traced(a: Around, b: Shape) -> Subprogram:
-    begin, end = POSE + 3, POSE + len(_numbers(a))
-    blocks = [(begin, end - begin)]
-    if isinstance(b, Around):
-        blocks.append((end + 3, len(b.inputs)))
-
-    def build(x: Sequence[Expr]) -> list[Scalar]:
-        R, c = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
-        one = replace(_within(a, x[POSE:end]), hold=(x[12], x[13], x[14], x[15]))
-        n, p, q = meet(one, _within(b, x[end:]) if isinstance(b, Around) else b, R, c)
-        return [*n, *p, *q]
-
-    return Subprogram.traced("meeting", sum(blocks[-1]), build, blocks)
-
-
-def _within(piece: Around, x: Sequence[Expr]) -> Around:
-    """A piece of surface on the inputs of a subprogram."""
-    own = replace(piece, start=(x[0], x[1], x[2]), inputs=tuple(x[3:]), turn=1.0)
-    surface = _surface(piece)
-    if surface.count.total < WORTH:
-        return own
-    return _Called(
-        own.source, own.start, own.inputs, own.turn, own.hold, own.leads, own.exact, own=own, pulling=surface
-    )
-
-
-def _surface(piece: Around) -> Subprogram:
-    """A point, the piece of surface -> the point pulled onto the surface, the normal there."""
-    found = _surfaces.get(piece.source)
-    if found is None:
-
-        def build(x: Sequence[Expr]) -> list[Scalar]:
-            own = replace(piece, start=(x[3], x[4], x[5]), inputs=tuple(x[6:]), turn=1.0)
-            point, normal = own.pulled(vec(x[0:3]))
-            return [*point, *normal]
-
-        count = len(piece.inputs)
-        found = Subprogram.traced("surface", 6 + count, build, [(6, count)], _twins(piece, 6))
-        _surfaces[piece.source] = found
-    return found
-
-
-def _bend(piece: Around) -> Subprogram:
-    """A point, two tangents, the piece of surface -> its curvature there."""
-    found = _bends.get(piece.source)
-    if found is None:
-
-        def build(x: Sequence[Expr]) -> list[Scalar]:
-            own = replace(piece, start=(x[9], x[10], x[11]), inputs=tuple(x[12:]), turn=1.0)
-            return [*own.sharpened().bend(vec(x[0:3]), vec(x[3:6]), vec(x[6:9]))]
-
-        count = len(piece.inputs)
-        found = Subprogram.traced("bend", 12 + count, build, [(12, count)], _twins(piece, 12))
-        _bends[piece.source] = found
-    return found
-
-
-def _rim(piece: Around) -> Subprogram | None:
-    """A point, the piece of surface -> its rim there; None for a closed surface."""
-    if not (isinstance(piece, Local) and piece.source.rim_room):
-        return None
-    found = _rims.get(piece.source)
-    if found is None:
-        count = len(piece.inputs)
-
-        def build(x: Sequence[Expr]) -> list[Scalar]:
-            return replace(piece, inputs=tuple(x[3:])).rim(vec(x[0:3])) or []
-
-        found = _rims[piece.source] = Subprogram.traced("rim", 3 + count, build, [(3, count)])
-    return found
-
-
-def _twins(piece: Around, first: int) -> dict[int, int]:
-    """Places of the numbers of neighbouring samples, the first of them at `first`: what is done with one is done with
-    the other."""
-    if not isinstance(piece, Local):
-        return {}
-    found: dict[int, int] = {}
-    # The first sample, which serves where no other reaches, stays by itself.
-    for k in range(ENTRIES, (piece.source.capacity - 1) * ENTRIES, 2 * ENTRIES):
-        for j in range(first + k, first + k + ENTRIES):
-            found[j], found[j + ENTRIES] = j + ENTRIES, j
-    return found
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Called(Around):
-    """A piece of surface onto which points are pulled by calls."""
-
-    own: Around
-    pulling: Subprogram
-
-    @property
-    def far(self) -> float:  # type: ignore[override]
-        return self.own.far
-
-    def pulled(self, x: Vec) -> tuple[Vec, Vec]:
-        found = self.pulling(*x, *_numbers(self.own))
-        return vec(found[0:3]), vec(found[3:6])
-
-    def bend(self, x: Vec, e1: Vec, e2: Vec) -> Symmetric:
-        if not self.sharp:
-            return self.own.bend(x, e1, e2)
-        k11, k12, k22 = _bend(self.own)(*x, *e1, *e2, *_numbers(self.own))
-        return k11, k12, k22
-
-    def rim(self, x: Vec) -> list[Scalar] | None:
-        found = _rim(self.own)
-        return None if found is None else list(found(*x, *self.own.inputs))
-
-    def room(self, x: Vec) -> Scalar:
-        return self.own.room(x)
-
-
-__all__ = ["met", "searched", "shared"]
+__all__ = ["searched", "shared"]

@@ -6,23 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.contact import along_lines, box_box, cylinders, polyhedra
+from bellcrank.contact import along_lines, box_box, cylinders
 from bellcrank.contact.places import NUMBERS, Place
-from bellcrank.contact.polyhedra import MOST, Polyhedron
-from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.contact.sharing import shared
 from bellcrank.mechanics.vectors import (
-    UNIT,
-    ZERO,
     Mat,
     Vec,
-    add,
     mat,
-    matmul,
     neg,
-    sub,
-    times,
     transpose,
     transposed_times,
     vec,
@@ -36,55 +28,18 @@ class _Form:
 
     a: type[Shape]
     b: type[Shape]
-    count: Callable[[Any, Any], int]
+    count: int
     places: Callable[[Any, Any, Mat, Vec, Any], list[Place]]
 
 
-def _always(number: int) -> Callable[[Any, Any], int]:
-    return lambda a, b: number
-
-
 _FORMS = (
-    _Form(Box, Box, _always(box_box.PLACES), box_box.places),
-    _Form(Box, Capsule, _always(along_lines.PLACES), along_lines.box_capsule),
-    _Form(Box, Cylinder, _always(cylinders.WITH_BOX), cylinders.box_cylinder),
-    _Form(Cylinder, Cylinder, _always(cylinders.WITH_CYLINDER), cylinders.cylinder_cylinder),
-    _Form(Cylinder, Capsule, _always(cylinders.WITH_CAPSULE), cylinders.cylinder_capsule),
-    _Form(Capsule, Capsule, _always(along_lines.PLACES), along_lines.capsule_capsule),
-    _Form(Polyhedron, Polyhedron, polyhedra.count, polyhedra.places),
+    _Form(Box, Box, box_box.PLACES, box_box.places),
+    _Form(Box, Capsule, along_lines.PLACES, along_lines.box_capsule),
+    _Form(Box, Cylinder, cylinders.WITH_BOX, cylinders.box_cylinder),
+    _Form(Cylinder, Cylinder, cylinders.WITH_CYLINDER, cylinders.cylinder_cylinder),
+    _Form(Cylinder, Capsule, cylinders.WITH_CAPSULE, cylinders.cylinder_capsule),
+    _Form(Capsule, Capsule, along_lines.PLACES, along_lines.capsule_capsule),
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Met:
-    """A shape as it meets another: with rotation R and origin p in the frame of what the user gave."""
-
-    shape: Shape
-    R: Mat = UNIT
-    p: Vec = ZERO
-
-
-def _met(a: Shape, b: Shape) -> tuple[_Met, _Met]:
-    """Two shapes as they meet: meshes as what they are recognised as, boxes as polyhedra where the other is one."""
-    given = [s for s in (a, b) if isinstance(s, Sampled)]
-    if not given or not all(isinstance(s, Sampled | Box | Cylinder) for s in (a, b)):
-        return _Met(a), _Met(b)
-    one, two = _as_what_it_is(a), _as_what_it_is(b)
-    if any(isinstance(m.shape, Polyhedron) for m in (one, two)):
-        one, two = _flat_sided(one), _flat_sided(two)
-    return one, two
-
-
-def _as_what_it_is(shape: Shape) -> _Met:
-    found = shape.standing if isinstance(shape, Sampled) else None
-    if found is None:
-        return _Met(shape)
-    return _Met(found.shape, mat(found.rotation.tolist()), vec(found.origin.tolist()))
-
-
-def _flat_sided(met: _Met) -> _Met:
-    made = Polyhedron.of(met.shape) if isinstance(met.shape, Box) else None
-    return met if made is None else _Met(made, met.R, met.p)
 
 
 def _form(a: Shape, b: Shape) -> _Form | None:
@@ -93,13 +48,8 @@ def _form(a: Shape, b: Shape) -> _Form | None:
 
 def count(a: Shape, b: Shape) -> int:
     """At how many places two shapes touch at the same time; 0 where they are none of these."""
-    one, two = (met.shape for met in _met(a, b))
-    form = _form(one, two)
-    if form is None:
-        one, two = two, one
-        form = _form(one, two)
-    number = 0 if form is None else form.count(one, two)
-    return number if number <= MOST else 0
+    form = _form(a, b) or _form(b, a)
+    return 0 if form is None else form.count
 
 
 def lie_on_each_other(a: Shape, b: Shape) -> bool:
@@ -110,10 +60,9 @@ def lie_on_each_other(a: Shape, b: Shape) -> bool:
 def strikes(a: Shape, b: Shape) -> bool:
     """Whether rigid contacts follow the places of two shapes.
 
-    The lowest place of a rim that stands level turns with any speed, and no constraint follows it; of polyhedra as
-    many places come and go at a time as let impacts go on for long.
+    The lowest place of a rim that stands level turns with any speed, and no constraint follows it.
     """
-    return not any(isinstance(met.shape, Cylinder | Polyhedron) for met in _met(a, b))
+    return not any(isinstance(shape, Cylinder) for shape in (a, b))
 
 
 def places(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None = 1.0) -> list[Place]:
@@ -124,19 +73,10 @@ def places(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None = 1.0) -> 
 
     def build(x: Sequence[Scalar]) -> list[Scalar]:
         pose = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
-        return [y for place in _found(a, b, *pose, exponent) for y in place.numbers]
+        return [y for place in _between(a, b, *pose, exponent) for y in place.numbers]
 
     x = shared(a, b, f"places {exponent!r}", [*R[0], *R[1], *R[2], *c], build)
     return [Place.of(x[k : k + NUMBERS]) for k in range(0, len(x), NUMBERS)]
-
-
-def _found(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
-    one, two = _met(a, b)
-    if one.R is not UNIT or two.R is not UNIT:
-        c = transposed_times(one.R, sub(add(c, times(R, two.p)), one.p))
-        R = matmul(transpose(one.R), matmul(R, two.R))
-    found = _between(one.shape, two.shape, R, c, exponent)
-    return found if one.R is UNIT else [place.moved(one.R, one.p) for place in found]
 
 
 def _between(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None) -> list[Place]:

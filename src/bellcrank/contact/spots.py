@@ -1,34 +1,26 @@
 """Spots of a shape that lies on another along a line or with a whole side: each touches for itself.
 
 One contact point would jump from end to end of a line as the body rocks, and no motion goes on from there. A capsule
-touches a plane with its round ends, a box with its corners, a cylinder with its rims, a mesh with the corners and round
-rims of its outline. On a rim the spots are counted from the lowest place on, evenly around: as the axis comes upright,
-where the lowest place is anywhere, all lie equally deep, and force and torque of all of them together stay smooth. Two
-shapes with flat sides or straight lines touch at the places that :mod:`bellcrank.contact.side_by_side` finds.
+touches a plane with its round ends, a box with its corners, a cylinder with its rims. On a rim the spots are counted
+from the lowest place on, evenly around: as the axis comes upright, where the lowest place is anywhere, all lie equally
+deep, and force and torque of all of them together stay smooth. Two shapes with flat sides or straight lines touch at
+the places that :mod:`bellcrank.contact.side_by_side` finds.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Superellipsoid, Support
 from bellcrank.contact.side_by_side import count, strikes
-from bellcrank.mechanics.vectors import Vec, add, dot, scale, vec
+from bellcrank.mechanics.vectors import Vec, scale
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
 
-if TYPE_CHECKING:
-    from bellcrank.contact.outline import Outline
-
 AROUND = 4
 """Spots on a rim that presses: an even number, so that their energy has no kink where the axis is upright."""
-MOST = 48
-"""Spots of a mesh."""
 UPRIGHT = 1e-12
 """Tilt of an axis [rad] below which the lowest place of its rim is taken to lie along x."""
 
@@ -43,11 +35,6 @@ class Spot(Shape):
     @property
     def whole(self) -> Shape:
         return self.of
-
-    @property
-    def asked(self) -> int | None:
-        """What points= is to be for these spots, where that is not the number of them."""
-        return None
 
     def implicit(self, s: Vec) -> Scalar:
         return self.of.implicit(s)
@@ -128,96 +115,22 @@ class PairSpot(Spot):
         return self.of.support(n)
 
 
-@dataclass(frozen=True, eq=False)
-class OutlineSpot(Spot):
-    """One of the outline of a mesh. count: Spots around each of its round rims."""
-
-    of: Sampled
-    count: int
-
-    @property
-    def asked(self) -> int | None:
-        return self.count
-
-
-@dataclass(frozen=True, eq=False)
-class RingSpot(OutlineSpot):
-    """A place on a round rim of a mesh, so far around from the one with the normal asked for [rad].
-
-    u, v: Unit vectors in its plane.
-    """
-
-    middle: Vec
-    u: Vec
-    v: Vec
-    radius: float
-    angle: float
-
-    def support(self, n: Vec) -> Support:
-        x, y = around((dot(self.u, n), dot(self.v, n)), self.radius, self.angle)
-        return Support(add(self.middle, add(scale(x, self.u), scale(y, self.v))), lambda e, f: 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Vertex(OutlineSpot):
-    """A corner of a mesh [m]."""
-
-    place: Vec
-
-    def support(self, n: Vec) -> Support:
-        return Support(self.place, lambda e, f: 0.0)
-
-
-def of_outline(shape: Sampled, outline: Outline, points: int) -> tuple[Spot, ...]:
-    """The corners of a mesh, and so many places around each of its round rims; none where that is too many."""
-    if len(outline.corners) + points * len(outline.rings) > MOST:
-        return ()
-    found: list[Spot] = [Vertex(shape, points, vec(corner)) for corner in outline.corners.tolist()]
-    for ring in outline.rings:
-        axis = ring[3:6]
-        u = np.cross(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
-        u /= np.linalg.norm(u)
-        ways = vec(ring[:3].tolist()), vec(u.tolist()), vec(np.cross(axis, u).tolist())
-        found += [
-            RingSpot(shape, points, *ways, float(ring[6]), 2.0 * math.pi * k / points) for k in range(points)
-        ]
-    return tuple(found)
-
-
 def flat_spotted(a: Shape, b: Shape) -> bool:
     """Whether two shapes may lie on each other with flat spots that are no sides, at one point somewhere on them."""
     return all(isinstance(shape, Superellipsoid) and shape.by_points for shape in (a, b))
 
 
-def touching(
-    a: Shape, b: Shape, rigid: bool = False, points: int | None = None, exponent: float = 1.0
-) -> list[tuple[Shape, Shape]]:
-    """Both sides for each spot with which two shapes touch; none where one contact point is enough, or is asked for.
+def touching(a: Shape, b: Shape, rigid: bool = False, exponent: float = 1.0) -> list[tuple[Shape, Shape]]:
+    """Both sides for each spot with which two shapes touch; none where one contact point is enough.
 
-    rigid: Whether they strike and hold, each at one place, instead of pressing. points: How many the user asks for;
-    around each round rim of a mesh. exponent: n of the force K d^n with which they press.
+    rigid: Whether they strike and hold, each at one place, instead of pressing. exponent: n of the force K d^n with
+    which they press.
     """
-    of_a, of_b = _on_plane(a, b, rigid, points), _on_plane(b, a, rigid, points)
+    of_a, of_b = _of_shape(a, b, rigid), _of_shape(b, a, rigid)
     if of_a or of_b:
         return [*((s, b) for s in of_a), *((a, s) for s in of_b)]
-    number = count(a, b)
-    if rigid and not strikes(a, b):
-        number = 0
-    # Of meshes as many as there are, unless one is asked for.
-    enough = points in (None, number) or (points != 1 and any(isinstance(s, Sampled) for s in (a, b)))
-    return [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)] if enough else []
-
-
-def _on_plane(shape: Shape, other: Shape, rigid: bool, points: int | None) -> tuple[Spot, ...]:
-    """The spots with which a shape touches a plane."""
-    if isinstance(shape, Sampled):
-        outline, number = shape.outline, AROUND if points is None else points
-        if outline is None or not _flat(other) or number < 2 or (rigid and len(outline.rings)):
-            # One place of a rim that holds runs around it ever faster as the rim comes to lie: samples hold instead.
-            return ()
-        return of_outline(shape, outline, number)
-    found = _of_shape(shape, other, rigid)
-    return found if points in (None, len(found)) else ()
+    number = 0 if rigid and not strikes(a, b) else count(a, b)
+    return [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)]
 
 
 def _flat(other: Shape) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import fields as fields_of
 from typing import Any
@@ -10,12 +11,12 @@ from typing import Any
 from bellcrank.contact.fields import FieldLaw
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import ForceLaw
-from bellcrank.contact.spots import Spot, flat_spotted, touching
+from bellcrank.contact.notes import ContactNote
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
 from bellcrank.files.shapes import plain
-from bellcrank.model.contacts import Contact, PlacedShape
+from bellcrank.model.contacts import PlacedShape
 from bellcrank.model.field_contacts import METHODS
 from bellcrank.model.forces import ContactForce, FieldContact
 
@@ -35,8 +36,7 @@ def read_pressing(fields: Fields) -> dict[str, Any]:
         given["law"] = fields.word("law", [law.value for law in (*ForceLaw, *FieldLaw)])
     if "method" in fields:
         given["method"] = fields.word("method", METHODS)
-    if "points" in fields:
-        given["points"] = int(plain(fields, fields.number("points")))
+    note_points(fields)
     for key in ("young", "poisson"):
         if key in fields:
             given[key] = _one_or_two(fields, key)
@@ -100,9 +100,6 @@ def pressing_entries(
         if key in force.given:
             result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
     result["approach_speed"] = force.given["approach_speed"]
-    points = None if isinstance(force, FieldContact) else asked(force.contact, force.points)
-    if points is not None:
-        result["points"] = points
     law = force.friction
     if law is not None:
         kind = next(name for name, made in FRICTIONS.items() if type(law) is made)
@@ -111,15 +108,19 @@ def pressing_entries(
     return result
 
 
-def asked(contact: Contact, points: int) -> int | None:
-    """The number of points that a reader is to be told, or None where it would take the same."""
-    a, b = contact.a.shape, contact.b.shape
-    for side in (a, b):
-        if isinstance(side, Spot) and side.asked is not None:
-            return side.asked
-    # Of a surface of data what is around a contact point is told: whether it could touch at spots the whole tells.
-    told = points > 1 or touching(a.whole, b.whole) or flat_spotted(a.whole, b.whole)
-    return points if told else None
+def note_points(fields: Fields) -> None:
+    """Say what becomes of the number of points that older files give to contacts."""
+    if "points" not in fields:
+        return
+    given = plain(fields, fields.number("points"))
+    if given != int(given) or given < 1:
+        raise fields.get("points").error(f"points of {fields.who} is a whole number from 1 on")
+    warnings.warn(
+        f"{fields.who}: points of an older file tell nothing any more; the closest points of a pair are found by "
+        "themselves, and method: field lets the whole patch act",
+        ContactNote,
+        stacklevel=2,
+    )
 
 
-__all__ = ["asked", "pressing_entries", "read_pressing"]
+__all__ = ["note_points", "pressing_entries", "read_pressing"]

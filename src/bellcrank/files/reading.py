@@ -14,9 +14,9 @@ from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
 from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
-from bellcrank.files.pressing import read_pressing
+from bellcrank.files.pressing import note_points, read_pressing
 from bellcrank.files.scope import Scope, check_name
-from bellcrank.files.shapes import plain, read_shape
+from bellcrank.files.shapes import read_shape
 from bellcrank.model import Body, Frame, System
 from bellcrank.model.contacts import LAWS, PlacedShape
 from bellcrank.model.vectors import Vec
@@ -362,8 +362,7 @@ class _Reader:
         else:
             given = self._given(fields, "restitution", "friction")
             given |= self._given(fields, *layout.CONTACT[6:-1])
-            if "points" in fields:
-                given["points"] = int(plain(fields, fields.number("points")))
+            note_points(fields)
             if "law" in fields:
                 given["law"] = fields.word("law", LAWS)
         with fields.blamed():

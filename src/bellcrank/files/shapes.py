@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.mesh import Mesh
+from bellcrank.contact.notes import ContactNote
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import (
@@ -36,10 +38,6 @@ from bellcrank.files.beside import file_beside
 from bellcrank.files.fields import Fields
 from bellcrank.files.packed import packed, unpacked
 from bellcrank.program.trace import Expr, Scalar
-
-if TYPE_CHECKING:
-    from bellcrank.contact.outline import Outline
-    from bellcrank.contact.sheets import Cut
 
 MESHES = (".stl", ".obj", ".ply")
 TRIANGLES = (*MESHES, ".off", ".glb", ".gltf")
@@ -79,15 +77,15 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return Revolution(lambda z: law(z=z), plain(fields, fields.number("length")), rounding)
         case "sampled":
             points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
-            rims = _rims(fields) if "rims" in fields else None
-            edges = plain(fields, fields.number("rounding")) if "rounding" in fields else 0.0
-            return Sampled(
-                points, normals, rims=rims, outline=_outline(fields), cut=_cut(fields), rounding=edges
-            )
+            _note_old(fields, points)
+            if "triangles" in fields:
+                return _creased(fields)
+            return Sampled(points, normals)
         case "mesh":
             path = file_beside(folder, fields, "file", MESHES)
-            given = {key: plain(fields, fields.number(key)) for key in ("spacing", "scale") if key in fields}
-            return Sampled.from_file(path, **given)
+            _note_old(fields)
+            scale = plain(fields, fields.number("scale")) if "scale" in fields else 1.0
+            return Mesh.from_file(path, scale=scale)
         case "triangles":
             return _triangles(fields, folder)
         case "bezier_grid":
@@ -132,49 +130,33 @@ def _array(fields: Fields, key: str, dimensions: int) -> NDArray[np.float64]:
         raise fields.get(key).error(f"{key} of {fields.who} cannot be read: {error}") from error
 
 
-def _rims(fields: Fields) -> tuple[NDArray[np.int64], ...]:
-    """Loops of samples, -1 behind each."""
-    numbers = _array(fields, "rims", 1)
-    if len(numbers) == 0 or numbers[-1] != -1.0 or np.any(numbers != np.round(numbers)):
-        raise fields.get("rims").error(f"rims of {fields.who} are whole numbers, each rim with -1 behind it")
-    loops = np.split(numbers.astype(np.int64), np.flatnonzero(numbers == -1.0) + 1)
-    return tuple(loop[:-1] for loop in loops[:-1])
+def _note_old(fields: Fields, points: NDArray[np.float64] | None = None) -> None:
+    """Say what becomes of keys that older files have; the numbers in them are looked at all the same."""
+    old = [key for key in ("rims", "corners", "rings", "rounding", "spacing") if key in fields]
+    for key in old:
+        if key in ("rounding", "spacing"):
+            if not plain(fields, fields.number(key)) >= 0.0:
+                raise fields.get(key).error(f"{key} of {fields.who} is a length [m]")
+        else:
+            _array(fields, key, 1 if key == "rims" else 2)
+    if old:
+        warnings.warn(
+            f"{fields.who}: {', '.join(old)} of an older file tell nothing any more: where a surface ends follows from "
+            "its samples, and edges are those of its triangles; save the model again to leave them out",
+            ContactNote,
+            stacklevel=2,
+        )
 
 
-def _outline(fields: Fields) -> Outline | None:
-    """The corners and rings with which a mesh touches a plane, where they are told."""
-    given = {key: _array(fields, key, 2) for key in ("corners", "rings") if key in fields}
-    if not given:
-        return None
-    from bellcrank.contact.outline import RING, Outline
-
-    for key, width in (("corners", 3), ("rings", RING)):
-        if key in given and given[key].shape[1] != width:
-            raise fields.get(key).error(f"{key} of {fields.who} are rows of {width} numbers")
+def _creased(fields: Fields) -> Mesh:
+    """The mesh that samples of an older file came from, which has edges."""
+    faces = _array(fields, "triangles", 2)
+    if not (np.all(np.abs(faces) < 2.0**31) and np.all(faces == np.round(faces))):
+        raise fields.get("triangles").error(f"triangles of {fields.who} are whole numbers of vertices")
     try:
-        return Outline(given.get("corners", np.zeros((0, 3))), given.get("rings", np.zeros((0, RING))))
-    except ModelError as error:
-        raise fields.node.error(f"{fields.who}: {error}") from None
-
-
-def _cut(fields: Fields) -> Cut | None:
-    """The mesh that a surface is cut from along its creases, where it is told."""
-    if "vertices" not in fields and "triangles" not in fields:
-        return None
-    from bellcrank.contact.meshes import repaired
-    from bellcrank.contact.sheets import Cut
-
-    vertices, triangles = _array(fields, "vertices", 2), _array(fields, "triangles", 2)
-    spacing = plain(fields, fields.number("spacing")) if "spacing" in fields else None
-    try:
-        points, faces, closed, _ = repaired(vertices, triangles)
+        return Mesh(_array(fields, "vertices", 2), faces.astype(np.int64))
     except ModelError as error:
         raise fields.get("triangles").error(f"{fields.who}: {error}") from None
-    if not closed or len(points) != len(vertices) or len(faces) != len(triangles):
-        raise fields.get("triangles").error(f"{fields.who}: its triangles are no closed mesh")
-    if spacing is not None and not spacing > 0.0:
-        raise fields.get("spacing").error(f"{fields.who}: the spacing must be positive")
-    return Cut(points, faces, spacing)
 
 
 def plain(fields: Fields, value: Scalar) -> float:
@@ -193,24 +175,6 @@ def _implicit(fields: Fields) -> Implicit:
 
     size = plain(fields, fields.number("size"))
     return Implicit(surface, size, fields.optional_word("name") or Implicit.name)
-
-
-def _outline_entries(outline: Outline | None) -> dict[str, Any]:
-    if outline is None:
-        return {}
-    both = {"corners": outline.corners, "rings": outline.rings}
-    return {key: packed(rows) for key, rows in both.items() if len(rows)}
-
-
-def _cut_entries(cut: Cut | None) -> dict[str, Any]:
-    if cut is None:
-        return {}
-    spacing = {} if cut.spacing is None else {"spacing": cut.spacing}
-    return {
-        "vertices": packed(cut.points),
-        "triangles": packed(cut.faces.astype(np.float64)),
-        **spacing,
-    }
 
 
 def _rounded(rounding: Scalar | None) -> dict[str, Any]:
@@ -266,17 +230,7 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 **{key: value for key, value in more.items() if value is not None},
             }
         case Sampled():
-            rims = [np.append(rim, -1.0) for rim in shape.rims or ()]
-            open_at = {"rims": packed(np.concatenate(rims))} if rims else {}
-            return {
-                "kind": "sampled",
-                "points": packed(shape.points),
-                "normals": packed(shape.normals),
-                **open_at,
-                **_outline_entries(shape.outline),
-                **_cut_entries(shape.cut),
-                **({"rounding": shape.rounding} if shape.rounding else {}),
-            }
+            return {"kind": "sampled", "points": packed(shape.points), "normals": packed(shape.normals)}
         case BezierGrid():
             inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}
             return {"kind": "bezier_grid", "points": packed(shape.grid), "around": shape.around, **inside}

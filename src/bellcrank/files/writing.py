@@ -19,7 +19,7 @@ from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
 from bellcrank.files.member_writing import member_entries, node_of
-from bellcrank.files.pressing import asked, pressing_entries
+from bellcrank.files.pressing import pressing_entries
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
@@ -271,9 +271,7 @@ class _Writer:
 
     def _contact(self, contact: Contact) -> dict[str, Any]:
         result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
-        result |= {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
-        points = asked(contact, contact.points)
-        return result if points is None else {**result, "points": points}
+        return result | {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
 
     def _placed(self, placed: PlacedShape) -> Flow:
         result = Flow(self._frame(replace(placed.frame, name=""), True))

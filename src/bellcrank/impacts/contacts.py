@@ -30,7 +30,6 @@ from bellcrank.impacts.records import ContactChange, ImpactRecord
 from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
-from bellcrank.impacts.surfaces import Surfaces
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
@@ -95,11 +94,6 @@ class Contacts:
     def names(self) -> tuple[str, ...]:
         """Of all contacts."""
         return tuple(pair.contact.name for pair in self.pairs)
-
-    @cached_property
-    def surfaces(self) -> Surfaces:
-        """Those with surfaces of data."""
-        return Surfaces.of(self.base, self.pairs)
 
     @cached_property
     def headings(self) -> dict[str, int]:

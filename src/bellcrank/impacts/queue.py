@@ -23,8 +23,7 @@ from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap
 from bellcrank.impacts.modes import Modes
-from bellcrank.impacts.segment import Answer, Segment
-from bellcrank.impacts.surfaces import Elsewhere, searches
+from bellcrank.impacts.segment import Segment
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.trace import Scalar, function
@@ -151,37 +150,10 @@ class QueueSegment(Segment):
         assert before is not None
         state, p = before.state, before.p.copy()
         problem = self.problem(state.q, state.u, state.t, p)
-        if any(searches(e) for e in self.events):
-            problem = replace(problem, terminal=(False,) * len(self.events))
-        else:
-            problem = replace(problem, events=0, directions=(), terminal=(), event_names=(), standing=())
-
-        def follow(at: float, y: Array, hits: tuple[int, ...], now: Array) -> Change | None:
-            """Contact points on surfaces of data as before; nothing else happens again."""
-            calls = [e.revise for e in (self.events[i] for i in hits) if searches(e) and e.revise is not None]
-            if not calls:
-                return None
-            here = self.full_state(self.machine, at, y, now)
-            for revise in calls:
-                revise(here, now, dict)
-            self.contacts.surfaces.elsewhere(self.modes, here, p, now, self.contacts.approach)
-            p[:] = now
-            return Change(None, now)
-
-        trajectory = integrate(problem, self.integrator, [t], self.options, on_event=follow)
+        problem = replace(problem, events=0, directions=(), terminal=(), event_names=(), standing=())
+        trajectory = integrate(problem, self.integrator, [t], self.options)
         self.again += trajectory.evaluations
         return self.full_state(self.machine, t, trajectory.y[-1], p), p
-
-    def _elsewhere(
-        self, t: float, y: Array, p: Array, change: Answer | None
-    ) -> tuple[Answer | None, Elsewhere]:
-        """As of any segment; queues begin anew at another place, and what is closed there waits for the next check."""
-        change, found = super()._elsewhere(t, y, p, change)
-        for name in found.moved:
-            self.queues[self.contacts.names.index(name)].clear()
-        if found.struck and self.seen is None and change is not None and change[1] is not None:
-            self.seen = self.full_state(self.machine, t, y, p), change[1].copy(), list(found.struck)
-        return change, replace(found, struck=())
 
     def final_outputs(self, times: Array) -> int:
         """Those up to the last check."""

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.source import Around
 from bellcrank.events import Event
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
@@ -176,15 +175,8 @@ def _check_outside(contacts: Contacts, result: Result) -> None:
         return
     end = State(float(result.time[-1]), result.q[-1], result.u[-1])
     gaps, _ = contacts.approach(end, result.parameters[-1])
-    # Points on surfaces of data are known where they were gathered last only.
-    known = [
-        not any(isinstance(side.shape, Around) for side in (pair.contact.a, pair.contact.b))
-        for pair in contacts.pairs
-    ]
     sunk = [
-        pair.contact.name
-        for pair, gap, exact in zip(contacts.pairs, gaps, known, strict=True)
-        if exact and gap < -SUNK * pair.length
+        pair.contact.name for pair, gap in zip(contacts.pairs, gaps, strict=True) if gap < -SUNK * pair.length
     ]
     if sunk:
         why = (

@@ -18,7 +18,6 @@ from bellcrank.impacts.gaps import Gap, Missed, watching
 from bellcrank.impacts.modes import GONE, Mode, Modes, traced_equations, watched
 from bellcrank.impacts.onset import bouncing_left, ready
 from bellcrank.impacts.records import ContactChange
-from bellcrank.impacts.surfaces import Elsewhere, searches
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
@@ -259,41 +258,15 @@ class Segment(Run):
         first = len(self.events) - len(self.ends)
         ended = [self.ends[i - first] for i in hits if i >= first]
         struck = [self.events[i].name for i in hits if isinstance(self.events[i], Gap)]
-        told = any(not searches(self.events[i]) for i in users)
         try:
-            change, elsewhere = self._elsewhere(t, y, p, change)
             state, new_p, stop = change or (None, None, False)
-            struck += [name for name in elsewhere.struck if name not in struck]
-            if not (struck or ended or elsewhere.passed or (self.modes and told and change)):
+            if not (struck or ended or (self.modes and change)):
                 packed = None if state is None else self.machine.pack(state.q, state.u)
                 return Change(packed, new_p, stop) if change else None
-            return self._contact_event(
-                t, y, p, (state, new_p, stop), struck, ended, told, bool(elsewhere.passed)
-            )
+            return self._contact_event(t, y, p, (state, new_p, stop), struck, ended, bool(users))
         except ContactError as error:
             self.failure = error
             return Change(None, None, True)
-
-    def _elsewhere(
-        self, t: float, y: Array, p: Array, change: Answer | None
-    ) -> tuple[Answer | None, Elsewhere]:
-        """What events have changed, and what this did to contact points on surfaces of data."""
-        surfaces = self.contacts.surfaces
-        if change is None or not surfaces.trackers:
-            return change, Elsewhere()
-        jumped, new_p, stop = change
-        n = self.mechanism.linkage.positions
-        if jumped is not None and not np.array_equal(jumped.q, y[:n]):
-            # Where bodies are put elsewhere nothing is known of their contact points.
-            new_p = p.copy() if new_p is None else new_p
-            surfaces.search(jumped, new_p)
-            self._remember(t, new_p.copy())
-        if new_p is None:
-            return change, Elsewhere()
-        state = jumped or self.full_state(self.machine, t, y, p)
-        found = surfaces.elsewhere(self.modes, state, p, new_p, self.contacts.approach)
-        self.history[-1][1][:] = new_p
-        return (jumped, new_p, stop), found
 
     def _contact_event(
         self,
@@ -304,12 +277,8 @@ class Segment(Run):
         struck: Sequence[str],
         ended: Sequence[tuple[str, str]],
         told: bool,
-        passed: bool,
     ) -> Change:
-        """Impacts and changes of lasting contacts, after what the user's own events did.
-
-        told: Whether there were any. passed: Whether contacts that last have got other places.
-        """
+        """Impacts and changes of lasting contacts, after what the user's own events did; told: Whether any were met."""
         self.breaks.append(self.row(t, y, p))
         jumped, new_p, stop = change
         p = p if new_p is None else new_p
@@ -322,7 +291,7 @@ class Segment(Run):
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
             after, modes = self.contacts.settle(staying, after, p)
-        elif passed or any(what == GONE for _, what in ended):
+        elif any(what == GONE for _, what in ended):
             # Others may touch at the same place from here on.
             after, modes = self.contacts.settle(self.contacts.resting(state, p), state, p)
         elif told and new_p is not None:

@@ -15,6 +15,8 @@ class Vector(NamedTuple):
     y: float
     z: float
 
+    __array_ufunc__ = None  # NumPy's numbers leave products to the record.
+
     def __add__(self, other: Vector) -> Vector:  # type: ignore[override]
         return Vector(self.x + other.x, self.y + other.y, self.z + other.z)
 
@@ -66,6 +68,8 @@ class Matrix(NamedTuple):
     a: Vector
     b: Vector
     c: Vector
+
+    __array_ufunc__ = None
 
     def __add__(self, other: Matrix) -> Matrix:  # type: ignore[override]
         return Matrix(self.a + other.a, self.b + other.b, self.c + other.c)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
-from bellcrank.contact.source import Around
 from bellcrank.contact.spots import PairSpot
 from bellcrank.mechanics.constraints import (
     Constraint,
@@ -98,11 +97,9 @@ class ContactPair:
         if name not in known:
             R_a, p_a = self.seen(kin, self.a)
             R_b, p_b = self.seen(kin, self.b)
-            a, b = (
-                side.shape.told(kin.number) if isinstance(side.shape, Around) else side.shape
-                for side in (self.contact.a, self.contact.b)
-            )
-            known[name] = closest(a, R_a, p_a, b, R_b, p_b)
+            a, b = self.contact.a.shape, self.contact.b.shape
+            memory = [cell for cell in map(kin.number, self.contact.warm) if isinstance(cell, Expr)]
+            known[name] = closest(a, R_a, p_a, b, R_b, p_b, memory=memory)
         return known[name]
 
     def seen(self, kin: Kinematics, m: Marker) -> tuple[Mat, Vec]:

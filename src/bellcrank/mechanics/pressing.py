@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest
 from bellcrank.contact.friction import Coulomb, LuGre
-from bellcrank.contact.hertz import curvature, stiffness
+from bellcrank.contact.hertz import Curvature, curvature, stiffness
 from bellcrank.contact.laws import normal_force, unclipped_force
 from bellcrank.mechanics.constraints import Marker
 from bellcrank.mechanics.contacts import ContactPair, tangents
@@ -30,6 +30,7 @@ from bellcrank.mechanics.vectors import (
     neg,
     scale,
     sub,
+    times,
     transposed_times,
 )
 from bellcrank.program.functions import maximum
@@ -107,6 +108,8 @@ class Pressing:
             return self.kin.number(given)
         n = self.closest.normal
         e1, e2 = tangents(n)
+        if self.closest.bends is not None:
+            return stiffness(self.force.modulus, *(_along(K, e1, e2) for K in self.closest.bends()))
         bends = []
         sides = (
             (self.force.contact.a.shape, self.pair.a, n, self.closest.point_a),
@@ -212,6 +215,12 @@ class Pressing:
             for m in (self.pair.a, self.pair.b)
         )
         return a, b
+
+
+def _along(K: Mat, e1: Vec, e2: Vec) -> Curvature:
+    """A curvature along two tangents."""
+    f1, f2 = times(K, e1), times(K, e2)
+    return dot(e1, f1), dot(e1, f2), dot(e2, f2)
 
 
 def press(force: ContactForce, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:

@@ -45,7 +45,8 @@ class Contact:
     restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge, or
     that of the force in the continuous treatment. group: What the user called the contact, of which this is one of so
     many `points`. heading: Where it rubs in space, the direction it slides in, parameters in world axes; see
-    :func:`bellcrank.mechanics.contacts.rubbing_direction`. notes: What is not exactly as it was given.
+    :func:`bellcrank.mechanics.contacts.rubbing_direction`. notes: What is not exactly as it was given. warm: What the
+    search for closest points keeps, parameters.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Contact:
     points: int = 1
     heading: tuple[Scalar, Scalar, Scalar] | None = None
     notes: tuple[str, ...] = ()
+    warm: tuple[Scalar, ...] = ()
 
 
 class ContactMethods(StateMethods, Registry):
@@ -85,11 +87,12 @@ class ContactMethods(StateMethods, Registry):
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
-        approach_speed. method, continuous alone: "points", "field" or "auto" (the default), which takes fields of depth
-        where the shapes have no closest points; by fields law is "half-space" (the default) or "foundation", and
+        approach_speed. method, continuous alone: "points", "field" or "auto" (the default), which takes closest points
+        for smooth shapes that are round everywhere and for laws that act at points, and fields of depth for all others;
+        by fields law is "half-space" (the default) or "foundation", and
         :func:`~bellcrank.model.field_contacts.field_contact` takes young and poisson, or stiffness [N/m^3], and
-        approach_speed. points, in both treatments: the most at which a surface of samples or patches touches at a
-        time; of several the contacts are called "<name> 1", "<name> 2" and so on, and the first is given back.
+        approach_speed. Of several points of a pair, as the corners of a box on a plane, the contacts are called
+        "<name> 1", "<name> 2" and so on, and the first is given back.
         """
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
@@ -108,7 +111,7 @@ class ContactMethods(StateMethods, Registry):
 
             method = pressing.pop("method", "auto")
             made: list[ContactForce]
-            if by_fields(who, a, b, method, law):
+            if by_fields(who, a, b, method, law, pressing):
                 made = [field_contact(self.parameters, name, a, b, e, friction, law, **pressing)]
             else:
                 check_points(who, a, b)
@@ -118,10 +121,10 @@ class ContactMethods(StateMethods, Registry):
                 for state in bristles(force):
                     self._add_state(state)
             return made[0]
-        from bellcrank.model.field_contacts import check_points
+        from bellcrank.model.field_contacts import check_striking
         from bellcrank.model.striking import striking_contacts
 
-        check_points(who, a, b)
+        check_striking(who, a, b)
         struck = striking_contacts(self.parameters, name, a, b, e, friction, law, **pressing)
         for contact in struck:
             self.contacts[name if len(struck) == 1 else self._new_name("contact", contact.name)] = contact

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from bellcrank.contact.closest import check_pair
+from bellcrank.contact.closest import OF_DATA, check_pair
 from bellcrank.contact.field_energy import MEMORY
 from bellcrank.contact.fields import SOFT, FieldLaw, has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import FACTORS, ForceLaw
+from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import FieldContact
 from bellcrank.model.parameters import Parameter, ParameterTable
-from bellcrank.model.pressing import friction_law, modulus_of
+from bellcrank.model.pressing import check_curved, friction_law, modulus_of, no_points, notes_of
 from bellcrank.program.trace import Scalar
 
 METHODS = ("auto", "points", "field")
+OF_POINTS = ("stiffness", "exponent", "damping")
+"""What belongs to laws of force at a point."""
 LEAST_RESTITUTION = 1e-3
 """Below it the damping that delivers the restitution grows without bound."""
+
+
+def check_striking(who: str, a: PlacedShape, b: PlacedShape) -> None:
+    """Raise for two shapes that cannot strike each other in a point."""
+    check_points(who, a, b)
+    for side in (a, b):
+        if isinstance(side.shape, FieldShape) and not isinstance(side.shape, OF_DATA):
+            raise ModelError(
+                f"{who}: a {type(side.shape).__name__} touches by its field of depth; add treatment='continuous'"
+            )
 
 
 def check_points(who: str, a: PlacedShape, b: PlacedShape) -> None:
@@ -27,26 +41,31 @@ def check_points(who: str, a: PlacedShape, b: PlacedShape) -> None:
     try:
         check_pair(a.shape, b.shape)
     except ModelError as error:
-        advice = ""
-        if has_field(a.shape) and has_field(b.shape):
-            advice = "; treatment='continuous' takes their fields of depth"
-        raise ModelError(f"{who}: {error}{advice}") from None
+        raise ModelError(f"{who}: {error}") from None
 
 
-def by_fields(who: str, a: PlacedShape, b: PlacedShape, method: Any, law: Any) -> bool:
-    """Whether a contact acts by fields: asked for by method or law, or since the pair has no closest points."""
+def by_fields(
+    who: str, a: PlacedShape, b: PlacedShape, method: Any, law: Any, given: Mapping[str, Any]
+) -> bool:
+    """Whether a contact acts by fields.
+
+    Asked for by method or law; otherwise closest points are taken where what is given belongs to them alone (a law of
+    force at a point, its stiffness, exponent or damping), and for pairs that are round everywhere.
+    """
     chosen = checks.choice(f"method of {who}", method, METHODS)
     asked = law is not None and str(law) in [x.value for x in FieldLaw]
     if asked and chosen == "points":
         raise ModelError(f"{who}: law {law!s} belongs to method='field'; leave one of them out")
     if chosen == "points":
         return False
-    both = has_field(a.shape) and has_field(b.shape)
     if not (asked or chosen == "field"):
+        of_points = law is not None or any(given.get(key) is not None for key in OF_POINTS)
+        if of_points or a.shape.planar or b.shape.planar or surface_missing(a.shape, b.shape):
+            return False
         try:
-            check_pair(a.shape, b.shape)
+            check_curved(who, a.shape, b.shape)
         except ModelError:
-            return both
+            return True
         return False
     for side in (a, b):
         if not has_field(side.shape):
@@ -85,10 +104,7 @@ def field_contact(
     thousandth of it are damped as such.
     """
     who = f"contact {name!r}"
-    if points is not None:
-        raise ModelError(
-            f"{who}: points= has no meaning for bodies that touch by their fields: the whole patch acts; leave it out"
-        )
+    no_points(who, points)
     for key, given in (("exponent", exponent), ("damping", damping)):
         if given is not None:
             raise ModelError(
@@ -134,7 +150,7 @@ def field_contact(
     if isinstance(rubbing, LuGre):
         x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
         bend = x, y, z
-    notes = tuple(f"contact {name!r}: {note}" for side in (a, b) for note in getattr(side.shape, "notes", ()))
+    notes = notes_of(name, a, b)
     pair = Contact(name, a, b, restitution, 0.0, chosen.value, name, notes=notes)
     given = {**material, "approach_speed": speed}
     return FieldContact(

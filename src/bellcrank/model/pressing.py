@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.contact.closest import by_search
+from bellcrank.contact.fields import SOFT
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.hertz import effective_modulus
 from bellcrank.contact.laws import FACTORS, ForceLaw
+from bellcrank.contact.nearest import MEMORY
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.search import held
-from bellcrank.contact.shapes import Box, Plane, Shape, Sphere
+from bellcrank.contact.shapes import Plane, Shape, Sphere
+from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.shapes.revolution import Revolution
-from bellcrank.contact.source import Source, input_names, leader, local_of
 from bellcrank.contact.spots import touching
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
@@ -44,18 +45,16 @@ def contact_force(
     young: Any = None,
     poisson: Any = 0.3,
     approach_speed: float = 1.0,
-    points: int | None = None,
+    points: Any = None,
 ) -> list[ContactForce]:
     """The forces between two shapes that overlap, one for each point at which they may touch.
 
     stiffness: K of F = K d^exponent [N/m^exponent]; or young: Young's modulus [Pa], one number for both bodies or
     one each, infinite for a rigid one, with poisson: Poisson's ratio likewise; then K follows the local curvatures
-    (Hertz, elliptic contact). points: At how many points at most a sampled surface touches at a time, 1 where missing.
-    A capsule, a cylinder or a box touches a plane with its ends, rims or corners, and boxes, capsules and cylinders
-    each other at several places (:mod:`bellcrank.contact.side_by_side`): all of them where points is missing, or at
-    one point for points=1. A mesh that corners and round rims span touches a plane with all corners and so many points
-    around each rim, four where points is missing. Each point presses with the whole stiffness; of several points the
-    forces are called "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping:
+    (Hertz, elliptic contact); E* is 1e7 Pa where neither is given. A capsule, a cylinder or a box touches a plane with
+    its ends, rims or corners, and boxes, capsules and cylinders each other at several places
+    (:mod:`bellcrank.contact.side_by_side`). Each point presses with the whole stiffness; of several points the forces
+    are called "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping:
     Of Kelvin and Voigt's law [N s/m], which knows no restitution.
     approach_speed: Of the touch [m/s], used until a run meets the first; it is kept in the parameter
     "<name> approach speed". Slower touches than a thousandth of it are damped as such.
@@ -72,15 +71,17 @@ def contact_force(
                             "exponents are plain numbers")  # fmt: skip
     if n < 1.0:
         raise ModelError(f"exponent of {who} is {n:g}; it must be at least 1")
-    if (stiffness is None) == (young is None):
-        raise ModelError(f"{who} needs one of stiffness= and young=, not both or neither")
+    no_points(who, points)
+    if stiffness is not None and young is not None:
+        raise ModelError(f"{who} takes one of stiffness= and young=, not both")
     k_given: Scalar | None = None
-    modulus, material = 0.0, dict[str, Any]()
-    if young is None:
+    modulus, material = SOFT, dict[str, Any]()
+    if stiffness is not None:
         k_given = checks.positive(f"stiffness of {who}", stiffness, parameters)
     else:
-        modulus, material = modulus_of(who, young, poisson)
-        _check_curved(who, a.shape, b.shape)
+        if young is not None:
+            modulus, material = modulus_of(who, young, poisson)
+        check_curved(who, a.shape, b.shape)
         if n != 1.5:
             raise ModelError(
                 f"{who}: Hertz's theory has exponent 1.5, not {n:g}; give stiffness= instead of young="
@@ -93,21 +94,22 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    places = at_spots(points, a, b, exponent=n) if young is None else []
-    count = len(places) if places else count_of_points(who, points, a.shape, b.shape)
+    places = at_spots(a, b, exponent=n) if stiffness is not None else []
+    count = len(places) or 1
     rubbing = friction_law(who, friction)
-    notes = () if places else rounded_edges(name, a, b)
+    notes = notes_of(name, a, b)
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
         if factor:
             v0 = parameters.add(Parameter(f"{own} approach speed", speed, "m/s", True))
-        sides = places[k] if places else sides_around(parameters, own, a, b)
+        sides = places[k] if places else (a, b)
         bend: tuple[Scalar, Scalar, Scalar] | None = None
         if isinstance(rubbing, LuGre):
             x, y, z = (parameters.graph.input(f"{own} bend {axis}") for axis in "xyz")
             bend = x, y, z
-        pair = Contact(own, *sides, restitution, 0.0, chosen.value, name, count, notes=notes)
+        warm = kept_by_search(parameters, own, a.shape, b.shape)
+        pair = Contact(own, *sides, restitution, 0.0, chosen.value, name, count, notes=notes, warm=warm)
         found.append(
             ContactForce(
                 own,
@@ -128,75 +130,36 @@ def contact_force(
                 {**material, "approach_speed": speed},
             )
         )
-    if not places:
-        remember_search(parameters, name, a, b)
     return found
 
 
-def rounded_edges(name: str, a: PlacedShape, b: PlacedShape, exact: bool = False) -> tuple[str, ...]:
-    """Warn of meshes that meet the other shape with rounded edges; what was said. exact: As in `sides_around`."""
-    from bellcrank.contact.rounding import note_rounded
-    from bellcrank.contact.sheets import Sheets
-
-    said = list[str | None]()
-    for one, two in ((a, b), (b, a)):
-        if exact or Sheets.against(one.shape, two.shape) is one.shape:
-            said.append(note_rounded(name, one.frame.body.name, one.shape, two.shape))
-    return tuple(note for note in said if note is not None)
+def no_points(who: str, points: Any) -> None:
+    """Refuse the number of points, which contacts took once."""
+    if points is not None:
+        raise ModelError(
+            f"{who}: points= is not taken any more; leave it out. The closest point of a pair is found by itself, and "
+            "bodies that touch at several places take treatment='continuous', method='field': the whole patch acts"
+        )
 
 
-def remember_search(parameters: ParameterTable, name: str, a: PlacedShape, b: PlacedShape) -> None:
-    """Where one of the shapes is a surface of data, what its search keeps becomes parameters."""
-    if any(isinstance(side.shape, Source) for side in (a, b)):
-        for key, value in (*search_values(name), (f"{name} search turn", 1.0)):
-            parameters.add(Parameter(key, value, "", True))
+def notes_of(name: str, a: PlacedShape, b: PlacedShape) -> tuple[str, ...]:
+    """What the shapes say about how exact they are."""
+    return tuple(f"contact {name!r}: {note}" for side in (a, b) for note in getattr(side.shape, "notes", ()))
 
 
-def search_values(name: str) -> list[tuple[str, float]]:
-    """What the search for contact points keeps between searches: how far it holds, and the pose it was made in."""
-    pose = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-    return [(f"{name} clearance", 1.0), *((f"{name} pose {k}", value) for k, value in enumerate(pose))]
+def kept_by_search(parameters: ParameterTable, name: str, a: Shape, b: Shape) -> tuple[Scalar, ...]:
+    """What the search for closest points keeps, as parameters; none where there is no search."""
+    if not by_search(a, b):
+        return ()
+    return tuple(parameters.add(Parameter(f"{name} nearest {n}", -1.0, "", True)) for n in range(MEMORY))
 
 
 def at_spots(
-    points: Any, a: PlacedShape, b: PlacedShape, rigid: bool = False, exponent: float = 1.0
+    a: PlacedShape, b: PlacedShape, rigid: bool = False, exponent: float = 1.0
 ) -> list[tuple[PlacedShape, PlacedShape]]:
-    """Both sides for each spot with which one of them touches the other; none where one point is asked for."""
-    if points is None or _is_count(points):
-        found = touching(a.shape, b.shape, rigid, points, exponent)
-    else:
-        # More than a surface of data may have, as a cylinder on a box.
-        found = touching(a.shape, b.shape, rigid, None, exponent)
-        found = found if type(points) is int and points == len(found) else []
+    """Both sides for each spot with which one of them touches the other; none where one point is enough."""
+    found = touching(a.shape, b.shape, rigid, exponent)
     return [(PlacedShape(a.frame, on_a), PlacedShape(b.frame, on_b)) for on_a, on_b in found]
-
-
-def count_of_points(who: str, points: Any, a: Shape, b: Shape, rigid: bool = False) -> int:
-    """At how many points at most two shapes touch at a time, as the user says it."""
-    points = 1 if points is None else points
-    if not _is_count(points):
-        raise ModelError(f"points of {who} must be a whole number from 1 to {MOST_POINTS}, not {points!r}")
-    if points == 1 and isinstance(a, Box) and isinstance(b, Box):
-        raise ModelError(
-            f"{who}: two boxes touch at {len(touching(a, b, rigid))} points, and a single one would jump from "
-            "corner to corner; leave points= out"
-        )
-    if points > 1 and not isinstance((a, b)[leader(a, b)], Source):
-        most = len(touching(a, b, rigid))
-        of = "points= belongs to surfaces of samples and of patches"
-        raise ModelError(
-            f"{who}: {type(a).__name__} and {type(b).__name__} touch at {most or 'one'} point{'s' if most else ''}; "
-            + (f"give points={most}, or points=1" if most else of)
-        )
-    return int(points)
-
-
-def _is_count(points: Any) -> bool:
-    return isinstance(points, int) and not isinstance(points, bool) and 1 <= points <= MOST_POINTS
-
-
-MOST_POINTS = 12
-"""Each point is a piece of program of its own."""
 
 
 def bristles(force: ContactForce) -> list[StateVariable]:
@@ -258,47 +221,13 @@ def modulus_of(who: str, young: Any, poisson: Any) -> tuple[float, dict[str, Any
     return effective_modulus(e, nu), {"young": e, "poisson": nu}
 
 
-def sides_around(
-    parameters: ParameterTable, name: str, a: PlacedShape, b: PlacedShape, exact: bool = False
-) -> tuple[PlacedShape, PlacedShape]:
-    """Surfaces of data as a program sees them: what is around the contact are parameters, set during a run.
-
-    exact: Whether derivatives of the contact point are needed.
-    """
-    made = []
-    if not exact:
-        from bellcrank.contact.sheets import Sheets
-
-        a, b = (PlacedShape(one.frame, Sheets.against(one.shape, two.shape)) for one, two in ((a, b), (b, a)))
-    leads = "ab"[leader(a.shape, b.shape)]
-    for letter, side in (("a", a), ("b", b)):
-        if not isinstance(side.shape, Source):
-            made.append(side)
-            continue
-        source, prefix = side.shape, f"{name} {letter}"
-        values, _ = source.numbers(source.points[0])
-        inputs = [
-            parameters.add(Parameter(key, value, "", True))
-            for key, value in zip(input_names(source, prefix), values.tolist(), strict=True)
-        ]
-        turn = parameters.add(Parameter(f"{prefix} turn", 1.0, "", True))
-        piece = replace(local_of(source, inputs, turn), exact=exact)
-        if letter == leads:
-            start = (-1.0, 0.0, 0.0, 0.0)
-            how = [parameters.add(Parameter(f"{name} hold {k}", v, "", True)) for k, v in enumerate(start)]
-            piece = held(piece, (how[0], how[1], how[2], how[3]))
-            for what in ("sample", "partner"):
-                parameters.add(Parameter(f"{name} {what}", -1.0, "", True))
-        made.append(PlacedShape(side.frame, piece))
-    return made[0], made[1]
-
-
-def _check_curved(who: str, a: Shape, b: Shape) -> None:
+def check_curved(who: str, a: Shape, b: Shape) -> None:
+    """Raise where Hertz's theory gives no stiffness."""
     names = f"{type(a).__name__} on {type(b).__name__}"
     edged = any(
-        shape.faces
+        shape.faces is True
         or isinstance(shape, Revolution)
-        or (isinstance(shape, Source) and not isinstance(shape, Sampled))
+        or (isinstance(shape, FieldShape) and not isinstance(shape, Sampled))
         for shape in (a, b)
     )
     straight = any(s.straight for s in (a, b)) and any(isinstance(s, Plane) for s in (a, b))
@@ -321,7 +250,7 @@ def _check_sampled_curved(who: str, a: Shape, b: Shape) -> None:
             places.append(f"{least:.3g} 1/m at ({', '.join(f'{x:.4g}' for x in shape.points[k])})")
         elif type(shape) is Sphere and isinstance(shape.radius, int | float):
             total += 1.0 / shape.radius
-    size = min(float(s.bounding_radius()) for s in (a, b) if isinstance(s, Sampled))
+    size = min(s.size for s in (a, b) if isinstance(s, Sampled))
     if total * size < FLATTEST:
         raise ModelError(
             f"{who}: Hertz's theory needs surfaces that curve away from each other everywhere; the least curvature "

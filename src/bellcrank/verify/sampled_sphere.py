@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from bellcrank.contact import Sampled, Sphere
+from bellcrank.contact import ClosestKernel, Sampled, Sphere
 from bellcrank.contact.bezier import BezierGrid
-from bellcrank.contact.search import SampledPair
 from bellcrank.model import System
 from bellcrank.verify.cases import Quantity, Within
 
@@ -47,7 +46,7 @@ def globe(rows: int) -> Array:
 
 def errors(sphere: Sampled | BezierGrid, steepest: float = 1.0) -> tuple[float, float]:
     """Root mean square errors of gap and normal in random poses; steepest: |z| of the directions."""
-    pair, random = SampledPair(sphere, Sphere(OTHER)), np.random.default_rng(1)
+    pair, random = ClosestKernel(sphere, Sphere(OTHER)), np.random.default_rng(1)
     gaps: list[float] = []
     normals: list[float] = []
     while len(gaps) < TRIES:
@@ -56,9 +55,9 @@ def errors(sphere: Sampled | BezierGrid, steepest: float = 1.0) -> tuple[float, 
         way /= np.linalg.norm(way)
         if abs(way[2]) > steepest:
             continue
-        found = pair(R, (1.0 + OTHER + gap) * way)
-        gaps.append(found[0] - gap)
-        normals.append(float(np.linalg.norm(found[1] - way)))
+        found = pair(np.eye(3), np.zeros(3), R, (1.0 + OTHER + gap) * way)
+        gaps.append(found.distance - gap)
+        normals.append(float(np.linalg.norm(found.normal - way)))
     return float(np.sqrt(np.mean(np.square(gaps)))), float(np.sqrt(np.mean(np.square(normals))))
 
 

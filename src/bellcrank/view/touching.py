@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.shapes.revolution import Revolution
-from bellcrank.contact.source import Source
+from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import BellcrankError
 from bellcrank.view.shapes import Solid, hull, plate
-from bellcrank.view.surfaces import is_open, triangles
 
 Array = NDArray[np.float64]
 Vector = Callable[[Sequence[Any]], Array]
@@ -36,17 +36,16 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
         return Solid(edge, ((0, 1, 2, 3),), (PLANE_COLOUR,), 1.0, ground=abs(up[1]) > 0.5)
     if isinstance(shape, Plane):
         return _tiles(size, abs(float(up[2])) > 0.5)
-    if isinstance(shape, Revolution):
-        return _turned(shape, colour, opacity)
-    if isinstance(shape, Source):
-        return _shell(shape, colour, opacity)
+    if isinstance(shape, FieldShape | Revolution):
+        drawn = shape.drawn()
+        return None if drawn is None else _shell(drawn, colour, opacity)
     points = _outline(shape, vector)
     if points is None or len(points) < 3:
         return None
     if shape.planar:
         return plate(points, np.array([0.0, 0.0, 1.0]), 0.02 * size, colour)
-    drawn = hull(points, colour, opacity)
-    return Solid(drawn.corners, drawn.faces, (colour,), opacity)
+    whole = hull(points, colour, opacity)
+    return Solid(whole.corners, whole.faces, (colour,), opacity)
 
 
 def _tiles(size: float, ground: bool) -> Solid:
@@ -62,27 +61,12 @@ def _tiles(size: float, ground: bool) -> Solid:
     return Solid(corners, faces, ("#eef1f4",), 1.0, ground=ground)
 
 
-def _turned(shape: Revolution, colour: str, opacity: float) -> Solid:
-    """A solid of revolution as rings along its axis, closed by its flat ends."""
-    sides, outline = 24, shape.outline()
-    turn = 2 * np.pi * np.arange(sides) / sides
-    corners = np.array([(r * np.cos(a), r * np.sin(a), z) for z, r in outline for a in turn])
-    faces = [
-        (i * sides + j, i * sides + (j + 1) % sides, (i + 1) * sides + (j + 1) % sides, (i + 1) * sides + j)
-        for i in range(len(outline) - 1)
-        for j in range(sides)
-    ]
-    ends = (tuple(reversed(range(sides))), tuple(range(len(corners) - sides, len(corners))))
-    return Solid(corners, (*faces, *ends), (colour,), opacity)
-
-
-def _shell(surface: Source, colour: str, opacity: float) -> Solid | None:
-    """A surface of data as it is."""
-    corners, faces = triangles(surface)
-    if not len(faces):
+def _shell(surface: Triangles, colour: str, opacity: float) -> Solid | None:
+    """A surface as it is, dents and holes included."""
+    if not len(surface.faces):
         return None
-    kind = "open" if is_open(faces) else "closed"
-    return Solid(corners, tuple(map(tuple, faces.tolist())), (colour,), opacity, shell=kind)
+    kind = "closed" if surface.closed else "open"
+    return Solid(surface.vertices, tuple(map(tuple, surface.faces.tolist())), (colour,), opacity, shell=kind)
 
 
 def _outline(shape: Shape, vector: Vector) -> Array | None:

@@ -121,6 +121,10 @@ class Shape(ABC):
         """The surface for partners whose field is linear, as a plane's: straight sides need no small triangles."""
         return self.triangles()
 
+    def drawn(self) -> Triangles | None:
+        """The surface for pictures, with few triangles; None where it has no end."""
+        return self.triangles(0.12 * self.extent)
+
     @property
     def _mass(self) -> tuple[float, Floats, Floats]:
         """Volume, centre of mass and inertia about it, at unit density."""

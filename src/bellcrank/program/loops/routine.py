@@ -43,6 +43,9 @@ DIRECTIONS = 6
 """Rates that one call carries at most. Code grows with them; six are those of a pose."""
 
 
+_translations: dict[Any, tuple[list[ir.Function], str]] = {}
+
+
 class Routine:
     """A function of the loop language with its constant tables, to be called from programs.
 
@@ -95,14 +98,23 @@ class Routine:
     @cached_property
     def code(self) -> list[ir.Function]:
         """The functions it is made of; the last one, `routine`, takes pointers to inputs, outputs, memory, tables."""
-        module = Module([motion.directions for motion in self.moving])
-        module.routine(self.function, self.inputs, self.table_types, self.memory, self.moving, "routine")
-        return module.functions
+        return self._translated[0]
 
     @cached_property
     def code_digest(self) -> str:
         """What it does, in letters."""
-        return hashlib.sha256(llvm.emit(self.code, "routine").encode()).hexdigest()
+        return self._translated[1]
+
+    @cached_property
+    def _translated(self) -> tuple[list[ir.Function], str]:
+        """The functions and their digest: the same for all tables of these types."""
+        key = self.function, tuple(self.inputs), tuple(self.table_types), self.memory, self.moving
+        if key not in _translations:
+            module = Module([motion.directions for motion in self.moving])
+            module.routine(self.function, self.inputs, self.table_types, self.memory, self.moving, "routine")
+            letters = hashlib.sha256(llvm.emit(module.functions, "routine").encode()).hexdigest()
+            _translations[key] = module.functions, letters
+        return _translations[key]
 
     @cached_property
     def table_digest(self) -> str:
