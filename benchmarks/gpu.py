@@ -33,11 +33,11 @@ def prepare(folder: Path) -> None:
     """Emit and compute everything that needs a compiler for this machine's own processor."""
     from bellcrank.batch.group import LaneGroups, lane_machine
     from bellcrank.batch.table import read_table
-    from bellcrank.export import export_of
+    from bellcrank.integrate import Options
     from bellcrank.mechanism import analyse
+    from bellcrank.mechanism.export import export_of
     from bellcrank.program import cuda
     from bellcrank.program.kernel import compile_program
-    from bellcrank.simulate import Options
     from bellcrank.verify.full_car import full_car_system
     from bellcrank.verify.full_car_bump import rolling_start
     from benchmarks import varied

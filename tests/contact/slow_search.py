@@ -23,7 +23,7 @@ from bellcrank.contact.steps import frame
 from bellcrank.contact.tree_layout import PLANE, SEGMENT
 from bellcrank.contact.tree_search import Search
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import mat, vec
+from bellcrank.math.tuples import mat, vec
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program

@@ -10,9 +10,9 @@ from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.patches import patch_at
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
+from bellcrank.integrate import SimulationError
 from bellcrank.model import System
 from bellcrank.result.result import Result
-from bellcrank.simulate import SimulationError
 from contact.test_conserved import LAIN, closed_cylinder, off, torus, touches
 from contact.test_patched_meeting import ring_net
 from contact.test_several import box, dumbbell

@@ -13,7 +13,7 @@ from bellcrank.contact.local import meet
 from bellcrank.contact.search import SampledPair, held
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, local_of
-from bellcrank.mechanics.vectors import mat, vec
+from bellcrank.math.tuples import mat, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import Graph

@@ -10,9 +10,9 @@ from tests.contact.test_several import box
 
 from bellcrank.contact import Capsule, Sampled
 from bellcrank.contact.search import SampledPair
+from bellcrank.integrate import SimulationError
 from bellcrank.model import System
 from bellcrank.result.result import Result
-from bellcrank.simulate import SimulationError
 
 G = 9.81
 LAIN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])

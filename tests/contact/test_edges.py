@@ -17,7 +17,7 @@ from bellcrank.contact.pieces import SLOPES
 from bellcrank.contact.refinement import RIMS, WIDE_PAD
 from bellcrank.contact.search import SampledPair
 from bellcrank.errors import ModelError
-from bellcrank.simulate.failures import CallError
+from bellcrank.integrate.failures import CallError
 from contact.slow_search import SlowPair
 from contact.test_rims import disc, flat, plate
 

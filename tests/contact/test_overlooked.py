@@ -10,9 +10,9 @@ from tests.contact.test_several import box, put_down
 
 from bellcrank.contact import Sampled, Sphere
 from bellcrank.contact.search import SampledPair
+from bellcrank.integrate import SimulationError
 from bellcrank.model import System
 from bellcrank.result.result import Result
-from bellcrank.simulate import SimulationError
 
 G = 9.81
 

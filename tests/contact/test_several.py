@@ -7,8 +7,8 @@ import pytest
 
 from bellcrank.contact import Plane, Sampled
 from bellcrank.contact.search import SampledPair
+from bellcrank.integrate import SimulationError
 from bellcrank.model import System
-from bellcrank.simulate import SimulationError
 
 G = 9.81
 

@@ -20,9 +20,9 @@ from bellcrank.contact.found import Found
 from bellcrank.contact.search import SampledPair
 from bellcrank.contact.shapes import Shape
 from bellcrank.errors import ModelError
+from bellcrank.integrate import SimulationError
 from bellcrank.model import System
 from bellcrank.result.result import Result
-from bellcrank.simulate import SimulationError
 
 Array = NDArray[np.float64]
 G = 9.81

@@ -21,10 +21,10 @@ from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.shapes import Shape, Sphere
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
+from bellcrank.integrate import SimulationError
 from bellcrank.mechanism import State
 from bellcrank.model import System
-from bellcrank.simulate import SimulationError
-from bellcrank.simulation import simulate
+from bellcrank.run.simulation import simulate
 from contact.test_sampled import on_sphere, sampled_sphere
 from contact.test_several import box, dumbbell
 from impacts.models import TIGHT, G

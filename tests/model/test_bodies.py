@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bellcrank.errors import ModelError, UnknownName
-from bellcrank.model import Parameter, System, value
-from bellcrank.model.vectors import (
+from bellcrank.math.arrays import (
     is_rotation,
     quaternion_of_rotation,
     rotation_of_quaternion,
     rotation_with_z_along,
 )
+from bellcrank.model import Parameter, System, value
 
 components = st.floats(-1, 1).map(lambda x: round(x, 3))
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from analysis.linkages import four_bar
-from bellcrank.export import export_of
 from bellcrank.mechanism import analyse
+from bellcrank.mechanism.export import export_of
 from bellcrank.program import cuda, gpu
 from bellcrank.program.evaluate import evaluate as interpreted
 from bellcrank.program.functions import cos, sin
@@ -19,6 +18,7 @@ from bellcrank.program.order import few_live
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
 from bellcrank.verify.full_car import full_car_system
+from mechanism.linkages import four_bar
 from program.c_compiler import needs_gxx, relative
 from program.cuda_shim import Processor
 from program.samples import close, programs, states

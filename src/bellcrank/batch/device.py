@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch.group import lane_machine
 from bellcrank.errors import ModelError
-from bellcrank.export import export_of
+from bellcrank.integrate import Options
+from bellcrank.integrate.run import held_against
+from bellcrank.integrate.steps import CLOSE
 from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.export import export_of
+from bellcrank.mechanism.sizes import tolerance_scales
 from bellcrank.program import cuda
 from bellcrank.program.gpu import Device, device, integrate_adaptive, integrate_fixed
-from bellcrank.simulate import Options
-from bellcrank.simulate.run import held_against
-from bellcrank.simulate.steps import CLOSE
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bellcrank.contact.partners import Symmetric
 from bellcrank.contact.shapes import TINY
-from bellcrank.mechanics.vectors import Vec, dot, sub
+from bellcrank.math.tuples import Vec, dot, sub
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
 

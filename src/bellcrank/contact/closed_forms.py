@@ -14,7 +14,7 @@ from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.sharing import met
 from bellcrank.contact.source import Around
 from bellcrank.contact.steps import chosen
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     Mat,
     Vec,
     add,

@@ -33,7 +33,7 @@ from bellcrank.contact.side_by_side import lie_on_each_other, places
 from bellcrank.contact.source import Around, Source
 from bellcrank.contact.spots import PairSpot
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     ZERO,
     Mat,
     Vec,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bellcrank.contact.edges import AGREES, LEVEL, ON_RIM, PARALLEL
 from bellcrank.contact.rim_local import Side
 from bellcrank.contact.steps import chosen
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, neg, scale, sub, vec
+from bellcrank.math.tuples import Vec, add, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 

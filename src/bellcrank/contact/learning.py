@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.units import part
-from bellcrank.mechanics.vectors import Mat, Vec, add, dot, scale, sub
+from bellcrank.math.tuples import Mat, Vec, add, dot, scale, sub
 from bellcrank.program.functions import maximum, where
 from bellcrank.program.trace import Scalar, compare
 

@@ -28,7 +28,7 @@ from bellcrank.contact.shapes import TINY, Shape
 from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     Mat,
     Vec,
     add,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.contact.closest import closest, has_closed_form
 from bellcrank.contact.convex_search import ITERATIONS
 from bellcrank.contact.shapes import Shape, sample_normals
-from bellcrank.mechanics.vectors import Mat, mat, vec
+from bellcrank.math.tuples import Mat, mat, vec
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program

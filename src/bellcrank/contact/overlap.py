@@ -17,7 +17,7 @@ from bellcrank.contact.flat_polygons import Flat, all_inside, rooms_inside, stre
 from bellcrank.contact.places import Place, there
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen, frame
-from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, neg, scale, sub, vec
+from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import atan2, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, logical, logical_not
 

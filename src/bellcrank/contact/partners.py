@@ -17,7 +17,7 @@ from bellcrank.contact.shapes import (
 )
 from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.shapes.revolution import Revolution
-from bellcrank.mechanics.vectors import Vec, dot, scale
+from bellcrank.math.tuples import Vec, dot, scale
 from bellcrank.program.functions import clip, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function
 

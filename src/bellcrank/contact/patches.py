@@ -28,7 +28,7 @@ from bellcrank.contact.shapes import TINY
 from bellcrank.contact.source import Around, Source
 from bellcrank.contact.steps import chosen
 from bellcrank.contact.tree_layout import STACK
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub, vec
+from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub, vec
 from bellcrank.program.functions import maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, logical
 

@@ -21,7 +21,7 @@ from bellcrank.contact.places import Place
 from bellcrank.contact.shapes import Box, Shape, Support
 from bellcrank.contact.steps import chosen
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     ZERO,
     Mat,
     Vec,

@@ -15,7 +15,7 @@ from bellcrank.contact.rims import ALONG, BEND, OUT, ROW, SIDE, WEIGHT
 from bellcrank.contact.settling import SPARE
 from bellcrank.contact.shapes import TINY
 from bellcrank.contact.steps import chosen, frame
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, neg, scale, sub, vec
+from bellcrank.math.tuples import Vec, add, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical, logical_not
 

@@ -10,7 +10,7 @@ from bellcrank.contact.partners import Symmetric, bend
 from bellcrank.contact.rim_local import Bounded, Side, bounded
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around
-from bellcrank.mechanics.vectors import Mat, Vec, cross, times, transposed_times
+from bellcrank.math.tuples import Mat, Vec, cross, times, transposed_times
 from bellcrank.program.trace import Scalar
 
 

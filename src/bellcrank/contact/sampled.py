@@ -32,7 +32,7 @@ from bellcrank.contact.pieces import BACK
 from bellcrank.contact.rims import ROW, Rim, checked
 from bellcrank.contact.source import Source
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:

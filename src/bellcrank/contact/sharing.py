@@ -11,7 +11,7 @@ from bellcrank.contact.partners import Symmetric
 from bellcrank.contact.sampled import ENTRIES
 from bellcrank.contact.shapes import Shape
 from bellcrank.contact.source import Around, Source
-from bellcrank.mechanics.vectors import Mat, Vec, mat, vec
+from bellcrank.math.tuples import Mat, Vec, mat, vec
 from bellcrank.program.graph import ParameterGraph
 from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.trace import Expr, Scalar

@@ -12,7 +12,7 @@ from bellcrank.contact.polyhedra import MOST, Polyhedron
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.contact.sharing import shared
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,

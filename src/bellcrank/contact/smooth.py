@@ -12,7 +12,7 @@ from bellcrank.contact.shapes import TINY, Capsule, Ellipsoid, Plane, Shape, Sph
 from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec, dot, scale, vec
+from bellcrank.math.tuples import Vec, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.shapes import Shape, Support
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Scalar
 

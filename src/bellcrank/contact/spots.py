@@ -18,7 +18,7 @@ import numpy as np
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Superellipsoid, Support
 from bellcrank.contact.side_by_side import count, strikes
-from bellcrank.mechanics.vectors import Vec, add, dot, scale, vec
+from bellcrank.math.tuples import Vec, add, dot, scale, vec
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
 

@@ -25,6 +25,7 @@ from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
 from bellcrank.files.tokens import is_word, quoted
 from bellcrank.files.yaml_text import Flow, Row, collect, dumped, plain, replaced
+from bellcrank.math.arrays import IDENTITY, ZERO, rotation_about_z
 from bellcrank.mechanism import analyse
 from bellcrank.model import (
     AppliedForce,
@@ -50,7 +51,6 @@ from bellcrank.model.forces import ContactForce
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
 from bellcrank.model.states import StateVariable
-from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.quantities import Quantities

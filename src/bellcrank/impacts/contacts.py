@@ -11,13 +11,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.impact import ImpactError, Propagation
-from bellcrank.contact.sustained import ContactState as Lasting
-from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
+from bellcrank.impacts.impulses import ImpactError, Propagation
+from bellcrank.impacts.lasting import ContactState as Lasting
+from bellcrank.impacts.lasting import JammedContact, contact_forces
 from bellcrank.impacts.modes import (
     ContactForces,
     FreeAccelerations,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.impact import ImpactError, Propagation, solve_impact
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.impacts.impulses import ImpactError, Propagation, solve_impact
 from bellcrank.impacts.records import ContactRecord, ImpactRecord
 from bellcrank.mechanics.constraints import over_speeds
 from bellcrank.mechanics.contacts import ContactPair

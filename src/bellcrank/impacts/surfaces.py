@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from bellcrank.contact.source import Source, leader
 from bellcrank.contact.uncarried import NEAR
-from bellcrank.events import Event
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.errors import ContactError
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
-from bellcrank.tracking import Tracker, trackers
+from bellcrank.run.events import Event
+from bellcrank.run.tracking import Tracker, trackers
 
 Array = NDArray[np.float64]
 Approach = Callable[[State, Array], tuple[Array, Array]]

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.model import checks
-from bellcrank.model.frames import Frame
-from bellcrank.model.parameters import ParameterTable
-from bellcrank.model.shape_methods import ShapeMethods
-from bellcrank.model.vectors import (
+from bellcrank.math.arrays import (
     IDENTITY,
     ZERO,
     Array,
@@ -26,6 +22,10 @@ from bellcrank.model.vectors import (
     rotation_of_quaternion,
     tidy,
 )
+from bellcrank.model import checks
+from bellcrank.model.frames import Frame
+from bellcrank.model.parameters import ParameterTable
+from bellcrank.model.shape_methods import ShapeMethods
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bellcrank.math.arrays import IDENTITY, Array, Mat, Vec
 from bellcrank.model import checks
-from bellcrank.model.vectors import IDENTITY, Array, Mat, Vec
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:

@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.model import checks
-from bellcrank.model.bodies import Body
-from bellcrank.model.frames import Frame
-from bellcrank.model.joint_kinds import CONTRACTS, JointContract, JointKind, Place
-from bellcrank.model.vectors import (
+from bellcrank.math.arrays import (
     IDENTITY,
     QUARTER_TURN_Y,
     ZERO,
@@ -24,6 +20,10 @@ from bellcrank.model.vectors import (
     rotation_with_z_along,
     tidy,
 )
+from bellcrank.model import checks
+from bellcrank.model.bodies import Body
+from bellcrank.model.frames import Frame
+from bellcrank.model.joint_kinds import CONTRACTS, JointContract, JointKind, Place
 from bellcrank.program.trace import Expr, Scalar
 
 __all__ = ["SAME_AXIS", "Joint", "JointKind", "make_joint"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bellcrank.errors import ModelError
+from bellcrank.math.arrays import ZERO, as_mat, rotation_with_z_along
 from bellcrank.model import checks
-from bellcrank.model.vectors import ZERO, as_mat, rotation_with_z_along
 
 if TYPE_CHECKING:
     from bellcrank.contact.shapes import Shape

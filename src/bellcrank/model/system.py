@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
+from bellcrank.math.arrays import Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.contacts import ContactMethods
@@ -13,9 +14,8 @@ from bellcrank.model.initials import InitialMethods
 from bellcrank.model.joint_methods import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
-from bellcrank.model.vectors import Vec
+from bellcrank.model.study_methods import StudyMethods
 from bellcrank.program.trace import Expr
-from bellcrank.study_methods import StudyMethods
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member

@@ -18,7 +18,7 @@ from bellcrank.program.schedule import Piece, Schedule, schedule
 from bellcrank.program.step import Step
 
 if TYPE_CHECKING:
-    from bellcrank.simulate.embedded import Table
+    from bellcrank.integrate.embedded import Table
 
 Precision: TypeAlias = Literal["double", "single"]
 DIALECTS = {
@@ -137,10 +137,10 @@ def _function(
 
 
 def _embedded(method: str, precision: Precision) -> str:
-    from bellcrank.simulate.vectors import ROUNDED
+    from bellcrank.integrate.vectors import ROUNDED
 
     dialect = DIALECTS[precision]
-    table: Table = import_module(f"bellcrank.simulate.{method}").TABLE
+    table: Table = import_module(f"bellcrank.integrate.{method}").TABLE
 
     def row(values: object) -> str:
         return ", ".join(dialect.number(float(v)) for v in values)  # type: ignore[attr-defined]

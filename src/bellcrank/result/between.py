@@ -74,9 +74,9 @@ def _bounds(result: Result) -> tuple[list[Array], list[float]]:
 
 
 def _piece(result: Result, start: Array, end: float, nodes: int) -> Result:
+    from bellcrank.integrate import Options
     from bellcrank.mechanism import State
-    from bellcrank.run import Run
-    from bellcrank.simulate import Options
+    from bellcrank.run.run import Run
 
     m = result.mechanism
     sizes = (1, m.linkage.positions, m.linkage.speeds, m.linkage.speeds)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bellcrank.math.tuples import Vec, add, cross, dot, sub, times, transposed_times
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.loads import Loads
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, sub, times, transposed_times
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:

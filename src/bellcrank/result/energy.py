@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bellcrank.math.tuples import Mat, Vec, dot, scale, times
 from bellcrank.mechanics.constraints import Seen
 from bellcrank.mechanics.forces import (
     bushing_motion,
@@ -16,7 +17,6 @@ from bellcrank.mechanics.forces import (
 )
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
 from bellcrank.mechanics.pressing import Pressing
-from bellcrank.mechanics.vectors import Mat, Vec, dot, scale, times
 from bellcrank.model import forces as described
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar

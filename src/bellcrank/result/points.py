@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec
+from bellcrank.math.tuples import Vec
 
 WHAT = {"position": "m", "velocity": "m/s", "acceleration": "m/s^2"}
 """What can be asked of a point, and its unit."""

@@ -12,13 +12,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.math.tuples import Vec, add, cross, times, transposed_times
 from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.pressing import Pressing
-from bellcrank.mechanics.vectors import Vec, add, cross, times, transposed_times
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.functions import maximum

@@ -10,13 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bellcrank.mechanics.constraints import Constraint, Seen
-from bellcrank.mechanics.dynamics import Wrench, added, carried
-from bellcrank.mechanics.forces import effect, stretch
-from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND
-from bellcrank.mechanics.loads import Loads
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     ZERO,
     Vec,
     add,
@@ -27,6 +21,12 @@ from bellcrank.mechanics.vectors import (
     times,
     transposed_times,
 )
+from bellcrank.mechanics.constraints import Constraint, Seen
+from bellcrank.mechanics.dynamics import Wrench, added, carried
+from bellcrank.mechanics.forces import effect, stretch
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import GROUND
+from bellcrank.mechanics.loads import Loads
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.trace import Scalar
 from bellcrank.result.snapshot import Snapshot

@@ -21,9 +21,9 @@ from bellcrank.result.snapshot import Snapshot
 from bellcrank.result.traceable import XYZ
 
 if TYPE_CHECKING:
+    from bellcrank.integrate.trajectory import Trajectory
     from bellcrank.mechanism import Mechanism
-    from bellcrank.simulate.trajectory import Trajectory
-    from bellcrank.viewer import Viewer
+    from bellcrank.view.live import Viewer
 
 Array = NDArray[np.float64]
 
@@ -289,12 +289,12 @@ class Result:
     def view(
         self, quantities: Sequence[str] | None = None, *, browser: bool | None = None, **options: Any
     ) -> Viewer:
-        """Open the web viewer on this result; see :class:`bellcrank.viewer.Viewer` for the options.
+        """Open the web viewer on this result; see :class:`bellcrank.view.live.Viewer` for the options.
 
         Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
         to open one (default: outside of notebooks). quantities: Whose curves to show at first.
         """
-        from bellcrank.viewer import Viewer
+        from bellcrank.view.live import Viewer
 
         viewer = Viewer(self, quantities=quantities, **options)
         viewer.open(browser)

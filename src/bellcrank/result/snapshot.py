@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bellcrank.formulations.equations import Mechanics
+from bellcrank.math.rotations import constant_turns
+from bellcrank.math.tuples import ZERO, Mat, Vec, add, cross, mat, matmul, scale, sub, times, vec
 from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.constraints import Equation
 from bellcrank.mechanics.dynamics import Wrench, brought, deformed
@@ -15,8 +17,6 @@ from bellcrank.mechanics.inertia import Inertia, from_body
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Traced
-from bellcrank.mechanics.rotations import constant_turns
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, mat, matmul, scale, sub, times, vec
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def state_rate(s: Snapshot, name: str) -> Scalar:
     """The rate of a state [unit/s]."""
-    from bellcrank.events import Measured
     from bellcrank.result.quantities import Quantities
+    from bellcrank.run.events import Measured
 
     state = s.system.states[name]
     if state.trace is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bellcrank.math.tuples import ZERO, Vec, add, cross, scale, times
 from bellcrank.mechanics.dynamics import modal_wrench
-from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, scale, times
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar, function
 from bellcrank.result import energy
