@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "0.1.0"
+from bellcrank.base.provided import register
+from bellcrank.base.version import __version__
 
 _HOMES = {
     "System": "bellcrank.model",
@@ -42,6 +43,31 @@ _HOMES = {
     "linear_table": "bellcrank.program.tables",
     "smooth_table": "bellcrank.program.tables",
 }
+
+# What lower folders ask of upper ones, so that imports point one way.
+register(
+    {
+        "analyse": "bellcrank.mechanism:analyse",
+        "pickled mechanism": "bellcrank.result.header:pickled",
+        "simulate": "bellcrank.run.simulation:simulate",
+        "motion between outputs": "bellcrank.run.between:pieces",
+        "impact timing": "bellcrank.impacts.timing:Timing.of",
+        "simulate impacts": "bellcrank.impacts.run:simulate_with_contacts",
+        "resume impacts": "bellcrank.impacts.recording:resume_with_contacts",
+        "plot": "bellcrank.view.plots:plot",
+        "animation": "bellcrank.view.animation:html",
+        "report": "bellcrank.view.report:report",
+        "citations": "bellcrank.view.citations:cite",
+        "viewer": "bellcrank.view.live:Viewer",
+        "equilibrium": "bellcrank.analyses.equilibrium:equilibrium",
+        "linearize": "bellcrank.analyses.linearize:linearize",
+        "kinematics": "bellcrank.analyses.kinematics:kinematics",
+        "inverse dynamics": "bellcrank.analyses.inverse:inverse_dynamics",
+        "sensitivity": "bellcrank.analyses.sensitivity:sensitivity",
+        "simulate many": "bellcrank.batch:simulate_many",
+        "elastic result": "bellcrank.elastic.storage:result_of",
+    }
+)
 
 __all__ = ["__version__", *_HOMES]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bellcrank.batch.group import lane_machine
 from bellcrank.errors import ModelError
 from bellcrank.integrate import Options
+from bellcrank.integrate.cuda import METHODS, Problem, integration
 from bellcrank.integrate.run import held_against
 from bellcrank.integrate.steps import CLOSE
 from bellcrank.mechanism import Mechanism
@@ -21,7 +22,6 @@ from bellcrank.program.gpu import Device, device, integrate_adaptive, integrate_
 
 Array = NDArray[np.float64]
 
-METHODS = cuda.METHODS
 MOST_BYTES = 2**30
 """Output states held on the device at once."""
 RESIDUAL = {"double": 1e-11, "single": 2e-6}
@@ -71,8 +71,8 @@ class DeviceRun:
         if e.projection is not None:
             projection = mechanism.projection(mechanism.partition, with_rank=True)
             least = CLOSE * lane_machine(mechanism).rank
-        problem = cuda.Problem(e.rates, projection, len(e.states), len(e.parameters), least)
-        source = cuda.integration(problem, method, precision)
+        problem = Problem(e.rates, projection, len(e.states), len(e.parameters), least)
+        source = integration(problem, method, precision)
         coarseness = max(1.0, mechanism.length_scale)
         held = held_against(len(e.states), options, *tolerance_scales(mechanism, mechanism.partition))
         return DeviceRun(on or device(), source, method, precision, times, options, *held, coarseness)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import bellcrank
+from bellcrank.base.version import __version__
 from bellcrank.base.whole_files import check_target
 from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.body import ElasticBody
@@ -85,7 +85,7 @@ def contents(result: ElasticResult) -> Contents:
     attributes: dict[str, str | int] = {
         "format": ELASTIC,
         "version": VERSION,
-        "bellcrank": bellcrank.__version__,
+        "bellcrank": __version__,
     }
     return Contents(attributes, tables)
 

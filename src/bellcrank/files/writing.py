@@ -53,8 +53,8 @@ from bellcrank.model.initials import Start
 from bellcrank.model.states import StateVariable
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member

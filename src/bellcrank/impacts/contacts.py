@@ -26,7 +26,6 @@ from bellcrank.impacts.modes import (
     Modes,
     variant_of,
 )
-from bellcrank.impacts.records import ContactChange, ImpactRecord
 from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
@@ -35,6 +34,7 @@ from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model.parameters import names_in
+from bellcrank.result.impact_table import ContactChange, ImpactRecord
 
 Array = NDArray[np.float64]
 Made = TypeVar("Made")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Partition
@@ -327,9 +328,8 @@ class Mechanism(StudyMethods):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as the text of its model and its start: neither the user's functions nor machine code travel."""
-        from bellcrank.result.header import Header, restored
-
-        return restored, (Header.of(self, self.formulation.value),)
+        parts: tuple[Any, ...] = provided("pickled mechanism")(self)
+        return parts
 
     def __str__(self) -> str:
         from bellcrank.mechanism.description import describe_mechanism

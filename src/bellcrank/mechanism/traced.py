@@ -15,6 +15,8 @@ from bellcrank.program.count import Count, count
 from bellcrank.program.graph import BudgetExceeded, Graph
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.quantities.states import state_rate
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.mechanism import Mechanism
@@ -113,8 +115,5 @@ def _state_rates(mechanism: Mechanism, eq: Equations) -> list[Scalar]:
     """The rates of the first-order states."""
     if not mechanism.linkage.states:
         return []
-    from bellcrank.result.snapshot import Snapshot
-    from bellcrank.result.states import state_rate
-
     here = Snapshot.on(mechanism.system, mechanism.tree, mechanism.mechanics, eq.kin, eq.t, eq.graph)
     return [state_rate(here, name) for name in mechanism.linkage.states]

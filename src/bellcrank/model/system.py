@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.math.arrays import Vec
 from bellcrank.model import checks
@@ -122,9 +123,8 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, InitialM
 
     def mechanism(self, **options: Any) -> Mechanism:
         """Analyse: tree, cuts, groups, degrees of freedom, redundant constraints; see :func:`analyse`."""
-        from bellcrank.mechanism import analyse
-
-        return analyse(self, **options)
+        found: Mechanism = provided("analyse")(self, **options)
+        return found
 
     def count(self) -> Any:
         """Operations of one evaluation by stage, for every formulation."""

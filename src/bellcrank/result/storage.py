@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.provided import provided
 from bellcrank.base.whole_files import check_target, read_regular
 from bellcrank.errors import BellcrankError, ResultFileError
 from bellcrank.result import journal, layout, sealed, unsealed
@@ -118,9 +119,7 @@ def load_contents(found: Contents, path: str | PathLike[str]) -> Any:
     """The result in the contents of a file, of whatever kind."""
     if found.attributes.get("format") != ELASTIC:
         return _result(stored(found, path), path)
-    from bellcrank.elastic.storage import result_of
-
-    return result_of(found, path)
+    return provided("elastic result")(found, path)
 
 
 def restored(attributes: Mapping[str, str | int], tables: Mapping[str, NDArray[Any]]) -> Any:

@@ -21,8 +21,9 @@ from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import called
 from bellcrank.program.trace import Expr, Scalar
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.measured import Measured
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
@@ -97,33 +98,6 @@ class Controller:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.period) and self.period > 0.0):
             raise ModelError(f"controller {self.name!r}: the period must be positive, not {self.period!r}")
-
-
-class Measured(Mapping[str, Any]):
-    """Quantities by name on a traced state."""
-
-    def __init__(self, quantities: Quantities, who: str) -> None:
-        self.quantities, self.who = quantities, who
-
-    def __getitem__(self, name: str) -> Any:
-        s = self.quantities.s
-        if name == "t":
-            return s.t
-        if name in s.mechanics.parameters:
-            return s.graph.input(name)
-        quantity, components = self.quantities.find(name)
-        if quantity.needs_rates:
-            raise ModelError(f"{self.who}: {name!r} needs accelerations; use positions and velocities here")
-        values = list(quantity.trace())
-        if components is not None:
-            return values[components[0]]
-        return values[0] if len(values) == 1 and not quantity.components else values
-
-    def __iter__(self) -> Any:
-        return iter(self.quantities.table)
-
-    def __len__(self) -> int:
-        return len(self.quantities.table)
 
 
 def watch_program(mechanism: Mechanism, partition: Partition, events: Sequence[Event]) -> Program:

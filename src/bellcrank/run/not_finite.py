@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.run.run import Run

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.provided import provided
 from bellcrank.base.whole_files import check_target
 from bellcrank.errors import BellcrankError, ModelError, ResultFileError, WriteError
 from bellcrank.integrate import Options
@@ -299,9 +300,9 @@ def _gone_on(
     _same("controllers", [c.name for c in controllers], header.settings["controllers"])
     given: dict[str, Any] = {k: (np.inf if v is None else v) for k, v in header.settings["options"].items()}
     if "contacts" in header.settings:
-        from bellcrank.impacts.recording import resume_with_contacts
-
-        return resume_with_contacts(path, stored, Options(**given), events, controllers, progress)
+        resume_with_contacts = provided("resume impacts")
+        result: Result = resume_with_contacts(path, stored, Options(**given), events, controllers, progress)
+        return result
     run = Run(mechanism, str(header.settings["integrator"]), events, controllers)
     point: Resumption | None = None
     if stored.checkpoint:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.base.memory import memory, size_in_words
+from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.formulations.registry import Formulation
 from bellcrank.integrate import Options
@@ -80,9 +81,7 @@ def simulate(
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or not 1 <= max_steps < 2**63:
         raise ModelError(f"max_steps must be a whole number of steps, at least 1, not {max_steps!r}")
     if (impacts, queue_size, propagation) != ("dense", 4, "sequential"):
-        from bellcrank.impacts.timing import Timing
-
-        Timing.of(impacts, queue_size, max_step, propagation)
+        provided("impact timing")(impacts, queue_size, max_step, propagation)
     mechanism = prepared(system, formulation, initial, parameters)
     if start is not None:
         mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
@@ -98,13 +97,11 @@ def simulate(
     check_memory(mechanism, len(times))
     options = replace(stepping(mechanism, tolerance, step, max_step), max_steps=int(max_steps))
     if mechanism.system.contacts:
-        from bellcrank.impacts.run import simulate_with_contacts
-        from bellcrank.impacts.timing import Timing
-
-        timing = Timing.of(impacts, queue_size, max_step, propagation)
-        return simulate_with_contacts(
+        timing = provided("impact timing")(impacts, queue_size, max_step, propagation)
+        result: Result = provided("simulate impacts")(
             mechanism, integrator, times, options, events, controllers, progress, timing, save, watch
         )
+        return result
     run = Run(mechanism, integrator, events, controllers)
     if watch is not None:
         from bellcrank.run.watching import Watch

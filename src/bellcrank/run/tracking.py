@@ -36,7 +36,7 @@ from bellcrank.program.functions import maximum, where
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar, compare, logical
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.version import __version__
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.study.work import Rows, Work
 
@@ -118,8 +119,6 @@ def _answer(future: Any, number: int, batches: Batches) -> Rows:
 
 def _check_workers(client: Any) -> None:
     """All of them must compute with this Bellcrank."""
-    from bellcrank import __version__
-
     try:
         client.wait_for_workers(1, timeout=CONNECT)
     except TimeoutError as error:
@@ -137,8 +136,6 @@ def _check_workers(client: Any) -> None:
 
 
 def _version() -> str:
-    from bellcrank import __version__
-
     return __version__
 
 

@@ -15,6 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import BellcrankError
+from bellcrank.integrate import Options
+from bellcrank.mechanism import State
+from bellcrank.result.ledger import NODES
+from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
@@ -23,24 +27,7 @@ Array = NDArray[np.float64]
 
 PIECES = 50
 """Pieces a run without jumps is cut into, at most."""
-MOST_PIECES = 500
-"""With more jumps than that every piece is short, and its ends tell enough."""
-NODES = 16
-"""States a step of the run that show its motion."""
-MOST_STEPS = 100_000
-"""Runs of more steps are not made again."""
 TOLERANCE = 1e-10
-
-
-def shows_enough(result: Result) -> bool:
-    """Whether the outputs are close beside the steps, or nothing but them is known."""
-    from bellcrank.model.forces import ContactForce
-
-    system, steps = result.mechanism.system, result.run.steps
-    touching = bool(system.contacts) or any(isinstance(f, ContactForce) for f in system.forces.values())
-    jumps = 0 if result.breaks is None else len(result.breaks) // 2
-    known = len(result) < 2 or len(result) >= NODES * steps
-    return touching or known or jumps > MOST_PIECES or steps > MOST_STEPS
 
 
 def pieces(result: Result) -> list[Result]:
@@ -74,10 +61,6 @@ def _bounds(result: Result) -> tuple[list[Array], list[float]]:
 
 
 def _piece(result: Result, start: Array, end: float, nodes: int) -> Result:
-    from bellcrank.integrate import Options
-    from bellcrank.mechanism import State
-    from bellcrank.run.run import Run
-
     m = result.mechanism
     sizes = (1, m.linkage.positions, m.linkage.speeds, m.linkage.speeds)
     t, q, u, du, p = np.split(start, np.cumsum(sizes))
@@ -103,4 +86,4 @@ def _states(result: Result) -> Sequence[Array]:
     return result.q, result.u, result.du, result.parameters
 
 
-__all__ = ["pieces", "shows_enough"]
+__all__ = ["pieces"]

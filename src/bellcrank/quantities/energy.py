@@ -18,9 +18,10 @@ from bellcrank.mechanics.forces import (
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model import forces as described
+from bellcrank.program.derive import directional
 from bellcrank.program.functions import maximum
-from bellcrank.program.trace import Scalar
-from bellcrank.result.snapshot import Snapshot, total
+from bellcrank.program.trace import Expr, Scalar
+from bellcrank.quantities.snapshot import Snapshot, total
 
 
 def kinetic(s: Snapshot) -> Scalar:
@@ -173,3 +174,18 @@ def force_vector(s: Snapshot, force: Any) -> Vec:
     A, B = Seen(s.kin, a, -1), Seen(s.kin, b, -1)
     e, length, rate = stretch(s.kin, A, B)
     return scale(line_force(force, s.kin, length, rate, s.t), e)
+
+
+def nonconservative_power(s: Snapshot, force: described.Force) -> Scalar:
+    """Power of a force [W] less the rate at which it gives back stored energy."""
+    kept = stored(s, force)
+    if kept is None or not isinstance(kept, Expr):
+        return power(s, force)
+    return power(s, force) + energy_rate(s, kept)
+
+
+def energy_rate(s: Snapshot, stored: Expr) -> Scalar:
+    """The rate of an energy along the motion, exactly: its derivative by q times q-dot."""
+    tangents = {q.id: rate for q, rate in zip(s.q, s.kin.position_rates(), strict=True)}
+    tangents[s.t.id] = 1.0
+    return directional([stored], tangents)[0]

@@ -6,9 +6,10 @@ from bellcrank.math.tuples import ZERO, Vec, add, cross, scale, times
 from bellcrank.mechanics.dynamics import modal_wrench
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar, function
-from bellcrank.result import energy
-from bellcrank.result.snapshot import Snapshot, total
-from bellcrank.result.traceable import XYZ, Traceable
+from bellcrank.quantities import energy
+from bellcrank.quantities.multipliers import row_over_speeds
+from bellcrank.quantities.snapshot import Snapshot, total
+from bellcrank.quantities.traceable import XYZ, Traceable
 
 
 def whole(s: Snapshot) -> dict[str, Traceable]:
@@ -35,9 +36,7 @@ def _stored(s: Snapshot) -> Scalar:
 
 def _lost(s: Snapshot) -> Scalar:
     """Power of all forces that is not the rate of a stored energy: what changes the total energy."""
-    from bellcrank.result.ledger import nonconservative_power
-
-    lost = [nonconservative_power(s, f) for f in s.system.forces.values()]
+    lost = [energy.nonconservative_power(s, f) for f in s.system.forces.values()]
     return total([*lost, energy.material_power(s)])
 
 
@@ -91,8 +90,6 @@ def _position_residual(s: Snapshot) -> Scalar:
 
 
 def _velocity_residual(s: Snapshot) -> Scalar:
-    from bellcrank.result.multipliers import row_over_speeds
-
     worst: Scalar = 0.0
     for e in s.equations:
         row = row_over_speeds(s, e)

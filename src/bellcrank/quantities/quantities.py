@@ -23,14 +23,14 @@ from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar
-from bellcrank.result import energy
-from bellcrank.result.deformation import node_rows
-from bellcrank.result.points import WHAT, parse_point
-from bellcrank.result.reactions import Reactions
-from bellcrank.result.snapshot import Snapshot
-from bellcrank.result.states import state_rate
-from bellcrank.result.traceable import XYZ, Traceable, Values
-from bellcrank.result.whole import whole
+from bellcrank.quantities import energy
+from bellcrank.quantities.node_fields import node_rows
+from bellcrank.quantities.points import WHAT, parse_point
+from bellcrank.quantities.reactions import Reactions
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.quantities.states import state_rate
+from bellcrank.quantities.traceable import XYZ, Traceable, Values
+from bellcrank.quantities.whole import whole
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
