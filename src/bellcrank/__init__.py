@@ -73,7 +73,7 @@ __all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    # Rooms are opened when first entered, so that importing the package stays quick.
+    # A module is imported when its first name is asked for, so that importing the package stays quick.
     if name not in _HOMES:
         raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
     from importlib import import_module

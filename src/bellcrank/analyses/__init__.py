@@ -1,1 +1,1 @@
-"""Studies of one mechanism: equilibrium, linearisation, kinematics, inverse dynamics, sensitivity."""
+"""Analyses of one mechanism: equilibrium, linearisation, kinematics, inverse dynamics, sensitivity."""

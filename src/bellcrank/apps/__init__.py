@@ -1,1 +1,1 @@
-"""Applications built on the package."""
+"""Applications: `drive`, the full car with a driver in the loop."""
