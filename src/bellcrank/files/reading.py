@@ -17,7 +17,7 @@ from bellcrank.files.places import nearest
 from bellcrank.files.pressing import read_pressing
 from bellcrank.files.scope import Scope, check_name
 from bellcrank.files.shapes import plain, read_shape
-from bellcrank.math.arrays import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.model import Body, Frame, System
 from bellcrank.model.contacts import LAWS, PlacedShape
 from bellcrank.program.trace import Expr, Scalar

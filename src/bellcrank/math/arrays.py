@@ -1,4 +1,4 @@
-"""Vectors and rotations of the description: tuples of scalars, and NumPy arrays where all is known."""
+"""Vectors and rotations of numbers as NumPy arrays, with the exact zeros and ones that fold away in a program."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.program.trace import Scalar
+from bellcrank.math.tuples import Vec
 
-Vec: TypeAlias = tuple[Scalar, Scalar, Scalar]
-Mat: TypeAlias = tuple[Vec, Vec, Vec]
 Floats3: TypeAlias = tuple[float, float, float]
 Floats33: TypeAlias = tuple[Floats3, Floats3, Floats3]
 Array: TypeAlias = NDArray[np.float64]
 
-IDENTITY: Mat = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-ZERO: Vec = (0.0, 0.0, 0.0)
 AXES: dict[str, Vec] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 QUARTER_TURN_Y = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
 """The rotation by +90 degrees about y, between the two axes of a universal joint."""

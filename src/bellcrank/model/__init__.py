@@ -1,6 +1,6 @@
 """What the user describes: bodies, joints, drivers, couplings, forces and parameters, validated."""
 
-from bellcrank.math.arrays import Mat, Vec
+from bellcrank.math.tuples import Mat, Vec
 from bellcrank.model.bodies import Body
 from bellcrank.model.drivers import CoordinateTarget, Coupling, Driver, PointTarget
 from bellcrank.model.forces import (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
-from bellcrank.math.arrays import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.contacts import ContactMethods
