@@ -66,12 +66,13 @@ def test_imports_for_type_checkers_are_free(tmp_path: Path) -> None:
 
 
 def test_services_that_are_asked_for_are_provided() -> None:
-    asked = {
-        name for path in PACKAGE.rglob("*.py") for name in ASKED.findall(path.read_text(encoding="utf-8"))
-    }
+    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    asked = {name for text in texts.values() for name in ASKED.findall(text)}
     assert asked == set(provided._PROVIDERS)
     for service in asked:
         assert callable(provided.provided(service)), service
+    assigning = {path for path, text in texts.items() if "base.provided import register" in text}
+    assert assigning == {PACKAGE / "__init__.py"}
 
 
 def test_the_drawing_is_that_of_the_code() -> None:
