@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 
-.PHONY: demo test bench docs manual lint clean browser fuzz
+.PHONY: demo test bench docs manual graph lint clean browser fuzz
 
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
@@ -34,6 +34,10 @@ docs: $(READY)
 manual: $(READY)
 	$(BIN)/python docs/extensions/manual.py
 	$(BIN)/python docs/extensions/pictures.py
+
+# The graph of folders on the page on modules, made anew.
+graph: $(READY)
+	$(BIN)/python docs/extensions/folders.py
 
 bench: $(READY_BENCH)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.run

@@ -16,8 +16,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bellcrank.apps.drive.drive import Drive
 from bellcrank.cli.output import seconds
-from bellcrank.drive.drive import Drive
 from benchmarks.run import processor
 from benchmarks.timing import one_core
 

@@ -33,11 +33,12 @@ def prepare(folder: Path) -> None:
     """Emit and compute everything that needs a compiler for this machine's own processor."""
     from bellcrank.batch.group import LaneGroups, lane_machine
     from bellcrank.batch.table import read_table
-    from bellcrank.export import export_of
+    from bellcrank.integrate import Options
+    from bellcrank.integrate.cuda import METHODS, Problem, integration
     from bellcrank.mechanism import analyse
+    from bellcrank.mechanism.export import export_of
     from bellcrank.program import cuda
     from bellcrank.program.kernel import compile_program
-    from bellcrank.simulate import Options
     from bellcrank.verify.full_car import full_car_system
     from bellcrank.verify.full_car_bump import rolling_start
     from benchmarks import varied
@@ -67,11 +68,11 @@ def prepare(folder: Path) -> None:
         arrays[name] = groups.kept[:CHECKED].transpose(1, 2, 0)
     np.savez(folder / "numbers.npz", **arrays)
     e = export_of(mechanism)
-    problem = cuda.Problem(e.rates, e.projection, len(e.states), len(e.parameters))
+    problem = Problem(e.rates, e.projection, len(e.states), len(e.parameters))
     for precision in cuda.BLOCK:
         (folder / f"evaluate_{precision}.cu").write_text(cuda.evaluation(program, n, precision, BLOCK))
-        for method in cuda.METHODS:
-            text = cuda.integration(problem, method, precision, BLOCK)
+        for method in METHODS:
+            text = integration(problem, method, precision, BLOCK)
             (folder / f"{method}_{precision}.cu").write_text(text)
     print(f"written: {folder}")
 
@@ -161,7 +162,7 @@ def _evaluations(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[st
 
 def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]]:
     """One second over the bump for all cars, transfers included, against the processor for some of them."""
-    from bellcrank.program.cuda import METHODS
+    from bellcrank.integrate.cuda import METHODS
     from bellcrank.program.gpu import integrate_adaptive, integrate_fixed
 
     rows = []

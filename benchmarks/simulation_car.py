@@ -50,8 +50,8 @@ def start() -> Any:
 
 def ours(integrator: str) -> Iterable[Rung]:
     """The ladder of one integrator of ours, with its whole driver."""
-    from bellcrank.run import Run
-    from bellcrank.simulate import Options, integrate
+    from bellcrank.integrate import Options, integrate
+    from bellcrank.run.run import Run
 
     mechanism = start()
     run = Run(mechanism, integrator, (), ())

@@ -33,7 +33,7 @@ AGREEMENT = 1e-11
 def our_run(integrator: str) -> tuple[Any, Any]:
     """A compiled run of ours, ready to be integrated, and the initial value problem of it."""
     from bellcrank.mechanism import analyse
-    from bellcrank.run import Run
+    from bellcrank.run.run import Run
     from bellcrank.verify.slider_crank import slider_crank
 
     mechanism = analyse(
@@ -46,7 +46,7 @@ def our_run(integrator: str) -> tuple[Any, Any]:
 
 def our_rung(integrator: str, setting: str, **options: Any) -> Rung:
     """One run of ours with its whole driver, from the start state to the end state."""
-    from bellcrank.simulate import Options, integrate
+    from bellcrank.integrate import Options, integrate
 
     run, problem = our_run(integrator)
     given = Options(repartition_threshold=0.05, **options)

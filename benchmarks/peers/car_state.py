@@ -10,7 +10,7 @@ import numpy as np
 
 def placements(mechanism: Any) -> dict[str, tuple[Any, Any, Any, Any]]:
     """Centre of mass [m], rotation, its velocity [m/s] and angular velocity [rad/s] of every body, in world axes."""
-    from bellcrank.simulation import simulate
+    from bellcrank.run.simulation import simulate
 
     # A run of next to no time: its first output is the start.
     run = simulate(replace(mechanism), 1e-9, output=1, integrator="dop853", progress=False)

@@ -1,7 +1,7 @@
 """Equations beside the functions that compute them.
 
     ```{equation} (12)
-    :by: bellcrank.contact.impact.solve_impact
+    :by: bellcrank.impacts.impulses.solve_impact
     :in: words that say what it means
     \\LaTeX
     ```

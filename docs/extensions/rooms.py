@@ -1,6 +1,7 @@
 """The reference: ``.. room:: bellcrank.contact`` documents every module of a package, found when the site is built.
 
-``:except:`` names modules that stand elsewhere; ``:only:`` names the modules to take.
+``:except:`` names modules that stand elsewhere; ``:only:`` names the modules to take. ``.. folders::`` lists the
+folders of the package in their order, each with the first line of its docstring.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from folders import FOLDERS, first_words
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -38,6 +40,19 @@ class Room(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(text), allow_section_headings=True)
 
 
+class Folders(SphinxDirective):
+    """The folders of the package in their order, each with the first line of its docstring."""
+
+    def run(self) -> list[nodes.Node]:
+        listed = nodes.definition_list()
+        for folder in FOLDERS:
+            term = nodes.term("", "", nodes.literal(text=folder))
+            words = nodes.paragraph(text=first_words(folder))
+            listed += nodes.definition_list_item("", term, nodes.definition("", words))
+        return [listed]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("room", Room)
+    app.add_directive("folders", Folders)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

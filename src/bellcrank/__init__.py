@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "0.1.0"
+from bellcrank.base.provided import register
+from bellcrank.base.version import __version__
 
 _HOMES = {
     "System": "bellcrank.model",
@@ -20,16 +21,16 @@ _HOMES = {
     "State": "bellcrank.mechanism",
     "Formulation": "bellcrank.mechanism",
     "analyse": "bellcrank.mechanism",
-    "Event": "bellcrank.events",
-    "Controller": "bellcrank.events",
+    "Event": "bellcrank.run.events",
+    "Controller": "bellcrank.run.events",
     "Result": "bellcrank.result.result",
     "Series": "bellcrank.result.series",
     "load_result": "bellcrank.result.storage",
-    "resume": "bellcrank.recording",
+    "resume": "bellcrank.run.recording",
     "simulate_many": "bellcrank.batch",
-    "Study": "bellcrank.explore",
-    "load_study": "bellcrank.explore",
-    "SimulationError": "bellcrank.simulate",
+    "Study": "bellcrank.study",
+    "load_study": "bellcrank.study",
+    "SimulationError": "bellcrank.integrate",
     "BellcrankError": "bellcrank.errors",
     "ModelError": "bellcrank.errors",
     "AssemblyError": "bellcrank.errors",
@@ -43,11 +44,36 @@ _HOMES = {
     "smooth_table": "bellcrank.program.tables",
 }
 
+# What lower folders ask of upper ones, so that imports point one way.
+register(
+    {
+        "analyse": "bellcrank.mechanism:analyse",
+        "pickled mechanism": "bellcrank.result.header:pickled",
+        "simulate": "bellcrank.run.simulation:simulate",
+        "motion between outputs": "bellcrank.run.between:pieces",
+        "impact timing": "bellcrank.impacts.timing:Timing.of",
+        "simulate impacts": "bellcrank.impacts.run:simulate_with_contacts",
+        "resume impacts": "bellcrank.impacts.recording:resume_with_contacts",
+        "plot": "bellcrank.view.plots:plot",
+        "animation": "bellcrank.view.animation:html",
+        "report": "bellcrank.view.report:report",
+        "citations": "bellcrank.view.citations:cite",
+        "viewer": "bellcrank.view.live:Viewer",
+        "equilibrium": "bellcrank.analyses.equilibrium:equilibrium",
+        "linearize": "bellcrank.analyses.linearize:linearize",
+        "kinematics": "bellcrank.analyses.kinematics:kinematics",
+        "inverse dynamics": "bellcrank.analyses.inverse:inverse_dynamics",
+        "sensitivity": "bellcrank.analyses.sensitivity:sensitivity",
+        "simulate many": "bellcrank.batch:simulate_many",
+        "elastic result": "bellcrank.elastic.storage:result_of",
+    }
+)
+
 __all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    # Rooms are opened when first entered, so that importing the package stays quick.
+    # A module is imported when its first name is asked for, so that importing the package stays quick.
     if name not in _HOMES:
         raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
     from importlib import import_module

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from analysis.linkages import four_bar
 from bellcrank.batch import equilibria, group, simulate_many
 from bellcrank.batch.group import LaneGroups, lane_machine
 from bellcrank.batch.lane_queue import GROUP
 from bellcrank.errors import ModelError
+from bellcrank.integrate import Options
+from bellcrank.integrate.layout import OUT_NEXT
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
-from bellcrank.simulate import Options
-from bellcrank.simulate.layout import OUT_NEXT
-from bellcrank.simulation import simulate
+from bellcrank.run.simulation import simulate
 from bellcrank.verify.slider_crank import slider_crank
 from bellcrank.verify.slider_crank_impact import slider_crank_with_block
+from mechanism.linkages import four_bar
 
 
 def swing(stiffness: float = 50.0) -> System:

@@ -11,13 +11,13 @@ from batch.test_batch import blowing_up, parallelogram, swing
 from bellcrank.batch import device as on_device
 from bellcrank.batch import simulate_many
 from bellcrank.errors import ModelError
+from bellcrank.integrate import integrate
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
 from bellcrank.program import cuda
 from bellcrank.program.gpu import integrate_adaptive
-from bellcrank.run import Run
-from bellcrank.simulate import integrate
-from bellcrank.simulation import stepping
+from bellcrank.run.run import Run
+from bellcrank.run.simulation import stepping
 from program.c_compiler import needs_gxx
 from program.cuda_shim import Processor
 

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from bellcrank.cli.inputs import model
-from bellcrank.viewer import Viewer
+from bellcrank.view.live import Viewer
 from cli.conftest import Call
 
 COMMANDS = (
@@ -228,7 +228,7 @@ def test_view_serves_until_it_is_ended(
         answers.append(len(viewer.result))
 
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
-    monkeypatch.setattr("bellcrank.viewer.viewer.Viewer.wait", look)
+    monkeypatch.setattr("bellcrank.view.live.viewer.Viewer.wait", look)
     words = ("view", stored) if what == "result" else ("view", "pendulum", "-d", "1", "--set", "friction=0.2")
     answer = call(*words, "--json")
     assert answer.status == 0

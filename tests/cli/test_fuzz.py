@@ -134,7 +134,7 @@ WORDS = (
 def _nothing_waits() -> Iterator[None]:
     """The viewer ends at once instead of waiting for Ctrl-C, and no browser is opened."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bellcrank.viewer.player.Player.wait", lambda viewer: None)
+        patch.setattr("bellcrank.view.live.player.Player.wait", lambda viewer: None)
         patch.setattr("webbrowser.open", lambda address: True)
         yield
 

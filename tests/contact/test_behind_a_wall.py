@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bellcrank.integrate import integrate
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
-from bellcrank.run import Run
-from bellcrank.simulate import integrate
-from bellcrank.simulation import stepping
+from bellcrank.run.run import Run
+from bellcrank.run.simulation import stepping
 
 SPEED, GAP = 1.0, 1e-3
 

@@ -27,7 +27,7 @@ from bellcrank.contact import (
 )
 from bellcrank.contact.shapes import sample_normals
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import UNIT
+from bellcrank.math.tuples import UNIT
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bellcrank import recording, simulation
 from bellcrank.contact import Coulomb, LuGre
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.parametric import Parametric
@@ -17,8 +16,9 @@ from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.files import ModelFileError, dumps, loads
 from bellcrank.files.packed import packed, unpacked
 from bellcrank.model import System
-from bellcrank.recording import resume
 from bellcrank.result.storage import load
+from bellcrank.run import recording, simulation
+from bellcrank.run.recording import resume
 from contact.test_sampled import sampled_sphere
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bellcrank.contact import LuGre, Plane
 from bellcrank.errors import ModelError
-from bellcrank.export import export_of
+from bellcrank.mechanism.export import export_of
 from bellcrank.model import System
 from contact.test_several import box
 from program.c_compiler import library, needs_gcc, pointer, relative

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bellcrank.run.tracking import Tracker
 
 from bellcrank.contact import Sampled
+from bellcrank.integrate import METHODS, SimulationError, Status
 from bellcrank.mechanism import Mechanism
 from bellcrank.model import System
 from bellcrank.result.result import Result
-from bellcrank.simulate import METHODS, SimulationError, Status
-from bellcrank.tracking import Tracker
 
 ADAPTIVE = [name for name in METHODS if name != "runge_kutta4"]
 RADIUS = 0.01

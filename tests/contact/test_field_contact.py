@@ -12,14 +12,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
-from bellcrank import recording, simulation
 from bellcrank.errors import ModelError
-from bellcrank.export import export_of
 from bellcrank.files import load, save
+from bellcrank.mechanism.export import export_of
 from bellcrank.program import cuda
 from bellcrank.program.c_file import c_file
 from bellcrank.program.gpu import evaluate
 from bellcrank.program.kernel import compile_program
+from bellcrank.run import recording, simulation
 from program.c_compiler import library, needs_gcc, pointer, relative
 from program.cuda_shim import Processor
 

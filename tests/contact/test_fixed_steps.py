@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bellcrank.integrate import SimulationError, Status
 from bellcrank.model import System
 from bellcrank.result.result import Result
-from bellcrank.simulate import SimulationError, Status
 
 START: dict[str, Any] = {"flight": {"angular_velocity": (1.0, 0.5, 0.2)}}
 

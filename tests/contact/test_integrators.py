@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from bellcrank.contact import Sampled, Superellipsoid
+from bellcrank.integrate import METHODS
 from bellcrank.model import System
 from bellcrank.model.bodies import Body
 from bellcrank.model.contacts import PlacedShape
-from bellcrank.simulate import METHODS
 
 ADAPTIVE = [name for name in METHODS if name != "runge_kutta4"]
 

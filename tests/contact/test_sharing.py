@@ -7,14 +7,14 @@ import pytest
 
 from bellcrank.contact import Sampled
 from bellcrank.contact.closest import closest
-from bellcrank.mechanics.vectors import mat, vec
+from bellcrank.math.tuples import mat, vec
 from bellcrank.mechanism import Mechanism
 from bellcrank.model import System
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.subprogram import called, inlined
-from bellcrank.touch import begun
+from bellcrank.run.touch import begun
 from contact.test_several import box, dumbbell, put_down
 
 SIDES = (0.2, 0.1, 0.05)

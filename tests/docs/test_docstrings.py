@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import bellcrank as bc
-from bellcrank.simulation import simulate
+from bellcrank.run.simulation import simulate
 
 UNSAID = {"self", "name", "options"}
 """Every object has a name; options are those of the function that the docstring points to."""

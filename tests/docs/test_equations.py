@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bellcrank.contact.patches import patch_at
 from scipy.integrate import solve_ivp
 from scipy.special import comb
 
 from bellcrank import elastic
 from bellcrank.contact.hertz import effective_modulus, stiffness
-from bellcrank.contact.impact import solve_impact
 from bellcrank.contact.laws import (
     FACTORS,
     ForceLaw,
@@ -26,9 +26,6 @@ from bellcrank.contact.laws import (
     normal_force,
     unclipped_force,
 )
-from bellcrank.contact.lcp import lemke
-from bellcrank.contact.patches import patch_at
-from bellcrank.contact.queue import ImpactQueue
 from bellcrank.elastic.accelerated import AcceleratedIteration, accelerator
 from bellcrank.elastic.active_set import DirectActiveSet
 from bellcrank.elastic.assembled import Assembled
@@ -36,6 +33,9 @@ from bellcrank.elastic.interface import ObstacleInterface
 from bellcrank.elastic.problem import ContactProblem
 from bellcrank.elastic.stepping import Stepper
 from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.impacts.impact_queue import ImpactQueue
+from bellcrank.impacts.impulses import solve_impact
+from bellcrank.impacts.lcp import lemke
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import System
 from bellcrank.program.evaluate import evaluate

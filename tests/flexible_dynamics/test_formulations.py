@@ -7,9 +7,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.integrate.methods import METHODS
 from bellcrank.mechanism import Formulation
 from bellcrank.program.functions import cos
-from bellcrank.simulate.methods import METHODS
 from flexible_dynamics.members import FRAMES, LENGTH, rod, slider_crank
 from formulations.comparison import AGREEMENT, difference, random_state, solved
 

@@ -14,9 +14,9 @@ from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Known
 from bellcrank.mechanics.start import numbers
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.mechanism.traced import Traced
 from bellcrank.model import System
 from bellcrank.program.evaluate import evaluate
-from bellcrank.traced import Traced
 from reference.engine import ByBody
 
 Array = NDArray[np.float64]

@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from analysis.linkages import engine
 from bellcrank.formulations.partition import choose_partition
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import Formulation, Mechanism, State, analyse
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import compile_program
 from formulations.comparison import closed, difference, random_state, solved
+from mechanism.linkages import engine
 from reference.mechanisms import mechanism
 
 FAMILIES = ("tree", "slider-crank", "suspension cut", "driven", "cut screw")

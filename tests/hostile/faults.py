@@ -36,13 +36,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 import bellcrank as bc
+from bellcrank.base.whole_files import write_whole
 from bellcrank.errors import BellcrankError, WriteError
-from bellcrank.explore import MonteCarlo, Study, Uniform
-from bellcrank.simulate.failures import CallError
-from bellcrank.whole_files import write_whole
-from explore.models import oscillator
+from bellcrank.integrate.failures import CallError
+from bellcrank.study import MonteCarlo, Study, Uniform
 from impacts.models import ball
 from result.test_storage import pendulum, same
+from study.models import oscillator
 
 HERE = Path(__file__).parents[2] / "build" / "hostile" / "faults"
 LAST_SECOND = 1.0
@@ -142,7 +142,7 @@ class Recorded:
         return self._seconds
 
     def go(self, folder: Path, log: Log) -> None:
-        from bellcrank import run
+        from bellcrank.run import run
 
         show = run.ProgressBar.show
 
@@ -213,7 +213,7 @@ class Kept:
         return self._seconds
 
     def go(self, folder: Path, log: Log) -> None:
-        from bellcrank.explore.work import Work
+        from bellcrank.study.work import Work
 
         run = Work.run
 
@@ -499,7 +499,7 @@ _running: list[Any] = []
 
 def _cluster() -> tuple[Any, Study, Any]:
     """A cluster that lives until somebody ends it, a study for it, and what comes of the study."""
-    from explore.test_cluster import Cluster, slow_study
+    from study.test_cluster import Cluster, slow_study
 
     if not _running:
         study = slow_study(0.01, 120)

@@ -88,7 +88,7 @@ def foreign(path: Path) -> None:
 
 def study(path: Path) -> None:
     """The design of a study, no run of it."""
-    from bellcrank.explore import load_study
+    from bellcrank.study import load_study
 
     beside = path.with_name("quarter_car.yaml")
     if not beside.exists():
@@ -131,8 +131,8 @@ def mesh(path: Path) -> None:
 
 @cache
 def _study() -> Any:
-    from bellcrank.explore import LatinHypercube, Study, Uniform
-    from explore.models import oscillator
+    from bellcrank.study import LatinHypercube, Study, Uniform
+    from study.models import oscillator
 
     return Study(
         oscillator(),
@@ -202,7 +202,7 @@ def _small_models() -> list[bytes]:
 
 
 def _studies() -> list[bytes]:
-    from explore.test_study_files import MINIMAL
+    from study.test_study_files import MINIMAL
 
     every = MINIMAL.replace(
         "  stiffness: {kind: normal, mean: 2e4, deviation: 1e3}\n",
@@ -264,8 +264,8 @@ def _checkpoints() -> list[bytes]:
 
 def _interrupted(system: Any, path: Path) -> bytes:
     """A run that ended in an error between its outputs, with a checkpoint."""
-    from bellcrank.recording import Recorder
     from bellcrank.result.storage import read
+    from bellcrank.run.recording import Recorder
 
     class Ended(Exception):
         pass

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bellcrank import recording, simulation
+from bellcrank.run import recording, simulation
 from hostile import faults
 from result.test_storage import pendulum
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bellcrank.impacts.contacts import Contacts
-from bellcrank.impacts.records import ImpactRecord
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import System
+from bellcrank.result.impact_table import ImpactRecord
 from bellcrank.verify.two_pendulums_impact import two_pendulums
 from impacts.models import TIGHT, tilted_rod
 

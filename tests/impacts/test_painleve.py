@@ -14,7 +14,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from bellcrank import SimulationError
-from bellcrank.contact.sustained import digging
+from bellcrank.impacts.lasting import digging
 from bellcrank.model import System
 from bellcrank.result.result import Result
 from impacts.models import TIGHT, G

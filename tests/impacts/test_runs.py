@@ -11,12 +11,12 @@ import pytest
 from bellcrank import SimulationError
 from bellcrank.contact import Implicit
 from bellcrank.errors import ModelError
-from bellcrank.events import Controller, Event
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.run import _check_outside
 from bellcrank.impacts.segment import Segment
 from bellcrank.model import System
+from bellcrank.run.events import Controller, Event
 from impacts.models import TIGHT, G, ball, block_on_slope
 
 REST = math.sqrt(1.6 / G) * 3.0

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank import recording, simulation
 from bellcrank.errors import ResultFileError
 from bellcrank.files import dumps, loads
+from bellcrank.run import recording, simulation
 from bellcrank.verify.slider_crank_impact import slider_crank_with_block
 from impacts.models import TIGHT, ball, disc
 

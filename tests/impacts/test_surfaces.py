@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contact.test_several import box, dumbbell
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ellipk
 
@@ -21,12 +22,11 @@ from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.shapes import Shape, Sphere
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
+from bellcrank.integrate import SimulationError
 from bellcrank.mechanism import State
 from bellcrank.model import System
-from bellcrank.simulate import SimulationError
-from bellcrank.simulation import simulate
+from bellcrank.run.simulation import simulate
 from contact.test_sampled import on_sphere, sampled_sphere
-from contact.test_several import box, dumbbell
 from impacts.models import TIGHT, G
 from impacts.test_saving import check_same, interrupting  # noqa: F401
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bellcrank.errors import ModelError, UnknownName
-from bellcrank.model import Parameter, System, value
-from bellcrank.model.vectors import (
+from bellcrank.math.arrays import (
     is_rotation,
     quaternion_of_rotation,
     rotation_of_quaternion,
     rotation_with_z_along,
 )
+from bellcrank.model import Parameter, System, value
 
 components = st.floats(-1, 1).map(lambda x: round(x, 3))
 
@@ -201,7 +201,7 @@ def test_description_loads_nothing_heavy() -> None:
 
 def test_names_of_results_of_the_whole_mechanism_are_reserved(system: System) -> None:
     from bellcrank.model.registry import RESERVED
-    from bellcrank.result.whole import whole
+    from bellcrank.quantities.whole import whole
 
     assert {name.partition(".")[0] for name in whole(None)} == set(RESERVED)  # type: ignore[arg-type]
     for word in RESERVED:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bellcrank.errors import ModelError, UnknownName
+from bellcrank.math.arrays import QUARTER_TURN_Y, rotation_about_z, rotation_of_quaternion
 from bellcrank.model import CONTRACTS, Joint, JointKind, System
-from bellcrank.model.vectors import QUARTER_TURN_Y, rotation_about_z, rotation_of_quaternion
 
 angles = st.floats(-3.1, 3.1)
 lengths = st.floats(-2, 2)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from analysis.linkages import four_bar
-from bellcrank.export import export_of
 from bellcrank.mechanism import analyse
+from bellcrank.mechanism.export import export_of
 from bellcrank.model import System
 from bellcrank.program.c import emit_c
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import compile_program
 from bellcrank.verify.full_car import full_car_system
+from mechanism.linkages import four_bar
 from program.c_compiler import library, needs_gcc, pointer, relative
 from program.samples import close, programs, states
 

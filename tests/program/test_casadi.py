@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from analysis.linkages import four_bar
 from bellcrank.mechanism import analyse
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import compile_program
 from bellcrank.verify.full_car import full_car_system
+from mechanism.linkages import four_bar
 from program.c_compiler import relative
 from program.samples import close, programs, states
 from program.test_c import chain_system, random_inputs

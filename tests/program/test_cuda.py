@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from analysis.linkages import four_bar
-from bellcrank.export import export_of
+from bellcrank.integrate.cuda import Problem, integration
 from bellcrank.mechanism import analyse
+from bellcrank.mechanism.export import export_of
 from bellcrank.program import cuda, gpu
 from bellcrank.program.evaluate import evaluate as interpreted
 from bellcrank.program.functions import cos, sin
@@ -19,6 +19,7 @@ from bellcrank.program.order import few_live
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
 from bellcrank.verify.full_car import full_car_system
+from mechanism.linkages import four_bar
 from program.c_compiler import needs_gxx, relative
 from program.cuda_shim import Processor
 from program.samples import close, programs, states
@@ -27,9 +28,9 @@ from program.test_c import chain_system
 pytestmark = needs_gxx
 
 
-def problem_of(mechanism) -> cuda.Problem:
+def problem_of(mechanism) -> Problem:
     e = export_of(mechanism)
-    return cuda.Problem(e.rates, e.projection, len(e.states), len(e.parameters))
+    return Problem(e.rates, e.projection, len(e.states), len(e.parameters))
 
 
 def rows_near(mechanism, count: int, spread: float = 0.02) -> np.ndarray:
@@ -88,7 +89,7 @@ def test_fixed_steps(tmp_path, make) -> None:
     x = mechanism.kernel_input()
     n, rows = problem.states, 3
     y, p = np.tile(x[1 : 1 + n], (rows, 1)), np.tile(x[1 + n :], (rows, 1))
-    source = cuda.integration(problem, "runge_kutta4", "double", 2)
+    source = integration(problem, "runge_kutta4", "double", 2)
     found, status = integrate_fixed(
         Processor(tmp_path), source, 2, 0.0, y, p, 1e-3, 100, 50, np.float64, 1e-11
     )
@@ -111,7 +112,7 @@ def test_adaptive_steps(tmp_path, make, method) -> None:
     y, p = x[None, 1 : 1 + n].repeat(3, 0), x[None, 1 + n :].repeat(3, 0)
     if p.size:
         p[1] *= 2.0
-    source = cuda.integration(problem, method, "double", 2)
+    source = integration(problem, method, "double", 2)
     times = np.array([0.1, 0.25, 0.3])
     found, status, counts = integrate_adaptive(
         Processor(tmp_path), source, 2, 0.0, y, p, times, 1e-10, 1e-12, np.float64, 1e-11
@@ -131,7 +132,7 @@ def test_a_state_that_is_not_finite_is_reported(tmp_path) -> None:
     y = np.tile(x[1:], (2, 1))
     y[1, -1] = np.inf
     none = np.zeros((2, 0))
-    fixed = cuda.integration(problem, "runge_kutta4", "double", 2)
+    fixed = integration(problem, "runge_kutta4", "double", 2)
     _, status = integrate_fixed(Processor(tmp_path), fixed, 2, 0.0, y, none, 1e-3, 10, 10, np.float64, 1e-11)
     np.testing.assert_array_equal(status, [0, 2])
 
@@ -177,4 +178,4 @@ def test_without_a_device_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPa
 
 def test_unknown_methods_are_refused() -> None:
     with pytest.raises(ValueError, match="runge_kutta4, dormand_prince5, runge_kutta5, not 'radau'"):
-        cuda.integration(problem_of(analyse(four_bar())), "radau")
+        integration(problem_of(analyse(four_bar())), "radau")

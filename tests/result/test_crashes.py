@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.base.whole_files import NewFile, read_regular
 from bellcrank.errors import ModelError, ResultFileError, WriteError
-from bellcrank.recording import RecordingNote
 from bellcrank.result import blocks, journal, sealed, storage
-from bellcrank.whole_files import NewFile, read_regular
+from bellcrank.run.recording import RecordingNote
 
 from .test_storage import pendulum, same
 
@@ -47,7 +47,7 @@ def in_child(script: str, *arguments: Any, **limits: int) -> subprocess.Complete
 FULL = """
 import signal
 from functools import partial
-from bellcrank import recording, simulation
+from bellcrank.run import recording, simulation
 from bellcrank.errors import WriteError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path, kind = sys.argv[1:]
@@ -83,7 +83,7 @@ def test_a_full_disk_is_an_error_that_keeps_the_result(kind: str, tmp_path: Path
 def test_a_disk_that_has_room_again_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from functools import partial
 
-    from bellcrank import recording, simulation
+    from bellcrank.run import recording, simulation
 
     monkeypatch.setattr(simulation, "Options", partial(simulation.Options, chunk_seconds=1e-9))
     monkeypatch.setattr(recording, "SHORTEST", 0.0)
@@ -282,7 +282,7 @@ def test_more_outputs_than_a_run_may_have_are_refused(output: Any, size: str) ->
 
 
 def test_more_outputs_than_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bellcrank.simulation.memory", lambda: 10**9)
+    monkeypatch.setattr("bellcrank.run.simulation.memory", lambda: 10**9)
     with pytest.raises(ModelError, match=r"10,000,000 outputs of 8 numbers need 1\.28 GB.*there are 1 GB"):
         pendulum().simulate(1.0, output=9_999_999)
 

@@ -10,7 +10,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.result import storage
-from simulate.test_skew_linkage import skew_linkage
+from integrate.test_skew_linkage import skew_linkage
 
 
 def pendulum() -> bc.System:

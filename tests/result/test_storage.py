@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank import recording, simulation
 from bellcrank.errors import ModelError, ResultFileError, WriteError
+from bellcrank.integrate import layout as at
 from bellcrank.result import layout, sealed, storage
 from bellcrank.result.unclosed import lookup3
-from bellcrank.simulate import layout as at
+from bellcrank.run import recording, simulation
 from bellcrank.verify.slider_crank import slider_crank
 
 TABLES = ("time", "q", "u", "du", "parameters")
@@ -320,7 +320,7 @@ import sys
 sys.path.insert(0, {folder!r})
 import os, signal
 from functools import partial
-from bellcrank import recording, simulation
+from bellcrank.run import recording, simulation
 from bellcrank.files import loads
 simulation.Options = partial(simulation.Options, chunk_seconds=1e-9)
 recording.SHORTEST = recording.PAUSE = 0.0

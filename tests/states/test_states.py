@@ -9,10 +9,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from bellcrank.errors import ModelError
-from bellcrank.events import Event
 from bellcrank.files import dumps, loads
 from bellcrank.model import System
 from bellcrank.result.storage import load
+from bellcrank.run.events import Event
 
 TAU = 0.1
 

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch.group import lane_machine
 from bellcrank.errors import ModelError
-from bellcrank.export import export_of
+from bellcrank.integrate import Options
+from bellcrank.integrate.cuda import METHODS, Problem, integration
+from bellcrank.integrate.run import held_against
+from bellcrank.integrate.steps import CLOSE
 from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.export import export_of
+from bellcrank.mechanism.sizes import tolerance_scales
 from bellcrank.program import cuda
 from bellcrank.program.gpu import Device, device, integrate_adaptive, integrate_fixed
-from bellcrank.simulate import Options
-from bellcrank.simulate.run import held_against
-from bellcrank.simulate.steps import CLOSE
 
 Array = NDArray[np.float64]
 
-METHODS = cuda.METHODS
 MOST_BYTES = 2**30
 """Output states held on the device at once."""
 RESIDUAL = {"double": 1e-11, "single": 2e-6}
@@ -71,8 +71,8 @@ class DeviceRun:
         if e.projection is not None:
             projection = mechanism.projection(mechanism.partition, with_rank=True)
             least = CLOSE * lane_machine(mechanism).rank
-        problem = cuda.Problem(e.rates, projection, len(e.states), len(e.parameters), least)
-        source = cuda.integration(problem, method, precision)
+        problem = Problem(e.rates, projection, len(e.states), len(e.parameters), least)
+        source = integration(problem, method, precision)
         coarseness = max(1.0, mechanism.length_scale)
         held = held_against(len(e.states), options, *tolerance_scales(mechanism, mechanism.partition))
         return DeviceRun(on or device(), source, method, precision, times, options, *held, coarseness)

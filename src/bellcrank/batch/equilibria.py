@@ -3,7 +3,7 @@
 Newton's method with the derivative of the described equilibrium kept for all rows and all steps (the chord
 method): the accelerations at rest, a = f(z), vanish along z <- z - J^+ a. It costs one compiled evaluation a
 row and step and converges by a factor about as small as the rows are apart. Directions without stiffness are
-left alone, as in :func:`bellcrank.studies.equilibrium.equilibrium`, which takes over rows that do not converge.
+left alone, as in :func:`bellcrank.analyses.equilibrium.equilibrium`, which takes over rows that do not converge.
 """
 
 from __future__ import annotations

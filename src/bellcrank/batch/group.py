@@ -8,23 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.sizes import tolerance_scales
 from bellcrank.batch import lane_queue as queue
 from bellcrank.batch.lane_queue import advance_groups
 from bellcrank.batch.lanes import ACTIVE, FLAG, FROM_START, LANE_ROWS, LANES, ORDER
-from bellcrank.events import Event, watch_program
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.gaps import watching
 from bellcrank.impacts.units import placed_pairs
+from bellcrank.integrate import layout as at
+from bellcrank.integrate.arrays import Arrays
+from bellcrank.integrate.methods import load
+from bellcrank.integrate.problem import Options
+from bellcrank.integrate.run import hold
+from bellcrank.integrate.status import Status
 from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.sizes import tolerance_scales
+from bellcrank.mechanism.traced import Traced
 from bellcrank.program.kernel import Kernel, compile_program
-from bellcrank.simulate import layout as at
-from bellcrank.simulate.arrays import Arrays
-from bellcrank.simulate.methods import load
-from bellcrank.simulate.problem import Options
-from bellcrank.simulate.run import hold
-from bellcrank.simulate.status import Status
-from bellcrank.traced import Traced
+from bellcrank.run.events import Event, watch_program
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def lane_machine(mechanism: Mechanism) -> LaneMachine:
 
 
 def _compiled(mechanism: Mechanism) -> LaneMachine:
-    from bellcrank.export import needs_projection
+    from bellcrank.mechanism.export import needs_projection
 
     traced = mechanism.traced()
     projection = None

@@ -7,10 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.program.loops import call, call_at, compiled
-from bellcrank.simulate.beginning import AT_FIRST
-from bellcrank.simulate.embedded import COLUMNS, DENSE_EXTRA, ERRORS, EXTRAS, NODES, STAGES, STARTS, WEIGHTS
-from bellcrank.simulate.layout import (
+from bellcrank.integrate.beginning import AT_FIRST
+from bellcrank.integrate.embedded import COLUMNS, DENSE_EXTRA, ERRORS, EXTRAS, NODES, STAGES, STARTS, WEIGHTS
+from bellcrank.integrate.layout import (
     CORRECTIONS,
     DENSE,
     DENSE_ROWS,
@@ -39,8 +38,9 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.steps import BESIDE, CLOSE, ONCE, ROUNDING, SHARE
-from bellcrank.simulate.vectors import allowed, hermite, magnitude
+from bellcrank.integrate.steps import BESIDE, CLOSE, ONCE, ROUNDING, SHARE
+from bellcrank.integrate.vectors import allowed, hermite, magnitude
+from bellcrank.program.loops import call, call_at, compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from bellcrank.batch.lane_parts import ACTIVE, LANE_ROWS
 from bellcrank.batch.lanes import advance_lanes
-from bellcrank.program.loops import Ints, Reals, Reals2, entry
-from bellcrank.simulate.arrays import Arrays
-from bellcrank.simulate.layout import (
+from bellcrank.integrate.arrays import Arrays
+from bellcrank.integrate.layout import (
     BUDGET,
     EVALUATIONS,
     INTS,
@@ -19,7 +18,8 @@ from bellcrank.simulate.layout import (
     N,
     Y,
 )
-from bellcrank.simulate.steps import DONE
+from bellcrank.integrate.steps import DONE
+from bellcrank.program.loops import Ints, Reals, Reals2, entry
 
 GROUP, GROUPS, BEGUN, ALL_STEPS, ALL_EVALUATIONS, COUNTERS = range(6)
 """Of the queue: the present group, how many there are, whether the present one has begun; steps and evaluations of the

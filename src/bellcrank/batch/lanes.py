@@ -1,7 +1,7 @@
 """The explicit Runge-Kutta loop for four runs side by side, one a lane.
 
 The four share time and step size: a step is as long as the lane with the largest error allows, and stands when
-all lanes accept it. Everything else is the scalar loop (:mod:`bellcrank.simulate.embedded`): the same tables,
+all lanes accept it. Everything else is the scalar loop (:mod:`bellcrank.integrate.embedded`): the same tables,
 controller, projection and dense output. A lane that cannot go on with the others (its partition decays, its
 loops do not close or come beside a change point, its rates are not finite, it may meet an event) is flagged and
 handed to the caller, who lets it go on by itself and puts a copy of another lane in its place.
@@ -36,10 +36,9 @@ from bellcrank.batch.lane_parts import (
     worst_norm,
 )
 from bellcrank.batch.lane_watch import watch_lanes
-from bellcrank.program.loops import entry
-from bellcrank.simulate.arrays import Arrays
-from bellcrank.simulate.embedded import BETA, EXPONENT, GROW, NODES, SAFETY, SHRINK, STAGES
-from bellcrank.simulate.layout import (
+from bellcrank.integrate.arrays import Arrays
+from bellcrank.integrate.embedded import BETA, EXPONENT, GROW, NODES, SAFETY, SHRINK, STAGES
+from bellcrank.integrate.layout import (
     BUDGET,
     ERROR_OLD,
     EVENTS,
@@ -67,7 +66,7 @@ from bellcrank.simulate.layout import (
     T,
     Y,
 )
-from bellcrank.simulate.steps import (
+from bellcrank.integrate.steps import (
     DONE,
     REPARTITION,
     ROUNDING,
@@ -77,6 +76,7 @@ from bellcrank.simulate.steps import (
     next_step,
     plan_step,
 )
+from bellcrank.program.loops import entry
 
 PATIENCE = 12
 """Rejections in a row that one lane's trouble may cost the others before it is taken out."""

@@ -14,9 +14,9 @@ from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
-from bellcrank.result.multipliers import multipliers
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.multipliers import multipliers
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 

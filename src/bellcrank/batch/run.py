@@ -24,17 +24,17 @@ from bellcrank.batch.result import BatchReport, BatchResult, Failure
 from bellcrank.batch.starts import Starts, assembled_starts, given_starts
 from bellcrank.batch.table import Table, read_table
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
-from bellcrank.impacts.records import ImpactTable
 from bellcrank.impacts.timing import Timing
+from bellcrank.integrate import METHODS as SCALAR_METHODS
+from bellcrank.integrate import Options, SimulationError
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
+from bellcrank.result.impact_table import ImpactTable
 from bellcrank.result.result import Happening, Result
-from bellcrank.run import Run
-from bellcrank.simulate import METHODS as SCALAR_METHODS
-from bellcrank.simulate import Options, SimulationError
-from bellcrank.simulation import check_options, output_times, stepping
-from bellcrank.touch import begun, followed, touch_events
+from bellcrank.run.run import Run
+from bellcrank.run.simulation import check_options, output_times, stepping
+from bellcrank.run.touch import begun, followed, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.batch.device import DeviceRun

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.assembly import LONGEST_LEAD
 from bellcrank.batch.group import LaneMachine
 from bellcrank.batch.table import Table
 from bellcrank.errors import BellcrankError
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.mechanism.assembly import LONGEST_LEAD
 from bellcrank.model.parameters import names_in
 from bellcrank.program.trace import Expr
 

@@ -53,7 +53,7 @@ def check(
 
 def findings(m: Mechanism) -> dict[str, Any]:
     """Everything the command tells, as plain data."""
-    from bellcrank.analysis.describe import contact_methods
+    from bellcrank.mechanism.description import contact_methods
     from bellcrank.topology.loops import loops
 
     linkage, system, pressing = m.linkage, m.system, contact_methods(m)

@@ -35,14 +35,14 @@ def examples(incomplete: str) -> list[str]:
 
 def terrains(incomplete: str) -> list[str]:
     """Terrains to drive on."""
-    from bellcrank.drive.terrain import TERRAINS
+    from bellcrank.apps.drive.terrain import TERRAINS
 
     return [name for name in TERRAINS if name.startswith(incomplete)]
 
 
 def integrators(incomplete: str) -> list[str]:
     """Integrators."""
-    from bellcrank.simulate.methods import METHODS
+    from bellcrank.integrate.methods import METHODS
 
     return [name for name in METHODS if name.startswith(incomplete)]
 

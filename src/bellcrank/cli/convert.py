@@ -91,7 +91,7 @@ def convert(
 
 def _to_c(system: System, imported: Imported | None, out: str, as_json: bool) -> None:
     """Write the C file and say what is in it."""
-    from bellcrank.export import export_of
+    from bellcrank.mechanism.export import export_of
     from bellcrank.program.c_file import c_file
 
     export = export_of(system.mechanism())

@@ -12,7 +12,7 @@ from bellcrank.cli import completion
 from bellcrank.cli.output import Json, Table, note, number, seconds, show, show_json
 
 if TYPE_CHECKING:
-    from bellcrank.drive.drive import Drive
+    from bellcrank.apps.drive.drive import Drive
 
 
 def drive(
@@ -56,7 +56,7 @@ def drive(
         raise ModelError(f"--port is a number from 0 to 65535, not {port}")
     if fast and not headless:
         raise ModelError("--fast belongs to --headless: a page is driven by the clock")
-    from bellcrank.drive.drive import Drive
+    from bellcrank.apps.drive.drive import Drive
 
     made = Drive(terrain, speed)
     if headless:
@@ -71,7 +71,7 @@ def _in_browser(
     import sys
     import threading
 
-    from bellcrank.drive.server import DriveServer
+    from bellcrank.apps.drive.server import DriveServer
 
     stop = threading.Event()
     before = sys.getswitchinterval()

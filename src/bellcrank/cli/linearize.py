@@ -10,7 +10,7 @@ from bellcrank.cli.inputs import Initial, Model, Set
 from bellcrank.cli.output import Json, Table, number, show, show_json
 
 if TYPE_CHECKING:
-    from bellcrank.studies.linearize import Linear
+    from bellcrank.analyses.linearize import Linear
 
 
 def linearize(

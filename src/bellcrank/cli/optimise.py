@@ -10,7 +10,7 @@ from bellcrank.cli.output import Json, Table, counted, note, number, seconds, sh
 from bellcrank.cli.sweep import INTERRUPTED, Cluster, Out, Plots, StudyFile, Threads, check_threads, folder
 
 if TYPE_CHECKING:
-    from bellcrank.explore.optimise import Optimum
+    from bellcrank.study.optimise import Optimum
 
 
 def optimise(
@@ -38,7 +38,7 @@ def optimise(
       bellcrank optimise quarter_car.study.yaml
       bellcrank optimise quarter_car.study.yaml --method differential-evolution --out points --cluster local
     """  # fmt: skip
-    from bellcrank.explore.files import read_study
+    from bellcrank.study.files import read_study
 
     loaded = read_study(study)
     pictures = folder(plots)

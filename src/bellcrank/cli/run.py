@@ -75,7 +75,7 @@ def run(
     from bellcrank.cli import elastic, inputs
     from bellcrank.errors import unknown_name
     from bellcrank.formulations.registry import Formulation
-    from bellcrank.simulate import METHODS, SimulationError
+    from bellcrank.integrate import METHODS, SimulationError
 
     target = None if out is None else inputs.writable(out, (".h5", ".hdf5", ".csv"))
     problem = elastic.problem(file)
@@ -152,7 +152,7 @@ def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
     from math import isfinite
 
     from bellcrank.errors import ModelError
-    from bellcrank.simulation import MOST_OUTPUTS
+    from bellcrank.run.simulation import MOST_OUTPUTS
 
     if not (isfinite(tolerance) and 0.0 < tolerance < 1.0):
         raise ModelError(f"--tolerance is a number between 0 and 1, not {tolerance:g}")
@@ -164,8 +164,8 @@ def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
 
 def _check_names(mechanism: Any, names: list[str]) -> None:
     """A mistyped quantity is told before the run, not after."""
-    from bellcrank.result.quantities import Quantities
-    from bellcrank.result.snapshot import Snapshot
+    from bellcrank.quantities.quantities import Quantities
+    from bellcrank.quantities.snapshot import Snapshot
 
     if names:
         known = Quantities(Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics))

@@ -10,7 +10,7 @@ import typer
 from bellcrank.cli.output import Json, Table, counted, note, number, seconds, show, show_json
 
 if TYPE_CHECKING:
-    from bellcrank.explore.outcome import Outcome
+    from bellcrank.study.outcome import Outcome
 
 INTERRUPTED = 130
 SHOWN = 5
@@ -55,7 +55,7 @@ def sweep(
       bellcrank sweep quarter_car.study.yaml --out runs --cluster tcp://10.0.0.5:8786
       bellcrank sweep quarter_car.study.yaml --cluster local --json
     """
-    from bellcrank.explore.files import read_study
+    from bellcrank.study.files import read_study
 
     loaded = read_study(study)
     pictures = folder(plots)
@@ -107,7 +107,7 @@ def _sensitivity(
 
 def _draw(outcome: Outcome, target: Path, indices: Any) -> list[str]:
     """All pictures that make sense for the design."""
-    from bellcrank.explore.designs import Grid, OneAtATime
+    from bellcrank.study.designs import Grid, OneAtATime
 
     kinds = ["response"]
     design = outcome.study.design

@@ -15,10 +15,10 @@ from bellcrank.cli.output import Json, note, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.elastic.result import ElasticResult
+    from bellcrank.elastic.viewer import ElasticViewer
     from bellcrank.mechanism import Mechanism
     from bellcrank.result.result import Result
-    from bellcrank.viewer import Viewer
-    from bellcrank.viewer.elastic import ElasticViewer
+    from bellcrank.view.live import Viewer
 
 
 def view(
@@ -132,7 +132,7 @@ def _serve(
     as_json: bool,
 ) -> None:
     from bellcrank.mechanism import Mechanism
-    from bellcrank.viewer import Viewer
+    from bellcrank.view.live import Viewer
 
     # Ctrl-C is how a viewer ends, at any time.
     with suppress(KeyboardInterrupt), _viewer(found, quantity, magnified, host, port) as viewer:
@@ -157,13 +157,13 @@ def _viewer(
 ) -> Viewer | ElasticViewer:
     from bellcrank.mechanism import Mechanism
     from bellcrank.result.result import Result
-    from bellcrank.viewer import Viewer
+    from bellcrank.view.live import Viewer
 
     options: dict[str, Any] = {
         "quantities": quantity or None, "magnified": magnified, "host": host, "port": port
     }  # fmt: skip
     if isinstance(found, Result | Mechanism):
         return Viewer(found, **options)
-    from bellcrank.viewer.elastic import ElasticViewer
+    from bellcrank.elastic.viewer import ElasticViewer
 
     return ElasticViewer(found, **options)

@@ -18,7 +18,7 @@ from bellcrank.contact.closed_forms import box_sphere, capsules, toward
 from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
 from bellcrank.contact.shapes import TINY, Box, Capsule, Cylinder, Sphere
 from bellcrank.contact.steps import chosen
-from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, dot, scale, sub, vec
+from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, column, dot, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, minimum, where
 from bellcrank.program.trace import Scalar, compare, function, logical
 

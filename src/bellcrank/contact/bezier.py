@@ -24,8 +24,8 @@ from bellcrank.contact.sampled import Cells, Sampled
 from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import IDENTITY, Matrix, Vector, inverse
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.loops import Ints, Reals2, Records, compiled, entry, value
 from bellcrank.program.trace import Scalar
 

@@ -27,7 +27,7 @@ from bellcrank.contact.flat_polygons import all_inside, rooms_inside, stretch_in
 from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
-from bellcrank.mechanics.vectors import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
+from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
 from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical
 

@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 from bellcrank.contact.shapes import TINY, Box, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.steps import chosen
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     Mat,
     Vec,
     add,

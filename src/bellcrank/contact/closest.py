@@ -38,8 +38,7 @@ from bellcrank.contact.sharing import searched
 from bellcrank.contact.side_by_side import lie_on_each_other, places
 from bellcrank.contact.spots import PairSpot
 from bellcrank.errors import ModelError
-from bellcrank.math.vectors import Matrix, Vector
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     ZERO,
     Mat,
     Vec,
@@ -53,6 +52,7 @@ from bellcrank.mechanics.vectors import (
     transpose,
     transposed_times,
 )
+from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.loops import Routine
 from bellcrank.program.trace import Expr, Scalar, compare

@@ -23,7 +23,7 @@ from bellcrank.contact.steps import (
     on_surface,
     unit,
 )
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,

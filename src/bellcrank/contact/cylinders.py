@@ -20,7 +20,7 @@ from bellcrank.contact.convex_search import ITERATIONS, ConvexPair
 from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
 from bellcrank.contact.shapes import TINY, Box, Capsule, Cylinder
 from bellcrank.contact.steps import chosen, unit
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,

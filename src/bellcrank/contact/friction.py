@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bellcrank.contact.given import is_finite
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec, add, dot, scale
+from bellcrank.math.tuples import Vec, add, dot, scale
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Scalar, compare, function
 

@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from bellcrank.contact.shapes import TINY, Capsule, Plane, Shape
-from bellcrank.mechanics.vectors import Mat, Vec, transposed_times
+from bellcrank.math.tuples import Mat, Vec, transposed_times
 from bellcrank.program.functions import maximum, sqrt, where
 from bellcrank.program.tables import Table, smooth_table
 from bellcrank.program.trace import Scalar, compare, function

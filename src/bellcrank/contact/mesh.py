@@ -20,7 +20,7 @@ from bellcrank.contact.shapes import FieldShape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
 from bellcrank.fe.triangle_files import read_triangles
-from bellcrank.mechanics.vectors import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bellcrank.mechanics.vectors import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.program.functions import maximum, sign, where
 from bellcrank.program.trace import Scalar, compare, function, power
 

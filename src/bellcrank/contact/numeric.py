@@ -11,7 +11,7 @@ from bellcrank.contact.closest import by_search, closest, has_closed_form
 from bellcrank.contact.convex_search import ITERATIONS
 from bellcrank.contact.nearest import MEMORY
 from bellcrank.contact.shapes import Shape, sample_normals
-from bellcrank.mechanics.vectors import Mat, mat, vec
+from bellcrank.math.tuples import Mat, mat, vec
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program

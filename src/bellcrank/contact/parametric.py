@@ -22,7 +22,7 @@ from bellcrank.contact.sampled import Sampled, SampledSurface
 from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.program.trace import Scalar
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bellcrank.contact.steps import chosen
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, dot, neg, scale, sub, times, vec
+from bellcrank.math.tuples import ZERO, Mat, Vec, add, cross, dot, neg, scale, sub, times, vec
 from bellcrank.program.functions import clip, maximum, minimum, where
 from bellcrank.program.trace import Scalar, compare, logical, logical_not, power
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bellcrank.contact.shapes import TINY, Box, Capsule, Cylinder, Shape
 from bellcrank.contact.steps import chosen, unit
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     Mat,
     Vec,

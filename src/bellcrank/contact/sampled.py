@@ -37,8 +37,8 @@ from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.surface_nets import surface_nets
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.loops import Ints, Reals, Reals2, Records, compiled, entry, gradient, value
 from bellcrank.program.trace import Scalar
 

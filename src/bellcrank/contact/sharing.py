@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 
 from bellcrank.contact.shapes import Shape
-from bellcrank.mechanics.vectors import Mat, Vec, mat, vec
+from bellcrank.math.tuples import Mat, Vec, mat, vec
 from bellcrank.program.graph import ParameterGraph
 from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.trace import Expr, Scalar

@@ -10,7 +10,7 @@ from bellcrank.contact import along_lines, box_box, cylinders
 from bellcrank.contact.places import NUMBERS, Place
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.contact.sharing import shared
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     Mat,
     Vec,
     mat,

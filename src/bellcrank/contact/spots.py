@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Superellipsoid, Support
 from bellcrank.contact.side_by_side import count, strikes
-from bellcrank.mechanics.vectors import Vec, scale
+from bellcrank.math.tuples import Vec, scale
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
 

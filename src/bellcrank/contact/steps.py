@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bellcrank.contact.norms import TINY, Form
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, scale, sub, vec
+from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub, vec
 from bellcrank.program.functions import maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function
 

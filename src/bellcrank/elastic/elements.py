@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from bellcrank.base.optional import finite_elements
 from bellcrank.errors import ModelError
-from bellcrank.optional import finite_elements
 
 
 class Element(StrEnum):

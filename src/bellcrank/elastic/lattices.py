@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.optional import finite_elements
+from bellcrank.base.optional import finite_elements
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

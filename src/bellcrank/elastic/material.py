@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bellcrank.base.reach import LARGEST, SMALLEST, is_positive, shown, within
 from bellcrank.errors import ModelError
-from bellcrank.reach import LARGEST, SMALLEST, is_positive, shown, within
 
 
 class Analysis(StrEnum):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.base.optional import finite_elements, needed
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.elements import Element, with_element
 from bellcrank.elastic.material import Analysis, Material
 from bellcrank.errors import ModelError
 from bellcrank.fe.volume_files import read_elements
-from bellcrank.optional import finite_elements, needed
 
 _CELLS = {
     "triangle": Element.TRIANGLE3,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import bellcrank
+from bellcrank.base.version import __version__
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.lattices import Array
 from bellcrank.elastic.obstacles import RigidPlane
@@ -75,7 +75,7 @@ def report(result: ElasticResult, quantities: Sequence[str] | None = None) -> st
         *_table("body", _bodies(result), ("analysis", "element", "nodes", "mass [kg]", "final velocity [m/s]")),
         *_energy(result),
         *_run(result),
-        f"<footer>Bellcrank {text(bellcrank.__version__)}, "
+        f"<footer>Bellcrank {text(__version__)}, "
         f"{datetime.now(UTC).strftime('%Y-%m-%d %H:%M')} UTC</footer></body></html>",
     ]  # fmt: skip
     return "\n".join(parts)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import bellcrank
+from bellcrank.base.version import __version__
+from bellcrank.base.whole_files import check_target
 from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.elements import Element, mesh_kind
@@ -32,7 +33,6 @@ from bellcrank.result.blocks import plain_json
 from bellcrank.result.layout import as_bytes
 from bellcrank.result.sealed import Contents
 from bellcrank.result.storage import ELASTIC, check_version, opened, telling_of_damage
-from bellcrank.whole_files import check_target
 
 VERSION = 1
 _STEPS = ("works", "normal", "force", "area", "momentum")
@@ -85,7 +85,7 @@ def contents(result: ElasticResult) -> Contents:
     attributes: dict[str, str | int] = {
         "format": ELASTIC,
         "version": VERSION,
-        "bellcrank": bellcrank.__version__,
+        "bellcrank": __version__,
     }
     return Contents(attributes, tables)
 

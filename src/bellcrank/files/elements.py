@@ -12,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from xml.parsers import expat
 
+from bellcrank.base.reach import LARGEST, within
 from bellcrank.files.documents import MAX_BYTES
 from bellcrank.files.places import ModelFileError, Place, Source, nearest
-from bellcrank.reach import LARGEST, within
 
 MAX_DEPTH = 200
 MAX_ELEMENTS = 200_000

@@ -21,8 +21,8 @@ from bellcrank.files.mjcf_inertia import Mass, mass_of
 from bellcrank.files.mjcf_links import Links
 from bellcrank.files.mjcf_values import MAIN, Compiler, Defaults
 from bellcrank.files.places import nearest
+from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
-from bellcrank.model.vectors import rotation_with_z_along, tidy
 
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 _REASONS = {

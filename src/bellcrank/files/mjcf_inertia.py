@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bellcrank.base.reach import LARGEST_SIZE, SMALLEST_SIZE, is_size
 from bellcrank.files.elements import Element
 from bellcrank.files.imported import Array, Builder, Pose, balanced
 from bellcrank.files.mjcf_values import Compiler, rotation_to
-from bellcrank.reach import LARGEST_SIZE, SMALLEST_SIZE, is_size
 
 SOLIDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
 DENSITY = 1000.0

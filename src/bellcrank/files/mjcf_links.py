@@ -12,8 +12,8 @@ from bellcrank.files.elements import Element
 from bellcrank.files.imported import Array, Builder, Note, Pose
 from bellcrank.files.mjcf_values import Compiler, truth
 from bellcrank.files.places import nearest
+from bellcrank.math.arrays import rotation_of_quaternion
 from bellcrank.model import Body, Frame
-from bellcrank.model.vectors import rotation_of_quaternion
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.files.elements import Element
 from bellcrank.files.imported import Array, Pose
 from bellcrank.files.places import nearest
-from bellcrank.model.vectors import rotation_of_quaternion, tidy
+from bellcrank.math.arrays import rotation_of_quaternion, tidy
 
 MAIN = "main"
 

@@ -17,9 +17,9 @@ from bellcrank.files.places import nearest
 from bellcrank.files.pressing import note_points, read_pressing
 from bellcrank.files.scope import Scope, check_name
 from bellcrank.files.shapes import read_shape
+from bellcrank.math.tuples import Vec
 from bellcrank.model import Body, Frame, System
 from bellcrank.model.contacts import LAWS, PlacedShape
-from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from bellcrank.base.reach import LARGEST, within
 from bellcrank.files.documents import Entries, Items, Node, Text
 from bellcrank.files.language import RESERVED, Formula, Value
 from bellcrank.files.tokens import is_word
 from bellcrank.model.functions import SHAPES
 from bellcrank.program.functions import reachable
 from bellcrank.program.trace import Expr, Scalar
-from bellcrank.reach import LARGEST, within
 
 MAX_WORK = 3_000_000
 """Operations that all numbers of a file together may need; guards against files made to keep us busy."""

@@ -15,8 +15,8 @@ import numpy as np
 from bellcrank.files.elements import Element, parse_elements, read_bytes
 from bellcrank.files.imported import Array, Builder, Imported, Pose, balanced, identity
 from bellcrank.files.places import ModelFileError, nearest
+from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
-from bellcrank.model.vectors import rotation_with_z_along, tidy
 
 BASES = ("fixed", "free")
 WORLD = "world"

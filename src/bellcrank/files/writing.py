@@ -25,6 +25,8 @@ from bellcrank.files.scope import components
 from bellcrank.files.shapes import shape_entries
 from bellcrank.files.tokens import is_word, quoted
 from bellcrank.files.yaml_text import Flow, Row, collect, dumped, plain, replaced
+from bellcrank.math.arrays import rotation_about_z
+from bellcrank.math.tuples import UNIT, ZERO
 from bellcrank.mechanism import analyse
 from bellcrank.model import (
     AppliedForce,
@@ -50,11 +52,10 @@ from bellcrank.model.forces import ContactForce
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
 from bellcrank.model.states import StateVariable
-from bellcrank.model.vectors import IDENTITY, ZERO, rotation_about_z
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
@@ -151,7 +152,7 @@ class _Writer:
                 result["center_of_mass"] = Row(body.center_of_mass)
         if not _same(body.position, ZERO):
             result["at"] = Row(body.position)
-        if not _same(body.rotation, IDENTITY):
+        if not _same(body.rotation, UNIT):
             angle = math.atan2(body.rotation[1][0], body.rotation[0][0])
             if bool((rotation_about_z(angle) == np.array(body.rotation)).all()):
                 result["angle"] = angle
@@ -167,7 +168,7 @@ class _Writer:
             result["node"] = node
         elif not _same(frame.position, ZERO):
             result["position"] = Row(frame.position)
-        if not _same(frame.rotation, IDENTITY):
+        if not _same(frame.rotation, UNIT):
             result["rotation"] = _rows(frame.rotation)
         if frame.name:
             result["name"] = frame.name

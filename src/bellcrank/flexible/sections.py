@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bellcrank.errors import ModelError
-from bellcrank.reach import (
+from bellcrank.base.reach import (
     LARGEST,
     LARGEST_SIZE,
     SMALLEST,
@@ -18,6 +17,7 @@ from bellcrank.reach import (
     shown,
     within,
 )
+from bellcrank.errors import ModelError
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from bellcrank.base.optional import finite_elements, needed
 from bellcrank.errors import ModelError
 from bellcrank.fe.volume_files import read_elements
 from bellcrank.flexible.model import Array
 from bellcrank.flexible.sections import Material
-from bellcrank.optional import finite_elements, needed
 
 VOLUMES = ("tetra", "tetra10", "hexahedron", "hexahedron20", "hexahedron27")
 

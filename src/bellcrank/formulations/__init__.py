@@ -1,0 +1,1 @@
+"""Formulations of the equations of motion: from kinematics, inertia and loads to accelerations."""

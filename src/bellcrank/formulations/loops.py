@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bellcrank.formulations.algebra import LU
+from bellcrank.math.tuples import Vec, transposed_times
 from bellcrank.mechanics.constraints import Constraint, Equation, over_speeds
 from bellcrank.mechanics.dynamics import Column, tree_columns
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.vectors import Vec, transposed_times
 from bellcrank.program.trace import Scalar
 
 

@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.formulations.algebra import LDL
+from bellcrank.math.rotations import into
+from bellcrank.math.tuples import Vec, add, cross
 from bellcrank.mechanics.articulated import Articulated
 from bellcrank.mechanics.dynamics import Column, brought, deformed, joint_motion, mass_matrix, regrouped
 from bellcrank.mechanics.flexible import Deformed
 from bellcrank.mechanics.inertia import NOTHING
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Link
-from bellcrank.mechanics.rotations import into
-from bellcrank.mechanics.vectors import Vec, add, cross
 from bellcrank.program.trace import Scalar
 
 Row = dict[int, Scalar]

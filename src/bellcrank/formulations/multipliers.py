@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.formulations.equations import Equations
-from bellcrank.mechanics.vectors import times
+from bellcrank.math.tuples import times
 from bellcrank.program.trace import Scalar
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.math.rotations import out, quaternion_rate
+from bellcrank.math.tuples import Vec
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.numbers import Traced
-from bellcrank.mechanics.rotations import out, quaternion_rate
 from bellcrank.mechanics.twins import twin_inputs
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.functions import maximum, minimum, sqrt
 from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from bellcrank.formulations.algebra import LDL
 from bellcrank.formulations.equations import Equations
 from bellcrank.formulations.modal import ModesFirst, modes_first
+from bellcrank.math.rotations import into
+from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, is_zero, scale
 from bellcrank.mechanics.articulated import Articulated
 from bellcrank.mechanics.dynamics import (
     Column,
@@ -31,8 +33,6 @@ from bellcrank.mechanics.dynamics import (
 from bellcrank.mechanics.dynamics import brought as brought_inertia
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
-from bellcrank.mechanics.rotations import into
-from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, scale
 from bellcrank.program.trace import Scalar
 
 Motion = tuple[Vec, Vec]

@@ -11,13 +11,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.impact import ImpactError, Propagation
-from bellcrank.contact.sustained import ContactState as Lasting
-from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
+from bellcrank.impacts.impulses import ImpactError, Propagation
+from bellcrank.impacts.lasting import ContactState as Lasting
+from bellcrank.impacts.lasting import JammedContact, contact_forces
 from bellcrank.impacts.modes import (
     ContactForces,
     FreeAccelerations,
@@ -26,7 +26,6 @@ from bellcrank.impacts.modes import (
     Modes,
     variant_of,
 )
-from bellcrank.impacts.records import ContactChange, ImpactRecord
 from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
@@ -34,6 +33,7 @@ from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model.parameters import names_in
+from bellcrank.result.impact_table import ContactChange, ImpactRecord
 
 Array = NDArray[np.float64]
 Made = TypeVar("Made")

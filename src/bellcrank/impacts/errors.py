@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bellcrank.errors import BellcrankError
-from bellcrank.simulate.failures import SimulationError
-from bellcrank.simulate.status import Status
+from bellcrank.integrate.failures import SimulationError
+from bellcrank.integrate.status import Status
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result

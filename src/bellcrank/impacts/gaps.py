@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from bellcrank.events import Event, StateEvent
+from bellcrank.integrate.events import RATE
 from bellcrank.mechanics.contacts import ContactPair, along
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.trace import Scalar
-from bellcrank.simulate.events import RATE
+from bellcrank.run.events import Event, StateEvent
 
 MISSED = (1e-9, 1e-7, 1e-5)
 """A gap below minus this part of the unit of length was not seen at its zero, because the bounce before was too low; it

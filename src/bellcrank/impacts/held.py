@@ -21,7 +21,7 @@ from bellcrank.program.kernel import Kernel
 from bellcrank.program.loops import BoundKernel
 
 if TYPE_CHECKING:
-    from bellcrank.machines import Machine
+    from bellcrank.mechanism.machines import Machine
 
 Array = NDArray[np.float64]
 

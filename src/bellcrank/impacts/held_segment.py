@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.events import Event, watch_program
 from bellcrank.impacts.contacts import Contacts, modes_key
 from bellcrank.impacts.held import Held
 from bellcrank.impacts.modes import Modes
@@ -18,10 +17,11 @@ from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import State
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.run.events import Event, watch_program
 
 if TYPE_CHECKING:
-    from bellcrank.events import Controller
-    from bellcrank.simulate import Problem
+    from bellcrank.integrate import Problem
+    from bellcrank.run.events import Controller
 
 Array = NDArray[np.float64]
 

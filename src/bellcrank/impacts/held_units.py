@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import AHEAD, BACKWARDS, STOPPED
+from bellcrank.integrate.linear import factorise, solve
 from bellcrank.mechanics.contacts import STILL
 from bellcrank.program.loops import Address, Ints, Ints2, Reals, Reals2, call, compiled, entry, matrix, vector
-from bellcrank.simulate.linear import factorise, solve
 
 Floats = NDArray[np.float64]
 

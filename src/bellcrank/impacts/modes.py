@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.assembly import close_speeds, independent_equations
-from bellcrank.analysis.grouping import body_groups_of
 from bellcrank.formulations import lagrange
 from bellcrank.formulations.equations import Equations, Mechanics, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
 from bellcrank.impacts.rows import ContactLoops, ContactRows
 from bellcrank.impacts.sharing import Sharing, sharing_of
+from bellcrank.math.tuples import Vec, add, scale, times
 from bellcrank.mechanics.constraints import Constraint, over_speeds
 from bellcrank.mechanics.contacts import (
     ContactPair,
@@ -27,8 +26,9 @@ from bellcrank.mechanics.contacts import (
 )
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
-from bellcrank.mechanics.vectors import Vec, add, scale, times
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.mechanism.assembly import close_speeds, independent_equations
+from bellcrank.mechanism.groups import body_groups_of
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program

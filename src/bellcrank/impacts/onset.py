@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.sustained import JammedContact, contact_forces
 from bellcrank.impacts.contacts import STILL, Contacts
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.lasting import JammedContact, contact_forces
 from bellcrank.impacts.modes import BACKWARDS, SETTING_OFF, Mode, Modes
 from bellcrank.impacts.solver import delassus
 from bellcrank.mechanism import State

@@ -17,20 +17,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.queue import ImpactQueue
-from bellcrank.events import Controller, Event, StateEvent
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap
+from bellcrank.impacts.impact_queue import ImpactQueue
 from bellcrank.impacts.modes import Modes
 from bellcrank.impacts.segment import Segment
+from bellcrank.integrate import Options, Trajectory, integrate
+from bellcrank.integrate.events import CLOCK
+from bellcrank.integrate.loop import Change
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.trace import Scalar, function
 from bellcrank.result.result import Result
-from bellcrank.simulate import Options, Trajectory, integrate
-from bellcrank.simulate.events import CLOCK
-from bellcrank.simulate.loop import Change
+from bellcrank.run.events import Controller, Event, StateEvent
 
 Array = NDArray[np.float64]
 

@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.impact import Propagation
 from bellcrank.errors import ResultFileError
 from bellcrank.impacts.contacts import Contacts
+from bellcrank.impacts.impulses import Propagation
 from bellcrank.impacts.modes import Mode
 from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import Check, QueueSegment
 from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
+from bellcrank.integrate import Options
+from bellcrank.integrate.loop import Progress
 from bellcrank.mechanism import State
-from bellcrank.recording import Recorder, cut, header_of, resumption, shortened, told_of_other_versions
 from bellcrank.result import layout
 from bellcrank.result.contact_storage import PREFIX, contact_fields, impact_arrays
 from bellcrank.result.header import Header
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.storage import Stored
-from bellcrank.simulate import Options
-from bellcrank.simulate.loop import Progress
+from bellcrank.run.recording import Recorder, cut, header_of, resumption, shortened, told_of_other_versions
 
 if TYPE_CHECKING:
-    from bellcrank.events import Controller, Event
     from bellcrank.impacts.run import Setup
-    from bellcrank.run import Run
+    from bellcrank.run.events import Controller, Event
+    from bellcrank.run.run import Run
 
 Array = NDArray[np.float64]
 Contents = tuple[dict[str, NDArray[Any]], dict[str, Any]]
@@ -50,7 +50,7 @@ class ContactRecorder(Recorder):
     @staticmethod
     def new(path: str | PathLike[str], setup: Setup, contacts: Contacts) -> ContactRecorder:
         """For a run that is about to start."""
-        from bellcrank.run import Run
+        from bellcrank.run.run import Run
 
         timing = {"queue_size": setup.timing.queue_size, "propagation": setup.timing.propagation.value}
         plain = Run(setup.mechanism, setup.integrator, (), setup.controllers)

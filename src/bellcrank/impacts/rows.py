@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.analysis.assembly import LoopState
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.partition import NumericRows
 from bellcrank.mechanics.constraints import over_speeds
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
+from bellcrank.mechanism.assembly import LoopState
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program

@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.events import Event
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.held_segment import HeldSegment
 from bellcrank.impacts.onset import ready
 from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import QueueSegment
-from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
+from bellcrank.integrate import Options, SimulationError
+from bellcrank.integrate.failures import CallError
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
-from bellcrank.simulate import Options, SimulationError
-from bellcrank.simulate.failures import CallError
-from bellcrank.watching import Watch
+from bellcrank.run.events import Event
+from bellcrank.run.watching import Watch
 
 if TYPE_CHECKING:
-    from bellcrank.events import Controller
     from bellcrank.impacts.recording import ContactRecorder, SegmentWriter
+    from bellcrank.run.events import Controller
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.events import Event, watch_program
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.contacts import Contacts, shared_key
 from bellcrank.impacts.endings import ahead_of, changed
@@ -17,23 +16,24 @@ from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap, Missed, watching
 from bellcrank.impacts.modes import GONE, Mode, Modes, traced_equations, watched
 from bellcrank.impacts.onset import bouncing_left, ready
-from bellcrank.impacts.records import ContactChange
+from bellcrank.integrate.loop import Change
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
+from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
-from bellcrank.run import Run
-from bellcrank.simulate.loop import Change
+from bellcrank.run.events import Event, watch_program
+from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
-    from bellcrank.events import Controller
     from bellcrank.impacts.held import Held
     from bellcrank.impacts.modes import ContactForces
-    from bellcrank.recording import Resumption, Writer
-    from bellcrank.simulate import Options, Problem, Trajectory
-    from bellcrank.simulate.loop import Progress
+    from bellcrank.integrate import Options, Problem, Trajectory
+    from bellcrank.integrate.loop import Progress
+    from bellcrank.run.events import Controller
+    from bellcrank.run.recording import Resumption, Writer
 
 Array = NDArray[np.float64]
 Answer = tuple[State | None, Array | None, bool]

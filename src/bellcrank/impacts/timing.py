@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.contact.impact import Propagation
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.impacts.impulses import Propagation
 
 METHODS = ("dense", "queue")
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bellcrank.analysis.sizes import body_sizes, contact_length
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanism.sizes import body_sizes, contact_length
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism

@@ -15,8 +15,6 @@ class Vector(NamedTuple):
     y: float
     z: float
 
-    __array_ufunc__ = None  # NumPy's numbers leave products to the record.
-
     def __add__(self, other: Vector) -> Vector:  # type: ignore[override]
         return Vector(self.x + other.x, self.y + other.y, self.z + other.z)
 
@@ -69,8 +67,6 @@ class Matrix(NamedTuple):
     b: Vector
     c: Vector
 
-    __array_ufunc__ = None
-
     def __add__(self, other: Matrix) -> Matrix:  # type: ignore[override]
         return Matrix(self.a + other.a, self.b + other.b, self.c + other.c)
 
@@ -118,6 +114,10 @@ class Matrix(NamedTuple):
     def trace(self) -> float:
         """The sum of the diagonal."""
         return self.a.x + self.b.y + self.c.z
+
+
+# NumPy's numbers leave products with records to these.
+Vector.__array_ufunc__ = Matrix.__array_ufunc__ = None  # type: ignore[attr-defined]
 
 
 def inverse(m: Matrix) -> Matrix:

@@ -1,0 +1,1 @@
+"""Kinematics, inertia, constraints and loads of a linkage, traced."""

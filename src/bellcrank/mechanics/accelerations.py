@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bellcrank.math.rotations import into
+from bellcrank.math.tuples import ZERO, Mat, Vec, add, cross, is_zero, scale, times
 from bellcrank.mechanics.inertia import turning_matrix
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, LinkKind
-from bellcrank.mechanics.rotations import into
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, is_zero, scale, times
 from bellcrank.program.trace import Scalar
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bellcrank.math.rotations import Symmetric, Turn, symmetric_out
+from bellcrank.math.tuples import Mat, Vec, add, cross, times, transpose, transposed_times
 from bellcrank.mechanics.inertia import Inertia
-from bellcrank.mechanics.rotations import Symmetric, Turn, symmetric_out
-from bellcrank.mechanics.vectors import Mat, Vec, add, cross, times, transpose, transposed_times
 from bellcrank.program.trace import Scalar
 
 _ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))

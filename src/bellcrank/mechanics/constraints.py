@@ -17,9 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
-from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage, LinkKind, Placement
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,
@@ -36,6 +34,8 @@ from bellcrank.mechanics.vectors import (
     times,
     transposed_times,
 )
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import Linkage, LinkKind, Placement
 from bellcrank.model.joints import JointKind
 from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar

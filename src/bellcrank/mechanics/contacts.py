@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.spots import PairSpot
-from bellcrank.mechanics.constraints import (
-    Constraint,
-    Equation,
-    Marker,
-    Row,
-    marker,
-    over_speeds,
-    twist_columns,
-)
-from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     ZERO,
     Mat,
     Vec,
@@ -34,6 +23,17 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
     vec,
 )
+from bellcrank.mechanics.constraints import (
+    Constraint,
+    Equation,
+    Marker,
+    Row,
+    marker,
+    over_speeds,
+    twist_columns,
+)
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import Linkage
 from bellcrank.program.derive import directional
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Expr, Scalar, compare

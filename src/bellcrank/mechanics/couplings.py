@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from bellcrank.math.tuples import dot
 from bellcrank.mechanics.constraints import Constraint, Equation, Marker, Pair
 from bellcrank.mechanics.drivers import SHIFTS, turn, turn_bias
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage
-from bellcrank.mechanics.vectors import dot
 from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar
 

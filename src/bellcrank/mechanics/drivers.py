@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from bellcrank.math.tuples import UNIT, ZERO, Vec, dot, sub
 from bellcrank.mechanics.constraints import AXES, Constraint, Equation, Marker, Pair
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage
-from bellcrank.mechanics.vectors import UNIT, ZERO, Vec, dot, sub
 from bellcrank.program.derive import directional
 from bellcrank.program.functions import cos, rebuild, sin
 from bellcrank.program.graph import Graph

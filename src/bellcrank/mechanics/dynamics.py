@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from bellcrank.math.rotations import out
+from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, is_zero, scale
 from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.flexible import Deformed, combination
 from bellcrank.mechanics.inertia import (
@@ -24,8 +26,6 @@ from bellcrank.mechanics.inertia import (
 )
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
-from bellcrank.mechanics.rotations import out
-from bellcrank.mechanics.vectors import ZERO, Vec, add, cross, dot, is_zero, scale
 from bellcrank.program.trace import Scalar
 
 Wrench: TypeAlias = tuple[Vec, Vec]

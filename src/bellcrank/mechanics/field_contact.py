@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, cast
 from bellcrank.contact.field_energy import Coefficients, Pose, Pressed, Twist
 from bellcrank.contact.fields import routine
 from bellcrank.contact.friction import Coulomb
-from bellcrank.math.vectors import Matrix, Vector
-from bellcrank.mechanics.pressing import Pressing
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     Mat,
     Vec,
     add,
@@ -23,6 +21,8 @@ from bellcrank.mechanics.vectors import (
     times,
     transposed_times,
 )
+from bellcrank.math.vectors import Matrix, Vector
+from bellcrank.mechanics.pressing import Pressing
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Expr, Scalar, compare
 

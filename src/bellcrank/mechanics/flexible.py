@@ -17,9 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.mechanics.inertia import Inertia
-from bellcrank.mechanics.rotations import Symmetric
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.rotations import Symmetric
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,
@@ -34,6 +33,7 @@ from bellcrank.mechanics.vectors import (
     times,
     transpose,
 )
+from bellcrank.mechanics.inertia import Inertia
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:

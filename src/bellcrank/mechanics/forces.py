@@ -6,14 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bellcrank.mechanics.constraints import Marker, Seen, marker
-from bellcrank.mechanics.drivers import substituted
-from bellcrank.mechanics.joint_coordinates import joint_coordinate, loaded_direction
-from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, Linkage, LinkKind
-from bellcrank.mechanics.loads import Loads
-from bellcrank.mechanics.pressing import press
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     Mat,
     Vec,
     add,
@@ -29,6 +22,13 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
     vec,
 )
+from bellcrank.mechanics.constraints import Marker, Seen, marker
+from bellcrank.mechanics.drivers import substituted
+from bellcrank.mechanics.joint_coordinates import joint_coordinate, loaded_direction
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import GROUND, Linkage, LinkKind
+from bellcrank.mechanics.loads import Loads
+from bellcrank.mechanics.pressing import press
 from bellcrank.model import forces as described
 from bellcrank.program.derive import directional
 from bellcrank.program.functions import maximum, where

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bellcrank.mechanics.links import LinkKind
-from bellcrank.mechanics.rotations import (
+from bellcrank.math.rotations import (
     perpendicular_frame,
     snapped,
     zxz_angles,
 )
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,
@@ -33,6 +32,7 @@ from bellcrank.mechanics.vectors import (
     transpose,
     vec,
 )
+from bellcrank.mechanics.links import LinkKind
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:

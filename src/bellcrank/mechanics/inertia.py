@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bellcrank.mechanics.rotations import Symmetric, Turn, out, symmetric_out
-from bellcrank.mechanics.vectors import ZERO, Mat, Vec, add, cross, scale, sub
+from bellcrank.math.rotations import Symmetric, Turn, out, symmetric_out
+from bellcrank.math.tuples import ZERO, Mat, Vec, add, cross, scale, sub
 from bellcrank.program.trace import Scalar
 
 NO_MOMENT: Symmetric = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

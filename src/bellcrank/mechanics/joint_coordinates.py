@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bellcrank.math.tuples import Vec, add, cross, dot, mat, sub, vec
 from bellcrank.mechanics.constraints import Marker, Seen, marker
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage, LinkKind
-from bellcrank.mechanics.vectors import Vec, add, cross, dot, mat, sub, vec
 from bellcrank.model.joints import JointKind
 from bellcrank.program.functions import atan2
 from bellcrank.program.trace import Scalar

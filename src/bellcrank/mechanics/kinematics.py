@@ -17,10 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bellcrank.mechanics.flexible import NodePose
-from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
-from bellcrank.mechanics.numbers import Numbers
-from bellcrank.mechanics.rotations import (
+from bellcrank.math.rotations import (
     AxisTurn,
     FullTurn,
     Turn,
@@ -30,7 +27,7 @@ from bellcrank.mechanics.rotations import (
     out,
     quaternion_rate,
 )
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,
@@ -42,6 +39,9 @@ from bellcrank.mechanics.vectors import (
     scale,
     times,
 )
+from bellcrank.mechanics.flexible import NodePose
+from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.numbers import Numbers
 from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar
 

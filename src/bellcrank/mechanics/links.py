@@ -8,10 +8,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from bellcrank.errors import ModelError
+from bellcrank.math.rotations import Turn
+from bellcrank.math.tuples import Mat, Vec
 from bellcrank.mechanics.flexible import NodeShape, Shape
 from bellcrank.mechanics.inertia import Inertia
-from bellcrank.mechanics.rotations import Turn
-from bellcrank.mechanics.vectors import Mat, Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:

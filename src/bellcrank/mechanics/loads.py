@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bellcrank.mechanics.constraints import Seen, twist_columns
-from bellcrank.mechanics.dynamics import Wrench, added, deformed
-from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, LinkKind
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     ZERO,
     Vec,
     add,
@@ -20,6 +16,10 @@ from bellcrank.mechanics.vectors import (
     sub,
     transposed_times,
 )
+from bellcrank.mechanics.constraints import Seen, twist_columns
+from bellcrank.mechanics.dynamics import Wrench, added, deformed
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import GROUND, LinkKind
 from bellcrank.program.trace import Scalar
 
 

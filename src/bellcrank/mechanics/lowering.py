@@ -12,11 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.mechanics.flexible import NodeShape, Shape
-from bellcrank.mechanics.frames import RawLink, choose_frames, exact, flat
-from bellcrank.mechanics.inertia import NOTHING, from_body
-from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind, Placement, QuaternionMap, node_position
-from bellcrank.mechanics.rotations import (
+from bellcrank.math.rotations import (
     AxisTurn,
     FullTurn,
     Turn,
@@ -24,7 +20,7 @@ from bellcrank.mechanics.rotations import (
     snapped,
     zxz_angles,
 )
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     UNIT,
     ZERO,
     Mat,
@@ -42,6 +38,10 @@ from bellcrank.mechanics.vectors import (
     transposed_times,
     vec,
 )
+from bellcrank.mechanics.flexible import NodeShape, Shape
+from bellcrank.mechanics.frames import RawLink, choose_frames, exact, flat
+from bellcrank.mechanics.inertia import NOTHING, from_body
+from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind, Placement, QuaternionMap, node_position
 from bellcrank.model.joints import JointKind
 
 if TYPE_CHECKING:

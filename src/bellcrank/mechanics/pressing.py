@@ -15,12 +15,7 @@ from bellcrank.contact.closest import Closest
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.hertz import Curvature, curvature, stiffness
 from bellcrank.contact.laws import normal_force, unclipped_force
-from bellcrank.mechanics.constraints import Marker
-from bellcrank.mechanics.contacts import ContactPair, tangents
-from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage
-from bellcrank.mechanics.loads import Loads
-from bellcrank.mechanics.vectors import (
+from bellcrank.math.tuples import (
     ZERO,
     Mat,
     Vec,
@@ -33,6 +28,11 @@ from bellcrank.mechanics.vectors import (
     times,
     transposed_times,
 )
+from bellcrank.mechanics.constraints import Marker
+from bellcrank.mechanics.contacts import ContactPair, tangents
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import Linkage
+from bellcrank.mechanics.loads import Loads
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar, compare, power
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.math.rotations import after, from_quaternion, to_quaternion
+from bellcrank.math.tuples import UNIT
 from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
-from bellcrank.mechanics.rotations import after, from_quaternion, to_quaternion
-from bellcrank.mechanics.vectors import UNIT
 from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:

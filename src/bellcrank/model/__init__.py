@@ -1,5 +1,6 @@
 """What the user describes: bodies, joints, drivers, couplings, forces and parameters, validated."""
 
+from bellcrank.math.tuples import Mat, Vec
 from bellcrank.model.bodies import Body
 from bellcrank.model.drivers import CoordinateTarget, Coupling, Driver, PointTarget
 from bellcrank.model.forces import (
@@ -19,7 +20,6 @@ from bellcrank.model.joint_kinds import CONTRACTS, JointContract, JointKind
 from bellcrank.model.joints import Joint
 from bellcrank.model.parameters import Parameter, ParameterTable, value
 from bellcrank.model.system import System
-from bellcrank.model.vectors import Mat, Vec
 
 __all__ = [
     "CONTRACTS",

@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.model import checks
-from bellcrank.model.frames import Frame
-from bellcrank.model.parameters import ParameterTable
-from bellcrank.model.shape_methods import ShapeMethods
-from bellcrank.model.vectors import (
-    IDENTITY,
-    ZERO,
+from bellcrank.math.arrays import (
     Array,
     Floats3,
     Floats33,
-    Mat,
-    Vec,
     as_mat,
     as_vec,
     rotation_about_z,
     rotation_of_quaternion,
     tidy,
 )
+from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec
+from bellcrank.model import checks
+from bellcrank.model.frames import Frame
+from bellcrank.model.parameters import ParameterTable
+from bellcrank.model.shape_methods import ShapeMethods
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
@@ -74,7 +71,7 @@ class Body(ShapeMethods):
         """A node of a flexible body, where joints, forces and points may sit."""
         if self.member is None:
             raise ModelError(f"body {self.name!r} is rigid and has no nodes; use {self.name}.point(...)")
-        return Frame(self, as_vec(np.array(self.member.node(name).position, dtype=float)), IDENTITY, name)
+        return Frame(self, as_vec(np.array(self.member.node(name).position, dtype=float)), UNIT, name)
 
     def point(self, *position: Any) -> Frame:
         """A point fixed in the body: position [m] in body axes, three numbers or one triple; axes as the body's."""
@@ -86,7 +83,7 @@ class Body(ShapeMethods):
         what = f"point_at of body {self.name!r}"
         return Frame(self, as_vec(self.local(checks.plain_vector(what, world_point, START_POSE))))
 
-    def frame(self, position: Any = ZERO, rotation: Any = IDENTITY, name: str = "") -> Frame:
+    def frame(self, position: Any = ZERO, rotation: Any = UNIT, name: str = "") -> Frame:
         """A frame fixed in the body: position [m] and rotation (3, 3), whose columns are its axes, in body axes.
 
         name: For results and errors.

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.base.reach import LARGEST
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.math.arrays import AXES, Array, is_rotation, tidy
+from bellcrank.math.tuples import Mat, Vec
 from bellcrank.model.parameters import ParameterTable, names_in
-from bellcrank.model.vectors import AXES, Array, Mat, Vec, is_rotation, tidy
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
-from bellcrank.reach import LARGEST
 
 
 def name(kind: str, given: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bellcrank.errors import ModelError
+from bellcrank.math.arrays import as_vec
 from bellcrank.model import checks
 from bellcrank.model.forces import (
     AppliedForce,
@@ -25,7 +26,6 @@ from bellcrank.model.functions import UserFunction, user_function
 from bellcrank.model.joint_methods import Side
 from bellcrank.model.joints import Joint
 from bellcrank.model.registry import Registry
-from bellcrank.model.vectors import as_vec
 from bellcrank.program.trace import Expr, Scalar
 
 F = TypeVar(

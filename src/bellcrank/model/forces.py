@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bellcrank.math.tuples import Vec
 from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Joint
-from bellcrank.model.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bellcrank.math.arrays import Array
+from bellcrank.math.tuples import UNIT, Mat, Vec
 from bellcrank.model import checks
-from bellcrank.model.vectors import IDENTITY, Array, Mat, Vec
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Frame:
 
     body: Body
     position: Vec
-    rotation: Mat = IDENTITY
+    rotation: Mat = UNIT
     name: str = ""
 
     @property

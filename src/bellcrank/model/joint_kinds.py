@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bellcrank.model.vectors import QUARTER_TURN_Y, Array, quaternion_of_rotation, rotation_about_z
+from bellcrank.math.arrays import QUARTER_TURN_Y, Array, quaternion_of_rotation, rotation_about_z
 
 
 class JointKind(StrEnum):

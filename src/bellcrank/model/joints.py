@@ -8,22 +8,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.math.arrays import QUARTER_TURN_Y, Array, as_mat, as_vec, rotation_with_z_along, tidy
+from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
 from bellcrank.model.frames import Frame
 from bellcrank.model.joint_kinds import CONTRACTS, JointContract, JointKind, Place
-from bellcrank.model.vectors import (
-    IDENTITY,
-    QUARTER_TURN_Y,
-    ZERO,
-    Array,
-    Mat,
-    Vec,
-    as_mat,
-    as_vec,
-    rotation_with_z_along,
-    tidy,
-)
 from bellcrank.program.trace import Expr, Scalar
 
 __all__ = ["SAME_AXIS", "Joint", "JointKind", "make_joint"]
@@ -199,9 +189,9 @@ def _axes(
     body_a, body_b = (x.body if isinstance(x, Frame) else x for x in (a, b))
     Ra, Rb = body_a.start_rotation(), body_b.start_rotation()
     if kind is JointKind.FIXED:
-        return IDENTITY, as_mat(tidy(Rb.T @ Ra))
+        return UNIT, as_mat(tidy(Rb.T @ Ra))
     if not CONTRACTS[kind].has_axis:
-        return IDENTITY, IDENTITY
+        return UNIT, UNIT
     why = "an axis in the start pose is made of plain numbers; use frames of both bodies instead"
     if kind is JointKind.UNIVERSAL:
         return _universal_axes(who, Ra, Rb, axis, axis_b, why)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bellcrank.errors import ModelError
+from bellcrank.math.arrays import as_mat, rotation_with_z_along
+from bellcrank.math.tuples import ZERO
 from bellcrank.model import checks
-from bellcrank.model.vectors import ZERO, as_mat, rotation_with_z_along
 
 if TYPE_CHECKING:
     from bellcrank.contact.shapes import Shape

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.contacts import ContactMethods
@@ -13,9 +15,8 @@ from bellcrank.model.initials import InitialMethods
 from bellcrank.model.joint_methods import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
-from bellcrank.model.vectors import Vec
+from bellcrank.model.study_methods import StudyMethods
 from bellcrank.program.trace import Expr
-from bellcrank.study_methods import StudyMethods
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
@@ -122,9 +123,8 @@ class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, InitialM
 
     def mechanism(self, **options: Any) -> Mechanism:
         """Analyse: tree, cuts, groups, degrees of freedom, redundant constraints; see :func:`analyse`."""
-        from bellcrank.mechanism import analyse
-
-        return analyse(self, **options)
+        found: Mechanism = provided("analyse")(self, **options)
+        return found
 
     def count(self) -> Any:
         """Operations of one evaluation by stage, for every formulation."""

@@ -5,9 +5,8 @@ The text is what NVRTC or nvcc compiles; nothing here needs a graphics processor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
 from bellcrank.program import cuda_device as text
 from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText, routine_texts
@@ -17,15 +16,11 @@ from bellcrank.program.program import Program
 from bellcrank.program.schedule import Piece, Schedule, schedule
 from bellcrank.program.step import Step
 
-if TYPE_CHECKING:
-    from bellcrank.simulate.embedded import Table
-
 Precision: TypeAlias = Literal["double", "single"]
 DIALECTS = {
     "double": Dialect("double", "", "static __device__", "static __constant__", False),
     "single": Dialect("float", "f", "static __device__", "static __constant__", False),
 }
-METHODS = ("runge_kutta4", "dormand_prince5", "runge_kutta5")
 BLOCK = {"double": 128, "single": 128}
 """Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""
 _REPLACED = {"div": "bc_div({}, {})", "sqrt": "bc_sqrt({})"}
@@ -50,20 +45,6 @@ class _DeviceText(StepText):
             self.lines.append(f"bc_sincos({self.number(a)}, {names[0]}, {names[1]});")
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What runs on the device: programs of [t, y, p] to the rates of y and to [y corrected, residual, margin].
-
-    least_rank: Where it is not zero, a last output of the projection that must not fall below it.
-    """
-
-    rates: Program
-    projection: Program | None
-    states: int
-    parameters: int
-    least_rank: float = 0.0
-
-
 def _ordered(program: Program) -> Schedule:
     """All steps in one piece, in the order of fewest live values."""
     plan = schedule(program, 1, 10**9)
@@ -73,37 +54,23 @@ def _ordered(program: Program) -> Schedule:
 
 def evaluation(program: Program, states: int, precision: Precision = "double", block: int = 0) -> str:
     """A kernel ``bc_evaluate(t, y, p, out, n)`` of `program`, whose inputs are t, `states` numbers and the rest."""
-    parts = [_head(precision, block), *_function(program, "bc_program", states, precision), text.EVALUATE]
+    parts = [
+        head(precision, block),
+        *device_function(program, "bc_program", states, precision),
+        text.EVALUATE,
+    ]
     return "\n".join(parts)
 
 
-def integration(problem: Problem, method: str, precision: Precision = "double", block: int = 0) -> str:
-    """A kernel ``bc_runge_kutta4``, or ``bc_embedded`` of an adaptive method, that integrates one state a thread."""
-    if method not in METHODS:
-        raise ValueError(f"on the device there are the methods {', '.join(METHODS)}, not {method!r}")
-    loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, precision)
-    n = problem.states
-    sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
-    if problem.least_rank:
-        sizes += f"#define BC_LEAST_RANK ((real){problem.least_rank!r})\n"
-    parts = [
-        _head(precision, block),
-        sizes,
-        *_function(problem.rates, "bc_rates", n, precision, "__noinline__"),
-    ]
-    if problem.projection is not None:
-        parts += _function(problem.projection, "bc_projection", n, precision, "__noinline__")
-    return "\n".join([*parts, text.PROJECT, loop])
-
-
-def _head(precision: Precision, block: int) -> str:
+def head(precision: Precision, block: int) -> str:
+    """What every file begins with: the type of numbers, threads a block, elementary functions."""
     real = DIALECTS[precision].real
     own = text.DOUBLE if precision == "double" else text.SINGLE
     sizes = f"typedef {real} real;\n#define BC_BLOCK {block or BLOCK[precision]}\n"
     return "\n".join([sizes, text.ELEMENTARY, MACROS, own, text.COLUMN])
 
 
-def _function(
+def device_function(
     program: Program, name: str, states: int, precision: Precision, how: str = "__forceinline__"
 ) -> list[str]:
     """A program as a device function of (t, y, p, out) on anything with brackets."""
@@ -136,26 +103,4 @@ def _function(
     return [*guard, *loops, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
 
 
-def _embedded(method: str, precision: Precision) -> str:
-    from bellcrank.simulate.vectors import ROUNDED
-
-    dialect = DIALECTS[precision]
-    table: Table = import_module(f"bellcrank.simulate.{method}").TABLE
-
-    def row(values: object) -> str:
-        return ", ".join(dialect.number(float(v)) for v in values)  # type: ignore[attr-defined]
-
-    return text.EMBEDDED.format(
-        stages=len(table.b),
-        a=",\n  ".join(f"{{{row(combination)}}}" for combination in (*table.a[1:], table.b)),
-        c=row([*table.c, 1.0]),
-        e=row(table.errors[0]),
-        exponent=table.exponent,
-        beta=table.beta,
-        shrink=table.shrink,
-        grow=table.grow,
-        rounded=ROUNDED if precision == "double" else ROUNDED * 2.0**29,
-    )
-
-
-__all__ = ["BLOCK", "METHODS", "Precision", "Problem", "evaluation", "integration"]
+__all__ = ["BLOCK", "DIALECTS", "Precision", "device_function", "evaluation", "head"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import bellcrank
+from bellcrank.base.version import __version__
 from bellcrank.program import jit
 from bellcrank.program.llvm import emit, linked, routines
 from bellcrank.program.program import Program
@@ -149,5 +149,5 @@ def _emitter() -> str:
     digest = hashlib.sha256()
     for name in _EMITTERS:
         source = Path(__file__).with_name(f"{name}.py")
-        digest.update(source.read_bytes() if source.exists() else bellcrank.__version__.encode())
+        digest.update(source.read_bytes() if source.exists() else __version__.encode())
     return digest.hexdigest()

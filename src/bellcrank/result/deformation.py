@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.quantities.node_fields import SAME_POINT, near_node
 from bellcrank.result.series import Series
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-SAME_POINT = 1e-9
-"""Share of the member's extent within which a sample point of a field and a node are one."""
 
 
 def member_of(result: Result, body: str) -> Member:
@@ -55,34 +53,11 @@ def history(result: Result, body: str, name: str, point: Any, component: str) ->
     eta = result[f"{body}.modes"].to_numpy()
     if component not in found.components:
         raise unknown_name(f"component of {found.name}", component, found.components)
-    near = _near(found, member.node(point).position) if isinstance(point, str) else [found.nearest(point)]
+    near = near_node(found, member.node(point).position) if isinstance(point, str) else [found.nearest(point)]
     candidates = eta @ found.values[near, found.components.index(component)].T
     values = candidates[:, int(np.abs(candidates).max(axis=0, initial=0.0).argmax())]
     label = point if isinstance(point, str) else "(" + ", ".join(f"{float(x):g}" for x in point) + ")"
     return Series(values, result.time, f"{body}.{label}.{name}.{component}", found.unit)
-
-
-def node_rows(found: Field, position: Array) -> tuple[Array, tuple[str, ...]]:
-    """What a field says at a node: rows (c, n) on the modal coordinates, and names of the c components.
-
-    The sample points nearest to the node; beams have several there, the extremes of the section, which are
-    numbered in the order of the section's `extremes`.
-    """
-    near = _near(found, position)
-    rows = found.values[near].reshape(-1, found.values.shape[2])
-    if len(near) == 1:
-        return rows, found.components
-    return rows, tuple(f"{c} {i + 1}" for i in range(len(near)) for c in found.components)
-
-
-def _near(found: Field, position: Array) -> list[int]:
-    """The sample points at a node."""
-    distance = np.linalg.norm(found.points - position, axis=1)
-    if not found.cells.size:
-        # Fields without cells are those of sections: all extremes of the section nearest along the axis.
-        distance = np.abs(found.points[:, 0] - position[0])
-    extent = float(np.linalg.norm(np.ptp(found.points, axis=0))) or 1.0
-    return [int(i) for i in np.flatnonzero(distance <= distance.min() + SAME_POINT * extent)]
 
 
 def deformed(result: Result, body: str, magnified: float = 1.0) -> tuple[Array, Integers]:

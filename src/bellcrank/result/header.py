@@ -95,6 +95,11 @@ MOST_RESTORED = 8
 _restored: dict[tuple[Any, ...], Mechanism] = {}
 
 
+def pickled(mechanism: Mechanism) -> tuple[Any, ...]:
+    """What :meth:`Mechanism.__reduce__` gives: the text of its model and its start."""
+    return restored, (Header.of(mechanism, mechanism.formulation.value),)
+
+
 def restored(header: Header) -> Mechanism:
     """The mechanism that was pickled; the same one for the same bytes, so that it is analysed and compiled once."""
     numbers = (header.q, header.u, header.parameters)

@@ -15,8 +15,8 @@ import zlib
 from os import PathLike
 from pathlib import Path
 
+from bellcrank.base.whole_files import NewFile, failed, write_all
 from bellcrank.errors import ResultFileError
-from bellcrank.whole_files import NewFile, failed, write_all
 
 MAGIC = b"bellcrank run  1"
 HEADER, ROWS, SLOTS = b"HEAD", b"ROWS", b"SLOT"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import bellcrank
+from bellcrank.base.version import __version__
 from bellcrank.errors import ResultFileError
 from bellcrank.result.blocks import packed, unpacked
 from bellcrank.result.header import Header
@@ -30,7 +30,7 @@ def attributes(header: Header) -> dict[str, str | int]:
     """What tells a file apart."""
     digest = hashlib.sha256(header.model.encode()).hexdigest()
     return {
-        "format": FORMAT, "version": VERSION, "bellcrank": bellcrank.__version__, "model_sha256": digest
+        "format": FORMAT, "version": VERSION, "bellcrank": __version__, "model_sha256": digest
     }  # fmt: skip
 
 

@@ -9,33 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.model import forces as described
-from bellcrank.program.derive import directional
-from bellcrank.program.trace import Expr, Scalar
-from bellcrank.result import energy
-from bellcrank.result.between import pieces, shows_enough
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.base.provided import provided
+from bellcrank.model.forces import ContactForce
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
 
 
-def nonconservative_power(s: Snapshot, force: described.Force) -> Scalar:
-    """Power of a force [W] less the rate at which it gives back stored energy."""
-    power = energy.power(s, force)
-    stored = energy.stored(s, force)
-    if stored is None or not isinstance(stored, Expr):
-        return power
-    return power + energy_rate(s, stored)
-
-
-def energy_rate(s: Snapshot, stored: Expr) -> Scalar:
-    """The rate of an energy along the motion, exactly: its derivative by q times q-dot."""
-    tangents = {q.id: rate for q, rate in zip(s.q, s.kin.position_rates(), strict=True)}
-    tangents[s.t.id] = 1.0
-    return directional([stored], tangents)[0]
-
-
+MOST_PIECES = 500
+"""With more jumps than that every piece is short, and its ends tell enough."""
+NODES = 16
+"""States a step of the run that show its motion."""
+MOST_STEPS = 100_000
+"""Runs of more steps are not made again."""
 SMOOTH = 1e-8
 """Change of the work, over its size, when every other output is left out, below which the outputs are enough."""
 
@@ -49,7 +35,7 @@ class Ledger:
     (negative). events: what events and controllers put in where they changed the state or parameters (the stiffness of
     a loaded spring). residual: what is left over, at any output: the error of the integration. With contacts, and after
     more than 100,000 steps, it holds that of the quadrature over the outputs as well; see
-    :mod:`bellcrank.result.between`.
+    :mod:`bellcrank.run.between`.
     """
 
     time: NDArray[np.float64]
@@ -159,6 +145,15 @@ def works(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:
     return [total - total[:1] for total in found]
 
 
+def shows_enough(result: Result) -> bool:
+    """Whether the outputs are close beside the steps, or nothing but them is known."""
+    system, steps = result.mechanism.system, result.run.steps
+    touching = bool(system.contacts) or any(isinstance(f, ContactForce) for f in system.forces.values())
+    jumps = 0 if result.breaks is None else len(result.breaks) // 2
+    known = len(result) < 2 or len(result) >= NODES * steps
+    return touching or known or jumps > MOST_PIECES or steps > MOST_STEPS
+
+
 def _smooth(result: Result, powers: Sequence[NDArray[np.float64]]) -> bool:
     """Whether half of the outputs would do as well, and none of them hides a step of the run."""
     if not any(np.any(p) for p in powers):
@@ -173,7 +168,7 @@ def _smooth(result: Result, powers: Sequence[NDArray[np.float64]]) -> bool:
 def _along(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:
     """The running integrals over the motion between the outputs."""
     found = [np.zeros_like(result.time) for _ in powers]
-    for piece in pieces(result):
+    for piece in provided("motion between outputs")(result):
         inside = (result.time > piece.time[0]) & (result.time <= piece.time[-1])
         at = np.searchsorted(piece.time, result.time[inside])
         for total, power in zip(found, piece.compute(powers), strict=True):

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.impacts.records import ContactChange, ImpactTable
+from bellcrank.base.provided import provided
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
+from bellcrank.quantities.multipliers import multipliers
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.quantities.traceable import XYZ
+from bellcrank.result.impact_table import ContactChange, ImpactTable
 from bellcrank.result.ledger import Ledger, changes, works
-from bellcrank.result.multipliers import multipliers
-from bellcrank.result.quantities import Quantities
 from bellcrank.result.series import Series
-from bellcrank.result.snapshot import Snapshot
-from bellcrank.result.traceable import XYZ
 
 if TYPE_CHECKING:
+    from bellcrank.integrate.trajectory import Trajectory
     from bellcrank.mechanism import Mechanism
-    from bellcrank.simulate.trajectory import Trajectory
-    from bellcrank.viewer import Viewer
+    from bellcrank.view.live import Viewer
 
 Array = NDArray[np.float64]
 
@@ -273,30 +274,24 @@ class Result:
 
     def plot(self, *names: str, path: Any = None) -> Any:
         """Curves of the quantities `names` over time: the matplotlib figure, saved where a path is given."""
-        from bellcrank.view.plots import plot
-
-        return plot(self, names, path)
+        return provided("plot")(self, names, path)
 
     def html(self, path: Any, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> None:
         """Write an animation with curves of quantities into `path`, one self-contained HTML file.
 
         magnified: Factor on the deformation of flexible bodies.
         """
-        from bellcrank.view.animation import html
-
-        html(self, path, quantities, magnified)
+        provided("animation")(self, path, quantities, magnified)
 
     def view(
         self, quantities: Sequence[str] | None = None, *, browser: bool | None = None, **options: Any
     ) -> Viewer:
-        """Open the web viewer on this result; see :class:`bellcrank.viewer.Viewer` for the options.
+        """Open the web viewer on this result; see :class:`bellcrank.view.live.Viewer` for the options.
 
         Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
         to open one (default: outside of notebooks). quantities: Whose curves to show at first.
         """
-        from bellcrank.viewer import Viewer
-
-        viewer = Viewer(self, quantities=quantities, **options)
+        viewer: Viewer = provided("viewer")(self, quantities=quantities, **options)
         viewer.open(browser)
         return viewer
 
@@ -305,15 +300,12 @@ class Result:
 
         quantities: Whose curves to draw; a choice where None.
         """
-        from bellcrank.view.report import report
-
-        report(self, path, quantities)
+        provided("report")(self, path, quantities)
 
     def cite(self) -> list[str]:
         """The sources of the methods this run used."""
-        from bellcrank.view.citations import cite
-
-        return cite(self)
+        sources: list[str] = provided("citations")(self)
+        return sources
 
 
 def _listed(names: Sequence[str | Sequence[str]]) -> list[str]:

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.memory import memory, size_in_words
+from bellcrank.base.whole_files import write_whole
 from bellcrank.errors import ResultFileError
-from bellcrank.memory import memory, size_in_words
 from bellcrank.result.blocks import KINDS, array, byte_size, plain_json
 from bellcrank.result.hdf5 import hdf5, piece, unshuffled
-from bellcrank.whole_files import write_whole
 
 MAGIC = b"bellcrank seal 1"
 _TAIL = struct.Struct("<Q32s16s")

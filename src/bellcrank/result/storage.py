@@ -3,8 +3,8 @@
 A file holds the states at the outputs, how the run went, and the model as text, so that what is loaded
 answers every quantity by name. Nothing in a file is code: models are read by :mod:`bellcrank.files`.
 
-While a run is going on (see :mod:`bellcrank.recording`), its file is a journal (:mod:`bellcrank.result.journal`), which
-is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
+While a run is going on (see :mod:`bellcrank.run.recording`), its file is a journal (:mod:`bellcrank.result.journal`),
+which is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.provided import provided
+from bellcrank.base.whole_files import check_target, read_regular
 from bellcrank.errors import BellcrankError, ResultFileError
 from bellcrank.result import journal, layout, sealed, unsealed
 from bellcrank.result.blocks import plain_json, unpacked
@@ -26,7 +28,6 @@ from bellcrank.result.contact_storage import contact_arrays, contact_fields, unf
 from bellcrank.result.header import Header
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.sealed import Contents
-from bellcrank.whole_files import check_target, read_regular
 
 Array = NDArray[np.float64]
 
@@ -118,9 +119,7 @@ def load_contents(found: Contents, path: str | PathLike[str]) -> Any:
     """The result in the contents of a file, of whatever kind."""
     if found.attributes.get("format") != ELASTIC:
         return _result(stored(found, path), path)
-    from bellcrank.elastic.storage import result_of
-
-    return result_of(found, path)
+    return provided("elastic result")(found, path)
 
 
 def restored(attributes: Mapping[str, str | int], tables: Mapping[str, NDArray[Any]]) -> Any:

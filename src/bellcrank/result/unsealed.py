@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.memory import memory, size_in_words
 from bellcrank.errors import ResultFileError
-from bellcrank.memory import memory, size_in_words
 from bellcrank.result import blocks, sealed
 from bellcrank.result.unclosed import SIGNATURE, closed, ends_early, is_unclosed
 

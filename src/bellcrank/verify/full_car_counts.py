@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from bellcrank.analysis.count_report import CountReport, products
-from bellcrank.analysis.paper_counts import METHODS
 from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.count_report import CountReport, products
+from bellcrank.mechanism.paper_counts import METHODS
 from bellcrank.verify.cases import Quantity, Within
 
 PUBLISHED = {

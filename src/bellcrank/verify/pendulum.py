@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bellcrank.events import Event
 from bellcrank.model import System
+from bellcrank.run.events import Event
 from bellcrank.verify.cases import Quantity
 
 POSITIONS = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import bellcrank
+from bellcrank.base.version import __version__
 from bellcrank.errors import ModelError
 from bellcrank.view.citations import cite
 from bellcrank.view.curves import default_names, panels, pretty
@@ -51,7 +51,7 @@ def page(result: Result, quantities: Sequence[str] | None = None) -> str:
         *_topology(result),
         *_run(result),
         *_methods(result),
-        f"<footer>Bellcrank {text(bellcrank.__version__)}, "
+        f"<footer>Bellcrank {text(__version__)}, "
         f"{datetime.now(UTC).strftime('%Y-%m-%d %H:%M')} UTC</footer></body></html>",
     ]
     return "\n".join(parts)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.flexible.recovery import SYMMETRIC, equivalent_stress
-from bellcrank.result.deformation import node_rows
+from bellcrank.quantities.node_fields import node_rows
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result

@@ -20,7 +20,7 @@ from bellcrank.contact.norms import TINY, Form
 from bellcrank.contact.shapes.fields import Field
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.vectors import Vec
+from bellcrank.math.tuples import Vec
 from bellcrank.program.trace import Expr, Scalar
 
 Floats = NDArray[np.float64]

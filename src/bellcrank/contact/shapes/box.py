@@ -22,8 +22,8 @@ from bellcrank.contact.shapes.base import (
 from bellcrank.contact.shapes.fields import BLEND, Field, onto, smooth_absolute, smooth_maximum
 from bellcrank.contact.shapes.grading import COARSE, crates, graded
 from bellcrank.contact.triangles import Triangles, refined
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.functions import clip, maximum, minimum, sign, sqrt, where
 from bellcrank.program.trace import Scalar, compare
 

@@ -13,8 +13,8 @@ from bellcrank.contact.shapes.fields import TINY, Field
 from bellcrank.contact.shapes.grading import following
 from bellcrank.contact.shapes.turned import mass_of_revolution, turned
 from bellcrank.contact.triangles import Triangles
+from bellcrank.math.tuples import Vec, dot, scale
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec, dot, scale
 from bellcrank.program.functions import clip, sign, where
 from bellcrank.program.trace import Scalar, compare
 

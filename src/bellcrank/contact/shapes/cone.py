@@ -27,8 +27,8 @@ from bellcrank.contact.shapes.fields import (
 from bellcrank.contact.shapes.turned import mass_of_revolution, rounded, straight
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.functions import maximum, minimum, sqrt
 from bellcrank.program.trace import Expr, Scalar
 

@@ -31,8 +31,8 @@ from bellcrank.contact.shapes.fields import (
 )
 from bellcrank.contact.shapes.turned import mass_of_revolution, rounded, straight
 from bellcrank.contact.triangles import Triangles
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.functions import maximum, minimum, sign, sqrt, where
 from bellcrank.program.trace import Scalar, compare
 

@@ -14,8 +14,8 @@ from bellcrank.contact.shapes.base import SAGITTA, TINY, Floats, Shape, Support,
 from bellcrank.contact.shapes.fields import Field
 from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.contact.triangles import Triangles
+from bellcrank.math.tuples import Vec, dot, scale
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec, dot, scale
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.loops import compiled, value
 from bellcrank.program.trace import Scalar

@@ -16,8 +16,8 @@ from bellcrank.contact.shapes.fields import Field, depths, smooth_maximum
 from bellcrank.contact.shapes.splines import Weights, beyond, coefficients, slopes, weights
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.loops import Reals2, compiled, value
 from bellcrank.program.trace import Scalar
 

@@ -24,8 +24,8 @@ from bellcrank.contact.shapes.written import written
 from bellcrank.contact.steps import chosen, frame, solved_2x2
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec, add, dot, scale, sub, vec
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec, add, dot, scale, sub, vec
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.functions import maximum, reachable, rebuild, sqrt, where

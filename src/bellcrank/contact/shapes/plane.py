@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple
 from bellcrank.contact.shapes.base import Shape, Support
 from bellcrank.contact.shapes.fields import Field
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 

@@ -32,8 +32,8 @@ from bellcrank.contact.shapes.splines import pieces
 from bellcrank.contact.shapes.turned import mass_of_revolution, rounded
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec, dot, scale, sub
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec, dot, scale, sub
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.functions import clip, maximum, rebuild, sqrt, where

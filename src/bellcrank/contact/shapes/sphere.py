@@ -13,8 +13,8 @@ from bellcrank.contact.shapes.base import SAGITTA, Floats, Shape, Support, check
 from bellcrank.contact.shapes.fields import TINY, Field
 from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.contact.triangles import Triangles
+from bellcrank.math.tuples import Vec, dot, scale
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec, dot, scale
 from bellcrank.program.trace import Scalar
 
 

@@ -27,8 +27,8 @@ from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.contact.shapes.grading import following
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec, dot, scale
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec, dot, scale
 from bellcrank.program.functions import maximum, minimum, sqrt
 from bellcrank.program.trace import Scalar
 

@@ -14,8 +14,8 @@ from bellcrank.contact.shapes.fields import TINY, Field
 from bellcrank.contact.shapes.turned import turned
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.functions import sqrt
 from bellcrank.program.trace import Expr, Scalar
 

@@ -15,8 +15,8 @@ from bellcrank.contact.shapes.base import SHARPEST, FieldShape, Floats, Shape
 from bellcrank.contact.shapes.fields import Field, PlacedField, depths, onto, smooth_maximum
 from bellcrank.contact.triangles import Triangles, clipped, joined, refined
 from bellcrank.errors import ModelError
+from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Matrix, Vector
-from bellcrank.mechanics.vectors import Vec
 from bellcrank.program.trace import Scalar
 
 SAME = 1e-9

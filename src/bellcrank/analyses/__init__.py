@@ -1,0 +1,1 @@
+"""Analyses of one mechanism: equilibrium, linearisation, kinematics, inverse dynamics, sensitivity."""

@@ -1,0 +1,369 @@
+"""Static equilibrium: damped Newton on the generalised forces, dynamic relaxation where that fails.
+
+The forces Q along the freedoms and their exact derivative J = dQ/dz give the step. The symmetric part of -J
+is the stiffness K of a potential; with its eigenvalues taken positive the step Q / |K| always goes downhill,
+so that the search settles where the mechanism would come to rest (Nocedal and Wright, "Numerical
+Optimization", 3.4). Near the end, and where forces have no potential, the plain Newton step of least length
+is taken. Directions without stiffness and without force are left alone: a free car stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.analyses.freeze import frozen
+from bellcrank.analyses.linearize import Linear, linearize
+from bellcrank.analyses.relaxation import relaxed
+from bellcrank.analyses.statics import Statics
+from bellcrank.analyses.tangent import move_names
+from bellcrank.errors import BellcrankError
+from bellcrank.math.rotations import from_quaternion
+from bellcrank.mechanics.links import GROUND, LinkKind
+from bellcrank.model.parameters import value
+from bellcrank.result.result import Result, RunReport
+from bellcrank.result.series import Series
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism, State
+    from bellcrank.model.system import System
+
+Array = NDArray[np.float64]
+
+LONGEST_MOVE = 0.3
+"""No freedom moves more than this [rad, or sizes of the mechanism] in one step."""
+
+NEUTRAL = 1e-10
+"""Stiffness below this share of the largest counts as none."""
+
+TIGHT, ENOUGH = 1e-11, 1e-8
+"""Forces below these shares of the mechanism's own forces: the aim, and what is accepted."""
+
+
+class NoEquilibrium(BellcrankError, ArithmeticError):
+    """No configuration was found in which all forces balance. `state` is the best one met."""
+
+    def __init__(self, message: str, state: State) -> None:
+        super().__init__(message)
+        self.state = state
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A configuration in which the mechanism stays.
+
+    state: time, positions and speeds. residual: largest force left along a freedom, over the mechanism's own
+    forces (weight times size). iterations: Newton steps. relaxed: whether dynamic relaxation was
+    needed. result: one output; ``equilibrium["guide.force.y"]`` reads any quantity from it.
+    """
+
+    state: State
+    residual: float
+    iterations: int
+    relaxed: bool
+    result: Result
+
+    def __getitem__(self, name: str) -> Any:
+        """A quantity by name: a float, or an array where it has components."""
+        found: Series = self.result[name]
+        values = found.to_numpy()[0]
+        return float(values) if np.ndim(values) == 0 else values
+
+    @cached_property
+    def linear(self) -> Linear:
+        """Small motions about it."""
+        return linearize(self.result.mechanism, self.state)
+
+    @property
+    def eigenvalues(self) -> NDArray[np.complex128]:
+        """Of the small motions [1/s], those of neutral directions included."""
+        return self.linear.eigenvalues
+
+    @property
+    def neutral(self) -> tuple[str, ...]:
+        """Moves that meet no resistance: coordinates in which the mechanism may stand anywhere."""
+        return self.linear.neutral
+
+    @property
+    def stable(self) -> bool | None:
+        """Whether small disturbances stay small, neutral moves left out; None where all moves are neutral."""
+        return self.linear.stable
+
+    def __repr__(self) -> str:
+        word = {True: "stable", False: "unstable", None: "neutral"}[self.stable]
+        free = f", neutral: {', '.join(self.neutral)}" if self.neutral and self.stable is not None else ""
+        name = self.result.mechanism.system.name
+        return f"<Equilibrium of {name!r}: {word}, residual {self.residual:.1e}{free}>"
+
+
+def equilibrium(
+    system: System | Mechanism,
+    *,
+    t: float | None = None,
+    drivers: str = "frozen",
+    nearest: bool = False,
+    initial: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    start: State | None = None,
+    iterations: int = 200,
+) -> Equilibrium:
+    """Where the mechanism stays at rest.
+
+    t: time at which forces and drivers are taken (default: that of the start). drivers: "frozen" at their
+    values, or "moving": the steady state in which the freedoms rest while drivers keep their speeds, such as
+    the balls of a governor on its turning spindle. nearest: take the nearest equilibrium even if unstable; by
+    default the search goes downhill. initial, parameters, start: as for a run.
+    """
+    from bellcrank.errors import ModelError
+    from bellcrank.quantities.states import refuse_states
+    from bellcrank.run.simulation import prepared
+
+    if drivers not in ("frozen", "moving"):
+        raise ModelError(f"drivers are 'frozen' or 'moving', not {drivers!r}")
+    mechanism = prepared(system, "auto", initial, parameters)
+    refuse_states(mechanism, "equilibrium")
+    if start is not None:
+        mechanism = replace(mechanism, start=start)
+    mechanism = at_time(mechanism, mechanism.start.t if t is None else t, still=drivers == "frozen")
+    search = _Search(mechanism, nearest)
+    q, done = search.newton(mechanism.start.q, iterations)
+    slow = not done
+    if slow and len(search.statics.units):
+        q = relaxed(search.statics, q, search.scale(q))
+        q, done = search.newton(q, iterations)
+    if not done and not nearest:
+        # Forces without a potential know no downhill; what Newton's method finds is an equilibrium still.
+        search = _Search(mechanism, True)
+        q, done = search.newton(mechanism.start.q, iterations)
+    q = search.headings_kept(q)
+    residual = search.residual(q)
+    if residual > ENOUGH:
+        raise search.failure(q)
+    return _found(mechanism, q, residual, search.steps, slow)
+
+
+def at_time(mechanism: Mechanism, t: float, still: bool) -> Mechanism:
+    """The mechanism at another time, with its drivers frozen there if asked, loops closed, at rest."""
+    from bellcrank.mechanism import State
+    from bellcrank.mechanism.assembly import close_positions, close_speeds
+
+    moved = frozen(mechanism, t) if still else mechanism
+    loops = moved.loop_state()
+    name = mechanism.system.name
+    q = close_positions(
+        loops, mechanism.start.q, (), t, lambda rows: f"{name!r} cannot be assembled at t = {t:g} s"
+    )
+    # Speeds follow from the drivers once the freedoms rest; their values here only seed the partition.
+    u = close_speeds(loops, loops.rows(q, t), np.zeros(mechanism.linkage.speeds), (), lambda left: name)
+    return replace(moved, start=State(t, q, u))
+
+
+class _Search:
+    """A search in progress."""
+
+    def __init__(self, mechanism: Mechanism, nearest: bool) -> None:
+        self.mechanism, self.nearest = mechanism, nearest
+        self.statics = Statics(mechanism, mechanism.start.t)
+        self.steps = 0
+        self._scale = self.statics.weight * self.statics.length
+
+    def scale(self, q: Array) -> float:
+        """The size of the forces at work [N m], by which balance is judged."""
+        if not self._scale:
+            Q, J = self.statics.stiffness(q)
+            self._scale = max(
+                float(np.abs(Q).max(initial=0.0)), 0.01 * float(np.abs(J).max(initial=0.0)), 1e-30
+            )
+        return self._scale
+
+    def residual(self, q: Array) -> float:
+        """Largest force left, over the scale."""
+        return float(np.abs(self.statics.forces(q)).max(initial=0.0)) / self.scale(q)
+
+    def newton(self, q: Array, iterations: int) -> tuple[Array, bool]:
+        """Iterate; the configuration reached and whether it is one of equilibrium."""
+        Q, J = self.statics.stiffness(q)
+        scale = self.scale(q)
+        for _ in range(iterations):
+            size = np.abs(Q).max(initial=0.0)
+            if size <= TIGHT * scale:
+                return self._polished(q, Q, J), True
+            new = self._step(q, Q, J)
+            if new is None:
+                return q, bool(size <= ENOUGH * scale)
+            self.steps += 1
+            q = new
+            if not self.statics.conditioned(q):
+                self.statics.turn_to(q)
+            Q, J = self.statics.stiffness(q)
+        return q, False
+
+    def _polished(self, q: Array, Q: Array, J: Array) -> Array:
+        """Newton steps as long as they help: quadratic convergence makes the last digits cheap."""
+        for _ in range(3):
+            trial = self.statics.moved(q, _least_step(Q, J, self.scale(q)))
+            if trial is None:
+                break
+            Q_new, J_new = self.statics.stiffness(trial)
+            if np.abs(Q_new).max(initial=0.0) > 0.5 * np.abs(Q).max(initial=0.0):
+                break
+            q, Q, J = trial, Q_new, J_new
+        return q
+
+    def _step(self, q: Array, Q: Array, J: Array) -> Array | None:
+        W = self._basis(Q, J)
+        w, V = np.linalg.eigh(-0.5 * W.T @ (J + J.T) @ W)
+        downhill = bool((w >= -NEUTRAL * np.abs(w).max(initial=0.0)).all())
+        if downhill or self.nearest:
+            new = self._newton_step(q, Q, J)
+            if new is not None:
+                return new
+        return self._downhill_step(q, Q, w, W @ V)
+
+    def _basis(self, Q: Array, J: Array) -> Array:
+        """The directions to move in: those with stiffness, and that of a force which meets none."""
+        _, s, Vt = np.linalg.svd(J)
+        stiff = s > NEUTRAL * s.max(initial=0.0)
+        idle = Vt[~stiff].T @ (Vt[~stiff] @ Q)
+        size = float(np.linalg.norm(idle))
+        lost = [idle[:, None] / size] if size > ENOUGH * self._scale else []
+        return np.hstack([Vt[stiff].T, *lost])
+
+    def _newton_step(self, q: Array, Q: Array, J: Array) -> Array | None:
+        """The plain step if it is short and cuts the residual, as it does near the end."""
+        z = _least_step(Q, J, self.scale(q))
+        largest = float(np.abs(z).max(initial=0.0))
+        if largest == 0.0:
+            return None
+        share = min(1.0, LONGEST_MOVE / largest)
+        for _ in range(8 if self.nearest else 1):
+            trial = self.statics.moved(q, share * z)
+            if trial is not None:
+                left = np.linalg.norm(self.statics.forces(trial))
+                if left < (1.0 - 0.3 * share) * np.linalg.norm(Q):
+                    return trial
+            share *= 0.5
+        return None
+
+    def _downhill_step(self, q: Array, Q: Array, w: Array, V: Array) -> Array | None:
+        """Along every principal direction by force over |stiffness|, until the force no longer helps."""
+        along = V.T @ Q
+        stiff = np.abs(w) > NEUTRAL * np.abs(w).max(initial=0.0)
+        # A force that meets no stiffness, such as weight above the ground, is followed as far as a step goes.
+        lost = ~stiff & (np.abs(along) > ENOUGH * self.scale(q))
+        z = np.zeros_like(along)
+        z[stiff] = along[stiff] / np.abs(w[stiff])
+        z[lost] = np.sign(along[lost]) * LONGEST_MOVE
+        z = V @ np.clip(z, -LONGEST_MOVE, LONGEST_MOVE)
+        power = float(Q @ z)
+        if not power > 0.0:
+            return None
+        share = min(1.0, LONGEST_MOVE / float(np.abs(z).max()))
+        for _ in range(25):
+            trial = self.statics.moved(q, share * z)
+            if trial is not None:
+                after = float(self.statics.forces(trial) @ z)
+                if after >= -0.5 * power:
+                    return trial
+            share *= 0.5
+        return None
+
+    def headings_kept(self, q: Array) -> Array:
+        """Free bodies that may face anywhere turned back about the vertical to where they faced at the start.
+
+        Steps of least length keep the rotation vector, not the heading, from wandering: the two differ by
+        products of roll and pitch.
+        """
+        m = self.mechanism
+        named = m.loop_state().parameters
+        down = np.array([value(g, named) for g in m.linkage.gravity])
+        if not down.any():
+            return q
+        up = -down / np.linalg.norm(down)
+        place = {i: n for n, i in enumerate(self.statics.partition.independent)}
+        for link in m.linkage.links:
+            turns = [place.get(link.u + k) for k in range(3)]
+            if link.kind is not LinkKind.FREE or link.parent != GROUND or None in turns:
+                continue
+            for _ in range(2):
+                here, there = (_rotation(a[link.q + 3 : link.q + 7]) for a in (q, m.start.q))
+                z = np.zeros(len(place))
+                z[turns] = here.T @ up  # type: ignore[index]
+                _, J = self.statics.stiffness(q)
+                if np.abs(J @ z).max() > NEUTRAL * np.abs(J).max():
+                    break
+                trial = self.statics.moved(q, -_heading(up, there, here) * z)
+                q = q if trial is None else trial
+        return q
+
+    def failure(self, q: Array) -> NoEquilibrium:
+        """Which force is left, in the user's words."""
+        from bellcrank.mechanism import State
+
+        statics = self.statics
+        Q = statics.forces(q) / statics.units
+        k = int(np.argmax(np.abs(Q * statics.units)))
+        name = move_names(self.mechanism, statics.partition.independent)[k]
+        unit = "N m" if statics.units[k] == 1.0 else "N"
+        state = State(statics.t, q, np.zeros(self.mechanism.linkage.speeds))
+        return NoEquilibrium(
+            f"{self.mechanism.system.name!r} finds no equilibrium: along {name!r} {Q[k]:.3g} {unit} remain "
+            "unbalanced; check that something holds it there (a spring, a stop, the ground), or start "
+            "nearer to where it should rest",
+            state,
+        )
+
+
+def _rotation(quaternion: Array) -> Array:
+    return np.array(from_quaternion(quaternion.tolist()), dtype=float)
+
+
+def _heading(up: Array, before: Array, after: Array) -> float:
+    """The angle about the vertical from where a body faced to where it faces [rad]."""
+    level = [R[:, k] - (R[:, k] @ up) * up for k in (0, 1) for R in (before, after)]
+    # The axis that lies flatter faces somewhere; the other may point up.
+    a, b = level[:2] if np.linalg.norm(level[0]) > 0.7 else level[2:]
+    return float(np.arctan2(up @ np.cross(a, b), a @ b))
+
+
+def _least_step(Q: Array, J: Array, scale: float) -> Array:
+    """The shortest z with J z = -Q in the directions that have stiffness."""
+    U, s, Vt = np.linalg.svd(J)
+    keep = s > NEUTRAL * s.max(initial=0.0)
+    step: Array = -Vt[keep].T @ ((U.T[keep] @ Q) / s[keep])
+    return step
+
+
+def _found(mechanism: Mechanism, q: Array, residual: float, steps: int, slow: bool) -> Equilibrium:
+    from bellcrank.mechanism import State
+
+    n, p = mechanism.linkage.speeds, np.array(mechanism.parameter_values)
+    t = mechanism.start.t
+    u, du = _driven_rates(mechanism, q, t)
+    state = State(t, q, u)
+    rested = replace(mechanism, start=state)
+    report = RunReport("equilibrium", "relaxation" if slow else "newton", "", steps, 0, 0, 0.0)
+    result = Result(
+        rested, np.array([t]), q[None], u.reshape(1, n), du.reshape(1, n), p.reshape(1, -1), report
+    )
+    return Equilibrium(state, residual, steps, slow, result)
+
+
+def _driven_rates(mechanism: Mechanism, q: Array, t: float) -> tuple[Array, Array]:
+    """All speeds and rates while the freedoms rest: what the drivers impose."""
+    from bellcrank.mechanism import State
+    from bellcrank.program.evaluate import evaluate
+
+    n = mechanism.linkage.speeds
+    if not mechanism.system.drivers:
+        return np.zeros(n), np.zeros(n)
+    here = replace(mechanism, start=State(t, q, np.zeros(n)))
+    traced = here.traced("independent") if here.degrees_of_freedom else here.traced()
+    x = np.concatenate([[t], q, np.zeros(len(here.partition.independent)), here.parameter_values])
+    values = evaluate(traced.full, x)
+    return values[:n], values[n : 2 * n]

@@ -1,0 +1,152 @@
+"""Sensitivities through the touches of continuous contacts.
+
+The derivatives of a run are continuous within a phase. Where the event g = 0 moves by dt = -(g_Y s + g_p) / g-dot and
+the rates jump from F- to F+, they change by (F- - F+) dt; the speed of approach v0 that a law keeps from the touch gets
+the derivative v_Y (s + F- dt) + v_p + v_t dt, and is constant afterwards.
+
+Source: Galan, Feehery, Barton (1999), Parametric sensitivity functions for hybrid systems, equations (16) to (20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError
+from bellcrank.mechanics.pressing import Pressing
+from bellcrank.model.forces import ContactForce
+from bellcrank.model.parameters import names_in
+from bellcrank.program.derive import jvp_program
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.program import Program
+from bellcrank.run.events import ClosingRate, Event, StateEvent, watch_program
+from bellcrank.run.touch import continuous, taken_over, touch_events
+
+if TYPE_CHECKING:
+    from bellcrank.formulations.loops import Partition
+    from bellcrank.mechanism import Mechanism
+    from bellcrank.mechanism.traced import Traced
+
+Array = NDArray[np.float64]
+
+AFTER = 1e-9
+"""How far beside an event, over its time or a second, rates are taken as those of its side."""
+
+
+class Touches:
+    """The events of continuous contacts in a run with derivatives.
+
+    kept: Which parameters hold speeds of approach, by number. tangents: Their derivatives, (kept, columns).
+    """
+
+    def __init__(self, mechanism: Mechanism, columns: Sequence[int]) -> None:
+        self.mechanism, self.columns = mechanism, list(columns)
+        self.events: list[Event] = touch_events(mechanism)
+        places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
+        self.forces: dict[str, ContactForce] = {}
+        self.kept: list[int] = []
+        for force in continuous(mechanism):
+            self.forces[f"{force.name}: touch"] = force
+            self.kept += [places[name] for name in names_in(force.approach_speed)]
+        self.tangents = np.zeros((len(self.kept), len(self.columns)))
+
+    def __bool__(self) -> bool:
+        return bool(self.events)
+
+    def program(self, partition: Partition) -> Program:
+        """[t, Y, p] to the event functions."""
+        return watch_program(self.mechanism, partition, self.events)
+
+    def speed_program(self, partition: Partition, force: ContactForce) -> Program:
+        """[t, Y, p] to the speed of approach."""
+        linkage = self.mechanism.linkage
+        rate = StateEvent("rate", trace=lambda kin, t: Pressing.of(force, linkage, kin).rate)
+        return watch_program(self.mechanism, partition, [rate])
+
+    def directions(self, S: Array, p: int) -> Array:
+        """Changes of [t, Y, p] along the columns."""
+        n, k = S.shape[1], len(self.columns)
+        dx = np.zeros((1 + n + p, k))
+        dx[1 : 1 + n] = S.T
+        dx[1 + n + np.array(self.columns), range(k)] = 1.0
+        for row, place in enumerate(self.kept):
+            dx[1 + n + place] += self.tangents[row]
+        return dx
+
+    def met(
+        self, traced: Traced, t: float, Y: Array, S: Array, hits: Sequence[int], p: Array
+    ) -> tuple[Array, Array]:
+        """Derivatives and parameters after the events that were met; `tangents` follow."""
+        from bellcrank.mechanism import State
+        from bellcrank.run.events import react
+
+        partition = traced.partition
+        known = [i for i in hits if not isinstance(self.events[i], ClosingRate)]
+        x, dx = np.concatenate([[t], Y, p]), self.directions(S, len(p))
+        full = evaluate(traced.full, x)
+        state = State(t, Y[: self.mechanism.linkage.positions], full[: self.mechanism.linkage.speeds])
+
+        def watched() -> dict[str, float]:
+            values = evaluate(self.program(partition), x)
+            return dict(zip([e.name for e in self.events], values.tolist(), strict=True))
+
+        changed = react(self.mechanism, [self.events[i] for i in known], state, p, watched)
+        new_p = p if changed is None or changed[1] is None else changed[1]
+        moving = [i for i in known if self.events[i].recorded]
+        if not moving:
+            return S, new_p
+        self._check_gradual(t, moving, watched())
+        F = evaluate(traced.rates, x)
+        flow = np.concatenate([[1.0], F, np.zeros(len(p))])
+        g = self.program(partition)
+        number = len(g.outputs)
+        by = evaluate(
+            jvp_program(g),
+            np.vstack([np.tile(x[:, None], (1, dx.shape[1] + 1)), np.column_stack([dx, flow])]),
+        )
+        slopes = by[number:]
+        new_S, new_tangents = S.copy(), self.tangents.copy()
+        beside = AFTER * max(1.0, abs(t))
+        ahead = np.concatenate([[t + beside], Y + beside * F, new_p])
+        behind = np.concatenate([[t - beside], Y - beside * F, p])
+        before, after = evaluate(traced.rates, behind), evaluate(traced.rates, ahead)
+        for i in moving:
+            dt = -slopes[i, :-1] / slopes[i, -1]
+            new_S = new_S + np.outer(dt, before - after)
+            force = self.forces.get(self.events[i].name)
+            if force is None or not names_in(force.approach_speed):
+                continue
+            speed = self.speed_program(partition, force)
+            along = dx + np.outer(flow, dt)
+            slope = evaluate(jvp_program(speed), np.vstack([np.tile(x[:, None], (1, dx.shape[1])), along]))[1]
+            place = self.mechanism.mechanics.parameters.index(names_in(force.approach_speed)[0])
+            new_tangents[self.kept.index(place)] = slope
+        self.tangents = new_tangents
+        return new_S, new_p
+
+    def _check_gradual(self, t: float, moving: Sequence[int], values: Mapping[str, float]) -> None:
+        """Raise where a place of contact appears or is gone at once: when it does, no gap tells."""
+        for i in moving:
+            contact, what = self.events[i].name.rsplit(": ", 1)
+            force = self.forces.get(f"{contact}: touch")
+            if force is None or what not in ("touch", "part"):
+                continue
+            if abs(values[self.events[i].name]) > taken_over(self.mechanism, force):
+                raise ModelError(
+                    f"at t = {t:.6g} s contact {contact!r} passes over an edge and hands over to another place; no "
+                    "derivatives go through that. Take differences of runs instead, or end the run before"
+                )
+
+
+def begun_at(mechanism: Mechanism) -> Mechanism:
+    """The mechanism as its contacts begin."""
+    from bellcrank.run.touch import begun
+
+    return begun(mechanism) if continuous(mechanism) else replace(mechanism)
+
+
+__all__ = ["Touches", "begun_at"]

@@ -1,0 +1,1 @@
+"""Applications: `drive`, the full car with a driver in the loop."""

@@ -1,0 +1,381 @@
+"""Coulomb contact: impulses (or forces) in the friction cones, in complementarity with the motion.
+
+Rows are stacked per contact: normal, then one tangent in the plane or two in space. The problem, for impulses p
+and velocities v after them (or forces and accelerations):
+
+    v = W p + b,   0 <= p_n - least  _|_  v_n >= 0,   |p_t| <= mu p_n,   p_t = -mu p_n v_t / |v_t| where v_t != 0.
+
+`least` is zero but for restitution after Poisson. A contact that slides already has its friction given by its
+direction d: p_t = -mu p_n d.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.impacts.lcp import lemke
+
+Array = NDArray[np.float64]
+
+SWEEPS = 100
+"""Most sweeps over the contacts before the spatial problem is given up."""
+SETTLED = 1e-10
+"""Miss below which the sweeps have settled."""
+USABLE = 1e-7
+"""Miss above which the solution of a polyhedron is preferred: it keeps the inequalities exactly."""
+FACETS = 16
+"""Sides of the first polyhedral cones."""
+CLOSING = 12
+"""How often the polyhedra are refined in the directions of slip."""
+GOOD = 1e-13
+"""Miss of the conditions, over the size of b, at which a sweep is the last."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoulombSolution:
+    """Impulses, velocities, and how far the conditions are missed, over the size of b."""
+
+    p: Array
+    v: Array
+    miss: float
+
+
+@dataclass(frozen=True, eq=False)
+class CoulombProblem:
+    """W, b over stacked rows; mu, least over contacts; slip (contacts, tangents), rows of zeros where it is free."""
+
+    W: Array
+    b: Array
+    mu: Array
+    least: Array
+    slip: Array
+
+    @staticmethod
+    def of(
+        W: Array, b: Array, mu: Array, least: Array | None = None, slip: Array | None = None
+    ) -> CoulombProblem:
+        """The problem with nothing stored and no contact sliding, unless given."""
+        m = len(mu)
+        tangents = len(b) // m - 1
+        return CoulombProblem(
+            W,
+            b,
+            mu,
+            np.zeros(m) if least is None else np.maximum(least, 0.0),
+            np.zeros((m, tangents)) if slip is None else slip,
+        )
+
+    @property
+    def rows(self) -> int:
+        """Rows a contact."""
+        return len(self.b) // len(self.mu)
+
+    @property
+    def size(self) -> float:
+        """The largest velocity given, or that the stored impulses would give."""
+        stored = float(np.max(np.diag(self.W), initial=0.0)) * float(np.max(self.least, initial=0.0))
+        return max(float(np.max(np.abs(self.b), initial=0.0)), stored, 1e-300)
+
+    def sliding(self, i: int) -> bool:
+        """Whether contact i slides already."""
+        return bool(np.any(self.slip[i]))
+
+    def solve(self) -> CoulombSolution | None:
+        """The solution, or None where there is none (impossible but with sliding friction: Painleve).
+
+        Contacts that do not feel each other, like those of bodies far apart, are solved each for themselves.
+        """
+        groups = uncoupled(self.W, range(len(self.mu)), self.rows)
+        if len(groups) == 1:
+            return self._solve_coupled()
+        p = np.zeros_like(self.b)
+        for group in groups:
+            rows = rows_of(group, self.rows)
+            own = CoulombProblem(
+                self.W[np.ix_(rows, rows)], self.b[rows], self.mu[group], self.least[group], self.slip[group]
+            )
+            found = own._solve_coupled()
+            if found is None:
+                return None
+            p[rows] = found.p
+        return CoulombSolution(p, self.W @ p + self.b, self.miss(p))
+
+    def _solve_coupled(self) -> CoulombSolution | None:
+        """With mobilities and velocities about one, whatever the masses; powers of two leave the digits alone."""
+        mobility = _power_of_two(float(np.max(np.diag(self.W), initial=0.0)))
+        speed = _power_of_two(self.size)
+        plain = replace(self, W=self.W / mobility, b=self.b / speed, least=self.least * (mobility / speed))
+        if self.rows < 3 or not np.any(self.mu > 0.0):
+            p = plain.polyhedral([np.array([[1.0], [-1.0]])] * len(self.mu))
+        else:
+            p = _circular(plain)
+        if p is None:
+            return None
+        p = p * (speed / mobility)
+        return CoulombSolution(p, self.W @ p + self.b, self.miss(p))
+
+    def miss(self, p: Array) -> float:
+        """The largest violation of the conditions, as a velocity, over the size of b."""
+        v = self.W @ p + self.b
+        worst = 0.0
+        for i, mu in enumerate(self.mu):
+            n, t = i * self.rows, slice(i * self.rows + 1, (i + 1) * self.rows)
+            step = max(float(np.max(np.diag(self.W)[n : t.stop])), 1e-300)
+            worst = max(worst, abs(min((p[n] - self.least[i]) * step, v[n])))
+            if self.sliding(i):
+                wanted = -mu * p[n] * self.slip[i]
+            else:
+                wanted = p[t] - v[t] / step
+                length = float(np.linalg.norm(wanted))
+                wanted = wanted * min(1.0, mu * max(p[n], 0.0) / max(length, 1e-300))
+            worst = max(worst, float(np.max(np.abs(p[t] - wanted), initial=0.0)) * step)
+        return worst / self.size
+
+    def polyhedral(self, directions: Sequence[Array]) -> Array | None:
+        """The solution with polyhedral cones: Stewart and Trinkle (1996). In the plane it is exact.
+
+        directions: For each contact, the unit vectors of its friction, an array (number, tangents).
+        Unknowns: normal impulses above `least`, friction along each direction, and sliding speeds.
+        """
+        m, rows = len(self.mu), self.rows
+        free = [i for i in range(m) if self.mu[i] > 0.0 and not self.sliding(i)]
+        sides = [(j, i, d) for j, i in enumerate(free) for d in directions[i]]
+        D = np.zeros((len(self.b), m + len(sides)))
+        E = np.zeros_like(D)
+        bound = np.zeros((len(free), m + len(sides)))
+        for i in range(m):
+            D[i * rows, i] = E[i * rows, i] = 1.0
+            D[i * rows + 1 : (i + 1) * rows, i] = -self.mu[i] * self.slip[i]
+        for column, (j, i, d) in enumerate(sides, start=m):
+            D[i * rows + 1 : (i + 1) * rows, column] = E[i * rows + 1 : (i + 1) * rows, column] = d
+            bound[j, i], bound[j, column] = self.mu[i], -1.0
+        known = D[:, :m] @ self.least
+        speeds = -bound.T * (bound.T < 0.0)
+        M = np.block([[E.T @ self.W @ D, speeds], [bound, np.zeros((len(free), len(free)))]])
+        q = np.concatenate([E.T @ (self.b + self.W @ known), (self.mu * self.least)[free]])
+        z = lemke(M, q)
+        return None if z is None else known + D @ z[: D.shape[1]]
+
+
+def rows_of(contacts: Sequence[int], rows: int) -> NDArray[np.intp]:
+    """The rows of these contacts, so many each."""
+    return (np.asarray(contacts, dtype=int)[:, None] * rows + np.arange(rows)).ravel()
+
+
+def uncoupled(W: Array, contacts: Sequence[int], rows: int) -> list[list[int]]:
+    """Contacts in groups that do not feel each other; W has so many rows for each contact."""
+    left, groups = list(contacts), []
+    m = len(W) // rows
+    felt = 1e-13 * float(np.max(np.diag(W), initial=0.0))
+    coupled = np.abs(W).reshape(m, rows, m, rows).max(axis=(1, 3), initial=0.0) > felt
+    while left:
+        group = [left.pop(0)]
+        for i in group:
+            near = [j for j in left if coupled[i, j]]
+            group += near
+            left = [j for j in left if j not in near]
+        groups.append(sorted(group))
+    return groups
+
+
+def _circular(problem: CoulombProblem) -> Array | None:
+    """Spatial cones: contact by contact in turn; where that does not settle, polyhedra that close in on it.
+
+    Should neither settle, the last polyhedron's solution is taken: it separates, lies within the cones and takes
+    energy, only the direction of its friction is that of a side; `miss` tells.
+    """
+    first = _at_once(problem)
+    if first is not None:
+        return first
+    first = _by_turns(problem)
+    if first is not None and problem.miss(first) < SETTLED:
+        return first
+    found = [] if first is None else [first]
+    inscribed: Array | None = None
+    directions = [_around(FACETS)] * len(problem.mu)
+    for _ in range(CLOSING):
+        p = problem.polyhedral(directions)
+        if p is None:
+            break
+        inscribed = p
+        found += [p, _newton(problem, p)]
+        if problem.miss(found[-1]) < SETTLED:
+            break
+        slip = (problem.W @ p + problem.b).reshape(-1, 3)[:, 1:]
+        speed = np.linalg.norm(slip, axis=1)
+        directions = [
+            np.vstack([d, -slip[i] / speed[i], slip[i] / speed[i]]) if speed[i] > 0.0 else d
+            for i, d in enumerate(directions)
+        ]
+    best = min(found, key=problem.miss, default=None)
+    return best if best is not None and problem.miss(best) < USABLE else inscribed
+
+
+def _around(number: int) -> Array:
+    angles = 2.0 * np.pi * np.arange(number) / number
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _at_once(problem: CoulombProblem) -> Array | None:
+    """Where no contact is pressed more than stored, or all stick: what sweeps would come to in many steps.
+
+    Of contacts that are one too many, like the feet of a table, the impulses of the least norm.
+    """
+    if np.any(problem.slip) or np.any(problem.least):
+        return None
+    p = np.zeros_like(problem.b)
+    if problem.miss(p) < GOOD:
+        return p
+    p = np.asarray(np.linalg.lstsq(problem.W, -problem.b, rcond=1e-12)[0], dtype=float)
+    return p if problem.miss(p) < GOOD else None
+
+
+def _by_turns(problem: CoulombProblem) -> Array | None:
+    """Circular cones: exact solutions contact by contact, in turn, and Newton's method on what they find.
+
+    Jourdan, Alart and Jean (1998), "A Gauss-Seidel like algorithm to solve frictional contact problems".
+    Differs in: the problem of one contact is solved in closed form; a Newton step on the states of the contacts
+    (open, sticking, sliding) found so far gives the last digits.
+    """
+    W, b, m = problem.W, problem.b, len(problem.mu)
+    p = np.zeros(3 * m)
+    best, best_miss = p.copy(), problem.miss(p)
+    for sweep in range(1, SWEEPS + 1):
+        for i in range(m):
+            k = slice(3 * i, 3 * i + 3)
+            rest = b[k] + W[k] @ p - W[k, k] @ p[k]
+            mu, least = float(problem.mu[i]), float(problem.least[i])
+            if problem.sliding(i):
+                direction = np.concatenate([[1.0], -mu * problem.slip[i]])
+                steep = float(W[3 * i, k] @ direction)
+                if steep <= 0.0 and rest[0] < 0.0:
+                    return None
+                p[k] = max(least, -rest[0] / steep if steep > 0.0 else 0.0) * direction
+            else:
+                p[k] = one_contact(W[k, k], rest, mu, least)
+        if not np.max(np.abs(W @ p)) < 1e6 * problem.size:
+            break
+        if sweep <= 2 or sweep % 10 == 0:
+            for trial in (p, _newton(problem, p)):
+                now = problem.miss(trial)
+                if now < best_miss:
+                    best, best_miss = trial.copy(), now
+            if best_miss < GOOD:
+                break
+    return best
+
+
+def _power_of_two(size: float) -> float:
+    """The one next to a size; one where there is none."""
+    return float(2.0 ** round(math.log2(size))) if 1e-290 < size < 1e290 else 1.0
+
+
+def one_contact(W: Array, b: Array, mu: float, least: float = 0.0) -> Array:
+    """The impulse of one spatial contact: no more than stored, sticking, or sliding by a quartic.
+
+    Bonnefon and Daviet (2011), "Quartic formulation of Coulomb 3D frictional contact".
+    Sliding: v_t = -alpha p_t with alpha > 0, so that (W + alpha I_t) p = -b, and |p_t| = mu p_n fixes alpha.
+    """
+    stored = _with_normal(W, b, mu, least)
+    if W[0] @ stored + b[0] >= 0.0:
+        return stored
+    if mu == 0.0:
+        return np.array([-b[0] / W[0, 0], 0.0, 0.0])
+    try:
+        p = np.linalg.solve(W, -b)
+    except np.linalg.LinAlgError:
+        p = np.linalg.lstsq(W, -b, rcond=None)[0]
+    held = np.max(np.abs(W @ p + b)) <= 1e-9 * np.max(np.abs(b))
+    if held and p[0] >= 0.0 and np.hypot(p[1], p[2]) <= mu * p[0]:
+        return np.asarray(p)
+    size, mobility = float(np.max(np.abs(b))), float(np.trace(W))
+    return (size / mobility) * _sliding(W / mobility, b / size, mu)
+
+
+def _with_normal(W: Array, b: Array, mu: float, p_n: float) -> Array:
+    """The impulse with this normal part: sticking, or sliding with (W_tt + alpha I) p_t = -(b_t + W_tn p_n)."""
+    if mu * p_n == 0.0:
+        return np.array([p_n, 0.0, 0.0])
+    values, vectors = np.linalg.eigh(W[1:, 1:])
+    parts = vectors.T @ -(b[1:] + W[1:, 0] * p_n)
+    low, high = 0.0, float(np.linalg.norm(parts)) / (mu * p_n)
+    if np.linalg.norm(parts / np.maximum(values, 1e-300)) > mu * p_n:
+        for _ in range(100):
+            alpha = 0.5 * (low + high)
+            within = np.linalg.norm(parts / (values + alpha)) <= mu * p_n
+            low, high = (low, alpha) if within else (alpha, high)
+        values = values + high
+    return np.concatenate([[p_n], vectors @ (parts / np.maximum(values, 1e-300))])
+
+
+def _sliding(W: Array, b: Array, mu: float) -> Array:
+    scale = max(float(W[1, 1] + W[2, 2]), 1e-300)
+    tangent = np.diag([0.0, 1.0, 1.0]) * scale
+
+    def cofactors(alpha: float) -> Array:
+        A = W + alpha * tangent
+        columns = []
+        for j in range(3):
+            B = A.copy()
+            B[:, j] = -b
+            columns.append(float(np.linalg.det(B)))
+        return np.array([*columns, float(np.linalg.det(A))])
+
+    at0, at1, at2 = cofactors(0.0), cofactors(1.0), cofactors(-1.0)
+    square = 0.5 * (at1 + at2) - at0
+    linear = 0.5 * (at1 - at2)
+    normal, t1, t2 = (np.array([square[j], linear[j], at0[j]]) for j in range(3))
+    t1[0] = t2[0] = 0.0  # of degree one by Cramer's rule
+    quartic = np.polymul(t1, t1) + np.polymul(t2, t2)
+    quartic = np.polysub(quartic, mu * mu * np.polymul(normal, normal))
+    roots = np.roots(quartic)
+    found = sorted(float(z.real) for z in roots if abs(z.imag) <= 1e-6 * (1.0 + abs(z)) and z.real > -1e-9)
+    for alpha in found:
+        p_n, p_1, p_2, D = cofactors(max(alpha, 0.0))
+        if p_n * D > 0.0:
+            length = max(float(np.hypot(p_1, p_2)), 1e-300)
+            # On the cone exactly; the normal row then gives the size.
+            direction = np.array([1.0, mu * p_1 / length * np.sign(D), mu * p_2 / length * np.sign(D)])
+            steep = float(W[0] @ direction)
+            return np.asarray(direction * float(-b[0] / steep if steep > 0.0 else p_n / D))
+    return np.array([-b[0] / W[0, 0], 0.0, 0.0])
+
+
+def _newton(problem: CoulombProblem, p: Array) -> Array:
+    """Newton's method with the contacts' states held: p_n = least or v_n = 0, and stick or slide."""
+    W, b, m = problem.W, problem.b, len(problem.mu)
+    p = p.copy()
+    for _ in range(6):
+        v = W @ p + b
+        J, F = np.zeros((3 * m, 3 * m)), np.zeros(3 * m)
+        for i, mu in enumerate(problem.mu):
+            n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
+            if p[n] <= problem.least[i]:
+                J[n, n], F[n] = 1.0, p[n] - problem.least[i]
+            else:
+                J[n], F[n] = W[n], v[n]
+            speed, friction = float(np.linalg.norm(v[t])), float(np.linalg.norm(p[t]))
+            if problem.sliding(i) or mu * p[n] <= 0.0:
+                J[t, t], J[t, n] = np.eye(2), mu * problem.slip[i]
+                F[t] = p[t] + mu * p[n] * problem.slip[i]
+            elif friction < mu * p[n] * (1.0 - 1e-9) or speed == 0.0:
+                J[t], F[t] = W[t], v[t]
+            else:
+                direction = v[t] / speed
+                turning = mu * p[n] * (np.eye(2) - np.outer(direction, direction)) / speed
+                J[t] = turning @ W[t]
+                J[t, t] += np.eye(2)
+                J[t, n] += mu * direction
+                F[t] = p[t] + mu * p[n] * direction
+        try:
+            p = p - np.linalg.solve(J, F)
+        except np.linalg.LinAlgError:
+            p = p - np.linalg.lstsq(J, F, rcond=None)[0]
+        if not np.all(np.isfinite(p)):
+            break
+    return p

@@ -1,0 +1,73 @@
+"""Integration on a graphics processor as CUDA C++: programs and the loop of a method in one kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from bellcrank.integrate.vectors import ROUNDED
+from bellcrank.program import cuda_device as text
+from bellcrank.program.cuda import DIALECTS, Precision, device_function, head
+from bellcrank.program.program import Program
+
+if TYPE_CHECKING:
+    from bellcrank.integrate.embedded import Table
+
+METHODS = ("runge_kutta4", "dormand_prince5", "runge_kutta5")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What runs on the device: programs of [t, y, p] to the rates of y and to [y corrected, residual, margin].
+
+    least_rank: Where it is not zero, a last output of the projection that must not fall below it.
+    """
+
+    rates: Program
+    projection: Program | None
+    states: int
+    parameters: int
+    least_rank: float = 0.0
+
+
+def integration(problem: Problem, method: str, precision: Precision = "double", block: int = 0) -> str:
+    """A kernel ``bc_runge_kutta4``, or ``bc_embedded`` of an adaptive method, that integrates one state a thread."""
+    if method not in METHODS:
+        raise ValueError(f"on the device there are the methods {', '.join(METHODS)}, not {method!r}")
+    loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, precision)
+    n = problem.states
+    sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
+    if problem.least_rank:
+        sizes += f"#define BC_LEAST_RANK ((real){problem.least_rank!r})\n"
+    parts = [
+        head(precision, block),
+        sizes,
+        *device_function(problem.rates, "bc_rates", n, precision, "__noinline__"),
+    ]
+    if problem.projection is not None:
+        parts += device_function(problem.projection, "bc_projection", n, precision, "__noinline__")
+    return "\n".join([*parts, text.PROJECT, loop])
+
+
+def _embedded(method: str, precision: Precision) -> str:
+    dialect = DIALECTS[precision]
+    table: Table = import_module(f"bellcrank.integrate.{method}").TABLE
+
+    def row(values: object) -> str:
+        return ", ".join(dialect.number(float(v)) for v in values)  # type: ignore[attr-defined]
+
+    return text.EMBEDDED.format(
+        stages=len(table.b),
+        a=",\n  ".join(f"{{{row(combination)}}}" for combination in (*table.a[1:], table.b)),
+        c=row([*table.c, 1.0]),
+        e=row(table.errors[0]),
+        exponent=table.exponent,
+        beta=table.beta,
+        shrink=table.shrink,
+        grow=table.grow,
+        rounded=ROUNDED if precision == "double" else ROUNDED * 2.0**29,
+    )
+
+
+__all__ = ["METHODS", "Problem", "integration"]

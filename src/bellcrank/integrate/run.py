@@ -1,0 +1,295 @@
+"""A run in progress: the arrays of an integrator, filled from a problem and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError
+from bellcrank.integrate import layout as at
+from bellcrank.integrate.arrays import Arrays
+from bellcrank.integrate.beginning import begin
+from bellcrank.integrate.checkpoint import UnfitCheckpoint
+from bellcrank.integrate.integrator import Integrator
+from bellcrank.integrate.methods import load
+from bellcrank.integrate.problem import Options, Problem
+from bellcrank.integrate.status import Status
+from bellcrank.program.loops.entry import Bound
+
+Floats = NDArray[np.float64]
+
+IMPLICIT = frozenset({"radau", "generalised_alpha"})
+"""Methods that need derivatives of the rates."""
+
+
+class _Plan(NamedTuple):
+    """Where the arrays of a run lie in its memory, and what is in there before anything is known of the run."""
+
+    filled: Floats
+    parts: tuple[slice, ...]
+
+
+@lru_cache(maxsize=64)
+def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan:
+    own_ints, own_reals = integrator.arrays(n, parameters)
+    sizes = (
+        at.ADDRESSES,
+        at.INTS,
+        at.REALS,
+        1 + n + parameters,
+        integrator.rows * n,
+        at.EVENT_ROWS * events,
+        n + 3,
+        len(own_ints),
+        len(own_reals),
+    )
+    places = [0]
+    for size in sizes:
+        # Every array begins where a register can be loaded at once.
+        places.append((places[-1] + size + 7) & ~7)
+    filled = np.zeros(places[-1])
+    parts = tuple(slice(place, place + size) for place, size in zip(places, sizes, strict=False))
+    whole = filled.view(np.int64)
+    whole[parts[7]] = own_ints
+    filled[parts[8]] = own_reals
+    ints = whole[parts[1]]
+    ints[_OF_METHOD] = integrator.rows, len(own_ints), len(own_reals), integrator.order
+    # Projections that do not tell how far the loops are from losing rank are as far as can be.
+    filled[parts[6]][n + 2] = 1.0
+    ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
+    return _Plan(filled, parts)
+
+
+_OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
+
+
+def held_against(
+    n: int, options: Options, scales: Floats | None, sizes: Floats | None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """The absolute tolerance of each of n entries, and whether it is a length; see `Problem.sizes`."""
+    absolute = options.absolute(n)
+    if scales is not None:
+        absolute = absolute * scales
+    lengths = np.zeros(n, bool) if sizes is None else sizes >= 0.0
+    if sizes is not None:
+        absolute = absolute + options.rtol * np.where(lengths, sizes, 0.0)
+    return absolute, lengths
+
+
+def hold(v: NDArray[np.float64], options: Options, scales: Floats | None, sizes: Floats | None) -> None:
+    """Write into the rows of v, shape (rows, n, ...), what the errors of each entry are held against."""
+    absolute, lengths = held_against(v.shape[1], options, scales, sizes)
+    v[at.ATOL].T[:] = absolute
+    v[at.FROM_HERE].T[:] = lengths
+
+
+class Run:
+    """The whole state of an integration; `advance` moves it, nothing else does.
+
+    `snapshot` and `restore` copy the state out and back: a restored run goes on with the same bits.
+    """
+
+    def __init__(self, problem: Problem, method: str, output_times: Floats, end: float, options: Options):
+        self.problem = problem
+        self.method = method
+        self.options = options
+        self.end = end
+        self.integrator = load(method)
+        if not self.integrator.adaptive and options.fixed_step == 0.0:
+            raise ModelError(f"the method {method!r} does not choose its step size: give fixed_step")
+        n = problem.n
+        self.out_t = np.ascontiguousarray(output_times, dtype=np.float64)
+        self.out_y = np.zeros((len(self.out_t), n))
+        self._allocate()
+
+        self.ints[at.N_OUT] = len(self.out_t)
+        self.ints[at.MAX_STEPS] = options.max_steps
+        self.ints[at.FIXED] = int(options.fixed_step > 0.0)
+        self.ints[at.CORRECTIONS] = options.corrections
+        self.ints[at.WATCH_STIFFNESS] = int(method == "auto")
+        self.reals[at.T] = problem.t0
+        self.reals[at.T_NEW] = problem.t0
+        self.reals[at.T_STOP] = end
+        self.reals[at.H] = options.fixed_step or options.first_step
+        self.reals[at.FIXED_STEP] = options.fixed_step
+        self.reals[at.RTOL] = options.rtol
+        self.reals[at.MAX_STEP] = options.max_step
+        self.reals[at.POSITION_TOLERANCE] = options.position_tolerance
+        self.reals[at.THRESHOLD] = options.repartition_threshold
+        self.reals[at.THRESHOLD_USUAL] = options.repartition_threshold
+        self.reals[at.MARGIN] = 1.0
+        self.reals[at.STEP_MARGIN] = 1.0
+        self.reals[at.RANK] = 1.0
+        self.reals[at.RANK_START] = 1.0
+        self.reals[at.INDEPENDENCE] = problem.independence
+        self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
+        self._take_tolerances()
+        self.v[at.Y] = problem.y0
+        if problem.n_events:
+            self.g[at.DIRECTION] = problem.directions
+            self.g[at.HIT, list(problem.standing)] = 1.0
+        self.x[1 + n :] = problem.p
+        self._take_addresses()
+
+    def _allocate(self) -> None:
+        """All arrays but the outputs, side by side in one piece of memory."""
+        problem = self.problem
+        plan = _plan(self.integrator, problem.n, problem.n_events, len(problem.p))
+        memory = plan.filled.copy()
+        whole = memory.view(np.int64)
+        part = plan.parts
+        self.addresses, self.ints, self.reals = whole[part[0]], whole[part[1]], memory[part[2]]
+        self.x = memory[part[3]]
+        self.v = memory[part[4]].reshape(self.integrator.rows, problem.n)
+        self.g = memory[part[5]].reshape(at.EVENT_ROWS, problem.n_events)
+        self.corrected = memory[part[6]]
+        self.own = whole[part[7]], memory[part[8]]
+        arrays = Arrays(
+            self.addresses,
+            self.ints,
+            self.reals,
+            self.x,
+            self.v,
+            self.g,
+            self.corrected,
+            self.out_t,
+            self.out_y,
+            *self.own,
+        )
+        # The words of `Arrays`, all from one address: asking every array for its own shows in short runs.
+        base = memory.__array_interface__["data"][0]
+        near = [base + 8 * p.start for p in part]
+        n, events, times = problem.n, problem.n_events, len(self.out_t)
+        out_t, out_y = (a.__array_interface__["data"][0] for a in (self.out_t, self.out_y))
+        words = (
+            *(near[0], at.ADDRESSES, near[1], at.INTS, near[2], at.REALS, near[3], len(self.x)),
+            *(near[4], len(self.v), n, near[5], at.EVENT_ROWS, events, near[6], n + 3),
+            *(out_t, times, out_y, times, n, near[7], len(self.own[0]), near[8], len(self.own[1])),
+        )
+        self._advance = Bound(self.integrator.advance, (arrays,), words, arrays)
+        self._begin = self._advance.to(begin)
+
+    def _take_tolerances(self) -> None:
+        hold(self.v, self.options, self.problem.scales, self.problem.sizes)
+
+    def _take_addresses(self) -> None:
+        p = self.problem
+        if self.integrator.name in IMPLICIT and not p.jacobian and not p.tangent and p.make_tangent:
+            p = self.problem = replace(p, tangent=p.make_tangent())
+        search = 0
+        if p.events:
+            from bellcrank.integrate.events import search as unit
+
+            search = unit.address
+        self.addresses[:] = (p.rhs, p.project, p.jacobian, p.tangent, p.events, search)
+
+    def advance(self, steps: int) -> Status:
+        """Make up to that many steps."""
+        if self.ints[at.FRESH]:
+            status = Status(self._begin())
+            if status is not Status.RUNNING:
+                return status
+        self.ints[at.BUDGET] = steps
+        return Status(self._advance())
+
+    @property
+    def t(self) -> float:
+        """Time reached [s]."""
+        return float(self.reals[at.T])
+
+    @property
+    def y(self) -> Floats:
+        """State there; a view."""
+        state: Floats = self.v[at.Y]
+        return state
+
+    @property
+    def p(self) -> Floats:
+        """Parameters; a view. Call `restart` after changing them."""
+        return self.x[1 + self.problem.n :]
+
+    @property
+    def hits(self) -> tuple[int, ...]:
+        """The events just located."""
+        return tuple(int(i) for i in np.flatnonzero(self.g[at.HIT]))
+
+    def restart(self, t: float, y: Floats, hits: bool = False) -> None:
+        """Begin anew from a state; the step size is kept. `hits`: the events just located stand at zero."""
+        self.reals[at.T] = t
+        self.v[at.Y] = y
+        self.ints[at.FRESH] = 1
+        self.ints[at.SCANNING] = 0
+        if not hits:
+            self.g[at.HIT] = 0.0
+
+    def change_problem(self, problem: Problem, y: Floats) -> None:
+        """Go on with other kernels from the present time: another partition of the same coordinates."""
+        if problem.n != self.problem.n or problem.n_events != self.problem.n_events:
+            raise ModelError("a run goes on only with a state of the same size and the same events")
+        if len(problem.p) != len(self.p):
+            raise ModelError("a run goes on only with the same parameters")
+        self.problem = problem
+        self._take_addresses()
+        self._take_tolerances()
+        # Other pivots measure up to other values.
+        self.reals[at.RANK_BEST], self.reals[at.INDEPENDENCE] = 0.0, problem.independence
+        self.restart(self.t, np.asarray(y, dtype=np.float64))
+
+    def change_method(self, name: str) -> None:
+        """Go on with another method from the present time."""
+        before = {name: getattr(self, name) for name in (*_ARRAYS, "addresses")}
+        self.integrator = load(name)
+        self._allocate()
+        of_method = self.ints[_OF_METHOD]
+        for array, values in before.items():
+            if array == "v":
+                self.v[: at.OWN] = values[: at.OWN]
+            else:
+                np.copyto(getattr(self, array), values)
+        self.ints[_OF_METHOD] = of_method
+        self.ints[[at.STIFF_COUNT, at.NONSTIFF_COUNT, at.EIGENVALUE_AGE, at.WINDOW_STEPS]] = 0
+        self.reals[at.LARGEST_EIGENVALUE] = 0.0
+        self._take_addresses()
+        self.restart(self.t, self.y.copy())
+
+    def snapshot(self, outputs: bool = True) -> dict[str, NDArray[Any]]:
+        """A copy of all arrays, those of the outputs only where asked for."""
+        arrays = {name: getattr(self, name).copy() for name in (*_ARRAYS, *(_OUTPUTS if outputs else ()))}
+        return arrays | {f"own{k}": a.copy() for k, a in enumerate(self.own)}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the arrays of a snapshot of the same problem, method and output times."""
+        self._check(arrays)
+        for name in (*_ARRAYS, *(n for n in _OUTPUTS if n in arrays)):
+            np.copyto(getattr(self, name), arrays[name])
+        for k, a in enumerate(self.own):
+            np.copyto(a, arrays[f"own{k}"])
+        self._take_addresses()
+
+    def _check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """The compiled loops trust these numbers as places in memory; a snapshot may come from a file."""
+        own = {f"own{k}": a for k, a in enumerate(self.own)}
+        for name, a in ({name: getattr(self, name) for name in _ARRAYS} | own).items():
+            given = arrays.get(name)
+            if given is None or given.shape != a.shape or given.dtype != a.dtype:
+                raise UnfitCheckpoint(f"the array {name!r} of the snapshot is not one of such a run")
+        ints, fixed = arrays["ints"], [at.N, at.N_EVENTS, at.N_OUT, at.ROWS, at.OWN_INTS, at.OWN_REALS]
+        bounded = {at.OUT_NEXT: len(self.out_t), at.HEAD: 7, at.DENSE_ROWS: at.DENSE_LIMIT}
+        constant = self.own[0] != 0
+        places = arrays["own0"][~constant]
+        if (
+            np.any(ints[fixed] != self.ints[fixed])
+            or any(not 0 <= ints[k] <= limit for k, limit in bounded.items())
+            or np.any(arrays["own0"][constant] != self.own[0][constant])
+            or np.any((places < 0) | (places >= self.problem.n))
+        ):
+            raise UnfitCheckpoint("the snapshot is not one of such a run")
+
+
+_ARRAYS = ("ints", "reals", "x", "v", "g", "corrected")
+_OUTPUTS = ("out_t", "out_y")

@@ -1,0 +1,228 @@
+"""Start values given by the user, by joint name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError, unknown_name
+from bellcrank.math.rotations import from_quaternion
+from bellcrank.mechanics.links import Link, Linkage, LinkKind
+from bellcrank.mechanics.start import from_joint, numbers, to_joint
+from bellcrank.mechanism.assembly import LoopState
+from bellcrank.model import checks
+from bellcrank.model.parameters import value
+
+if TYPE_CHECKING:
+    from bellcrank.model.joints import Joint
+    from bellcrank.model.system import System
+
+Array = NDArray[np.float64]
+
+LARGEST_ANGLE = 2.0**26
+"""The largest angle to start from [rad]: there, neighbouring numbers lie as far apart as the usual tolerance, 1e-8."""
+
+
+def apply_initial(
+    system: System, linkage: Linkage, loops: LoopState, q: Array, u: Array, initial: Mapping[str, Any]
+) -> tuple[Array, Array, list[int], list[int]]:
+    """Positions, speeds, and the speeds whose positions and whose values are held.
+
+    For a joint with one coordinate: a number (position) or a pair (position, rate). For others: a mapping of
+    coordinate names to positions or pairs; for ball and free joints also ``position``, ``quaternion``,
+    ``velocity`` and ``angular_velocity`` (both of B seen from A, velocity in A's axes, angular velocity in
+    B's). For a flexible body, by its own name, a mapping of its modes; modal coordinates and rates that are not
+    given are zero and stay so in the assembly. For a state, by its name, its value. What is not given comes from the
+    described start (:meth:`bellcrank.System.initial`), coordinate by coordinate; a position alone leaves the
+    described rate.
+    """
+    initial = _merged(system, loops.parameters, initial)
+    q, u = q.copy(), u.copy()
+    held_q: list[int] = []
+    held_u: list[int] = []
+    for link in linkage.links:
+        if link.shape is not None:
+            held_q += link.own_speeds
+            held_u += link.own_speeds
+    for name, given in initial.items():
+        if name in system.bodies and system.bodies[name].member is not None:
+            _set_modes(linkage, name, given, q, u)
+            continue
+        if name in linkage.states:
+            q[linkage.positions - len(linkage.states) + linkage.states.index(name)] = _pair(
+                name, "value", given
+            )[0]
+            continue
+        if name not in system.joints:
+            raise unknown_name("joint", name, [*system.joints, *_flexible(system), *linkage.states])
+        joint = system.joints[name]
+        links = [link for link in linkage.links if link.joint == name]
+        if not links:
+            raise ModelError(
+                f"initial: joint {name!r} closes a loop here and has no coordinate of its own; "
+                f"give the start values of another joint of the loop, or give {name!r} cut=False"
+            )
+        wanted = _as_mapping(joint, given)
+        if links[0].kind in (LinkKind.BALL, LinkKind.FREE):
+            _set_whole(joint, linkage, links[0], loops.parameters, q, u, held_q, held_u, wanted)
+        else:
+            _set_single(joint, links, q, u, held_q, held_u, wanted)
+    return q, u, held_q, held_u
+
+
+def _merged(system: System, parameters: Mapping[str, float], initial: Mapping[str, Any]) -> dict[str, Any]:
+    """The described start with these parameters, and what a run gives in its place."""
+    result: dict[str, Any] = {
+        name: {key: [value(x, parameters) for x in row] for key, row in start.items()}
+        for name, start in system.initials.items()
+    }
+    if not isinstance(initial, Mapping):
+        raise ModelError(f"initial must be a mapping such as {{'pin': (0.5, 1.0)}}, not {initial!r}")
+    for name, given in initial.items():
+        known = result.get(name, {})
+        if known and not isinstance(given, Mapping) and name in system.joints:
+            given = _as_mapping(system.joints[name], given)
+        if not known or not isinstance(given, Mapping):
+            result[name] = given
+            continue
+        fresh = {
+            key: [*np.atleast_1d(x), known[key][1]] if np.size(x) == 1 and len(known.get(key, ())) == 2 else x
+            for key, x in given.items()
+        }
+        result[name] = {**known, **fresh}
+    return result
+
+
+def _flexible(system: System) -> list[str]:
+    return [name for name, body in system.bodies.items() if body.member is not None]
+
+
+def _set_modes(linkage: Linkage, name: str, given: Any, q: Array, u: Array) -> None:
+    """Modal coordinates of a flexible body: a mapping of "mode 1" and so on to positions or pairs."""
+    link = linkage.links[linkage.placements[name].link]
+    modes = {f"mode {k + 1}": k for k in range(link.modes)}
+    if not isinstance(given, Mapping):
+        raise ModelError(f"initial: give the modes of {name!r} as a mapping such as {{'mode 1': 0.001}}")
+    for key, pair in given.items():
+        if key not in modes:
+            raise unknown_name(f"mode of body {name!r}", key, modes)
+        position, rate = _pair(name, key, pair)
+        q[link.eta_q + modes[key]] = position
+        u[link.eta_u + modes[key]] = rate or 0.0
+
+
+def _as_mapping(joint: Joint, given: Any) -> Mapping[str, Any]:
+    if isinstance(given, Mapping):
+        return given
+    names = joint.scalar_coordinates
+    if len(names) != 1 or len(joint.coordinates) != 1:
+        shown = ", ".join(joint.coordinates)
+        raise ModelError(
+            f"initial: joint {joint.name!r} has the coordinates {shown}; give a mapping such as "
+            f"{{{joint.name!r}: {{{joint.coordinates[0]!r}: value}}}}"
+        )
+    return {names[0]: given}
+
+
+def _pair(owner: str, name: str, given: Any) -> tuple[float, float | None]:
+    try:
+        values = [float(x) for x in np.atleast_1d(np.asarray(given, dtype=float))]
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"initial: {owner!r}, {name!r}: {given!r} is not a number or a pair") from error
+    if len(values) not in (1, 2) or not all(np.isfinite(values)):
+        raise ModelError(f"initial: {owner!r}, {name!r}: give a finite position or (position, rate)")
+    for x in values:
+        checks.number(f"initial: {name!r} of {owner!r}", x)
+    return values[0], values[1] if len(values) == 2 else None
+
+
+def _set_single(
+    joint: Joint,
+    links: Sequence[Link],
+    q: Array,
+    u: Array,
+    held_q: list[int],
+    held_u: list[int],
+    wanted: Mapping[str, Any],
+) -> None:
+    by_name = {link.coordinates[0]: link for link in links}
+    for name, given in wanted.items():
+        if name not in by_name:
+            raise unknown_name(f"coordinate of joint {joint.name!r}", name, by_name)
+        link = by_name[name]
+        position, rate = _pair(joint.name, name, given)
+        if name.startswith("angle") and abs(position) > LARGEST_ANGLE:
+            raise ModelError(
+                f"initial: {name!r} of joint {joint.name!r} is {position:g} rad; angles beyond {LARGEST_ANGLE:.3g} rad "
+                "are too coarse to compute with: leave out whole turns"
+            )
+        q[link.q] = position
+        held_q.append(link.u)
+        if rate is not None:
+            u[link.u] = rate
+            held_u.append(link.u)
+
+
+_WHOLE = ("position", "quaternion", "velocity", "angular_velocity")
+
+
+def _set_whole(
+    joint: Joint,
+    linkage: Linkage,
+    link: Link,
+    parameters: Mapping[str, float],
+    q: Array,
+    u: Array,
+    held_q: list[int],
+    held_u: list[int],
+    wanted: Mapping[str, Any],
+) -> None:
+    known = _WHOLE if link.kind is LinkKind.FREE else ("quaternion", "angular_velocity")
+    for name in wanted:
+        if name not in known:
+            raise unknown_name(f"start value of joint {joint.name!r}", name, known)
+    here = slice(link.q, link.q + link.kind.positions)
+    coordinates = to_joint(linkage, link, q[here], parameters)
+    turning = [link.u, link.u + 1, link.u + 2]
+    moving = [link.u + 3, link.u + 4, link.u + 5]
+    if "position" in wanted:
+        coordinates[:3] = _numbers(joint, "position", wanted["position"], 3)
+        held_q += moving
+    if "quaternion" in wanted:
+        coordinates[-4:] = _numbers(joint, "quaternion", wanted["quaternion"], 4)
+        if not np.linalg.norm(coordinates[-4:]) > 0.0:
+            raise ModelError(f"initial: the quaternion of joint {joint.name!r} is zero")
+        held_q += turning
+    q[here] = from_joint(linkage, link, coordinates, parameters)
+    map_ = linkage.maps[link.index]
+    if map_.reverse and ("velocity" in wanted or "angular_velocity" in wanted):
+        raise ModelError(
+            f"initial: joint {joint.name!r} runs from the moving body to the other here; "
+            "swap its two bodies to give its rates"
+        )
+    right = numbers(map_.right, parameters)
+    if "angular_velocity" in wanted:
+        u[turning] = right.T @ _numbers(joint, "angular_velocity", wanted["angular_velocity"], 3)
+        held_u += turning
+    if "velocity" in wanted:
+        left = numbers(map_.left, parameters)
+        R = np.array(from_quaternion(q[link.q + 3 : link.q + 7].tolist()), dtype=float)
+        frame_b = numbers(linkage.free_frames[link.index][1].p, parameters)
+        at_b = R.T @ left @ _numbers(joint, "velocity", wanted["velocity"], 3)
+        u[moving] = at_b - np.cross(u[turning], frame_b)
+        held_u += moving
+
+
+def _numbers(joint: Joint, name: str, given: Any, size: int) -> Array:
+    try:
+        values = np.asarray(given, dtype=float).ravel()
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"initial: {name!r} of joint {joint.name!r}: {given!r} are not numbers") from error
+    if values.size != size or not np.isfinite(values).all():
+        raise ModelError(f"initial: {name!r} of joint {joint.name!r} needs {size} finite numbers")
+    for x in values.tolist():
+        checks.number(f"initial: {name!r} of joint {joint.name!r}", x)
+    return values

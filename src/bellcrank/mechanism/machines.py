@@ -1,0 +1,72 @@
+"""Machines: the programs of a mechanism as machine code, one machine a partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.formulations.loops import Partition
+from bellcrank.formulations.registry import Formulation
+from bellcrank.mechanism.mechanism import Mechanism
+from bellcrank.mechanism.traced import Traced
+from bellcrank.program.derive import jvp_program
+from bellcrank.program.kernel import Kernel, compile_program
+
+Array = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Machine:
+    """The compiled programs of a mechanism for one partition."""
+
+    mechanism: Mechanism
+    traced: Traced
+
+    @property
+    def partition(self) -> Partition:
+        """Which speeds are independent."""
+        return self.traced.partition
+
+    @cached_property
+    def rates(self) -> Kernel:
+        """What the integrator calls."""
+        return compile_program(self.traced.rates)
+
+    @cached_property
+    def projection(self) -> Kernel:
+        """One Newton step back onto the constraints."""
+        return compile_program(self.mechanism.projection(self.partition, with_rank=True))
+
+    @cached_property
+    def full(self) -> Kernel:
+        """All speeds, all rates, residuals."""
+        return compile_program(self.traced.full)
+
+    @cached_property
+    def tangent(self) -> Kernel:
+        """Rates and their directional derivative, for implicit methods."""
+        return compile_program(jvp_program(self.traced.rates))
+
+    def pack(self, q: Array, u: Array) -> Array:
+        """The integrator's state: positions and independent speeds."""
+        return np.concatenate([q, u[list(self.partition.independent)]])
+
+
+class Machines:
+    """The machines of one mechanism by partition; compiled when first needed, kept for the next time."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        self._known: dict[Partition, Machine] = mechanism.compiled
+        self._formulation: Formulation | None = None
+
+    def for_partition(self, partition: Partition) -> Machine:
+        """The machine of a partition."""
+        if partition not in self._known:
+            traced = self.mechanism.traced(self._formulation, partition)
+            self._formulation = traced.formulation
+            self._known[partition] = Machine(self.mechanism, traced)
+        return self._known[partition]

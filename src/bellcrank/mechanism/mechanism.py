@@ -1,0 +1,397 @@
+"""A mechanism: what the analysis of a described system found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import pairwise
+from numbers import Real
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.base.provided import provided
+from bellcrank.errors import ModelError, SingularMechanism, unknown_name
+from bellcrank.formulations.equations import Mechanics
+from bellcrank.formulations.loops import Partition
+from bellcrank.formulations.partition import choose_partition, independence
+from bellcrank.formulations.registry import FORMULATIONS, Formulation
+from bellcrank.mechanics.dynamics import regrouped
+from bellcrank.mechanics.forces import effect
+from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.lowering import lower
+from bellcrank.mechanics.start import start_positions
+from bellcrank.mechanics.twins import twin_inputs
+from bellcrank.mechanism.assembly import (
+    LoopState,
+    close_positions,
+    close_speeds,
+    closed_without,
+    independent_equations,
+    led,
+)
+from bellcrank.mechanism.constraints import constraints_of
+from bellcrank.mechanism.groups import body_groups_of, connected
+from bellcrank.mechanism.initial import apply_initial
+from bellcrank.mechanism.masses import check_masses
+from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
+from bellcrank.mechanism.sizes import length_scale, length_unit
+from bellcrank.mechanism.symmetry import spinning_links
+from bellcrank.mechanism.traced import Traced, trace
+from bellcrank.model.study_methods import StudyMethods
+from bellcrank.program.program import Program
+from bellcrank.topology import spanning_tree
+from bellcrank.topology.groups import Group
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism.count_report import CountReport
+    from bellcrank.mechanism.export import CasadiFunctions
+    from bellcrank.model.system import System
+    from bellcrank.program.kernel import Kernel
+    from bellcrank.topology.tree import Tree
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+CHANGE_POINT = 1e-6
+"""Independence of the loop equations below which speeds are lost in rounding (see `Mechanism.check_rank`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Time t [s], positions q [m, rad] and speeds u [m/s, rad/s] of all links, loops closed.
+
+    q: (positions,), quaternions as (w, x, y, z). u: (speeds,), in the order of :attr:`Mechanism.speed_names`.
+    """
+
+    t: float
+    q: Array
+    u: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism(StudyMethods):
+    """An analysed system.
+
+    kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
+    solved together. start: the assembled start state.
+    """
+
+    system: System
+    tree: Tree
+    mechanics: Mechanics
+    groups: tuple[Group, ...]
+    kept: tuple[int, ...]
+    dropped: tuple[int, ...]
+    start: State
+    parameter_values: tuple[float, ...]
+    formulation: Formulation
+
+    @property
+    def linkage(self) -> Linkage:
+        """The links."""
+        return self.mechanics.linkage
+
+    @property
+    def coordinates(self) -> int:
+        """Number of relative speeds of the tree."""
+        return self.linkage.speeds
+
+    @property
+    def constraints(self) -> int:
+        """Number of constraint equations, redundant ones included."""
+        return sum(c.size for c in self.mechanics.constraints)
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of independent speeds."""
+        return self.coordinates - len(self.kept)
+
+    @cached_property
+    def equation_names(self) -> tuple[str, ...]:
+        """Every constraint equation in words."""
+        return tuple(f"{c.what}: {label}" for c in self.mechanics.constraints for label in c.labels)
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """The redundant equations that were dropped, in words."""
+        return tuple(self.equation_names[e] for e in self.dropped)
+
+    @cached_property
+    def speed_names(self) -> tuple[str, ...]:
+        """joint.coordinate for every speed."""
+        names = []
+        for link in self.linkage.links:
+            if link.kind is LinkKind.NODE:
+                names += [f"{link.name}.mode {k + 1}" for k in range(len(link.own_speeds))]
+                continue
+            joint = self.system.joints[link.joint]
+            if link.kind is LinkKind.FREE:
+                turning, moving = joint.speeds[3:], joint.speeds[:3]
+                names += [f"{joint.name}.{s}" for s in (*turning, *(f"velocity_{m}" for m in moving))]
+            elif link.kind is LinkKind.BALL:
+                names += [f"{joint.name}.{s}" for s in joint.speeds]
+            else:
+                names.append(f"{joint.name}.{link.coordinates[0]}")
+        return tuple(names)
+
+    def loop_state(self, parameters: Sequence[float] | None = None) -> LoopState:
+        """The constraints ready to be evaluated in plain numbers."""
+        values = self.parameter_values if parameters is None else parameters
+        named = dict(zip(self.mechanics.parameters, values, strict=True))
+        return LoopState(self.linkage, self.mechanics.constraints, named, max(1.0, self.length_scale))
+
+    def choose_partition(self, state: State, parameters: Sequence[float] | None = None) -> Partition:
+        """Dependent and independent speeds that are well conditioned in this state."""
+        if not self.kept and "partition" in self.__dict__:
+            # Without loops there is one partition, whatever the state.
+            return self.partition
+        rows = self.loop_state(parameters).rows(state.q, state.t)
+        partition = choose_partition(self.linkage, self.mechanics.constraints, self.groups, self.kept, rows)
+        if len(partition.dependent) < len(self.kept):
+            whole = connected(self.groups)
+            partition = choose_partition(self.linkage, self.mechanics.constraints, whole, self.kept, rows)
+        if len(partition.dependent) < len(self.kept):
+            used = {e for g in partition.groups for e, _ in g.pivots}
+            lost = next(self.equation_names[e] for e in self.kept if e not in used)
+            raise SingularMechanism(
+                f"{self.system.name!r} stands in a singular configuration at t = {state.t:g} s: the equation "
+                f"'{lost}' depends on the others there; start a little to one side of it"
+            )
+        return partition
+
+    def independence(
+        self, state: State, partition: Partition, parameters: Sequence[float] | None = None
+    ) -> tuple[float, str]:
+        """How far the loops are from losing rank in a state, 0 to 1, and the equation that goes first."""
+        kept = list(self.kept)
+        if not kept:
+            return 1.0, ""
+        J = self.loop_state(parameters).rows(state.q, state.t).J
+        # Equations of one point count together: one of them may vanish in line with an axis.
+        counts = [len(c.labels) for c in self.mechanics.constraints]
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+        sizes = np.repeat([np.abs(J[a:b]).max(initial=0.0) for a, b in pairwise(starts)], counts)
+        distance, weakest = independence(J[np.ix_(kept, list(partition.dependent))], sizes[kept])
+        return distance, self.equation_names[kept[weakest]]
+
+    def check_rank(
+        self, state: State, partition: Partition, parameters: Sequence[float] | None = None
+    ) -> tuple[float, str]:
+        """Raise where the loops nearly lose rank, whatever the partition: at a change point.
+
+        Speeds follow there from differences of positions, so that rounding is amplified by the inverse square of
+        the distance. Returns the distance and the equation that goes first.
+        """
+        distance, name = self.independence(state, partition, parameters)
+        self._check_distance(distance, name, state.t, CHANGE_POINT)
+        return distance, name
+
+    @cached_property
+    def length_scale(self) -> float:
+        """What absolute tolerances of lengths are multiplied by (see :mod:`bellcrank.mechanism.sizes`)."""
+        return length_scale(self.system)
+
+    @property
+    def start_independence(self) -> float:
+        """How far the loops are from losing rank in the start state, 0 to 1."""
+        return self._partition_and_rank[1][0]
+
+    def check_start(self, tolerance: float) -> None:
+        """Raise where the start is so close to a change point that a run cannot hold this relative tolerance."""
+        partition, (distance, name) = self._partition_and_rank
+        if self.partition is partition:
+            self._check_distance(distance, name, self.start.t, 0.1 * math.sqrt(2.2e-16 / tolerance))
+
+    def _check_distance(self, distance: float, name: str, t: float, least: float) -> None:
+        if distance < least:
+            raise SingularMechanism(
+                f"{self.system.name!r} is so close to a change point at t = {t:.9g} s, where its loops lose rank "
+                f"and it may go on in more than one way, that its speeds are lost in rounding: the equation '{name}' "
+                f"depends on the others up to {distance:.1e}; start further to one side of it "
+                f"(beyond {least:.1e}), or loosen the tolerance"
+            )
+
+    @cached_property
+    def partition(self) -> Partition:
+        """The partition in the start state."""
+        return self._partition_and_rank[0]
+
+    @cached_property
+    def _partition_and_rank(self) -> tuple[Partition, tuple[float, str]]:
+        partition = self.choose_partition(self.start)
+        return partition, self.check_rank(self.start, partition)
+
+    def traced(
+        self, formulation: Formulation | str | None = None, partition: Partition | None = None
+    ) -> Traced:
+        """The equations of motion in a formulation (default: the mechanism's own)."""
+        wanted = Formulation(formulation or self.formulation)
+        partition = partition or self.partition
+        key = (wanted, partition)
+        if key not in self._traces:
+            self._traces[key] = trace(self, wanted, partition)
+        return self._traces[key]
+
+    @cached_property
+    def _traces(self) -> dict[tuple[Formulation, Partition], Traced]:
+        return {}
+
+    @cached_property
+    def compiled(self) -> dict[Any, Any]:
+        """Programs already compiled, by partition; shared by mechanisms of the same description."""
+        return {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, kept under `key` with what is compiled."""
+        if key not in self.compiled:
+            self.compiled[key] = make()
+        found: T = self.compiled[key]
+        return found
+
+    @cached_property
+    def _elements(self) -> tuple[object, ...]:
+        s = self.system
+        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.forces, s.states)
+        return (*(item for kind in kinds for item in kind.values()), *s.parameters, *s.gravity)
+
+    def with_programs_of(self, other: Mechanism) -> Mechanism:
+        """This mechanism, taking over the programs of another where both describe the same.
+
+        Start state and parameter values are inputs of the programs, so they may differ.
+        """
+        same = len(self._elements) == len(other._elements) and all(
+            a is b or (isinstance(a, float | str) and a == b)
+            for a, b in zip(self._elements, other._elements, strict=True)
+        )
+        if same and self.kept == other.kept and self.formulation == other.formulation:
+            self.__dict__["_traces"] = other._traces
+            self.__dict__["compiled"] = other.compiled
+            if not self.kept and "partition" in other.__dict__:
+                self.__dict__["partition"] = other.partition
+        return self
+
+    @cached_property
+    def twins(self) -> dict[str, str]:
+        """Inputs that play the same part in two alike halves, each way."""
+        return twin_inputs(self.linkage)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled rates in the start partition; see :attr:`Traced.rates`."""
+        from bellcrank.program.kernel import compile_program
+
+        return compile_program(self.traced().rates)
+
+    def kernel_input(self, state: State | None = None, parameters: Sequence[float] | None = None) -> Array:
+        """[t, q, u_i, p] of a state (default: the start) for :attr:`kernel`."""
+        state = state or self.start
+        values = self.parameter_values if parameters is None else parameters
+        return np.concatenate([[state.t], state.q, state.u[list(self.partition.independent)], values])
+
+    def count(self, *formulations: Formulation | str) -> CountReport:
+        """Operations of one evaluation by stage (default: of all formulations), and paper D's formulas."""
+        from bellcrank.mechanism.count_report import CountReport
+        from bellcrank.mechanism.paper_counts import paper_counts
+
+        traced = [self.traced(f) for f in formulations or FORMULATIONS]
+        counts = {t.formulation: t.count() for t in traced}
+        return CountReport(self.system.name, counts, paper_counts(self))
+
+    def export_c(self, path: str | PathLike[str], name: str | None = None) -> Path:
+        """Write it as one self-contained C99 file; see :func:`bellcrank.mechanism.export.export_c`."""
+        from bellcrank.mechanism.export import export_c
+
+        return export_c(self, path, name)
+
+    def export_casadi(self) -> CasadiFunctions:
+        """It as CasADi functions; see :func:`bellcrank.mechanism.export.export_casadi`."""
+        from bellcrank.mechanism.export import export_casadi
+
+        return export_casadi(self)
+
+    def projection(self, partition: Partition, with_rank: bool = False) -> Program:
+        """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
+
+        residual: largest constraint residual before the step. margin: smallest pivot against the largest
+        entry of its row; it falls towards zero where another partition is due. with_rank: one more output,
+        the smallest pivot against the largest entry of its constraint; towards zero the loops lose rank.
+        """
+        from bellcrank.formulations.projection import projection
+
+        return projection(self.mechanics, partition, with_rank)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the text of its model and its start: neither the user's functions nor machine code travel."""
+        parts: tuple[Any, ...] = provided("pickled mechanism")(self)
+        return parts
+
+    def __str__(self) -> str:
+        from bellcrank.mechanism.description import describe_mechanism
+
+        return describe_mechanism(self)
+
+
+def analyse(
+    system: System,
+    *,
+    formulation: Formulation | str = Formulation.AUTO,
+    initial: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    t: float = 0.0,
+) -> Mechanism:
+    """Analyse a described system: tree, cuts, loops, groups, redundancies, assembled start.
+
+    formulation: how accelerations are computed. initial: start values by joint, see
+    :func:`bellcrank.mechanism.initial.apply_initial`. parameters: values other than the described ones. t: start
+    time [s].
+    """
+    tree = spanning_tree(system)
+    linkage = replace(lower(system, tree), unit=length_unit(system))
+    constraints = constraints_of(system, tree, linkage)
+    effects = tuple(effect(force, linkage) for force in system.forces.values())
+    names = tuple(system.parameters)
+    values = _parameter_values(system, parameters or {})
+    # The rates of states may look at any rotation.
+    watched = any(state.rate is not None for state in system.states.values())
+    spinning = frozenset() if watched else spinning_links(system, linkage, constraints, regrouped(linkage))
+    mechanics = Mechanics(linkage, constraints, effects, names, spinning)
+    coarse = max(1.0, length_scale(system))
+    loops = LoopState(linkage, constraints, dict(zip(names, values, strict=True)), coarse)
+    drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
+    given, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, drawn, rest, initial or {})
+    given = led(loops, drawn, given, fixed_q, t)
+    describe = partial(open_loop, system, tree, constraints, fixed_q)
+    q = close_positions(loops, given, fixed_q, t, describe)
+    kept, dropped = independent_equations(loops, q, t)
+    q = closed_without(loops, given, q, fixed_q, t, kept)
+    u = close_speeds(loops, loops.rows(q, t), u, fixed_u, lambda left: stuck(constraints, left, fixed_u))
+    check_implied(loops, q, u, t, kept, dropped)
+    groups = body_groups_of(linkage, mechanics, kept)
+    check_locked(mechanics, groups, kept)
+    start = State(t, q, u)
+    mechanism = Mechanism(
+        system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
+    )
+    _ = mechanism._elements
+    check_masses(mechanism)
+    return mechanism
+
+
+def _parameter_values(system: System, given: Mapping[str, float]) -> tuple[float, ...]:
+    if not isinstance(given, Mapping):
+        raise ModelError(f"parameters must be a mapping such as {{'stiffness': 1e4}}, not {given!r}")
+    for name, value in given.items():
+        if name not in system.parameters:
+            raise unknown_name("parameter", name, system.parameters)
+        if not isinstance(value, Real) or not np.isfinite(value):
+            raise ModelError(f"parameter {name!r} must be a finite number, not {value!r}")
+    return tuple(float(given.get(name, p.value)) for name, p in system.parameters.items())
+
+
+__all__ = ["Formulation", "Mechanism", "State", "analyse"]

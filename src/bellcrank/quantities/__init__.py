@@ -1,0 +1,1 @@
+"""Quantities by name, traced in one state: motions, energies, powers, reactions, contacts, first-order states."""

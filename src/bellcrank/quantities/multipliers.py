@@ -1,0 +1,57 @@
+"""Multipliers of all constraint equations from positions, speeds and their rates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.mechanics.constraints import Equation, over_speeds
+from bellcrank.mechanics.dynamics import inertia_forces
+from bellcrank.mechanics.forces import effect
+from bellcrank.mechanics.loads import Loads, elastic_forces
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Scalar
+from bellcrank.quantities.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+
+def row_over_speeds(s: Snapshot, equation: Equation) -> dict[int, Scalar]:
+    """A row of the Jacobian over all speeds, every link in its own axes."""
+    return over_speeds(s.kin, equation)
+
+
+def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], list[dict[int, Scalar]]]:
+    """f - Q by speed, and the kept rows of J."""
+    loads = Loads(s.kin)
+    for force in s.system.forces.values():
+        effect(force, s.linkage)(s.kin, s.t, loads)
+    for contact in s.contacts.values():
+        contact.load(loads)
+    elastic_forces(s.kin, loads)
+    inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
+    needed = [f - Q for f, Q in zip(inertia, s.kin.folded(loads.Q), strict=True)]
+    return needed, [row_over_speeds(s, s.equations[e]) for e in kept]
+
+
+def multipliers(s: Snapshot, kept: tuple[int, ...], states: Array) -> Array:
+    """J^T mu = f - Q (paper B, 16, with mu = -lambda), for every column of `states`.
+
+    Only kept equations carry force: how much redundant ones carry is not determined by rigid bodies.
+    """
+    n, m = s.linkage.speeds, len(s.mu)
+    if not kept:
+        return np.zeros((m, states.shape[1]))
+    needed, rows = multiplier_terms(s, kept)
+    entries = [(i, j) for i, row in enumerate(rows) for j in row]
+    values = evaluate(Program.of(s.inputs, [*needed, *(rows[i][j] for i, j in entries)]), states)
+    count = states.shape[1]
+    J = np.zeros((count, len(kept), n))
+    for k, (i, j) in enumerate(entries):
+        J[:, i, j] = values[n + k]
+    result = np.zeros((m, count))
+    for c in range(count):
+        solution = np.linalg.lstsq(J[c].T, values[:n, c], rcond=None)[0]
+        result[list(kept), c] = solution
+    return result

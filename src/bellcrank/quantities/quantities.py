@@ -1,0 +1,324 @@
+"""Quantities by name: ``slider.velocity.x``, ``guide.force.y``, ``energy.total``.
+
+A name is the user's own name of a body, joint, driver or force, then what is asked for, then a component
+where one is wanted. Every quantity is traced from the state, so it can be computed for all outputs at once,
+watched by an event or measured by a controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.errors import ModelError, unknown_name
+from bellcrank.math.tuples import Vec, add, cross, times, transposed_times
+from bellcrank.mechanics.field_contact import FieldPressing
+from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
+from bellcrank.mechanics.forces import coordinate_force, line_force
+from bellcrank.mechanics.joint_coordinates import joint_coordinate
+from bellcrank.mechanics.links import LinkKind
+from bellcrank.mechanics.pressing import Pressing
+from bellcrank.model import forces as described
+from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.program.functions import maximum
+from bellcrank.program.trace import Scalar
+from bellcrank.quantities import energy
+from bellcrank.quantities.node_fields import node_rows
+from bellcrank.quantities.points import WHAT, parse_point
+from bellcrank.quantities.reactions import Reactions
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.quantities.states import state_rate
+from bellcrank.quantities.traceable import XYZ, Traceable, Values
+from bellcrank.quantities.whole import whole
+
+if TYPE_CHECKING:
+    from bellcrank.model.joints import Joint
+
+NINE = tuple(a + b for a in XYZ for b in XYZ)
+_ANGLES = frozenset({"angle", "angle_a", "angle_b"})
+
+
+def _length_or_angle(coordinate: str) -> str:
+    return "rad" if coordinate in _ANGLES else "m"
+
+
+class Quantities:
+    """All quantities of a mechanism on one traced state."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.s = snapshot
+
+    @cached_property
+    def reactions(self) -> Reactions:
+        """Wrenches of all joints."""
+        return Reactions(self.s)
+
+    @cached_property
+    def table(self) -> Mapping[str, Traceable]:
+        """Every quantity by name, without components."""
+        found: dict[str, Traceable] = {}
+        for name in self.s.system.bodies:
+            found.update({f"{name}.{key}": q for key, q in self._body(name).items()})
+        for name, joint in self.s.system.joints.items():
+            found.update({f"{name}.{key}": q for key, q in self._joint(joint).items()})
+        for name in self.s.system.drivers:
+            found.update({f"{name}.{key}": q for key, q in self._driver(name).items()})
+        for name, force in self.s.system.forces.items():
+            found.update({f"{name}.{key}": q for key, q in self._force(force).items()})
+        for name in self.s.system.contacts:
+            found.update({f"{name}.{key}": q for key, q in self._contact(name).items()})
+        for name in self.s.system.states:
+            found.update(self._state(name))
+        found.update(whole(self.s))
+        return found
+
+    def _state(self, name: str) -> dict[str, Traceable]:
+        """A first-order state and its rate."""
+        s, unit = self.s, self.s.system.states[name].unit
+        value = s.q[s.linkage.positions - len(s.linkage.states) + s.linkage.states.index(name)]
+        return {
+            name: Traceable(lambda: [value], (), unit),
+            f"{name}.rate": Traceable(lambda: [state_rate(s, name)], (), f"{unit or '1'}/s"),
+        }
+
+    def find(self, name: str) -> tuple[Traceable, tuple[int, ...] | None]:
+        """A quantity and the components asked for (None: all)."""
+        table = self.table
+        if name in table:
+            return table[name], None
+        head, _, component = name.rpartition(".")
+        if head in table and component in table[head].components:
+            return table[head], (table[head].components.index(component),)
+        if (point := parse_point(name)) is not None:
+            return self._point(name, *point)
+        raise unknown_name("quantity", name, self._near(name, head))
+
+    def _point(
+        self, name: str, body: str, at: Vec, what: str, component: str | None
+    ) -> tuple[Traceable, tuple[int, ...] | None]:
+        """The motion of a point of a body."""
+        s = self.s
+        known = {n: b for n, b in s.system.bodies.items() if not b.is_ground}
+        if body not in known:
+            raise unknown_name("body", body, known)
+        member = known[body].member
+        if member is not None:
+            nodes = ", ".join(member.nodes)
+            raise ModelError(f"{name!r}: body {body!r} is flexible; its nodes can be asked for: {nodes}")
+        if what not in WHAT:
+            raise unknown_name(f"quantity of a point of {body!r}", what, WHAT)
+        if component is not None and component not in XYZ:
+            raise unknown_name(f"component of {name!r}", component, XYZ)
+        motion = partial(s.body_point, body, at)
+        traced = Traceable(lambda: getattr(motion(), what)(), XYZ, WHAT[what], what == "acceleration")
+        return traced, None if component is None else (XYZ.index(component),)
+
+    def _near(self, name: str, head: str) -> list[str]:
+        """Candidates for a mistyped name: components of a known quantity, or quantities of a known object."""
+        table = self.table
+        if head in table:
+            return [f"{head}.{c}" for c in table[head].components]
+        owner = name.split(".")[0]
+        own = [n for n in table if n.split(".")[0] == owner]
+        return own or list(table)
+
+    def _body(self, name: str) -> dict[str, Traceable]:
+        s = self.s
+        origin = partial(s.body_point, name)
+        center = partial(s.center, name)
+        return {
+            "position": Traceable(lambda: origin().position(), XYZ, "m"),
+            "velocity": Traceable(lambda: origin().velocity(), XYZ, "m/s"),
+            "acceleration": Traceable(lambda: origin().acceleration(), XYZ, "m/s^2", True),
+            "center_position": Traceable(lambda: center().position(), XYZ, "m"),
+            "center_velocity": Traceable(lambda: center().velocity(), XYZ, "m/s"),
+            "center_acceleration": Traceable(lambda: center().acceleration(), XYZ, "m/s^2", True),
+            "angular_velocity": Traceable(lambda: s.angular_velocity(name), XYZ, "rad/s"),
+            "angular_acceleration": Traceable(lambda: s.angular_acceleration(name), XYZ, "rad/s^2", True),
+            "rotation": Traceable(lambda: [x for row in s.rotation(name) for x in row], NINE, ""),
+            **self._flexible(name),
+        }
+
+    def _flexible(self, name: str) -> dict[str, Traceable]:
+        """Modal coordinates and nodes of a flexible body."""
+        s = self.s
+        member = s.system.bodies[name].member
+        if member is None:
+            return {}
+        link = s.linkage.links[s.linkage.placements[name].link]
+        modes = tuple(f"mode {k + 1}" for k in range(link.modes))
+        bent = s.du[link.eta_u : link.eta_u + link.modes]
+        found = {
+            "modes": Traceable(lambda: s.kin.eta(link), modes, ""),
+            "modes_rate": Traceable(lambda: s.kin.eta_rates(link), modes, "1/s"),
+            "modes_acceleration": Traceable(lambda: bent, modes, "1/s^2", True),
+            "strain_energy": Traceable(lambda: [self._strain(name)], (), "J"),
+        }
+        for node in member.nodes.values():
+            at = partial(self._node, name, node)
+            found[f"{node.name}.position"] = Traceable(partial(_first, at), XYZ, "m")
+            found[f"{node.name}.velocity"] = Traceable(partial(_second, at), XYZ, "m/s")
+            for field in ("strain", "stress"):
+                if field in member.fields:
+                    rows, components = node_rows(member.fields[field], node.position)
+                    trace = partial(_recovered, rows, partial(s.kin.eta, link))
+                    found[f"{node.name}.{field}"] = Traceable(trace, components, member.fields[field].unit)
+        return found
+
+    def _strain(self, name: str) -> Scalar:
+        member = self.s.member(name)
+        return 0.0 if member is None else member.strain_energy()
+
+    def _node(self, name: str, node: Any) -> tuple[Vec, Vec]:
+        """World position and velocity of any node of a flexible body."""
+        s = self.s
+        link = s.linkage.links[s.linkage.placements[name].link]
+        pose = NodePose(NodeShape.of(node), s.kin.eta(link), False)
+        slide = combination(s.kin.eta_rates(link), pose.shift)
+        frame, motion = s.kin.pose(link.index), s.kin.motion(link.index)
+        arm = times(frame.R, pose.s)
+        return add(frame.p, arm), add(motion.v, add(cross(motion.w, arm), times(frame.R, slide)))
+
+    def _joint(self, joint: Joint) -> dict[str, Traceable]:
+        found: dict[str, Traceable] = {}
+        for c in joint.scalar_coordinates:
+            unit = _length_or_angle(c)
+            measured = partial(joint_coordinate, self.s.linkage, self.s.kin, joint, c)
+            found[c] = Traceable(lambda m=measured: [m()[0]], (), unit)  # type: ignore[misc]
+            found[f"{c}_rate"] = Traceable(lambda m=measured: [m()[1]], (), f"{unit}/s")  # type: ignore[misc]
+            rate = self._coordinate_acceleration(joint, c)
+            if rate is not None:
+                found[f"{c}_acceleration"] = Traceable(lambda r=rate: [r], (), f"{unit}/s^2", True)  # type: ignore[misc]
+        for key, axes in (("", None), ("_in_a", joint.a), ("_in_b", joint.b)):
+            found[f"force{key}"] = Traceable(partial(self._reaction, joint, 1, axes), XYZ, "N", True, True)
+            found[f"torque{key}"] = Traceable(partial(self._reaction, joint, 0, axes), XYZ, "N m", True, True)
+        return found
+
+    def _coordinate_acceleration(self, joint: Joint, coordinate: str) -> Scalar | None:
+        for link in self.s.linkage.links:
+            if link.joint == joint.name and coordinate in link.coordinates:
+                return None if link.kind in (LinkKind.BALL, LinkKind.FREE) else self.s.du[link.u]
+        return None
+
+    def _reaction(self, joint: Joint, part: int, axes: Any) -> Vec:
+        wrench = self.reactions.joint(joint)[part]
+        return wrench if axes is None else transposed_times(self.s.rotation(axes), wrench)
+
+    def _driver(self, name: str) -> dict[str, Traceable]:
+        number = self._first_equation(f"driver {name!r}")
+        target = self.s.system.drivers[name].target
+        turning = isinstance(target, CoordinateTarget) and target.coordinate in _ANGLES
+        effort = self.s.mu[number]
+        rate = self.s.equations[number].nu
+        return {
+            "effort": Traceable(lambda: [effort], (), "N m" if turning else "N", True, True),
+            "power": Traceable(lambda: [effort * rate], (), "W", True, True),
+        }
+
+    def _first_equation(self, what: str) -> int:
+        first = 0
+        for c in self.s.mechanics.constraints:
+            if c.what == what:
+                return first
+            first += c.size
+        raise KeyError(what)
+
+    def _force(self, force: described.Force) -> dict[str, Traceable]:
+        s = self.s
+        found = {"power": Traceable(lambda: [energy.power(s, force)], (), "W")}
+        if isinstance(force, described.Spring | described.LineForce):
+            found["length"] = Traceable(lambda: [energy.line_motion(s, force)[1]], (), "m")
+            found["rate"] = Traceable(lambda: [energy.line_motion(s, force)[2]], (), "m/s")
+            found["tension"] = Traceable(lambda: [-self._push(force)], (), "N")
+            found["force"] = Traceable(lambda: energy.force_vector(s, force), XYZ, "N")
+        elif isinstance(force, described.JointForce | described.TorsionSpring):
+            turning = force.coordinate in _ANGLES
+            found["effort"] = Traceable(lambda: [self._coordinate_push(force)], (), "N m" if turning else "N")
+        elif isinstance(force, described.GroundSpring):
+            found["load"] = Traceable(lambda: [energy.tyre(s, force)[0]], (), "N")
+            found["force"] = Traceable(lambda: self._tyre(force), XYZ, "N")
+        elif isinstance(force, described.ContactForce):
+            found.update(self._pressing(force))
+        elif isinstance(force, described.AppliedForce):
+            found["force"] = Traceable(lambda: energy.applied(s, force), XYZ, "N")
+        elif isinstance(force, described.AppliedTorque):
+            found["torque"] = Traceable(lambda: energy.applied(s, force), XYZ, "N m")
+        stored = None if "energy" in found else energy.stored(s, force)
+        if stored is not None:
+            found["energy"] = Traceable(lambda: [stored], (), "J")
+        return found
+
+    def _pressing(self, force: described.ContactForce) -> dict[str, Traceable]:
+        """A continuous contact: its overlap, and the forces on b."""
+        c = Pressing.of(force, self.s.linkage, self.s.kin)
+        base = c.pair.base
+
+        def in_world(v: Vec) -> Vec:
+            return times(self.s.kin.pose(base).R, v)
+
+        return {
+            "gap": Traceable(lambda: [-c.depth], (), "m"),
+            "penetration": Traceable(lambda: [maximum(c.depth, 0.0)], (), "m"),
+            "rate": Traceable(lambda: [c.rate], (), "m/s"),
+            "point": Traceable(lambda: add(self.s.kin.pose(base).p, in_world(c.point)), XYZ, "m"),
+            "normal": Traceable(lambda: in_world(c.normal), XYZ, ""),
+            "slip": Traceable(lambda: in_world(c.slip), XYZ, "m/s"),
+            "stiffness": Traceable(lambda: [c.stiffness], (), "N/m^n"),
+            "normal_force": Traceable(lambda: [c.load], (), "N"),
+            "friction_force": Traceable(lambda: in_world(c.friction), XYZ, "N"),
+            "force": Traceable(lambda: in_world(c.on_b), XYZ, "N"),
+            "energy": Traceable(lambda: [c.energy], (), "J"),
+            **(self._patch(c, in_world) if isinstance(c, FieldPressing) else {}),
+        }
+
+    def _patch(self, c: FieldPressing, in_world: Callable[[Vec], Vec]) -> dict[str, Traceable]:
+        """What a contact by fields has besides: a patch with its pressure, and a moment about the point."""
+        return {
+            "moment": Traceable(lambda: in_world(c.moment), XYZ, "N m"),
+            "area": Traceable(lambda: [c.pressed.area], (), "m^2"),
+            "pressure": Traceable(lambda: [c.mean_pressure], (), "Pa"),
+            "peak_pressure": Traceable(lambda: [c.pressed.pressure], (), "Pa"),
+        }
+
+    def _contact(self, name: str) -> dict[str, Traceable]:
+        """Gap and points at all times; forces while a contact lasts, zero while it is open."""
+        c = self.s.contacts[name]
+        return {
+            "gap": Traceable(lambda: [c.gap()], (), "m"),
+            "point": Traceable(c.point, XYZ, "m"),
+            "normal": Traceable(c.normal, XYZ, ""),
+            "slip": Traceable(c.slip_velocity, XYZ, "m/s"),
+            "force": Traceable(lambda: c.force, XYZ, "N", True),
+            "normal_force": Traceable(lambda: [c.normal_force()], (), "N", True),
+            "friction_force": Traceable(c.friction_force, XYZ, "N", True),
+            "power": Traceable(lambda: [c.power()], (), "W", True),
+        }
+
+    def _push(self, force: Any) -> Scalar:
+        _, length, rate = energy.line_motion(self.s, force)
+        return line_force(force, self.s.kin, length, rate, self.s.t)
+
+    def _coordinate_push(self, force: Any) -> Scalar:
+        x, rate = joint_coordinate(self.s.linkage, self.s.kin, force.joint, force.coordinate)
+        return coordinate_force(force, self.s.kin, x, rate, self.s.t)
+
+    def _tyre(self, force: described.GroundSpring) -> Vec:
+        load, slip, _ = energy.tyre(self.s, force)
+        return (slip[0], slip[1], load)
+
+
+def _recovered(rows: Any, eta: Callable[[], Values]) -> list[Scalar]:
+    """Rows on the modal coordinates."""
+    return [sum((float(a) * x for a, x in zip(row, eta(), strict=True)), 0.0) for row in rows]
+
+
+def _first(pair: Callable[[], tuple[Vec, Vec]]) -> Vec:
+    return pair()[0]
+
+
+def _second(pair: Callable[[], tuple[Vec, Vec]]) -> Vec:
+    return pair()[1]
+
+
+__all__ = ["Quantities"]

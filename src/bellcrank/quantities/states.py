@@ -1,0 +1,51 @@
+"""The rates of first-order states in one traced state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bellcrank.errors import ModelError, TracedBranch
+from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
+from bellcrank.quantities.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism
+
+
+def state_rate(s: Snapshot, name: str) -> Scalar:
+    """The rate of a state [unit/s]."""
+    from bellcrank.quantities.measured import Measured
+    from bellcrank.quantities.quantities import Quantities
+
+    state = s.system.states[name]
+    if state.trace is not None:
+        return state.trace(s.linkage, s.kin, s.t)
+    assert state.rate is not None
+    who = f"state {name!r}"
+    try:
+        value = state.rate(Measured(Quantities(s), who))
+    except TracedBranch as error:
+        raise TracedBranch(f"{who}: {error}") from error
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"the rate of {who} failed when it was traced: {type(error).__name__}: {error}"
+        ) from error
+    if isinstance(value, Expr):
+        if value.op in TRUTH_OPS:
+            raise ModelError(f"the rate of {who} is a condition; return a number: where(condition, a, b)")
+        return s.graph.bring(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"the rate of {who} must be one number, not {value!r}") from error
+
+
+def refuse_states(mechanism: Mechanism, what: str) -> None:
+    """Raise where something that knows motions only is asked of a mechanism with first-order states."""
+    for name in mechanism.linkage.states:
+        raise ModelError(f"{what} does not follow first-order states, here {name!r}; use simulate")
+
+
+__all__ = ["refuse_states", "state_rate"]

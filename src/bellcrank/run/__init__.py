@@ -1,0 +1,1 @@
+"""One run: simulate, events and controllers, hand-over between partitions, recording, watching."""

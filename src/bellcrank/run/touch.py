@@ -1,0 +1,194 @@
+"""Continuous contacts during a run: where they begin and end, and how fast they began.
+
+The start and the end of a contact are located as events, and the step begins anew there, so that no step runs over a
+kink of the force. The laws of the force remember the speed at which the bodies met; it is kept in a parameter that
+changes at the touch, so that the equations stay a function of state and parameters.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.laws import ForceLaw
+from bellcrank.contact.notes import ContactNote
+from bellcrank.errors import ModelError
+from bellcrank.integrate.events import RATE
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.pressing import Pressing
+from bellcrank.mechanism.sizes import contact_length
+from bellcrank.model.forces import ContactForce
+from bellcrank.model.parameters import names_in
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Scalar
+from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
+
+if TYPE_CHECKING:
+    from bellcrank.mechanism import Mechanism, State
+
+Array = NDArray[np.float64]
+Revise = Callable[["State", Array, Watched], None]
+
+TAKEN_OVER = 1e-9
+"""Overlap at a touch, over the size of the smaller body, from which on the gap has not fallen to zero but jumped."""
+DEEP = 0.05
+"""Overlap at the start of a run, over the size of the smaller body, that is told of."""
+
+
+def continuous(mechanism: Mechanism) -> list[ContactForce]:
+    """All contacts in the continuous treatment."""
+    return [f for f in mechanism.system.forces.values() if isinstance(f, ContactForce)]
+
+
+def followed(mechanism: Mechanism) -> bool:
+    """Whether contacts are followed by events of their own."""
+    return bool(continuous(mechanism))
+
+
+def refuse_continuous(mechanism: Mechanism, what: str) -> None:
+    """Raise where something that meets no events is asked of a mechanism with continuous contacts."""
+    for force in continuous(mechanism):
+        raise ModelError(f"{what} does not follow contacts yet, here {force.name!r}; use simulate")
+
+
+def begun(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with the approach speeds of contacts that close as the run begins."""
+    values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
+    names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
+    here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
+    for force in continuous(mechanism):
+        if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
+            speed = max(float(here[f"{force.name}.rate"]), force.slowest)
+            values |= dict.fromkeys(names_in(force.approach_speed), speed)
+    _note_deep(mechanism, {force.name: -float(here[f"{force.name}.gap"]) for force in continuous(mechanism)})
+    changed = replace(mechanism, parameter_values=tuple(values.values()))
+    return changed.with_programs_of(mechanism)
+
+
+def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
+    """Warn of bodies that begin deep within each other, once for all points of a contact; depths [m] by force."""
+    told = set[str]()
+    for force in sorted(continuous(mechanism), key=lambda force: -depths[force.name]):
+        group, depth = force.group or force.name, depths[force.name]
+        if group in told or not depth > 0.0:
+            continue
+        share = depth / contact_length(mechanism.system, force.contact)
+        if not share > DEEP:
+            continue
+        told.add(group)
+        first, second = (side.frame.body.name for side in (force.contact.a, force.contact.b))
+        warnings.warn(
+            f"contact {group!r}: {first!r} and {second!r} start {depth * 1e3:.3g} mm inside each other, {share:.0%} of "
+            "the smaller one, and will be driven apart; see where they start, and that boxes and cylinders are given "
+            "by half their lengths",
+            ContactNote,
+            stacklevel=5,
+        )
+
+
+def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:
+    """A function that measures quantities, traced once for all runs of a mechanism."""
+    return mechanism.once(("measured", *names), lambda: measuring(mechanism, names))
+
+
+def touch_events(mechanism: Mechanism) -> list[Event]:
+    """Touch and parting of every continuous contact.
+
+    The same ones for all runs, so that their programs serve again.
+    """
+
+    def make() -> list[Event]:
+        found: list[Event] = []
+        for force in continuous(mechanism):
+            found += _events(force, mechanism)
+        return found
+
+    return list(mechanism.once("touch events", make))
+
+
+def gap_program(mechanism: Mechanism) -> Program:
+    """[t, q, u_i, p] to the gaps of all continuous contacts [m], then the rates at which they close [m/s]."""
+    linkage = mechanism.linkage
+
+    def gap(force: ContactForce, kin: Kinematics, t: Scalar) -> Scalar:
+        return -Pressing.of(force, linkage, kin).depth
+
+    def rate(force: ContactForce, kin: Kinematics, t: Scalar) -> Scalar:
+        return Pressing.of(force, linkage, kin).rate
+
+    watched = [
+        StateEvent(force.name, trace=partial(trace, force))
+        for trace in (gap, rate)
+        for force in continuous(mechanism)
+    ]
+    return watch_program(mechanism, mechanism.partition, watched)
+
+
+def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
+    linkage, name = mechanism.linkage, force.name
+
+    def gap(kin: Kinematics, t: Scalar) -> Scalar:
+        return -Pressing.of(force, linkage, kin).depth
+
+    def rate(kin: Kinematics, t: Scalar) -> Scalar:
+        return -Pressing.of(force, linkage, kin).rate
+
+    def push(kin: Kinematics, t: Scalar) -> Scalar:
+        return Pressing.of(force, linkage, kin).push
+
+    found: list[Event] = [
+        StateEvent(f"{name}: touch", direction=-1, trace=gap, revise=_approach(force, mechanism)),
+        ClosingRate(f"{name}: rate", direction=RATE, trace=rate),
+        StateEvent(f"{name}: part", direction=1, trace=gap, revise=_nothing),
+    ]
+    if force.law is ForceLaw.KELVIN_VOIGT:
+        # Its force ends before the overlap does.
+        found.append(StateEvent(f"{name}: release", direction=-1, trace=push, revise=_nothing))
+    return found
+
+
+def taken_over(mechanism: Mechanism, force: ContactForce) -> float:
+    """The overlap [m] beyond which a place of contact has taken over from another one."""
+    return TAKEN_OVER * contact_length(mechanism.system, force.contact)
+
+
+def _nothing(state: State, p: Array, watched: Watched) -> None:
+    """The step begins anew, no more."""
+
+
+def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
+    """Keeps the speed at which the bodies meet.
+
+    Where a place takes over from another one, as two crossings from a corner, they have met before.
+    """
+    names = names_in(force.approach_speed)
+    if not names:
+        return _nothing
+    place = mechanism.mechanics.parameters.index(names[0])
+    jumped = taken_over(mechanism, force)
+
+    def revise(state: State, p: Array, watched: Watched) -> None:
+        now = watched()
+        if now[f"{force.name}: touch"] < -jumped:
+            return
+        # The event function is the rate of the gap.
+        p[place] = max(-now[f"{force.name}: rate"], force.slowest)
+
+    return revise
+
+
+__all__ = [
+    "begun",
+    "continuous",
+    "followed",
+    "gap_program",
+    "refuse_continuous",
+    "taken_over",
+    "touch_events",
+]

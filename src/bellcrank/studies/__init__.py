@@ -1,1 +1,0 @@
-"""Studies of one mechanism: equilibrium, linearisation, kinematics, inverse dynamics, sensitivity."""

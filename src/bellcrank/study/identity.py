@@ -1,0 +1,25 @@
+"""What a model is that cannot be written as a file: its equations, where it starts, what its contacts do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from bellcrank.impacts.gaps import watching
+from bellcrank.impacts.units import placed_pairs
+from bellcrank.mechanism import analyse
+from bellcrank.run.events import watch_program
+
+if TYPE_CHECKING:
+    from bellcrank.model.system import System
+
+
+def told(system: System) -> str:
+    """In letters: models that give other numbers are told in others."""
+    m = analyse(system)
+    gaps = watch_program(m, m.partition, [event for pair in placed_pairs(m) for event in watching(pair)])
+    start = [m.start.t, *m.start.q.tolist(), *m.start.u.tolist()]
+    parameters = dict(zip(m.mechanics.parameters, (float(v) for v in m.parameter_values), strict=True))
+    contacts = [(c.name, c.restitution, c.friction, c.law) for c in system.contacts.values()]
+    names = [*system.bodies, *m.speed_names]
+    return json.dumps([m.traced().rates.text(), gaps.text(), start, parameters, contacts, names])

@@ -1,0 +1,292 @@
+"""A scene on a viser server: solids on moving frames, springs, flexible bodies in stress colours, impacts.
+
+Nodes go by numbers: names of a model are shown as plain text only and never become part of a path or a page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.view.placing import GROUND
+from bellcrank.view.scene import Deforming, Scene
+from bellcrank.view.shapes import Solid
+from bellcrank.view.stress import colours
+from bellcrank.view.svg import coil, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bellcrank.result.impact_table import ImpactRecord
+
+Array = NDArray[np.float64]
+
+BINS = 12
+"""Colours of a stressed surface."""
+FLASH = 0.04
+"""Share of the run for which an impact stays to be seen."""
+
+
+class Stage:
+    """The nodes of one scene; `show` puts them where they are in a frame."""
+
+    def __init__(
+        self, server: Any, scene: Scene, struck: Sequence[ImpactRecord] = (), names: bool = False
+    ) -> None:
+        self.server, self.scene, self.struck = server, scene, struck
+        api = server.scene
+        self.root = api.add_frame("/stage", show_axes=False)
+        self.frames = [api.add_frame(f"/stage/body{k}", show_axes=False) for k in range(len(scene.bodies))]
+        self._solids()
+        self._grid()
+        self.labels = [
+            api.add_label(f"/stage/body{k}/name", name, visible=names)
+            for k, name in enumerate(scene.bodies)
+            if name
+        ]
+        self.springs = self._spring_lines()
+        most = self.stress
+        self.deforming = [_Bent(api, f"/stage/bent{k}", d, most) for k, d in enumerate(scene.deforming)]
+        self.impacts = self._impact_marks()
+        self._lights()
+
+    @property
+    def stress(self) -> float:
+        """The largest stress of any flexible body [Pa], 0 where there is none."""
+        known = [d.stress for d in self.scene.deforming if d.stress is not None]
+        return max((float(np.nanmax(s, initial=0.0)) for s in known), default=0.0)
+
+    def remove(self) -> None:
+        """Take everything away."""
+        self.root.remove()
+
+    def show_names(self, wanted: bool) -> None:
+        """Names of the bodies beside them."""
+        for label in self.labels:
+            label.visible = wanted
+
+    def show(self, frame: int) -> None:
+        """Move everything to a frame."""
+        scene = self.scene
+        with self.server.atomic():
+            for k, node in enumerate(self.frames):
+                node.position, node.wxyz = scene.positions[frame, k], scene.quaternions[frame, k]
+            for handle, number in self.springs:
+                handle.points = _segments(self._coil(number, frame))
+            for bent in self.deforming:
+                bent.show(frame)
+            now, span = scene.time[frame], FLASH * float(np.ptp(scene.time))
+            for time, mark in self.impacts:
+                mark.visible = bool(0.0 <= now - time <= span)
+
+    def _solids(self) -> None:
+        """One mesh a body, colour and opacity."""
+        found: dict[tuple[int, str, float, bool], list[tuple[Array, NDArray[np.int64]]]] = {}
+        edges: dict[tuple[int, str], list[Array]] = {}
+        for body, solid in self.scene.solids:
+            for colour, faces in _by_colour(solid).items():
+                found.setdefault((body, colour, solid.opacity, solid.ground), []).append(
+                    (solid.corners, faces)
+                )
+            if solid.ground:
+                rims = {
+                    tuple(sorted(pair)) for f in solid.faces for pair in zip(f, (*f[1:], f[0]), strict=True)
+                }
+                lines = solid.corners[np.array(sorted(rims))] + 0.002 * self.scene.size * self.scene.up
+                edges.setdefault((body, "#a9b1ba"), []).append(lines)
+            if solid.edges:
+                lines = solid.corners[np.array(solid.edges)]
+                edges.setdefault((body, solid.colours[0]), []).append(lines)
+        for n, ((body, colour, opacity, ground), parts) in enumerate(found.items()):
+            offsets = np.cumsum([0, *(len(corners) for corners, _ in parts)])
+            self.server.scene.add_mesh_simple(
+                f"{self._path(body)}/solid{n}",
+                np.vstack([corners for corners, _ in parts]),
+                np.vstack([faces + offset for (_, faces), offset in zip(parts, offsets, strict=False)]),
+                color=_rgb("#d7dde4" if ground else colour),
+                opacity=None if opacity == 1.0 else opacity,
+                flat_shading=True,
+                side="double",
+                cast_shadow=not ground and opacity == 1.0,
+                receive_shadow=ground,
+            )
+        for n, ((body, colour), lines) in enumerate(edges.items()):
+            self.server.scene.add_line_segments(
+                f"{self._path(body)}/edges{n}",
+                np.vstack(lines),
+                _rgb(colour),
+                thickness=0.002 * self.scene.size,
+            )
+
+    @staticmethod
+    def _path(body: int) -> str:
+        return "/stage" if body == GROUND else f"/stage/body{body}"
+
+    def _grid(self) -> None:
+        """A ground to stand on, below everything, level across the upward direction."""
+        scene, up = self.scene, self.scene.up
+        size = 10.0 ** np.floor(np.log10(scene.size))
+        cell = float(size * (0.5 if scene.size / size > 3 else 0.2))
+        points = [placed(scene, b, s.corners, 0) for b, s in scene.solids if not s.ground]
+        points += [d.points[0] for d in scene.deforming]
+        heights = np.vstack(points) @ up
+        roads = [s.corners for b, s in scene.solids if s.ground]
+        # A road lies in the grid's place and a little above it.
+        low = (
+            min(float(heights.min()), *(float((r @ up).min()) for r in roads))
+            if roads
+            else float(heights.min())
+        )
+        middle = scene.positions[0].mean(axis=0)
+        self.server.scene.add_grid(
+            "/stage/grid",
+            infinite_grid=True,
+            cell_size=cell,
+            section_size=5 * cell,
+            cell_color=(203, 210, 217),
+            section_color=(160, 170, 180),
+            fade_distance=12 * scene.size,
+            shadow_opacity=0.25,
+            wxyz=_turn(np.array([0.0, 0.0, 1.0]), up),
+            position=middle - up * float(middle @ up) + up * (low - 0.02 * scene.size),
+        )
+
+    def _spring_lines(self) -> list[tuple[Any, int]]:
+        found = []
+        for n in range(len(self.scene.springs)):
+            handle = self.server.scene.add_line_segments(
+                f"/stage/spring{n}",
+                _segments(self._coil(n, 0)),
+                (77, 86, 97),
+                thickness=0.003 * self.scene.size,
+            )
+            found.append((handle, n))
+        return found
+
+    def _coil(self, number: int, frame: int) -> Array:
+        s = self.scene.springs[number]
+        at_a, at_b = s.ends(frame)
+        a = placed(self.scene, s.a, at_a[None], frame)[0]
+        b = placed(self.scene, s.b, at_b[None], frame)[0]
+        return coil(a, b, 0.012 * self.scene.size, s.plain)
+
+    def _impact_marks(self) -> list[tuple[float, Any]]:
+        """Balls where impacts were, the larger the stronger, seen for a moment after each."""
+        records = list(self.struck)[:200]
+        strongest = max((abs(c.impulse) for r in records for c in r.contacts), default=0.0) or 1.0
+        marks = []
+        for n, record in enumerate(records):
+            for m, contact in enumerate(record.contacts):
+                share = np.sqrt(abs(contact.impulse) / strongest)
+                mark = self.server.scene.add_icosphere(
+                    f"/stage/impact{n}_{m}",
+                    radius=float(self.scene.size * (0.012 + 0.02 * share)),
+                    color=(225, 60, 40),
+                    opacity=0.8,
+                    position=contact.point,
+                    visible=False,
+                )
+                marks.append((record.time, mark))
+        return marks
+
+    def _lights(self) -> None:
+        up, view = self.scene.up, self.scene.view
+        side = np.cross(up, view)
+        light = 1.6 * up + 1.0 * view + 0.7 * side
+        self.server.scene.configure_default_lights(enabled=False)
+        self.server.scene.configure_environment_map(hdri=None)
+        self.server.scene.add_light_hemisphere(
+            "/stage/sky", sky_color=(255, 255, 255), ground_color=(150, 155, 165), intensity=2.1
+        )
+        self.server.scene.add_light_directional(
+            "/stage/sun",
+            color=(255, 250, 240),
+            intensity=2.4,
+            cast_shadow=True,
+            position=8.0 * self.scene.size * light / np.linalg.norm(light),
+        )
+
+
+class _Bent:
+    """A flexible body: thick lines, or a surface in bins of stress colour."""
+
+    def __init__(self, api: Any, path: str, drawn: Deforming, most: float) -> None:
+        self.drawn = drawn
+        self.most = most or 1.0
+        self.surface: list[Any] = []
+        if len(drawn.faces):
+            shades = (
+                colours(np.linspace(0.0, 1.0, BINS)) if drawn.stress is not None else [_rgb(drawn.colour)]
+            )
+            for n, shade in enumerate(shades):
+                self.surface.append(
+                    api.add_mesh_simple(
+                        f"{path}/bin{n}",
+                        drawn.points[0],
+                        drawn.faces[:1],
+                        color=tuple(int(c) for c in shade),
+                        flat_shading=True,
+                        side="double",
+                    )
+                )
+        else:
+            self.lines = api.add_line_segments(
+                f"{path}/lines", drawn.points[0][drawn.lines], _rgb(drawn.colour), thickness=drawn.width
+            )
+        self.show(0)
+
+    def show(self, frame: int) -> None:
+        d = self.drawn
+        points = d.points[frame]
+        share = None if d.stress is None else d.stress[frame] / self.most
+        if not self.surface:
+            self.lines.points = points[d.lines]
+            if share is not None:
+                self.lines.colors = _linear(colours(share[d.lines]))
+            return
+        bins = np.zeros(len(d.faces), dtype=int)
+        if share is not None:
+            bins = np.clip((BINS * share[d.faces].mean(axis=1)).astype(int), 0, BINS - 1)
+        for n, mesh in enumerate(self.surface):
+            here = d.faces[bins == n]
+            mesh.visible = bool(len(here))
+            if len(here):
+                used, numbered = np.unique(here, return_inverse=True)
+                mesh.vertices, mesh.faces = (
+                    points[used].astype(np.float32),
+                    numbered.reshape(-1, 3).astype(np.uint32),
+                )
+
+
+def _linear(shades: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Colours of points, which the page takes as linear and shows brighter, so that they come out as meant."""
+    return np.asarray(np.round(255.0 * (shades / 255.0) ** 2.2), dtype=np.uint8)
+
+
+def _by_colour(solid: Solid) -> dict[str, NDArray[np.int64]]:
+    """Triangles of a solid by colour."""
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for k, face in enumerate(solid.faces):
+        fan = found.setdefault(solid.colours[k % len(solid.colours)], [])
+        fan += [(face[0], face[i], face[i + 1]) for i in range(1, len(face) - 1)]
+    return {colour: np.array(fan) for colour, fan in found.items()}
+
+
+def _segments(path: Array) -> Array:
+    return np.stack([path[:-1], path[1:]], axis=1)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return red, green, blue
+
+
+def _turn(a: Array, b: Array) -> Array:
+    """The quaternion that turns unit vector a into unit vector b the shortest way."""
+    w = 1.0 + float(a @ b)
+    if w < 1e-9:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    q = np.array([w, *np.cross(a, b)])
+    return np.asarray(q / np.linalg.norm(q))

@@ -1,5 +1,0 @@
-"""The web viewer: a result, or a run as it goes on, in the browser, on viser."""
-
-from bellcrank.viewer.viewer import Viewer
-
-__all__ = ["Viewer"]

@@ -1,0 +1,130 @@
+"""The pictures of viewer, animation and drive in docs/pictures, taken in a real browser.
+
+From the root of the repository: python tests/view/live/pictures.py
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import numpy as np
+
+import bellcrank as bc
+from bellcrank.apps.drive.drive import Drive
+from bellcrank.apps.drive.server import DriveServer
+from bellcrank.verify import flexible_slider_crank
+from bellcrank.verify.full_car import full_car_system
+from bellcrank.verify.full_car_bump import rolling_start
+from view.live.chromium import Browser, Page
+
+FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
+WIDE, HIGH = 1400, 800
+
+
+def keep(page: Page, name: str) -> None:
+    """Write the picture, packed as tightly as it goes."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(page.picture())) as picture:
+        picture.convert("RGB").save(FOLDER / f"{name}.png", optimize=True)
+    print(FOLDER / f"{name}.png")
+
+
+def viewed(browser: Browser, result: bc.Result, name: str, at: float, **options: object) -> None:
+    """The viewer at a time, without its remark on drawing without a graphics card."""
+    with result.view(browser=False, **options) as viewer, browser.page(viewer.url, WIDE, HIGH) as page:  # type: ignore[arg-type]
+        page.until("!!document.querySelector('.uplot canvas')")
+        time.sleep(4.0)
+        page.value("document.querySelectorAll('.mantine-Notification-closeButton').forEach(b => b.click())")
+        viewer.seek(at)
+        time.sleep(3.0)
+        keep(page, name)
+
+
+def car(browser: Browser) -> None:
+    """The car over the bump of its left side."""
+    mechanism = full_car_system("bump").mechanism()
+    start = rolling_start(mechanism, 10.0)
+    result = mechanism.simulate(1.2, start=start, integrator="dop853", output=600)
+    curves = ["chassis.position.z", *(f"{wheel}_tyre.load" for wheel in ("FL", "FR", "RL", "RR"))]
+    viewed(browser, result, "viewer", 0.21, quantities=curves)
+
+
+def flexible(browser: Browser) -> None:
+    """The flexible rod of paper B in stress colours, its bending drawn five times as large."""
+    member = flexible_slider_crank.rod(10, bending=5, stiffening=True)
+    result = flexible_slider_crank.mechanism(member).simulate(flexible_slider_crank.TURN, output=400)
+    at = float(result.time[int(np.argmax(np.abs(flexible_slider_crank.deflection(result))))])
+    curves = ["slider.position.x", "rod.middle.stress"]
+    curves = [name for name in curves if name in result] or None  # type: ignore[assignment]
+    viewed(browser, result, "viewer_flexible", at, quantities=curves, magnified=5.0)
+
+
+def animation(browser: Browser) -> None:
+    """The page to send: the slider crank that strikes a block."""
+    system = bc.System("slider crank", gravity=(0, -9.81, 0))
+    pin = 3 * np.array([np.cos(np.pi / 6), np.sin(np.pi / 6), 0])
+    end = np.array([pin[0] + np.sqrt(16 - pin[1] ** 2), 0, 0])
+    lean = np.arctan2(-pin[1], end[0] - pin[0])
+    crank = system.body("crank", mass=2.0, inertia=(1, 1, 1), at=pin / 2, angle=np.pi / 6)
+    rod = system.body("rod", mass=3.0, inertia=(2, 2, 2), at=(pin + end) / 2, angle=lean)
+    slider = system.body("slider", mass=4.0, inertia=(1, 1, 1), at=end)
+    block = system.body("block", mass=5.0, inertia=(1, 1, 1), at=(7, 0, 0))
+    system.revolute("main bearing", system.ground, crank, at=(0, 0, 0), axis="z")
+    system.revolute("crank pin", crank, rod, at=pin)
+    system.revolute("wrist pin", rod, slider, at=end)
+    system.prismatic("guide", system.ground, slider, axis="x")
+    system.prismatic("rail", system.ground, block, axis="x")
+    system.contact("bump", slider.circle(0.1), block.circle(0.1), restitution=0.8)
+    result = system.simulate(4.0, initial={"main bearing": (np.pi / 6, 1.0)})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.html")
+        result.html(
+            path, ["slider.velocity.x", "block.velocity.x", "energy.kinetic", "energy.total", "guide.force.y"]
+        )
+        with browser.page(f"file://{path}#t=3.1", WIDE, HIGH) as page:
+            page.until("document.documentElement.dataset.ready === '1'")
+            page.value("document.getElementById('labels').click()")
+            time.sleep(0.5)
+            keep(page, "animation")
+
+
+def drive(browser: Browser) -> None:
+    """The car at the bump under its left wheels, seen from behind."""
+    made, stop = Drive("bumps", 11.0), threading.Event()
+    sys.setswitchinterval(2e-4)
+    with DriveServer(made) as server:
+        driving = threading.Thread(target=made.run, args=(stop, server.show))
+        driving.start()
+        try:
+            with browser.page(server.url, WIDE, HIGH) as page:
+                page.until("document.documentElement.dataset.ready === '1'")
+                page.value("document.getElementById('reset').click()")
+                time.sleep(0.3)
+                page.key("keyDown", "ArrowUp")
+                page.until("Number(document.documentElement.dataset.x) > 22")
+                page.key("keyDown", "ArrowRight")
+                time.sleep(0.15)
+                keep(page, "drive")
+        finally:
+            stop.set()
+            driving.join()
+
+
+def main(names: list[str]) -> None:
+    """All of them, or those named."""
+    with Browser() as browser:
+        for take in (car, flexible, animation, drive):
+            if not names or take.__name__ in names:
+                take(browser)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
