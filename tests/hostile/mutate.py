@@ -68,8 +68,8 @@ class Try:
         return kind, kind.damaged(rng.choice(sound[kind.name]), rng)
 
 
-def outcome(kind: Kind, path: Path, memory: int = MEMORY) -> tuple[str, str]:
-    """How reading a file ended: "read", "refused", or the signature of a finding with its traceback."""
+def outcome(kind: Kind, path: Path, memory: int = MEMORY) -> tuple[str, str, int]:
+    """How reading a file ended: "read", "refused", or the signature of a finding; its traceback; bytes it took."""
     resident = _resident()
     _forget_peak()
     found, told = "read", ""
@@ -83,9 +83,10 @@ def outcome(kind: Kind, path: Path, memory: int = MEMORY) -> tuple[str, str]:
             found, told = f"{kind.name}: {type(error).__name__} without a word", traceback.format_exc()
     except Exception as error:
         found, told = f"{kind.name}: {type(error).__name__} {_where(error)}", traceback.format_exc()
-    if _peak() - resident > memory:
+    taken = max(0, _peak() - resident)
+    if taken > memory:
         found = f"{kind.name}: more than {memory >> 20} MiB of memory"
-    return found, told
+    return found, told, taken
 
 
 def _where(error: BaseException) -> str:
@@ -160,10 +161,13 @@ class Child:
                     kind, data = Try(seed, int(line), kinds).made(sound)
                     path = self.folder / f"file{kind.suffix}"
                     path.write_bytes(data)
-                    found, told = outcome(kind, path, self.memory)
+                    began = time.monotonic()
+                    found, told, taken = outcome(kind, path, self.memory)
+                    cost = (time.monotonic() - began, taken)
                     served += 1
                     grown = served >= LIFE or _resident() - before > GROWTH
-                    os.write(answer, (json.dumps([kind.name, found, told[-30_000:], grown]) + "\n").encode())
+                    said = [kind.name, found, told[-30_000:], grown, cost]
+                    os.write(answer, (json.dumps(said) + "\n").encode())
                     if grown:
                         return
 
@@ -197,7 +201,8 @@ class Child:
 class Harness:
     """A run over files 0 to count of a seed.
 
-    folder: Where findings are kept, and how far it is. seconds, memory: Limits for one file [s, bytes].
+    folder: Where findings are kept, and how far it is. seconds, memory: Limits for one file [s, bytes]. longest,
+    largest: What a file of each kind took at most [s, MiB].
     """
 
     seed: int
@@ -217,6 +222,7 @@ class Harness:
         self.elapsed = float(known.get("seconds", 0.0))
         self.outcomes: dict[str, Counter[str]] = {k: Counter(c) for k, c in known.get("outcomes", {}).items()}
         self.findings = Counter(known.get("findings", {}))
+        self.longest, self.largest = (dict(known.get(key, {})) for key in ("longest", "largest"))
 
     def run(self) -> Counter[str]:
         """All files that are left; the findings by their signatures."""
@@ -269,7 +275,9 @@ class Harness:
             told = (child.folder / "fault.txt").read_text(errors="replace")
             self._took(index, f"killed by {_signal(child.end())} {_fault(told)}", told)
         else:
-            name, found, told, grown = answer
+            name, found, told, grown, (seconds, taken) = answer
+            self.longest[name] = max(self.longest.get(name, 0.0), round(seconds, 2))
+            self.largest[name] = max(self.largest.get(name, 0), taken >> 20)
             if found in ("read", "refused"):
                 self.outcomes.setdefault(name, Counter())[found] += 1
             else:
@@ -304,6 +312,8 @@ class Harness:
                     "seconds": round(self.elapsed, 1),
                     "outcomes": self.outcomes,
                     "findings": self.findings,
+                    "longest": self.longest,
+                    "largest": self.largest,
                 },
                 indent=1,
             )
@@ -334,7 +344,9 @@ def summary(harness: Harness) -> str:
     lines = [f"{harness.done} files in {harness.elapsed:.0f} s, {rate:.1f} a second"]
     for name, counts in sorted(harness.outcomes.items()):
         lines.append(
-            f"  {name:12s}" + ", ".join(f"{counts[k]} {k}" for k in ("read", "refused", "found") if counts[k])
+            f"  {name:12s}"
+            + ", ".join(f"{counts[k]} {k}" for k in ("read", "refused", "found") if counts[k])
+            + f"; at most {harness.longest.get(name, 0.0)} s, {harness.largest.get(name, 0)} MiB"
         )
     for signature, number in harness.findings.most_common():
         lines.append(f"  FOUND {number} x {signature}")
@@ -371,8 +383,8 @@ def _only(one: Try) -> int:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / f"file{kind.suffix}"
         path.write_bytes(data)
-        found, told = outcome(kind, path)
-    print(f"{kind.name}, {len(data)} bytes: {found}\n{told}")
+        found, told, taken = outcome(kind, path)
+    print(f"{kind.name}, {len(data)} bytes, {taken >> 20} MiB: {found}\n{told}")
     return 0 if found in ("read", "refused") else 1
 
 
