@@ -46,7 +46,7 @@ class Workers:
                 self._one()
             else:
                 self.woken.acquire(timeout=LONGEST)
-            # A thread is inside before it takes a task: where none waits and nobody is inside, all have been dealt with.
+            # A thread is inside before it takes a task: where none waits and nobody is inside, all are dealt with.
             dead = not self.waiting and self._alone()
             yield self._ended()
             if dead and self.left:
