@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +83,9 @@ def main() -> None:
     """Fork what the lines of the standard input ask for."""
     from distributed.cli import dask_scheduler, dask_worker
 
-    import bellcrank.explore.cluster
-    import explore.models  # noqa: F401
+    # What the workers need, they have from here.
+    for name in ("bellcrank.explore.cluster", "explore.models"):
+        import_module(name)
 
     modules = {"dask_scheduler": dask_scheduler, "dask_worker": dask_worker}
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
