@@ -7,6 +7,7 @@ Source: Boisvert, Pozo, Remington 1996, The Matrix Market Exchange Formats, NIST
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,10 @@ def _table(text: io.StringIO, count: int, width: int) -> Any:
     """The lines behind the header, as many as it claims."""
     if len(text.getvalue()) - text.tell() < 2 * width * count - 1:
         raise ValueError(f"it claims {count} entries and is too short for them; it is cut off")
-    found = np.loadtxt(text, comments="%", ndmin=2, max_rows=count + 1) if count else np.zeros((0, width))
+    with warnings.catch_warnings():
+        # Empty lines are allowed, and counted by nobody.
+        warnings.simplefilter("ignore")
+        found = np.loadtxt(text, comments="%", ndmin=2, max_rows=count + 1) if count else np.zeros((0, width))
     if found.shape != (count, width):
         raise ValueError(f"it claims {count} lines of {width} numbers and has {found.shape}")
     return found
