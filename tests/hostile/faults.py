@@ -54,7 +54,7 @@ HASTE = 5.0
 LAST_SECOND = 1.0 / HASTE
 """Work [s] that a fault may cost, by the time the process had computed: others on the machine cost no work."""
 PATIENCE = 60.0
-"""Seconds after which a try hangs."""
+"""Seconds after which a process hangs that has not computed meanwhile, or nothing else; and a study on a cluster."""
 RAISED, FULL, STOPPED = 11, 12, 13
 """Exit states of a child: an error that nobody expects, a full disk that was told, an interrupt or lack of memory."""
 
@@ -297,8 +297,10 @@ class Child:
 
     def wait(self) -> int:
         """Exit state, negative for a signal."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
+        last = self.now()
+        while (now := self.now()).time - last.time < PATIENCE and now.computed < PATIENCE:
+            if now.computed > last.computed:
+                last = now
             done, state = os.waitpid(self.pid, os.WNOHANG)
             if done:
                 return os.waitstatus_to_exitcode(state)

@@ -76,6 +76,12 @@ step: 0.1
         (DISC, "divisions: 4", "divisions: inf", "divisions of .* is inf; it must be a finite number"),
         (DISC, "[0, 1.1]", "[0, 1e308]", "centre of .* is 1e.308; it must not exceed"),
         (DISC, "[0, 1.1]", "[0, 1e20]", "elements of the mesh of 'disc' are flat up to rounding"),
+        (
+            DISC,
+            "divisions: 4",
+            "divisions: 4, element: triangle6, refinement: 12, contact_zone: 0.2",
+            "unknowns or more; up to 2e.06 are built: ask for fewer, or for a smaller contact_zone",
+        ),
         (DISC, "radius: 1", "radius: 1e-120", "elements of the mesh of 'disc' are flat up to rounding"),
     ],
 )
