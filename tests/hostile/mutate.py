@@ -33,7 +33,8 @@ from bellcrank.errors import BellcrankError
 from hostile.kinds import KINDS, Kind
 
 SECONDS = 30.0
-"""For one file; most take milliseconds, the largest members that a file may ask for some ten seconds."""
+"""Of computing for one file, or of waiting without any; most take milliseconds, the largest members that a file may ask
+for some ten seconds. How busy the machine is plays no part."""
 MEMORY = 2**30
 """Bytes that reading one file may take beyond what the child has before."""
 GUARD = 4 * MEMORY
@@ -97,6 +98,12 @@ def _where(error: BaseException) -> str:
     return f"at {Path(last.filename).name} in {last.name}"
 
 
+def _computed(pid: int) -> float:
+    """Time that a process and those it has waited for have computed [s]."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def _status(name: str) -> int:
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
@@ -131,7 +138,7 @@ class Child:
         asked, self.ask = os.pipe()
         self.answers, answer = os.pipe()
         self.busy: int | None = None
-        self.since = 0.0
+        self.began = self.computed = self.since = 0.0
         self.pid = os.fork()
         if self.pid == 0:
             os.close(self.ask)
@@ -161,9 +168,9 @@ class Child:
                     kind, data = Try(seed, int(line), kinds).made(sound)
                     path = self.folder / f"file{kind.suffix}"
                     path.write_bytes(data)
-                    began = time.monotonic()
+                    began = time.process_time()
                     found, told, taken = outcome(kind, path, self.memory)
-                    cost = (time.monotonic() - began, taken)
+                    cost = (time.process_time() - began, taken)
                     served += 1
                     grown = served >= LIFE or _resident() - before > GROWTH
                     said = [kind.name, found, told[-30_000:], grown, cost]
@@ -174,7 +181,15 @@ class Child:
     def start(self, index: int) -> None:
         """Hand over the number of a file."""
         self.busy, self.since = index, time.monotonic()
+        self.began = self.computed = _computed(self.pid)
         os.write(self.ask, f"{index}\n".encode())
+
+    def hangs(self, seconds: float) -> bool:
+        """Whether it has computed so long on one file, or has not computed at all for so long."""
+        computed, now = _computed(self.pid), time.monotonic()
+        if computed > self.computed:
+            self.computed, self.since = computed, now
+        return computed - self.began > seconds or now - self.since > seconds
 
     def answer(self) -> list[Any] | None:
         """What came of it, None where the child is dead."""
@@ -202,7 +217,7 @@ class Harness:
     """A run over files 0 to count of a seed.
 
     folder: Where findings are kept, and how far it is. seconds, memory: Limits for one file [s, bytes]. longest,
-    largest: What a file of each kind took at most [s, MiB].
+    largest: What a file of each kind took at most [s of computing, MiB].
     """
 
     seed: int
@@ -251,7 +266,7 @@ class Harness:
             for handle in ready:
                 self._answered(busy[handle], waiting, work)
             for k, child in enumerate(self._children):
-                if child.busy is not None and time.monotonic() - child.since > self.seconds:
+                if child.busy is not None and child.hangs(self.seconds):
                     index = child.busy
                     child.end()
                     self._took(index, f"no end within {self.seconds:g} s", "")
