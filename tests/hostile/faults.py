@@ -4,10 +4,11 @@ Run from the folder of the tests:
 
     python -m hostile.faults --count 200 --seed 0
 
-does so many tries of each kind of fault. A try is made of the seed, the kind and its number alone. What was done is
-noted in ``build/hostile/faults``, where the next call goes on; of a try that fails, the folder it worked in and what
-was wrong are kept there. The clock of the machine is not moved: the process that runs sees another time of day, and
-its files other dates.
+injects so many faults of each kind, some of them several to a try. A try is made of the seed, the kind and its number
+alone. What was done is noted in ``build/hostile/faults``, where the next call goes on; of a try that fails, the folder
+it worked in and what was wrong are kept there. The clock of the machine is not moved: the process that runs sees
+another time of day, and its files other dates. The pauses between two writings are shortened, and what may be lost with
+them, so that a try takes about a second.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import random
 import resource
@@ -28,8 +30,9 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -40,15 +43,18 @@ from bellcrank.base.whole_files import write_whole
 from bellcrank.errors import BellcrankError, WriteError
 from bellcrank.integrate.failures import CallError
 from bellcrank.study import MonteCarlo, Study, Uniform
+from hostile.nursery import Nursery
 from impacts.models import ball
 from result.test_storage import pendulum, same
 from study.models import oscillator
 
 HERE = Path(__file__).parents[2] / "build" / "hostile" / "faults"
-LAST_SECOND = 1.0
-"""Work [s] that a fault may cost."""
+HASTE = 5.0
+"""How many times faster everything goes here that goes by the clock."""
+LAST_SECOND = 1.0 / HASTE
+"""Work [s] that a fault may cost, by the time the process had computed: others on the machine cost no work."""
 PATIENCE = 60.0
-"""Seconds after which a try hangs."""
+"""Seconds after which a process hangs that has not computed meanwhile, or nothing else; and a study on a cluster."""
 RAISED, FULL, STOPPED = 11, 12, 13
 """Exit states of a child: an error that nobody expects, a full disk that was told, an interrupt or lack of memory."""
 
@@ -98,13 +104,14 @@ class Log:
         whole = data[: len(data) // self.FORMAT.size * self.FORMAT.size]
         return [entry for entry in map(Entry._make, self.FORMAT.iter_unpack(whole)) if entry.time <= moment]
 
-    def done(self, moment: float) -> int:
-        """What had been computed at a moment by the clock."""
-        return max((entry.done for entry in self.before(moment)), default=0)
+    def done(self, moment: Moment, earlier: float = 0.0) -> int:
+        """What had been computed at a moment, less the last `earlier` seconds of computing."""
+        told = self.before(moment.time)
+        return max((e.done for e in told if e.computed <= moment.computed - earlier), default=0)
 
 
 class Load(Protocol):
-    """What a fault strikes. seconds: How long it takes undisturbed."""
+    """What a fault strikes. seconds: How long it computes undisturbed."""
 
     seconds: float
 
@@ -131,9 +138,9 @@ class Recorded:
     @cached_property
     def whole(self) -> bc.Result:
         self.mechanism.simulate(self.duration / 100, **self.options)
-        begin = time.monotonic()
+        begin = time.process_time()
         found: bc.Result = self.mechanism.simulate(self.duration, **self.options)
-        self._seconds = time.monotonic() - begin
+        self._seconds = time.process_time() - begin
         return found
 
     @property
@@ -179,7 +186,7 @@ class Recorded:
             return
         part = bc.load_result(path)
         promise(self.like(part, len(part)), "outputs in the file are other ones")
-        known = log.done(moment.time - LAST_SECOND)
+        known = log.done(moment, LAST_SECOND)
         promise(len(part) >= known, f"{known - len(part)} outputs older than a second are lost")
         promise(self.like(bc.resume(path, progress=False)), "going on leads elsewhere")
         promise(self.like(bc.load_result(path)), "the file holds another result than was returned")
@@ -196,15 +203,15 @@ class Kept:
         measures = {"rms": "rms of block.position.x"}
         design = MonteCarlo(120, seed=6)
         return Study(
-            oscillator(), variables, measures, 200.0, design=design, batch=4, output=200, max_step=1e-3
+            oscillator(), variables, measures, 40.0, design=design, batch=4, output=200, max_step=1e-3
         )
 
     @cached_property
     def whole(self) -> Any:
         self.study.work.mechanism()
-        begin = time.monotonic()
+        begin = time.process_time()
         found = self.study.run(threads=1)
-        self._seconds = time.monotonic() - begin
+        self._seconds = time.process_time() - begin
         return found
 
     @property
@@ -233,7 +240,7 @@ class Kept:
             lost = moment.computed - told[-1].computed
             promise(lost <= LAST_SECOND, f"the work of {lost:.2f} s is lost")
         outcome = self.study.run(folder / "runs", threads=1)
-        kept = log.done(moment.time)
+        kept = log.done(Moment(moment.time, math.inf))
         promise(outcome.fresh <= len(self.study) - kept, "stored runs are computed again")
         for name in (*self.whole.variables, *self.whole.measures):
             promise(np.array_equal(outcome[name], self.whole[name]), f"{name} of the study differs")
@@ -243,12 +250,12 @@ class Kept:
 
 LOADS: dict[str, Load] = {
     "run": Recorded(
-        pendulum, 10.0, {"integrator": "dop853", "max_step": 3e-6, "output": 4000, "progress": False}
+        pendulum, 2.5, {"integrator": "dop853", "max_step": 3e-6, "output": 1000, "progress": False}
     ),
     "run with contacts": Recorded(
         lambda: ball(0.9),
-        3.0,
-        {"integrator": "dop853", "max_step": 6e-6, "output": 600, "progress": False, "tolerance": 1e-11},
+        2.0,
+        {"integrator": "dop853", "max_step": 6e-6, "output": 400, "progress": False, "tolerance": 1e-11},
         exact=False,
     ),
     "study": Kept(),
@@ -261,6 +268,7 @@ class Child:
     def __init__(
         self, load: Load, folder: Path, notes: Path, before: Callable[[], None] | None = None
     ) -> None:
+        # What it is compared with is computed before, so that a child finds everything compiled.
         _ = load.seconds
         self.log = Log(notes / "log")
         self.pid = os.fork()
@@ -274,16 +282,25 @@ class Child:
 
     def now(self) -> Moment:
         """This moment."""
-        computed = 0.0
-        with contextlib.suppress(OSError, IndexError):
-            words = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-            computed = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-        return Moment(time.monotonic(), computed)
+        words = self._about()
+        return Moment(time.monotonic(), (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"))
+
+    def _about(self) -> list[str]:
+        """What the system knows of it; it is waited for last, so there is always something."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+
+    def until(self, seconds: float) -> None:
+        """Wait until it has computed so long, or has ended; however busy the machine is."""
+        end = time.monotonic() + PATIENCE
+        while self.now().computed < seconds and self._about()[0] != "Z" and time.monotonic() < end:
+            time.sleep(0.002)
 
     def wait(self) -> int:
         """Exit state, negative for a signal."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
+        last = self.now()
+        while (now := self.now()).time - last.time < PATIENCE and now.computed < PATIENCE:
+            if now.computed > last.computed:
+                last = now
             done, state = os.waitpid(self.pid, os.WNOHANG)
             if done:
                 return os.waitstatus_to_exitcode(state)
@@ -298,6 +315,7 @@ def _work(load: Load, folder: Path, log: Log, before: Callable[[], None] | None)
     with log.path.with_name("words").open("w") as words:
         os.dup2(words.fileno(), 2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    _hasten()
     try:
         if before is not None:
             before()
@@ -315,43 +333,69 @@ def _work(load: Load, folder: Path, log: Log, before: Callable[[], None] | None)
     return 0
 
 
-def killed(load: Load, folder: Path, chance: random.Random) -> None:
-    """kill -9."""
-    _stopped(load, folder, chance, signal.SIGKILL, (0, -signal.SIGKILL))
+def _hasten() -> None:
+    """Shorten the pauses of a child between two writings."""
+    from bellcrank.run import recording, simulation
+    from bellcrank.study import running
+
+    recording.SHORTEST /= HASTE
+    running.WAVE_SECONDS /= HASTE
+    simulation.Options = partial(simulation.Options, chunk_seconds=0.25 / HASTE)  # type: ignore[misc,assignment]
 
 
-def interrupted(load: Load, folder: Path, chance: random.Random) -> None:
+MOMENTS = 3
+"""Faults to a process where it takes several."""
+
+
+def killed(load: Load, folder: Path, chance: random.Random) -> int:
+    """kill -9. A process that is halted leaves at that moment what it would leave if it were killed then."""
+    child = Child(load, folder, folder.parent)
+    left: list[tuple[Path, Moment]] = []
+    for k, pause in enumerate(sorted(chance.uniform(0.0, 1.1 * load.seconds) for _ in range(MOMENTS))):
+        child.until(pause)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGSTOP)
+        left.append((folder.with_name(f"left {k}"), child.now()))
+        shutil.copytree(folder, left[-1][0])
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL if k == MOMENTS - 1 else signal.SIGCONT)
+    ended = child.wait()
+    promise(ended in (0, -signal.SIGKILL), f"the process ended with {ended}")
+    left.append((folder, left.pop()[1]))
+    for place, moment in left:
+        load.check(place, child.log, moment)
+    return MOMENTS
+
+
+def interrupted(load: Load, folder: Path, chance: random.Random) -> int:
     """Ctrl-C."""
-    _stopped(load, folder, chance, signal.SIGINT, (0, STOPPED))
-
-
-def _stopped(load: Load, folder: Path, chance: random.Random, what: int, states: tuple[int, ...]) -> None:
     pause = chance.uniform(0.0, 1.1 * load.seconds)
     child = Child(load, folder, folder.parent)
-    time.sleep(pause)
+    child.until(pause)
     moment = child.now()
     with contextlib.suppress(ProcessLookupError):
-        os.kill(child.pid, what)
+        os.kill(child.pid, signal.SIGINT)
     ended = child.wait()
-    promise(ended in states, f"the process ended with {ended}")
+    promise(ended in (0, STOPPED), f"the process ended with {ended}")
     load.check(folder, child.log, moment)
+    return 1
 
 
-def full_disk(load: Load, folder: Path, chance: random.Random) -> None:
+def full_disk(load: Load, folder: Path, chance: random.Random) -> int:
     """No room for another byte in any file, or, every other time, on the whole file system."""
     pause = chance.uniform(0.0, 0.9 * load.seconds)
     if chance.random() < 0.5 and (disk := _small_disk(folder)) is not None:
         with disk as (place, fill):
             child = Child(load, place, folder.parent)
-            time.sleep(pause)
+            child.until(pause)
             fill()
             moment, ended = child.now(), child.wait()
             promise(ended in (0, FULL), f"the process ended with {ended}")
             fill(empty=True)
             load.check(place, child.log, moment)
-        return
+        return 1
     child = Child(load, folder, folder.parent)
-    time.sleep(pause)
+    child.until(pause)
     room = chance.choice((0, 100, 5_000))
     sizes = [p.stat().st_size for p in folder.rglob("*") if p.is_file()]
     limit = max([*sizes, 0]) + room
@@ -361,6 +405,7 @@ def full_disk(load: Load, folder: Path, chance: random.Random) -> None:
     ended = child.wait()
     promise(ended in (0, FULL), f"the process ended with {ended}")
     load.check(folder, child.log, moment)
+    return 1
 
 
 SMALL_DISK = 16 * 2**20
@@ -399,11 +444,11 @@ def _mounted(place: Path) -> Iterator[tuple[Path, Callable[..., None]]]:
         subprocess.run(["umount", "-l", str(place)], check=False)
 
 
-def out_of_memory(load: Load, folder: Path, chance: random.Random) -> None:
+def out_of_memory(load: Load, folder: Path, chance: random.Random) -> int:
     """No more memory than there is."""
     pause, room = chance.uniform(0.0, 0.9 * load.seconds), chance.choice((0, 100_000, 2_000_000))
     child = Child(load, folder, folder.parent)
-    time.sleep(pause)
+    child.until(pause)
     moment = child.now()
     with contextlib.suppress(OSError, IndexError):
         pages = int(Path(f"/proc/{child.pid}/statm").read_text().split()[0])
@@ -413,64 +458,71 @@ def out_of_memory(load: Load, folder: Path, chance: random.Random) -> None:
     # Libraries may end a process that is out of memory; what it leaves counts.
     promise(ended != RAISED, f"the process ended with {ended}")
     load.check(folder, child.log, moment)
+    return 1
 
 
-def clock_moved(load: Load, folder: Path, chance: random.Random) -> None:
-    """Another time of day from some moment on, and other dates of files; then kill -9, every other time."""
-    pause = chance.uniform(0.0, 0.9 * load.seconds)
-    step = chance.choice((-1, 1)) * chance.choice((1.0, 3600.0, 86_400.0, 4e8))
+def clock_moved(load: Load, folder: Path, chance: random.Random) -> int:
+    """Another time of day from some moments on, and other dates of files; then kill -9, every other time."""
+    pauses = sorted(chance.uniform(0.0, 0.9 * load.seconds) for _ in range(MOMENTS))
+    steps = [chance.choice((-1, 1)) * chance.choice((1.0, 3600.0, 86_400.0, 4e8)) for _ in pauses]
 
     def move() -> None:
         real = time.time
-        timer = threading.Timer(pause, lambda: setattr(time, "time", lambda: real() + step))
-        timer.daemon = True
-        timer.start()
+        for pause, step in zip(pauses, steps, strict=True):
+            timer = threading.Timer(pause, partial(setattr, time, "time", lambda step=step: real() + step))
+            timer.daemon = True
+            timer.start()
 
     child = Child(load, folder, folder.parent, move)
-    time.sleep(pause)
     now = time.time()
-    for file in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            os.utime(file, (now + step, now + step))
-    moment = Moment(time.monotonic() + PATIENCE, 0.0)
+    for pause, step in zip(pauses, steps, strict=True):
+        child.until(pause)
+        for file in folder.rglob("*"):
+            with contextlib.suppress(OSError):
+                os.utime(file, (now + step, now + step))
+    moment = Moment(time.monotonic() + PATIENCE, math.inf)
     if chance.random() < 0.5:
-        time.sleep(chance.uniform(0.0, max(0.0, load.seconds - pause)))
+        child.until(chance.uniform(pauses[-1], 1.1 * load.seconds))
         moment = child.now()
         with contextlib.suppress(ProcessLookupError):
             os.kill(child.pid, signal.SIGKILL)
     ended = child.wait()
     promise(ended in (0, -signal.SIGKILL), f"the process ended with {ended}")
     load.check(folder, child.log, moment)
+    return MOMENTS
 
 
-def worker_killed(_: Load, folder: Path, chance: random.Random) -> None:
-    """One of two workers of a cluster is killed; another takes its place."""
-    cluster, study, whole = _cluster()
-    address = cluster.address
+def worker_killed(_: Load, folder: Path, chance: random.Random) -> int:
+    """Workers of a cluster are killed one after the other, and others take their places."""
+    cluster = clusters.get()
+    study, whole = _slow()
     outcome: list[Any] = []
 
     def run() -> None:
         try:
-            outcome.append(study.run(folder / "runs", cluster=address))
+            outcome.append(study.run(folder / "runs", cluster=cluster.address))
         except BaseException as error:
             outcome.append(error)
 
     running = threading.Thread(target=run, daemon=True)
     running.start()
-    time.sleep(chance.uniform(0.0, 2.0))
-    victim = cluster.workers.pop(chance.randrange(len(cluster.workers)))
-    victim.kill()
-    victim.wait(10)
-    cluster.add_worker()
+    for _k in range(MOMENTS):
+        time.sleep(chance.uniform(0.0, 0.6))
+        victim = cluster.workers.pop(chance.randrange(len(cluster.workers)))
+        victim.kill()
+        victim.wait(10)
+        cluster.add_worker()
     running.join(PATIENCE)
     promise(bool(outcome), "the study did not end")
     promise(not isinstance(outcome[0], BaseException), f"the study ended in {outcome[0]!r}")
     _same_study(outcome[0], whole)
+    return MOMENTS
 
 
-def scheduler_killed(_: Load, folder: Path, chance: random.Random) -> None:
+def scheduler_killed(_: Load, folder: Path, chance: random.Random) -> int:
     """The scheduler of a cluster is killed; the study says what is kept and goes on without."""
-    cluster, study, whole = _cluster()
+    cluster = clusters.get()
+    study, whole = _slow()
     address = cluster.address
     told: list[BaseException] = []
 
@@ -482,8 +534,8 @@ def scheduler_killed(_: Load, folder: Path, chance: random.Random) -> None:
 
     running = threading.Thread(target=run, daemon=True)
     running.start()
-    time.sleep(chance.uniform(0.0, 2.0))
-    _end_cluster()
+    time.sleep(chance.uniform(0.0, 1.5))
+    clusters.end()
     running.join(PATIENCE)
     promise(not running.is_alive(), "the study hangs")
     for error in told:
@@ -492,31 +544,64 @@ def scheduler_killed(_: Load, folder: Path, chance: random.Random) -> None:
     outcome = study.run(folder / "runs")
     promise(outcome.fresh == len(study) - kept, "stored runs are computed again")
     _same_study(outcome, whole)
+    return 1
 
 
-_running: list[Any] = []
+class Clusters:
+    """A cluster to each thread, which lives until somebody ends it; its processes come from a nursery."""
 
+    def __init__(self) -> None:
+        self.nursery: Nursery | None = None
+        self.own = threading.local()
+        self.all: list[Any] = []
+        self.lock = threading.Lock()
 
-def _cluster() -> tuple[Any, Study, Any]:
-    """A cluster that lives until somebody ends it, a study for it, and what comes of the study."""
-    from study.test_cluster import Cluster, slow_study
+    def get(self) -> Any:
+        with self.lock:
+            if self.nursery is None:
+                self.nursery = Nursery()
+            # Whoever comes first computes what all are compared with.
+            _slow()
+        if getattr(self.own, "cluster", None) is None:
+            self.own.cluster = self.nursery.cluster(Path(tempfile.mkdtemp()))
+            self.all.append(self.own.cluster)
+            for _ in range(2):
+                self.own.cluster.add_worker()
+        return self.own.cluster
 
-    if not _running:
-        study = slow_study(0.01, 120)
-        _running.extend([Cluster(Path(tempfile.mkdtemp())), study, study.run()])
-        for _ in range(2):
-            _running[0].add_worker()
-    cluster, study, whole = _running
-    return cluster, study, whole
+    def end(self) -> None:
+        """That of this thread."""
+        cluster, self.own.cluster = self.own.cluster, None
+        self._end(cluster)
 
+    def end_all(self) -> None:
+        """Those of all threads, and the nursery."""
+        for cluster in list(self.all):
+            self._end(cluster)
+        if self.nursery is not None:
+            self.nursery.close()
+        self.__init__()  # type: ignore[misc]
 
-def _end_cluster() -> None:
-    if _running:
-        cluster = _running[0]
+    def _end(self, cluster: Any) -> None:
         cluster.scheduler.kill()
         cluster.close()
         shutil.rmtree(cluster.folder, ignore_errors=True)
-        _running.clear()
+        self.all.remove(cluster)
+
+
+clusters = Clusters()
+
+
+@cache
+def _slow() -> tuple[Study, Any]:
+    """A study that takes a second and a half on two workers, and what comes of it."""
+    from bellcrank.study import cluster
+    from study.test_cluster import slow_study
+
+    # A scheduler that was killed is waited for so long.
+    cluster.CONNECT = 15.0 / HASTE
+    study = slow_study(0.02, 120)
+    return study, study.run()
 
 
 def _same_study(outcome: Any, whole: Any) -> None:
@@ -525,7 +610,8 @@ def _same_study(outcome: Any, whole: Any) -> None:
         promise(np.array_equal(outcome[name], whole[name]), f"{name} of the study differs")
 
 
-Fault = Callable[[Load, Path, random.Random], None]
+Fault = Callable[[Load, Path, random.Random], int]
+"""Injects faults into a load and sees what they have cost; their number."""
 FAULTS: dict[str, Fault] = {
     "kill": killed,
     "interrupt": interrupted,
@@ -538,30 +624,36 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def attempt(kind: str, seed: int, number: int, kept: Path) -> str | None:
-    """One try; what went wrong, where something did. kept: Folder for what is left of a failure."""
+AT_ONCE = {"worker killed": 3, "scheduler killed": 4}
+"""Tries at a time of those that wait for others most of the time."""
+SHARED_MEMORY = Path("/dev/shm")
+"""Where files are written as fast as can be: what is lost there is not for want of a fast disk."""
+
+
+def attempt(kind: str, seed: int, number: int, kept: Path) -> tuple[int, str | None]:
+    """One try: faults injected, and what went wrong, where something did. kept: Folder for what a failure leaves."""
     chance = random.Random(f"{seed} {kind} {number}")
     name = chance.choice(list(LOADS))
-    folder = Path(tempfile.mkdtemp(prefix="faults-"))
+    there = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
+    folder = Path(tempfile.mkdtemp(prefix="faults-", dir=there))
     work = folder / "work"
     work.mkdir()
     try:
-        FAULTS[kind](LOADS[name], work, chance)
+        return FAULTS[kind](LOADS[name], work, chance), None
     except Exception as error:
         place = kept / f"{kind.replace(' ', '-')}-{seed}-{number}"
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(folder, place)
         (place / "what").write_text(f"{kind}, {name}, seed {seed}, number {number}\n{traceback.format_exc()}")
-        return f"{name}: {type(error).__name__}: {error}"
+        return 1, f"{name}: {type(error).__name__}: {error}"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return None
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Try until every kind has had its count; the number of failures so far."""
+    """Try until every kind has had its count; 1 where something failed."""
     parser = argparse.ArgumentParser(prog="hostile.faults", description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--count", type=int, default=200, help="tries of each kind")
+    parser.add_argument("--count", type=int, default=200, help="faults of each kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--kind", action="append", choices=list(FAULTS), help="only this kind; may be given again"
@@ -572,25 +664,37 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         failures = sum(_tries(kind, given.seed, given.count, given.out) for kind in given.kind or FAULTS)
     finally:
-        _end_cluster()
+        clusters.end_all()
     return min(failures, 1)
 
 
 def _tries(kind: str, seed: int, count: int, out: Path) -> int:
     """The tries of one kind that have not been made yet; how many have failed in all."""
     note = out / f"{kind.replace(' ', '-')}-{seed}.json"
-    state = json.loads(note.read_text()) if note.exists() else {"done": 0, "failed": {}, "seconds": 0.0}
-    while state["done"] < count:
-        begin = time.monotonic()
-        wrong = attempt(kind, seed, state["done"], out)
-        if wrong is not None:
-            state["failed"][str(state["done"])] = wrong
-            print(f"{kind} {state['done']}: {wrong}", flush=True)
-        state["done"] += 1
-        state["seconds"] += time.monotonic() - begin
-        write_whole(note, [json.dumps(state, indent=1).encode()])
+    state = {"tries": 0, "faults": 0, "failed": {}, "seconds": 0.0}
+    if note.exists():
+        state = json.loads(note.read_text())
+    at_once = AT_ONCE.get(kind, 1)
+    with ThreadPoolExecutor(at_once) if at_once > 1 else contextlib.nullcontext() as pool:
+        while state["faults"] < count:
+            begin = time.monotonic()
+            numbers = range(state["tries"], state["tries"] + at_once)
+            # Without threads where a process is forked.
+            each = pool.map if pool is not None else map
+            for number, (faults, wrong) in zip(
+                numbers, each(partial(attempt, kind, seed, kept=out), numbers), strict=True
+            ):
+                state["faults"] += faults
+                state["tries"] += 1
+                if wrong is not None:
+                    state["failed"][str(number)] = wrong
+                    print(f"{kind} {number}: {wrong}", flush=True)
+            state["seconds"] += time.monotonic() - begin
+            write_whole(note, [json.dumps(state, indent=1).encode()])
     print(
-        f"{kind}: {state['done']} tries, {len(state['failed'])} failed, {state['seconds']:.0f} s", flush=True
+        f"{kind}: {state['faults']} faults in {state['tries']} tries, {len(state['failed'])} failed, "
+        f"{state['seconds']:.0f} s",
+        flush=True,
     )
     return len(state["failed"])
 

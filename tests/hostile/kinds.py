@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import json
@@ -11,6 +12,7 @@ import signal
 import struct
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +31,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 @dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of file. sound: whole files by name. damaged: one of them after damage. read: all that is done with a file
-    when it is opened. weight: its share of the tries; kinds that take long to read get less.
+    when it is opened. weight: its share of the tries; kinds that take long to read get less, as those do that a process
+    of their own reads.
     """
 
     name: str
@@ -125,8 +128,83 @@ def mesh(path: Path) -> None:
     """A mesh file as a shape of contact, and as a body with mass."""
     from bellcrank.contact import Sampled, Solid
 
-    Sampled.from_file(path, spacing=0.3)
+    Sampled.from_file(path)
     Solid.from_file(path, density=1000.0)
+
+
+SOLID = """
+bellcrank: 1
+name: m
+bodies:
+  bar:
+    flexible:
+      kind: solid
+      mesh: {name}
+      material: {{young: 2e11, density: 7850}}
+      interfaces: {{start: {{point: [0, 0, 0]}}}}
+      modes: {{count: 2}}
+joints: {{hold: {{kind: fixed, a: ground, b: bar}}}}
+"""
+BLOCK = """
+elastic: 1
+name: m
+materials: {{soft: {{young: 500, poisson: 0.3, density: 1}}}}
+bodies: {{bar: {{shape: mesh, file: {name}, analysis: solid, material: soft}}}}
+obstacles: {{floor: {{kind: plane, point: [0, 0, -1], normal: [0, 0, 1]}}}}
+contacts: {{touch: {{body: bar, against: floor}}}}
+duration: 1
+step: 0.1
+"""
+MATRICES = """
+bellcrank: 1
+name: m
+bodies:
+  bar:
+    flexible:
+      kind: matrices
+      mass_matrix: {name}
+      stiffness_matrix: {stiffness}
+      positions: {positions}
+      modes: {{count: 2}}
+joints: {{hold: {{kind: fixed, a: ground, b: bar}}}}
+"""
+
+
+def volume(path: Path) -> None:
+    """A mesh of volume elements as a flexible member or as an elastic body, as its bytes have it."""
+    from bellcrank.elastic import files
+    from bellcrank.files import load
+
+    if zlib.crc32(path.read_bytes()) % 2:
+        named = path.with_name("solid.yaml")
+        named.write_text(SOLID.format(name=path.name))
+        load(named)
+    else:
+        named = path.with_name("block.elastic")
+        named.write_text(BLOCK.format(name=path.name))
+        files.load(named, {})
+
+
+def matrix(path: Path) -> None:
+    """A matrix as the mass and as the stiffness of a member; refused where it can be neither."""
+    from bellcrank.files import load
+
+    refused = []
+    *matrices, positions = _cube()
+    for number, sound in enumerate(matrices):
+        beside = path.with_name(f"sound{path.suffix}")
+        beside.write_bytes(_as_file(sound, path.suffix))
+        names = (beside.name, path.name)
+        named = path.with_name("matrices.yaml")
+        named.write_text(
+            MATRICES.format(name=names[number], stiffness=names[1 - number], positions=positions.tolist())
+        )
+        try:
+            load(named)
+        except bc.BellcrankError as error:
+            refused.append(error)
+    if len(refused) == 2:
+        raise refused[1]
 
 
 @cache
@@ -343,6 +421,142 @@ def _ply() -> list[bytes]:
     ]
 
 
+def _off() -> list[bytes]:
+    lines = [
+        "OFF",
+        "8 12 0",
+        *(f"{x} {y} {z}" for x, y, z in CORNERS),
+        *(f"3 {a} {b} {c}" for a, b, c in FACES),
+    ]
+    return ["\n".join([*lines, ""]).encode()]
+
+
+def _gltf_parts() -> tuple[dict[str, Any], bytes]:
+    binary = struct.pack("<24f36H", *(x for c in CORNERS for x in c), *(k for f in FACES for k in f))
+    about = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [
+            {"children": [1], "rotation": [0, 0, 0, 1], "scale": [1, 1, 1]},
+            {"mesh": 0, "translation": [0, 0, 1]},
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1, "mode": 4}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 8, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5123, "count": 36, "type": "SCALAR", "byteOffset": 0},
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 96},
+            {"buffer": 0, "byteOffset": 96, "byteLength": 72},
+        ],
+        "buffers": [{"byteLength": len(binary)}],
+    }
+    return about, binary
+
+
+def _gltf() -> list[bytes]:
+    about, binary = _gltf_parts()
+    about["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(binary).decode()
+    return [json.dumps(about).encode()]
+
+
+def _glb_of(about: Any, binary: bytes) -> bytes:
+    text = json.dumps(about).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = (
+        struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
+    )
+    return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
+
+
+def _glb() -> list[bytes]:
+    return [_glb_of(*_gltf_parts())]
+
+
+def _glb_damage(data: bytes, rng: random.Random) -> bytes:
+    """Sound in its layout and damaged in its JSON or its numbers; or damaged anywhere."""
+    if rng.random() < 0.3:
+        return damage.noise(data, rng)
+    about, binary = _gltf_parts()
+    if rng.random() < 0.3:
+        return _glb_of(about, damage.noise(binary, rng))
+    return _glb_of(damage.tree(about, rng), binary)
+
+
+def _volumes(suffix: str, **formats: Any) -> list[bytes]:
+    """A bar of tetrahedra and one of hexahedra, as another program writes them."""
+    import meshio
+    import numpy as np
+
+    points = np.array([(x, y, z) for x in (0.0, 1.0, 2.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+    bricks = np.array([(0, 4, 6, 2, 1, 5, 7, 3), (4, 8, 10, 6, 5, 9, 11, 7)])
+    around = ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6))
+    pointed = np.concatenate([bricks[:, list(corners)] for corners in around])
+    made = []
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / f"bar{suffix}"
+        for cells in (("hexahedron", bricks), ("tetra", pointed)):
+            for options in formats.values() or ({},):
+                meshio.write(path, meshio.Mesh(points, [cells]), **options)
+                made.append(path.read_bytes())
+    return made
+
+
+def _msh() -> list[bytes]:
+    ways = {
+        f"{form} {binary}": {"file_format": form, "binary": binary}
+        for form in ("gmsh", "gmsh22")
+        for binary in (True, False)
+    }
+    return _volumes(".msh", **ways)
+
+
+def _vtk() -> list[bytes]:
+    ways = {
+        f"{form} {binary}": {"file_format": form, "binary": binary}
+        for form in ("vtk42", "vtk51")
+        for binary in (True, False)
+    }
+    return _volumes(".vtk", **ways)
+
+
+def _vtu() -> list[bytes]:
+    return _volumes(".vtu", binary={"binary": True}, text={"binary": False})
+
+
+@cache
+def _cube() -> tuple[Any, Any, Any]:
+    """Mass and stiffness of a cube of five tetrahedra, and where its corners lie."""
+    from skfem import MeshTet
+
+    from bellcrank.flexible import STEEL, solid
+
+    model = solid("bar", MeshTet(), STEEL)
+    return model.mass_matrix.toarray(), model.stiffness_matrix.toarray(), model.fields["displacement"].points
+
+
+def _as_file(values: Any, suffix: str, sparse: bool = False) -> bytes:
+    import numpy as np
+    import scipy.io
+    import scipy.sparse
+
+    buffer = io.BytesIO()
+    if suffix == ".npy":
+        np.save(buffer, values)
+    else:
+        scipy.io.mmwrite(buffer, scipy.sparse.coo_array(values) if sparse else values)
+    return buffer.getvalue()
+
+
+def _npy() -> list[bytes]:
+    return [_as_file(values, ".npy") for values in _cube()[:2]]
+
+
+def _mtx() -> list[bytes]:
+    return [_as_file(values, ".mtx", sparse) for values in _cube()[:2] for sparse in (False, True)]
+
+
 def _stores() -> list[bytes]:
     names = sorted(p for p in _stored().iterdir() if p.stat().st_size)
     return [bytes([k]) + path.read_bytes() for k, path in enumerate(names)]
@@ -375,5 +589,15 @@ KINDS = {
         Kind("stl", ".stl", _stl, _text_or_bytes, mesh, 1.5),
         Kind("obj", ".obj", _obj, _text_or_bytes, mesh, 1.5),
         Kind("ply", ".ply", _ply, _text_or_bytes, mesh, 1.5),
+        Kind("off", ".off", _off, _text_or_bytes, mesh, 0.5),
+        Kind("glb", ".glb", _glb, _glb_damage, mesh, 1.0),
+        Kind("gltf", ".gltf", _gltf, damage.document, mesh, 0.5),
+        Kind("gmsh", ".msh", _msh, _text_or_bytes, volume, 0.1),
+        Kind("abaqus", ".inp", lambda: _volumes(".inp"), _text_or_bytes, volume, 0.1),
+        Kind("nastran", ".bdf", lambda: _volumes(".bdf"), _text_or_bytes, volume, 0.1),
+        Kind("vtk", ".vtk", _vtk, _text_or_bytes, volume, 0.1),
+        Kind("vtu", ".vtu", _vtu, damage.markup, volume, 0.1),
+        Kind("npy", ".npy", _npy, damage.noise, matrix, 0.7),
+        Kind("mtx", ".mtx", _mtx, _text_or_bytes, matrix, 0.7),
     )
 }

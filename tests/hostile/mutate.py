@@ -33,7 +33,8 @@ from bellcrank.errors import BellcrankError
 from hostile.kinds import KINDS, Kind
 
 SECONDS = 30.0
-"""For one file; most take milliseconds, the largest members that a file may ask for some ten seconds."""
+"""Of computing for one file, or of waiting without any; most take milliseconds, the largest members that a file may ask
+for some ten seconds. How busy the machine is plays no part."""
 MEMORY = 2**30
 """Bytes that reading one file may take beyond what the child has before."""
 GUARD = 4 * MEMORY
@@ -68,8 +69,8 @@ class Try:
         return kind, kind.damaged(rng.choice(sound[kind.name]), rng)
 
 
-def outcome(kind: Kind, path: Path, memory: int = MEMORY) -> tuple[str, str]:
-    """How reading a file ended: "read", "refused", or the signature of a finding with its traceback."""
+def outcome(kind: Kind, path: Path, memory: int = MEMORY) -> tuple[str, str, int]:
+    """How reading a file ended: "read", "refused", or the signature of a finding; its traceback; bytes it took."""
     resident = _resident()
     _forget_peak()
     found, told = "read", ""
@@ -83,9 +84,10 @@ def outcome(kind: Kind, path: Path, memory: int = MEMORY) -> tuple[str, str]:
             found, told = f"{kind.name}: {type(error).__name__} without a word", traceback.format_exc()
     except Exception as error:
         found, told = f"{kind.name}: {type(error).__name__} {_where(error)}", traceback.format_exc()
-    if _peak() - resident > memory:
+    taken = max(0, _peak() - resident)
+    if taken > memory:
         found = f"{kind.name}: more than {memory >> 20} MiB of memory"
-    return found, told
+    return found, told, taken
 
 
 def _where(error: BaseException) -> str:
@@ -94,6 +96,12 @@ def _where(error: BaseException) -> str:
     inside = [f for f in frames if "/bellcrank/" in f.filename]
     last = (inside or frames)[-1]
     return f"at {Path(last.filename).name} in {last.name}"
+
+
+def _computed(pid: int) -> float:
+    """Time that a process and those it has waited for have computed [s]."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _status(name: str) -> int:
@@ -130,7 +138,7 @@ class Child:
         asked, self.ask = os.pipe()
         self.answers, answer = os.pipe()
         self.busy: int | None = None
-        self.since = 0.0
+        self.began = self.computed = self.since = 0.0
         self.pid = os.fork()
         if self.pid == 0:
             os.close(self.ask)
@@ -160,17 +168,28 @@ class Child:
                     kind, data = Try(seed, int(line), kinds).made(sound)
                     path = self.folder / f"file{kind.suffix}"
                     path.write_bytes(data)
-                    found, told = outcome(kind, path, self.memory)
+                    began = time.process_time()
+                    found, told, taken = outcome(kind, path, self.memory)
+                    cost = (time.process_time() - began, taken)
                     served += 1
                     grown = served >= LIFE or _resident() - before > GROWTH
-                    os.write(answer, (json.dumps([kind.name, found, told[-30_000:], grown]) + "\n").encode())
+                    said = [kind.name, found, told[-30_000:], grown, cost]
+                    os.write(answer, (json.dumps(said) + "\n").encode())
                     if grown:
                         return
 
     def start(self, index: int) -> None:
         """Hand over the number of a file."""
         self.busy, self.since = index, time.monotonic()
+        self.began = self.computed = _computed(self.pid)
         os.write(self.ask, f"{index}\n".encode())
+
+    def hangs(self, seconds: float) -> bool:
+        """Whether it has computed so long on one file, or has not computed at all for so long."""
+        computed, now = _computed(self.pid), time.monotonic()
+        if computed > self.computed:
+            self.computed, self.since = computed, now
+        return computed - self.began > seconds or now - self.since > seconds
 
     def answer(self) -> list[Any] | None:
         """What came of it, None where the child is dead."""
@@ -197,7 +216,8 @@ class Child:
 class Harness:
     """A run over files 0 to count of a seed.
 
-    folder: Where findings are kept, and how far it is. seconds, memory: Limits for one file [s, bytes].
+    folder: Where findings are kept, and how far it is. seconds, memory: Limits for one file [s, bytes]. longest,
+    largest: What a file of each kind took at most [s of computing, MiB].
     """
 
     seed: int
@@ -217,6 +237,7 @@ class Harness:
         self.elapsed = float(known.get("seconds", 0.0))
         self.outcomes: dict[str, Counter[str]] = {k: Counter(c) for k, c in known.get("outcomes", {}).items()}
         self.findings = Counter(known.get("findings", {}))
+        self.longest, self.largest = (dict(known.get(key, {})) for key in ("longest", "largest"))
 
     def run(self) -> Counter[str]:
         """All files that are left; the findings by their signatures."""
@@ -245,7 +266,7 @@ class Harness:
             for handle in ready:
                 self._answered(busy[handle], waiting, work)
             for k, child in enumerate(self._children):
-                if child.busy is not None and time.monotonic() - child.since > self.seconds:
+                if child.busy is not None and child.hangs(self.seconds):
                     index = child.busy
                     child.end()
                     self._took(index, f"no end within {self.seconds:g} s", "")
@@ -269,7 +290,9 @@ class Harness:
             told = (child.folder / "fault.txt").read_text(errors="replace")
             self._took(index, f"killed by {_signal(child.end())} {_fault(told)}", told)
         else:
-            name, found, told, grown = answer
+            name, found, told, grown, (seconds, taken) = answer
+            self.longest[name] = max(self.longest.get(name, 0.0), round(seconds, 2))
+            self.largest[name] = max(self.largest.get(name, 0), taken >> 20)
             if found in ("read", "refused"):
                 self.outcomes.setdefault(name, Counter())[found] += 1
             else:
@@ -304,6 +327,8 @@ class Harness:
                     "seconds": round(self.elapsed, 1),
                     "outcomes": self.outcomes,
                     "findings": self.findings,
+                    "longest": self.longest,
+                    "largest": self.largest,
                 },
                 indent=1,
             )
@@ -334,7 +359,9 @@ def summary(harness: Harness) -> str:
     lines = [f"{harness.done} files in {harness.elapsed:.0f} s, {rate:.1f} a second"]
     for name, counts in sorted(harness.outcomes.items()):
         lines.append(
-            f"  {name:12s}" + ", ".join(f"{counts[k]} {k}" for k in ("read", "refused", "found") if counts[k])
+            f"  {name:12s}"
+            + ", ".join(f"{counts[k]} {k}" for k in ("read", "refused", "found") if counts[k])
+            + f"; at most {harness.longest.get(name, 0.0)} s, {harness.largest.get(name, 0)} MiB"
         )
     for signature, number in harness.findings.most_common():
         lines.append(f"  FOUND {number} x {signature}")
@@ -371,8 +398,8 @@ def _only(one: Try) -> int:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / f"file{kind.suffix}"
         path.write_bytes(data)
-        found, told = outcome(kind, path)
-    print(f"{kind.name}, {len(data)} bytes: {found}\n{told}")
+        found, told, taken = outcome(kind, path)
+    print(f"{kind.name}, {len(data)} bytes, {taken >> 20} MiB: {found}\n{told}")
     return 0 if found in ("read", "refused") else 1
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from bellcrank.run import recording, simulation
+from bellcrank.run import recording
 from hostile import faults
 from result.test_storage import pendulum
 
@@ -33,7 +32,6 @@ def test_a_loss_is_noticed_and_kept(
     load: faults.Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording, "SHORTEST", 1e9)
-    monkeypatch.setattr(simulation, "Options", partial(simulation.Options, chunk_seconds=0.02))
     monkeypatch.setattr(faults, "LAST_SECOND", 0.1 * load.seconds)
     monkeypatch.setattr(faults, "LOADS", {"run": load})
     monkeypatch.setattr(random.Random, "uniform", lambda self, low, high: 0.7 * high)

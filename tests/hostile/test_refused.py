@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import bellcrank as bc
 from bellcrank import elastic, flexible
 from bellcrank.cli import main
 from bellcrank.cli.inputs import foreign
 from bellcrank.contact import Sampled
 from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.files import load, loads
+from hostile.kinds import MATRICES, SOLID
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -72,6 +76,12 @@ step: 0.1
         (DISC, "divisions: 4", "divisions: inf", "divisions of .* is inf; it must be a finite number"),
         (DISC, "[0, 1.1]", "[0, 1e308]", "centre of .* is 1e.308; it must not exceed"),
         (DISC, "[0, 1.1]", "[0, 1e20]", "elements of the mesh of 'disc' are flat up to rounding"),
+        (
+            DISC,
+            "divisions: 4",
+            "divisions: 4, element: triangle6, refinement: 12, contact_zone: 0.2",
+            "unknowns or more; up to 2e.06 are built: ask for fewer, or for a smaller contact_zone",
+        ),
         (DISC, "radius: 1", "radius: 1e-120", "elements of the mesh of 'disc' are flat up to rounding"),
     ],
 )
@@ -156,3 +166,68 @@ def test_a_search_that_is_led_beyond_all_numbers_ends() -> None:
     system = loads(f"{{bellcrank: 1, name: m, bodies: {{{bodies}}}, joints: {{{joints}}}}}")
     with pytest.raises(AssemblyError, match="cannot be satisfied"):
         system.mechanism()
+
+
+@pytest.mark.parametrize("treatment", ["impulsive", "continuous"])
+def test_a_misspelt_option_of_a_contact_is_told_with_the_contact(treatment: str) -> None:
+    system = bc.System("m")
+    ball = system.body("ball", 1.0)
+    words = r"no option of contact 'touch' named 'frction'; did you mean 'friction'\?"
+    with pytest.raises(ModelError, match=words):
+        system.contact("touch", system.ground.plane(), ball.sphere(0.1), treatment=treatment, frction=0.3)
+
+
+MATRIX = "%%MatrixMarket matrix "
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("no header\n1 1\n1\n", "first line is not that of a Matrix Market file"),
+        (f"{MATRIX}array complex general\n1 1\n1 0\n", "complex, general are not read"),
+        (f"{MATRIX}array real general\n2 2\n1\n2\n3\n", "cut off"),
+        (f"{MATRIX}array real general\n2 2\n1\n2\n3\n4 5\n", "cannot be read"),
+        (f"{MATRIX}array real general\n100000 100000\n1\n", "10000000000 entries is too large"),
+        (f"{MATRIX}coordinate real general\n2 2 1\n3 1 1\n", "outside of 2 x 2"),
+        (f"{MATRIX}coordinate real general\n2 2 1\n1 1 nan\n", "not finite"),
+    ],
+)
+def test_matrices_that_are_none(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.mtx").write_text(text)
+    path = tmp_path / "m.yaml"
+    path.write_text(MATRICES.format(name="a.mtx", stiffness="a.mtx", positions=[[0, 0, 0]]))
+    with pytest.raises(ModelError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("shape", [b"(9999, 9999), }", b"((2, 2), }     "])
+def test_matrices_whose_headers_lie(tmp_path: Path, shape: bytes) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, np.eye(2))
+    header = b"(2, 2), }      "
+    assert header in buffer.getvalue()
+    (tmp_path / "a.npy").write_bytes(buffer.getvalue().replace(header, shape))
+    path = tmp_path / "m.yaml"
+    path.write_text(MATRICES.format(name="a.npy", stiffness="a.npy", positions=[[0, 0, 0]]))
+    with pytest.raises(ModelError, match=r"a.npy cannot be read"):
+        load(path)
+
+
+NODES = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 4 1 {0}\n3 1 0 4\n1\n2\n3\n{0}\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
+TETRAHEDRON = NODES + "$EndNodes\n$Elements\n1 1 1 1\n3 1 4 1\n1 1 2 3 {0}\n$EndElements\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TETRAHEDRON.format(2**31), "meshio cannot read 'a.msh': Unable to allocate"),
+        (TETRAHEDRON.format(4).replace("1 1 2 3 4", "1 1 2 3"), "meshio cannot read 'a.msh'"),
+        ("no mesh", "meshio cannot read 'a.msh'"),
+    ],
+)
+def test_meshes_that_lead_their_reader_astray(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.msh").write_text(text)
+    path = tmp_path / "m.yaml"
+    path.write_text(SOLID.format(name="a.msh"))
+    with pytest.raises(ModelError, match=message):
+        load(path)

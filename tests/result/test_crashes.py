@@ -211,10 +211,11 @@ def test_every_damaged_byte_is_told(run: bc.Result, tmp_path: Path) -> None:
 
 
 def test_a_file_that_hangs_the_library_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bellcrank.base import confined
     from bellcrank.result import unsealed
 
     monkeypatch.setattr(unsealed, "SECONDS", 1.0)
-    monkeypatch.setattr(unsealed, "_CHILD", "while True: pass")
+    monkeypatch.setattr(confined, "_CHILD", "while True: pass")
     with pytest.raises(ResultFileError, match="not read in 1 s"):
         bc.load_result(BEFORE / "finished.h5")
 

@@ -248,3 +248,13 @@ def test_no_scheduler_and_no_workers_are_told(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("bellcrank.study.cluster.CONNECT", 1.0)
     with pytest.raises(BellcrankError, match="no scheduler answers at"):
         slow_study(0.0).run(cluster="tcp://127.0.0.1:9")
+
+
+def test_a_client_that_closed_itself_has_lost_its_scheduler() -> None:
+    """That comes between the tries to reach a scheduler again and the words about it."""
+    from distributed.client import ClosedClientError
+
+    from bellcrank.study.cluster import LostCluster, _scheduler
+
+    with pytest.raises(LostCluster, match="does not answer any more"), _scheduler(None):
+        raise ClosedClientError("Client is closed.")

@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from bellcrank.batch.readout import Readout, readout
 from bellcrank.batch.result import BatchReport, BatchResult, Failure
 from bellcrank.batch.starts import Starts, assembled_starts, given_starts
 from bellcrank.batch.table import Table, read_table
+from bellcrank.batch.workers import Workers
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.impacts.timing import Timing
 from bellcrank.integrate import METHODS as SCALAR_METHODS
@@ -191,18 +191,16 @@ class _Batch:
         blocks = [rows[k : k + size][begun[k : k + size]] for k in range(0, len(rows), size)]
         bar = Bar(int(begun.sum()), progress)
         began = time.perf_counter()
-        pool = ThreadPoolExecutor(threads)
+        workers = Workers(lambda k: self._block(blocks[k]), len(blocks), threads)
         status = "done"
         try:
-            pending: set[Future[int]] = {pool.submit(self._block, block) for block in blocks}
-            while pending:
-                ended, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                bar.show(sum(f.result() for f in ended), time.perf_counter() - began)
+            for ended in workers.run():
+                bar.show(ended, time.perf_counter() - began)
         except KeyboardInterrupt:
             status = "interrupted"
         finally:
             self.stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
+            workers.stop()
             bar.close()
         report = BatchReport(
             status,

@@ -21,7 +21,7 @@ from bellcrank.elastic.active_set import DirectActiveSet
 from bellcrank.elastic.body import ElasticBody, Support, Where
 from bellcrank.elastic.elements import Element
 from bellcrank.elastic.interface import Contact
-from bellcrank.elastic.lattices import Array
+from bellcrank.elastic.lattices import MAX_UNKNOWNS, Array
 from bellcrank.elastic.material import Analysis, Mass, Material
 from bellcrank.elastic.mesh_files import read_mesh
 from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere, RigidSurface
@@ -36,7 +36,6 @@ from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
 from bellcrank.files.scope import FileFunction, Scope, check_name
 
-MAX_UNKNOWNS = 2_000_000
 MAX_STEPS = 1_000_000
 MAX_FRAMES = 2_000
 MAX_REFINEMENT = 12

@@ -14,9 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.base.optional import finite_elements
+from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+MAX_UNKNOWNS = 2_000_000
+"""Of a body: a quarter of a million triangles of second order, half a gigabyte before anything is computed."""
 
 
 def spaced(start: float, stop: float, count: int, grading: float = 1.0) -> Array:
@@ -141,9 +145,17 @@ def refined_near(mesh: Any, place: Any, target: Array, levels: int, least: float
     The reach of each halving is half that of the one before, but not below `least`.
     """
     reach = 0.7
-    for _ in range(levels):
+    d = mesh.dim()
+    for level in range(levels):
         centres = place(mesh.p[:, mesh.t].mean(axis=1))
         near = np.linalg.norm(centres - target[:, None], axis=0) < max(reach, least)
+        # In second order 2^d nodes to an element where neighbours share them; each of those near becomes two at least.
+        unknowns = (mesh.t.shape[1] + np.count_nonzero(near)) * 2**d * d
+        if unknowns > MAX_UNKNOWNS:
+            raise ModelError(
+                f"refinement {level + 1} of {levels} makes {unknowns:.2g} unknowns or more; "
+                f"up to {MAX_UNKNOWNS:.0e} are built: ask for fewer, or for a smaller contact_zone"
+            )
         mesh = mesh.refined(np.flatnonzero(near))
         reach *= 0.5
     return mesh

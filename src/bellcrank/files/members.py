@@ -18,6 +18,7 @@ from bellcrank.files import layout
 from bellcrank.files.beside import file_beside, refuse_includes
 from bellcrank.files.documents import Entries, Items, Node, Text
 from bellcrank.files.fields import Fields, numbers, word
+from bellcrank.files.matrices import read_matrix
 from bellcrank.files.scope import Scope
 from bellcrank.program.trace import Expr
 
@@ -234,17 +235,9 @@ class MemberReader:
             return np.array([self._row(item, f"a row of {what}", width) for item in node.items])
         path = self._path(fields, key, MATRICES)
         try:
-            if path.suffix == ".npy":
-                found: Any = np.load(path, allow_pickle=False)
-            else:
-                from scipy.io import mmread
-
-                found = mmread(path)
-        except (ValueError, OSError, EOFError, MemoryError) as error:
+            return read_matrix(path)
+        except ValueError as error:
             raise node.error(f"{what}: {path.name} cannot be read ({error})") from None
-        if found.ndim != 2 or max(found.shape) > MAX_FREEDOMS * 20 or not np.isrealobj(found):
-            raise node.error(f"{what}: {path.name} does not hold a matrix of real numbers")
-        return found
 
     def _path(self, fields: Fields, key: str, kinds: tuple[str, ...]) -> Path:
         return file_beside(self.folder, fields, key, kinds)

@@ -141,8 +141,6 @@ def _applied(
     )
     zero: Vec = (0.0, 0.0, 0.0)
     is_force = isinstance(force, described.AppliedForce)
-    if at.link == GROUND:
-        return
     if force.axes == described.Axes.BODY:
         placement = linkage.seat(force.frame)
         local = times(mat_in(kin, placement.r), values)
@@ -189,17 +187,16 @@ def _ground(
     there too, and vectors are turned into the world by one rotation instead of a chain of them.
     """
     centre = on_body(linkage, force.frame)
-    if centre.link == GROUND:
-        return
-    wheel = linkage.links[centre.link]
-    carrier = wheel.parent if wheel.kind is LinkKind.REVOLUTE else wheel.index
+    wheel = carrier = centre.link
+    if wheel != GROUND and linkage.links[wheel].kind is LinkKind.REVOLUTE:
+        carrier = linkage.links[wheel].parent
     floating = _floating(linkage, carrier)
     world, seen = kin.pose(floating), Seen(kin, centre, floating)
     w_base, v_base = kin.w(floating), kin.v(floating)
     v = add(seen.velocity(), add(v_base, cross(w_base, seen.point)))
-    w = add(w_base, kin.motion(wheel.index, floating).w)
+    w = add(w_base, kin.motion(wheel, floating).w)
     axis = times(mat_in(kin, linkage.seat(force.frame).r), kin.vector(force.axis))
-    spin = times(kin.pose(wheel.index, floating).R, axis)
+    spin = times(kin.pose(wheel, floating).R, axis)
     c = add(world.p, times(world.R, seen.point))
     load, slip_force, height = tyre_forces(
         force, kin, t, c, times(world.R, v), times(world.R, w), times(world.R, spin)
@@ -208,7 +205,7 @@ def _ground(
     F = transposed_times(world.R, (*slip_force, load))
     m = transposed_times(world.R, (-(drop * slip_force[1]), drop * slip_force[0], 0.0))
     R, at = kin.pose(carrier, floating).R, Seen(kin, centre, carrier).point
-    loads.seen_from(wheel.index, carrier, at, transposed_times(R, F), transposed_times(R, m))
+    loads.seen_from(wheel, carrier, at, transposed_times(R, F), transposed_times(R, m))
 
 
 def _floating(linkage: Linkage, link: int) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.frames import Frame
 from bellcrank.model.registry import Registry
@@ -103,6 +105,7 @@ class ContactMethods(StateMethods, Registry):
                 raise ModelError(f"{who}: body {side.frame.body.name!r} belongs to another system")
         if a.frame.body is b.frame.body:
             raise ModelError(f"{who} joins body {a.frame.body.name!r} to itself; choose shapes on two bodies")
+        _check_options(who, pressing)
         e = _between_zero_and_one(who, restitution)
         chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
         if chosen is Treatment.CONTINUOUS:
@@ -129,6 +132,17 @@ class ContactMethods(StateMethods, Registry):
         for contact in struck:
             self.contacts[name if len(struck) == 1 else self._new_name("contact", contact.name)] = contact
         return struck[0]
+
+
+def _check_options(who: str, given: Mapping[str, Any]) -> None:
+    """Refuse what neither treatment knows, before one of them is said to lack it."""
+    from bellcrank.model.pressing import contact_force
+
+    known = [p.name for p in signature(contact_force).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    known = ["restitution", "friction", "law", "treatment", "method", *known]
+    for key in given:
+        if key not in known:
+            raise unknown_name(f"option of {who}", key, known)
 
 
 def _between_zero_and_one(who: str, given: Any) -> float:

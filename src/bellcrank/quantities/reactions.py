@@ -72,8 +72,7 @@ class BodyLoads(Loads):
 
     def on_link(self, link: int, point: Vec, force: Vec, moment: Vec = ZERO) -> None:
         """A force and moment in the link's own axes."""
-        if link != GROUND:
-            self.put(self.bodies[0], link, point, force, moment)
+        self.put(self.bodies[0], link, point, force, moment)
 
     def seen_from(self, link: int, base: int, at: Vec, force: Vec, moment: Vec = ZERO) -> None:
         """A force and moment given in the axes of an inner link."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.confined import EndedError, RefusedError, confined
 from bellcrank.base.memory import memory, size_in_words
 from bellcrank.errors import ResultFileError
 from bellcrank.result import blocks, sealed
@@ -28,12 +27,11 @@ SECONDS = 20.0
 BYTES_PER_SECOND = 10e6
 """What a child reads at least, in a slow case: small chunks, deflated."""
 MEMORY = 2**30
-"""Address space of a child beyond the contents [bytes]: Python, NumPy and HDF5 with room to spare."""
+"""Address space of a child beyond the contents [bytes]: HDF5 with room to spare."""
 LARGEST_CHUNK = 2**26
 """Bytes of a chunk that is read; those of Bellcrank have less than a quarter of it."""
 SLOTS = ("checkpoint_0", "checkpoint_1")
 """Where earlier versions kept the last two checkpoints."""
-_CHILD = "import sys; sys.path[:] = {path!r}; from bellcrank.result.unsealed import child; child()"
 
 
 def read(data: bytes) -> sealed.Contents:
@@ -42,60 +40,35 @@ def read(data: bytes) -> sealed.Contents:
         raise ResultFileError("this is not a result file of Bellcrank")
     if ends_early(data):
         raise ResultFileError("the file is damaged or was cut short")
-    limit = SECONDS + len(data) / BYTES_PER_SECOND
-    words = [sys.executable, "-P", "-c", _CHILD.format(path=[p for p in sys.path if p])]
-    try:
-        ended = subprocess.run(words, input=data, capture_output=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise ResultFileError(f"the file is damaged (it was not read in {limit:.0f} s)") from error
-    except OSError as error:
-        raise ResultFileError(f"no process could be started to read this file ({error})") from error
-    if ended.returncode == 0 and sealed.is_sealed(ended.stdout):
-        return sealed.read(ended.stdout)
-    told = ended.stderr.decode(errors="replace").strip().splitlines()
-    why = (
-        told[-1]
-        if ended.returncode == REFUSED and told
-        else f"its reader ended with status {ended.returncode}"
-    )
-    raise ResultFileError(why if ended.returncode == REFUSED else f"the file is damaged ({why})")
-
-
-REFUSED = 3
-"""Exit status of a child that says why."""
-
-
-def child() -> None:
-    """Read a file from the standard input and write it sealed to the standard output."""
-    data = sys.stdin.buffer.read()
     most = _most(data)
-    _limit(MEMORY + 4 * len(data) + 2 * most)
     try:
-        contents = _converted(closed(data) if is_unclosed(data[:48]) else data, most)
-    except ResultFileError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(REFUSED)
+        found = confined(
+            "bellcrank.result.unsealed:converted",
+            data,
+            SECONDS + len(data) / BYTES_PER_SECOND,
+            MEMORY + 4 * len(data) + 2 * most,
+        )
+    except RefusedError as error:
+        raise ResultFileError(str(error)) from error
+    except EndedError as error:
+        raise ResultFileError(f"the file is damaged ({error})") from error
+    return sealed.read(found)
+
+
+def converted(data: bytes) -> bytes:
+    """A file of HDF5, sealed; in a process of its own."""
+    try:
+        contents = _converted(closed(data) if is_unclosed(data[:48]) else data, _most(data))
+    except ResultFileError:
+        raise
     except Exception as error:
-        # Whatever the library makes of damaged bytes.
-        sys.stderr.write(f"the file is damaged or was cut short ({' '.join(str(error).split())})\n")
-        sys.exit(REFUSED)
-    for part in sealed.sealed(contents):
-        sys.stdout.buffer.write(part)
-    sys.stdout.buffer.flush()
+        raise ResultFileError(f"the file is damaged or was cut short ({error})") from error
+    return b"".join(sealed.sealed(contents))
 
 
 def _most(data: bytes) -> int:
     """Bytes that all tables of a file together may declare: what its size could hold deflated, and the memory here."""
     return min(sealed.DEFLATION * len(data), memory())
-
-
-def _limit(size: int) -> None:
-    try:
-        import resource
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _converted(data: bytes, most: int) -> sealed.Contents:

@@ -49,6 +49,7 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
     """Batches by number, as they come back."""
     with client_of(cluster) as client:
         from distributed import as_completed
+        from distributed.client import ClosedClientError
 
         with _scheduler(client):
             _check_workers(client)
@@ -83,7 +84,7 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
                         arriving.add(submit())
         finally:
             # What is still under way is of no use to anyone once the study has stopped.
-            with suppress(OSError, TimeoutError):
+            with suppress(OSError, TimeoutError, ClosedClientError):
                 client.cancel([f for f in arriving.futures if not f.done()])
 
 
@@ -92,10 +93,12 @@ def _scheduler(client: Any) -> Iterator[None]:
     """The end of a scheduler in words."""
     from concurrent.futures import CancelledError
 
+    from distributed.client import ClosedClientError
+
     try:
         yield
-    except (OSError, TimeoutError, CancelledError) as error:
-        # Also what is under way is cancelled by a client that has lost its scheduler.
+    except (OSError, TimeoutError, CancelledError, ClosedClientError) as error:
+        # A client that has lost its scheduler for long cancels what is under way, and closes itself.
         where = getattr(getattr(client, "scheduler", None), "address", "")
         raise LostCluster(
             f"the scheduler of the cluster{f' at {where}' if where else ''} does not answer any more "
