@@ -6,9 +6,14 @@ from enum import StrEnum
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from bellcrank.contact.field_energy import foundation, half_space, pair
 from bellcrank.contact.field_surface import NOTHING, Surface, surface_of
+from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.shapes import Plane, Shape
+from bellcrank.contact.shapes.fields import Field, depths
+from bellcrank.contact.triangles import Triangles
 from bellcrank.program.loops import Routine
 
 
@@ -46,8 +51,33 @@ def surface(shape: Shape, other: Shape) -> Surface:
     known = _surfaces.setdefault(shape, {})
     if flat not in known:
         triangles = shape.facets() if flat else shape.triangles()
+        if triangles is not None and not isinstance(shape, Mesh):
+            # Those of a mesh are the body itself.
+            triangles = balanced(triangles, shape.field)
         known[flat] = NOTHING if triangles is None else surface_of(triangles.vertices, triangles.faces)
     return known[flat]
+
+
+def balanced(surface: Triangles, field: Field) -> Triangles:
+    """Flat triangles of a curved body that lie as much outside it as inside.
+
+    Vertices on a round body have their triangles inside it, and a patch would carry too little: by a quarter where the
+    depth is ten times their distance from it. Each vertex moves along the normal by the mean of that distance over a
+    triangle, which the middles of its edges give exactly for a quadratic surface: of the triangles around it the one
+    where that is least, so that flat sides stay flat up to their edges.
+    """
+    middles = 0.5 * (surface.corners + np.roll(surface.corners, -1, axis=1))
+    away = depths(field, middles.reshape(-1, 3))[0].reshape(-1, 3).mean(axis=1)
+    low, high = np.full(len(surface.vertices), np.inf), np.full(len(surface.vertices), -np.inf)
+    for k in range(3):
+        np.minimum.at(low, surface.faces[:, k], away)
+        np.maximum.at(high, surface.faces[:, k], away)
+    # Round all around, or hollow all around; elsewhere it stays.
+    moved = np.where(low > 0.0, low, np.where(high < 0.0, high, 0.0))
+    moved = np.where(np.isfinite(moved), moved, 0.0)
+    _, slopes = depths(field, surface.vertices)
+    out = -slopes / np.maximum(np.linalg.norm(slopes, axis=1), 1e-9)[:, None]
+    return Triangles(surface.vertices + out * moved[:, None], surface.faces)
 
 
 def routine(a: Shape, b: Shape, law: FieldLaw) -> Routine:

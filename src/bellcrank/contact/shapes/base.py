@@ -29,7 +29,7 @@ FLAT = 1e-9
 """A normal within this angle of a flat side's [rad] touches the side as a whole."""
 SHARPEST = 50.0
 """Size of a shape over the radius of its edges where the user gives none: edges of real parts are not sharper."""
-SAGITTA = 400.0
+SAGITTA = 1600.0
 """Size of a shape over the distance of its triangles from its curved sides."""
 
 
