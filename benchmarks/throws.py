@@ -54,7 +54,7 @@ def shapes() -> dict[str, Shape]:
     axes = np.array([0.09, 0.07, 0.06])
     return {
         "plane": Plane(),
-        "height field": HeightField(0.02 * np.cos(6.0 * x)[:, None] * np.cos(5.0 * x), 2.0, 2.0),
+        "height field": HeightField(0.02 * np.cos(6.0 * x)[:, None] * np.cos(5.0 * x), 0.05),
         "sphere": Sphere(0.08),
         "capsule": Capsule(0.04, 0.06),
         "ellipsoid": Ellipsoid(0.1, 0.07, 0.05),
@@ -105,7 +105,7 @@ def throw(a: Shape, b: Shape, seed: int) -> tuple[float, float]:
     )
     system.free("right flight", system.ground, right)
     start = {"right flight": {"angular_velocity": (3.0, -2.0, 4.0)}}
-    side = system.ground.shape(a)
+    side = system.ground.shape(a, at=(-1.0, -1.0, 0.0) if isinstance(a, HeightField) else (0.0, 0.0, 0.0))
     if not falls:
         left = system.body("left", mass=MASS, inertia=INERTIA, at=(-0.2, 0.02, 0.0), rotation=turns[1])
         system.free("left flight", system.ground, left)
