@@ -12,6 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
+import bellcrank.contact
 from bellcrank.errors import ModelError
 from bellcrank.files import load, save
 from bellcrank.mechanism.export import export_of
@@ -195,3 +196,21 @@ def test_what_is_refused_says_what_to_do():
     ball = system.body("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))
     with pytest.raises(ModelError, match="HalfPlane has no field"):
         system.contact("c", system.ground.line(), ball.circle(0.1), treatment="continuous", method="field")
+
+
+@pytest.mark.parametrize("share", [0.8, 1.3])
+def test_bristles_hold_against_turning_up_to_coulombs_moment(share):
+    """A block turned about the normal is held without creep below mu N r, r the mean distance of the load from its
+    middle; above that it turns."""
+    half, mu, weight = 0.05, 0.4, 9.80665
+    x, y = np.meshgrid(np.linspace(-half, half, 401), np.linspace(-half, half, 401))
+    turn = share * mu * weight * float(np.hypot(x, y).mean())
+    system = bc.System("block")
+    block = system.body("block", mass=1.0, inertia=(2e-3,) * 3, at=(0.0, 0.0, half))
+    system.free("flight", system.ground, block)
+    system.contact("floor", system.ground.plane(), block.box(half, half, half), 0.1, bc.contact.LuGre(mu),
+                   treatment="continuous", method="field")  # fmt: skip
+    system.applied_torque("turn", block, lambda t: (0.0, 0.0, turn))
+    run = system.simulate(1.0, output=20, tolerance=1e-6)
+    late = np.asarray(run["block.angular_velocity.z"])[10:]
+    assert np.abs(late).max() < 1e-6 if share < 1.0 else late.min() > 0.1

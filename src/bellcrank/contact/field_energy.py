@@ -81,7 +81,7 @@ class Pressed(NamedTuple):
     force, moment: On b, the moment about a's origin [N, N m]. friction: The part of the force that is [N]. point: Where
     the load acts in the mean [m]. load: Normal force [N]. energy: Elastic [J]. depth: The deepest penetration, negative
     the gap, which is found only where it was asked for [m]. rate: At which the depth grows [m/s]. area: Of the patch
-    [m^2]. pressure: The highest [Pa].
+    [m^2]. pressure: The highest [Pa]. radius: Of gyration of the load about the point [m].
     """
 
     force: Vector
@@ -94,6 +94,7 @@ class Pressed(NamedTuple):
     rate: float
     area: float
     pressure: float
+    radius: float
 
 
 class Side(NamedTuple):
@@ -106,6 +107,7 @@ class Side(NamedTuple):
     load: float
     weight: float
     middle: Vector
+    square: float
     area: float
     depth: float
     deepest: Vector
@@ -262,6 +264,7 @@ def side(
     load = 0.0
     weight = 0.0
     middle = ZERO
+    square = 0.0
     area = 0.0
     depth = -math.inf
     deepest = ZERO
@@ -340,13 +343,14 @@ def side(
                     load += damped * steep
                     weight += slopes[k] * steep
                     middle += x * (slopes[k] * steep)
+                    square += x.square * (slopes[k] * steep)
         i += 1
     rate = 0.0
     if best >= 0:
         warm[place] = best
         _, g = gradient(field.depth, deepest)
         rate = g.dot(twist.v + twist.w.cross(deepest))
-    return Side(total, force, moment, friction, load, weight, middle, area, depth, deepest, rate)
+    return Side(total, force, moment, friction, load, weight, middle, square, area, depth, deepest, rate)
 
 
 @compiled
@@ -402,13 +406,28 @@ def pressed(
         depth = of_a.depth
         rate = of_a.rate
         point = pose.p + pose.R @ of_a.deepest
+    spread = 0.0
     if weight > 0.0:
-        point = (of_b.middle + pose.R @ of_a.middle + pose.p * of_a.weight) / weight
+        there = pose.R @ of_a.middle
+        point = (of_b.middle + there + pose.p * of_a.weight) / weight
+        squares = of_b.square + of_a.square + 2.0 * pose.p.dot(there) + pose.p.square * of_a.weight
+        spread = squares / weight - point.square
+    radius = spread**0.5 if spread > 0.0 else 0.0
     high = max(depth, 0.0)
     pressure = slope / share * (4.0 * high**3 if half_space else high)
     load = slope * (of_a.load + of_b.load)
     return Pressed(
-        force, moment, friction, point, load, energy, depth, rate, share * (of_a.area + of_b.area), pressure
+        force,
+        moment,
+        friction,
+        point,
+        load,
+        energy,
+        depth,
+        rate,
+        share * (of_a.area + of_b.area),
+        pressure,
+        radius,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bellcrank.contact.given import is_finite
 from bellcrank.errors import ModelError
-from bellcrank.math.tuples import Vec, add, dot, scale
+from bellcrank.math.tuples import Vec, dot, scale
 from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Scalar, compare, function
 
@@ -74,23 +74,35 @@ class LuGre:
     def __post_init__(self) -> None:
         _check(self, optional=("static", "damping"), may_vanish=("damping", "viscous"))
 
-    def rate(self, bend: Vec, slip: Vec, touching: Scalar) -> Vec:
-        """z-dot [m/s]; touching: Whether the bodies touch, a condition."""
-        s2 = dot(slip, slip)
+    def rate(self, bend: Sequence[Scalar], slip: Sequence[Scalar], touching: Scalar) -> list[Scalar]:
+        """z-dot [m/s]; touching: Whether the bodies touch, a condition.
+
+        The bend and the slip have three components, or four where a patch drills: then the last ones are those at the
+        mean distance of the load from the middle of the patch, along the turn.
+        """
+        s2 = _square(slip)
         speed = sqrt(s2 + TINY)
         held = speed * (self.stiffness / _coefficient(self, s2))
         pull = where(touching, held, 1.0 / self.recovery)
-        along = [where(touching, v, 0.0) - pull * z for v, z in zip(slip, bend, strict=True)]
-        return (along[0], along[1], along[2])
+        return [where(touching, v, 0.0) - pull * z for v, z in zip(slip, bend, strict=True)]
 
-    def force(self, bend: Vec, slip: Vec, load: Scalar) -> Vec:
+    def force(self, bend: Sequence[Scalar], slip: Sequence[Scalar], load: Scalar) -> list[Scalar]:
         """The force [N] on the body that slips with the velocity `slip` [m/s] under the normal force `load` [N]."""
-        s2 = dot(slip, slip)
+        s2 = _square(slip)
         bending = self.rate(bend, slip, compare("lt", 0.0, load))
         damping = 2.0 * math.sqrt(self.stiffness / 9.81) if self.damping is None else self.damping
         damped = damping * function("exp", -(s2 / (self.stribeck_speed * self.stribeck_speed)))
-        inner = add(add(scale(self.stiffness, bend), scale(damped, bending)), scale(self.viscous, slip))
-        return scale(-load, inner)
+        return [
+            -load * (self.stiffness * z + damped * w + self.viscous * v)
+            for z, w, v in zip(bend, bending, slip, strict=True)
+        ]
+
+
+def _square(slip: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for v in slip:
+        total = total + v * v
+    return total
 
 
 def _check(friction: Coulomb | LuGre, optional: Sequence[str], may_vanish: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from bellcrank.contact.field_energy import Coefficients, Pose, Pressed, Twist
 from bellcrank.contact.fields import routine
-from bellcrank.contact.friction import Coulomb
+from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.math.tuples import (
     Mat,
     Vec,
@@ -20,6 +20,7 @@ from bellcrank.math.tuples import (
     sub,
     times,
     transposed_times,
+    vec,
 )
 from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.mechanics.pressing import Pressing
@@ -29,6 +30,8 @@ from bellcrank.program.trace import Expr, Scalar, compare
 if TYPE_CHECKING:
     from bellcrank.model.forces import FieldContact
 
+MEAN = 0.94
+"""Mean distance of a load from its middle over its radius of gyration: 0.943 for an even disc, 0.931 for Hertz's."""
 TINY = 1e-200
 """Square of a force [N^2] that keeps the direction of none finite."""
 
@@ -128,11 +131,37 @@ class FieldPressing(Pressing):
         return sub(self.velocity, scale(dot(self.normal, self.velocity), self.normal))
 
     @cached_property
+    def _bristles(self) -> tuple[LuGre, list[Scalar], list[Scalar], Scalar]:
+        """The law, bend and slip of bristles, those of drilling last, and the radius at which they drill [m]."""
+        law, normal = self.force.friction, self.normal
+        assert isinstance(law, LuGre)
+        assert self.force.drill is not None
+        w_a, w_b = self._spins()
+        radius = MEAN * self.pressed.radius
+        turn = radius * dot(normal, sub(w_b, w_a))
+        return law, [*self.bend, self.kin.number(self.force.drill)], [*self.slip, turn], radius
+
+    @cached_property
+    def _rubbed(self) -> list[Scalar]:
+        """Force of bristles on b, and that at the radius at which they drill [N]."""
+        law, bend, slip, _ = self._bristles
+        return law.force(bend, slip, self.load)
+
+    @cached_property
     def friction(self) -> Vec:
         """Force of friction on b [N]."""
         if self.force.bend is not None:
-            return super().friction
+            return vec(self._rubbed[:3])
         return self._out(self.pressed.friction)
+
+    @cached_property
+    def bending(self) -> list[Scalar]:
+        """The rates of the bend, then that of drilling [m/s]."""
+        law, bend, slip, _ = self._bristles
+        rate = law.rate(bend, slip, compare("lt", 0.0, self.load))
+        n, z = self.normal, self._kept
+        turned = cross(scale(0.5, add(*self._spins())), z)
+        return [*add(add(vec(rate[:3]), turned), scale(-dot(n, z) / law.recovery, n)), rate[3]]
 
     @cached_property
     def on_b(self) -> Vec:
@@ -155,7 +184,10 @@ class FieldPressing(Pressing):
     def moment(self) -> Vec:
         """On b, about the point where the load acts [N m]."""
         about_a = self._out(self.pressed.moment)
-        return sub(about_a, cross(sub(self.point, self._frames[1]), self._out(self.pressed.force)))
+        found = sub(about_a, cross(sub(self.point, self._frames[1]), self._out(self.pressed.force)))
+        if self.force.bend is None:
+            return found
+        return add(found, scale(self._bristles[3] * self._rubbed[3], self.normal))
 
 
 def _vector(v: Vec) -> Vector:

@@ -7,6 +7,7 @@ force and moment balance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from bellcrank.math.tuples import (
     sub,
     times,
     transposed_times,
+    vec,
 )
 from bellcrank.mechanics.constraints import Marker
 from bellcrank.mechanics.contacts import ContactPair, tangents
@@ -147,7 +149,7 @@ class Pressing:
             return ZERO
         if isinstance(law, Coulomb):
             return law.force(self.slip, self.load)
-        return law.force(self.bend, self.slip, self.load)
+        return vec(law.force(self.bend, self.slip, self.load))
 
     @cached_property
     def bend(self) -> Vec:
@@ -161,7 +163,7 @@ class Pressing:
         return self.kin.vector(self.force.bend)
 
     @cached_property
-    def bending(self) -> Vec:
+    def bending(self) -> Sequence[Scalar]:
         """The rate of the bend as it is kept, in the axes of the common link [m/s].
 
         It turns with the mean of both bodies, so that friction goes along with a turning table; what then sticks out
@@ -169,7 +171,7 @@ class Pressing:
         """
         law, n, z = self.force.friction, self.normal, self._kept
         assert isinstance(law, LuGre)
-        rate = law.rate(self.bend, self.slip, compare("lt", 0.0, self.load))
+        rate = vec(law.rate(self.bend, self.slip, compare("lt", 0.0, self.load)))
         turned = cross(scale(0.5, add(*self._spins())), z)
         return add(add(rate, turned), scale(-dot(n, z) / law.recovery, n))
 

@@ -147,9 +147,11 @@ def field_contact(
     warm = tuple(parameters.add(Parameter(f"{name} deepest {n}", -1.0, "", True)) for n in range(MEMORY))
     rubbing = friction_law(who, friction)
     bend: tuple[Scalar, Scalar, Scalar] | None = None
+    drill: Scalar | None = None
     if isinstance(rubbing, LuGre):
         x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
         bend = x, y, z
+        drill = parameters.graph.input(f"{name} bend drill")
     notes = notes_of(name, a, b)
     pair = Contact(name, a, b, restitution, 0.0, chosen.value, name, notes=notes)
     given = {**material, "approach_speed": speed}
@@ -172,4 +174,5 @@ def field_contact(
         given,
         chosen,
         warm,
+        drill,
     )

@@ -193,11 +193,13 @@ class FieldContact(ContactForce):
     """Two shapes that press on each other by the depth of each in the field of the other.
 
     `stiffness` is k of the law foundation [N/m^3]; with the law half-space `modulus` is E* [Pa]. warm: Parameters that
-    keep where the bodies were deepest in each other.
+    keep where the bodies were deepest in each other. drill: The state that holds how far bristles are bent about the
+    normal, at the mean distance of the load from its middle [m].
     """
 
     field_law: FieldLaw = None  # type: ignore[assignment]
     warm: tuple[Scalar, ...] = ()
+    drill: Scalar | None = None
 
 
 Force: TypeAlias = (

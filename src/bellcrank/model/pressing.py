@@ -20,7 +20,7 @@ from bellcrank.contact.spots import touching
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
-from bellcrank.model.forces import ContactForce
+from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.model.parameters import Parameter, ParameterTable
 from bellcrank.model.states import StateVariable
 from bellcrank.program.trace import Scalar
@@ -172,7 +172,8 @@ def bristles(force: ContactForce) -> list[StateVariable]:
 
         return Pressing.of(force, linkage, kin).bending[axis]
 
-    names = [f"{force.name} bend {axis}" for axis in "xyz"]
+    drills = isinstance(force, FieldContact)
+    names = [f"{force.name} bend {axis}" for axis in ("x", "y", "z", *(["drill"] if drills else []))]
     return [StateVariable(name, None, 0.0, "m", partial(trace, k)) for k, name in enumerate(names)]
 
 
