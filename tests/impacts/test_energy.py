@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from bellcrank.result.impact_table import ImpactRecord
 
 from bellcrank.impacts.contacts import Contacts
-from bellcrank.impacts.records import ImpactRecord
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import System
 from bellcrank.verify.two_pendulums_impact import two_pendulums

@@ -200,8 +200,9 @@ def test_description_loads_nothing_heavy() -> None:
 
 
 def test_names_of_results_of_the_whole_mechanism_are_reserved(system: System) -> None:
+    from bellcrank.quantities.whole import whole
+
     from bellcrank.model.registry import RESERVED
-    from bellcrank.result.whole import whole
 
     assert {name.partition(".")[0] for name in whole(None)} == set(RESERVED)  # type: ignore[arg-type]
     for word in RESERVED:

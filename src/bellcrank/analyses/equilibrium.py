@@ -120,7 +120,7 @@ def equilibrium(
     default the search goes downhill. initial, parameters, start: as for a run.
     """
     from bellcrank.errors import ModelError
-    from bellcrank.result.states import refuse_states
+    from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import prepared
 
     if drivers not in ("frozen", "moving"):

@@ -15,7 +15,7 @@ from bellcrank.analyses.tangent import is_turning
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.result.multipliers import multiplier_terms
+from bellcrank.quantities.multipliers import multiplier_terms
 from bellcrank.result.result import Result
 from bellcrank.result.series import Series
 
@@ -62,7 +62,7 @@ def inverse_dynamics(
     output, initial, parameters: as for a run. actuators: with a Result, the coordinates that make the effort
     (default: the independent ones).
     """
-    from bellcrank.result.states import refuse_states
+    from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import output_times, prepared
 
     if isinstance(motion, Result):

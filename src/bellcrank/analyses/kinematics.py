@@ -57,7 +57,7 @@ def kinematics(
     output: number of equal intervals, or the times themselves. initial: start values by joint, where the
     mechanism can be assembled in several ways. parameters: values other than the described ones.
     """
-    from bellcrank.result.states import refuse_states
+    from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import output_times, prepared
 
     mechanism = prepared(system, "auto", initial, parameters)

@@ -203,7 +203,7 @@ def linearize(
     inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
     """
     from bellcrank.analyses.equilibrium import Equilibrium
-    from bellcrank.result.states import refuse_states
+    from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import prepared
 
     mechanism = prepared(system, "auto", initial, parameters)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from bellcrank.batch.lanes import LANES
 from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
-from bellcrank.result.multipliers import multipliers
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.multipliers import multipliers
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 
@@ -62,9 +63,12 @@ class Readout:
         return found
 
 
+READOUTS: Table[tuple[str, ...], Readout] = Table("readouts")
+
+
 def readout(mechanism: Mechanism, names: Sequence[str]) -> Readout:
     """Trace and compile the quantities `names`, once a mechanism."""
-    return mechanism.once(("readout", tuple(names)), lambda: _traced(mechanism, names))
+    return mechanism.compiled.once(READOUTS, tuple(names), lambda: _traced(mechanism, names))
 
 
 def _traced(mechanism: Mechanism, names: Sequence[str]) -> Readout:

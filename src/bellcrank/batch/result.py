@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bellcrank.errors import unknown_name
 
 if TYPE_CHECKING:
-    from bellcrank.impacts.records import ImpactTable
     from bellcrank.mechanism import Mechanism
+    from bellcrank.result.impact_table import ImpactTable
     from bellcrank.result.result import Happening
 
 Array = NDArray[np.float64]

@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.batch.group import METHODS, LaneGroups, LaneMachine, Watch, lane_machine, watched
+from bellcrank.batch.group import LaneGroups, LaneMachine, Watch, lane_machine, watched
 from bellcrank.batch.lanes import LANES
 from bellcrank.batch.readout import Readout, readout
 from bellcrank.batch.result import BatchReport, BatchResult, Failure
 from bellcrank.batch.starts import Starts, assembled_starts, given_starts
 from bellcrank.batch.table import Table, read_table
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
-from bellcrank.impacts.records import ImpactTable
 from bellcrank.impacts.timing import Timing
-from bellcrank.integrate import METHODS as SCALAR_METHODS
 from bellcrank.integrate import Options, SimulationError
+from bellcrank.integrate.methods import AUTO, METHODS, load
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
+from bellcrank.result.impact_table import ImpactTable
 from bellcrank.result.result import Happening, Result
 from bellcrank.run.run import Run
 from bellcrank.run.simulation import check_options, output_times, stepping
@@ -87,8 +87,8 @@ def simulate_many(
     mechanism = analyse(system) if isinstance(system, System) else system
     integrator = integrator or ("dormand_prince5" if device == "gpu" else "dop853")
     check_options(integrator, tolerance, step, max_step, events, controllers, None)
-    if integrator not in SCALAR_METHODS:
-        raise unknown_name("integrator", integrator, SCALAR_METHODS)
+    if integrator not in METHODS:
+        raise unknown_name("integrator", integrator, METHODS)
     if not quantities:
         raise ModelError("name at least one quantity to keep: quantities=['slider.position.x']")
     rows = read_table(mechanism, table)
@@ -96,7 +96,8 @@ def simulate_many(
     options = stepping(mechanism, tolerance, step, max_step)
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.
-    lanes = integrator in METHODS and not (controllers or followed(mechanism)) and timing.queue_size is None
+    tabled = integrator != AUTO and load(integrator).table is not None
+    lanes = tabled and not (controllers or followed(mechanism)) and timing.queue_size is None
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
@@ -177,7 +178,7 @@ class _Batch:
 
     def go(self, threads: int, progress: bool | None, start_seconds: float) -> BatchResult:
         """Run all blocks."""
-        from bellcrank.batch.progress import Bar
+        from bellcrank.batch.progress import RunsBar
 
         rows = np.arange(len(self.table))
         size = LANES * max(1, min(MOST_GROUPS, BLOCK_STATES // (LANES * len(self.times))))
@@ -189,7 +190,7 @@ class _Batch:
         begun = np.isin(rows, [*self.failures], invert=True)
         self.groups = size // LANES
         blocks = [rows[k : k + size][begun[k : k + size]] for k in range(0, len(rows), size)]
-        bar = Bar(int(begun.sum()), progress)
+        bar = RunsBar(int(begun.sum()), progress)
         began = time.perf_counter()
         pool = ThreadPoolExecutor(threads)
         status = "done"
@@ -197,7 +198,7 @@ class _Batch:
             pending: set[Future[int]] = {pool.submit(self._block, block) for block in blocks}
             while pending:
                 ended, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                bar.show(sum(f.result() for f in ended), time.perf_counter() - began)
+                bar.add(sum(f.result() for f in ended))
         except KeyboardInterrupt:
             status = "interrupted"
         finally:

@@ -35,8 +35,8 @@ def quantities(
     """
     from bellcrank.cli.inputs import any_result, is_result, model
     from bellcrank.mechanism import analyse
-    from bellcrank.result.quantities import Quantities
-    from bellcrank.result.snapshot import Snapshot
+    from bellcrank.quantities.quantities import Quantities
+    from bellcrank.quantities.snapshot import Snapshot
 
     if is_result(file):
         table = _table(any_result(file))

@@ -164,8 +164,8 @@ def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
 
 def _check_names(mechanism: Any, names: list[str]) -> None:
     """A mistyped quantity is told before the run, not after."""
-    from bellcrank.result.quantities import Quantities
-    from bellcrank.result.snapshot import Snapshot
+    from bellcrank.quantities.quantities import Quantities
+    from bellcrank.quantities.snapshot import Snapshot
 
     if names:
         known = Quantities(Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics))

@@ -15,10 +15,10 @@ from bellcrank.cli.output import Json, note, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.elastic.result import ElasticResult
+    from bellcrank.elastic.viewer import ElasticViewer
     from bellcrank.mechanism import Mechanism
     from bellcrank.result.result import Result
     from bellcrank.view.live import Viewer
-    from bellcrank.view.live.elastic import ElasticViewer
 
 
 def view(
@@ -164,6 +164,6 @@ def _viewer(
     }  # fmt: skip
     if isinstance(found, Result | Mechanism):
         return Viewer(found, **options)
-    from bellcrank.view.live.elastic import ElasticViewer
+    from bellcrank.elastic.viewer import ElasticViewer
 
     return ElasticViewer(found, **options)

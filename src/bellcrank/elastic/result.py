@@ -20,7 +20,7 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.result.series import Series
 
 if TYPE_CHECKING:
-    from bellcrank.view.live.elastic import ElasticViewer
+    from bellcrank.elastic.viewer import ElasticViewer
 
 
 @dataclass(frozen=True)
@@ -220,12 +220,12 @@ class ElasticResult:
     def view(
         self, quantities: Sequence[str] | None = None, *, browser: bool | None = None, **options: Any
     ) -> ElasticViewer:
-        """Open the web viewer on this result; see :class:`bellcrank.view.live.elastic.ElasticViewer` for the options.
+        """Open the web viewer on this result; see :class:`bellcrank.elastic.viewer.ElasticViewer` for the options.
 
         Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
         to open one (default: outside of notebooks).
         """
-        from bellcrank.view.live.elastic import ElasticViewer
+        from bellcrank.elastic.viewer import ElasticViewer
 
         viewer = ElasticViewer(self, quantities=quantities, **options)
         viewer.open(browser)

@@ -26,7 +26,6 @@ from bellcrank.impacts.modes import (
     Modes,
     variant_of,
 )
-from bellcrank.impacts.records import ContactChange, ImpactRecord
 from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
@@ -35,6 +34,8 @@ from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model.parameters import names_in
+from bellcrank.program.made import Table
+from bellcrank.result.impact_table import ContactChange, ImpactRecord
 
 Array = NDArray[np.float64]
 Made = TypeVar("Made")
@@ -60,6 +61,9 @@ part in it, below YIELDING."""
 YIELDING = 1e-9
 
 
+CONTACTS: Table[Hashable, tuple[dict[Hashable, object], dict[Hashable, Mechanism]]] = Table("of contacts")
+
+
 @dataclass(eq=False)
 class Contacts:
     """The contacts of a mechanism, and what is compiled for them."""
@@ -81,7 +85,7 @@ class Contacts:
         contacts = Contacts(base, pairs, propagation)
         # Compiled once for all runs of a mechanism; contacts are known by identity.
         units = tuple((pair.length, pair.speed) for pair in pairs)
-        shared = base.compiled.setdefault(("contacts", *base.system.contacts.values(), units), ({}, {}))
+        shared = base.compiled.once(CONTACTS, (*base.system.contacts.values(), units), lambda: ({}, {}))
         contacts._made, contacts._variants = shared
         for pair in pairs:
             check_movable(pair, base)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts.contacts import Contacts
-from bellcrank.impacts.records import ImpactTable
 from bellcrank.impacts.segment import Segment
 from bellcrank.mechanism import Mechanism
+from bellcrank.result.impact_table import ImpactTable
 from bellcrank.result.result import Happening, Result, RunReport
 
 Array = NDArray[np.float64]

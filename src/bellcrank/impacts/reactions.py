@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from bellcrank.impacts.records import ImpactRecord
     from bellcrank.mechanism import Mechanism
+    from bellcrank.result.impact_table import ImpactRecord
 
 Array = NDArray[np.float64]
 

@@ -134,7 +134,7 @@ class ImpactTable(Sequence[ImpactRecord]):
 
     @cached_property
     def _transmitted(self) -> dict[str, Array]:
-        from bellcrank.impacts.reactions import joint_impulses
+        from bellcrank.result.joint_impulses import joint_impulses
 
         return {} if self.mechanism is None else joint_impulses(self.mechanism, self.records)
 

@@ -24,12 +24,12 @@ from bellcrank.impacts.held_segment import HeldSegment
 from bellcrank.impacts.onset import ready
 from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import QueueSegment
-from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
 from bellcrank.integrate import Options, SimulationError
 from bellcrank.integrate.failures import CallError
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
 from bellcrank.run.events import Event
 from bellcrank.run.watching import Watch

@@ -16,7 +16,6 @@ from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap, Missed, watching
 from bellcrank.impacts.modes import GONE, Mode, Modes, traced_equations, watched
 from bellcrank.impacts.onset import bouncing_left, ready
-from bellcrank.impacts.records import ContactChange
 from bellcrank.impacts.surfaces import Elsewhere, searches
 from bellcrank.integrate.loop import Change
 from bellcrank.mechanics.contacts import ContactPair
@@ -24,6 +23,7 @@ from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
+from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
 from bellcrank.run.events import Event, watch_program
 from bellcrank.run.run import Run

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.impacts.impulses import ImpactError, Propagation, solve_impact
-from bellcrank.impacts.records import ContactRecord, ImpactRecord
 from bellcrank.mechanics.constraints import over_speeds
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.dynamics import mass_matrix, tree_columns
@@ -25,6 +24,7 @@ from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
+from bellcrank.result.impact_table import ContactRecord, ImpactRecord
 
 Array = NDArray[np.float64]
 

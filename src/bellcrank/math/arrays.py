@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.math.normals import across
 from bellcrank.program.trace import Scalar
 
 Vec: TypeAlias = tuple[Scalar, Scalar, Scalar]
@@ -89,10 +90,7 @@ def rotation_with_z_along(axis: Array) -> Array:
     for i in range(3):
         if axis[i] == 1.0:
             return np.roll(np.eye(3), i + 1, axis=0)
-    start = np.zeros(3)
-    start[int(np.argmin(np.abs(axis)))] = 1.0
-    x = np.cross(start, axis)
-    x /= np.linalg.norm(x)
+    x = -across(axis)[0]
     return tidy(np.column_stack([x, np.cross(axis, x), axis]))
 
 

@@ -113,8 +113,8 @@ def _state_rates(mechanism: Mechanism, eq: Equations) -> list[Scalar]:
     """The rates of the first-order states."""
     if not mechanism.linkage.states:
         return []
-    from bellcrank.result.snapshot import Snapshot
-    from bellcrank.result.states import state_rate
+    from bellcrank.quantities.snapshot import Snapshot
+    from bellcrank.quantities.states import state_rate
 
     here = Snapshot.on(mechanism.system, mechanism.tree, mechanism.mechanics, eq.kin, eq.t, eq.graph)
     return [state_rate(here, name) for name in mechanism.linkage.states]

@@ -6,7 +6,6 @@ The text is what NVRTC or nvcc compiles; nothing here needs a graphics processor
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bellcrank.program import cuda_device as text
@@ -25,7 +24,6 @@ DIALECTS = {
     "double": Dialect("double", "", "static __device__", "static __constant__", False),
     "single": Dialect("float", "f", "static __device__", "static __constant__", False),
 }
-METHODS = ("runge_kutta4", "dormand_prince5", "runge_kutta5")
 BLOCK = {"double": 128, "single": 128}
 """Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""
 _REPLACED = {"div": "bc_div({}, {})", "sqrt": "bc_sqrt({})"}
@@ -77,11 +75,18 @@ def evaluation(program: Program, states: int, precision: Precision = "double", b
     return "\n".join(parts)
 
 
-def integration(problem: Problem, method: str, precision: Precision = "double", block: int = 0) -> str:
+def fits(table: Table) -> bool:
+    """Whether there are kernels of a method: of those with one error estimate, and of the classical one with none."""
+    return len(table.errors) == 1 or (len(table.errors) == 0 and table.order == len(table.b) == 4)
+
+
+def integration(problem: Problem, table: Table, precision: Precision = "double", block: int = 0) -> str:
     """A kernel ``bc_runge_kutta4``, or ``bc_embedded`` of an adaptive method, that integrates one state a thread."""
-    if method not in METHODS:
-        raise ValueError(f"on the device there are the methods {', '.join(METHODS)}, not {method!r}")
-    loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, precision)
+    if not fits(table):
+        raise ValueError(
+            f"the device has no kernel for methods with several error estimates, as {table.name!r}"
+        )
+    loop = _embedded(table, precision) if len(table.errors) else text.RUNGE_KUTTA4
     n = problem.states
     sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
     if problem.least_rank:
@@ -136,11 +141,10 @@ def _function(
     return [*guard, *loops, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
 
 
-def _embedded(method: str, precision: Precision) -> str:
+def _embedded(table: Table, precision: Precision) -> str:
     from bellcrank.integrate.vectors import ROUNDED
 
     dialect = DIALECTS[precision]
-    table: Table = import_module(f"bellcrank.integrate.{method}").TABLE
 
     def row(values: object) -> str:
         return ", ".join(dialect.number(float(v)) for v in values)  # type: ignore[attr-defined]
@@ -158,4 +162,4 @@ def _embedded(method: str, precision: Precision) -> str:
     )
 
 
-__all__ = ["BLOCK", "METHODS", "Precision", "Problem", "evaluation", "integration"]
+__all__ = ["BLOCK", "Precision", "Problem", "evaluation", "fits", "integration"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.impacts.records import ContactChange, ContactRecord, ImpactRecord, ImpactTable
+from bellcrank.result.impact_table import ContactChange, ContactRecord, ImpactRecord, ImpactTable
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism

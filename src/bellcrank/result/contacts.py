@@ -11,7 +11,7 @@ from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.closest import Closest
-    from bellcrank.result.snapshot import Snapshot
+    from bellcrank.quantities.snapshot import Snapshot
 
 
 class TracedContact:

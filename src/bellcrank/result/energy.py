@@ -20,7 +20,7 @@ from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model import forces as described
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar
-from bellcrank.result.snapshot import Snapshot, total
+from bellcrank.quantities.snapshot import Snapshot, total
 
 
 def kinetic(s: Snapshot) -> Scalar:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from bellcrank.model import forces as described
 from bellcrank.program.derive import directional
 from bellcrank.program.trace import Expr, Scalar
-from bellcrank.result import energy
-from bellcrank.result.between import pieces, shows_enough
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities import energy
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.run.between import pieces, shows_enough
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
@@ -49,7 +49,7 @@ class Ledger:
     (negative). events: what events and controllers put in where they changed the state or parameters (the stiffness of
     a loaded spring). residual: what is left over, at any output: the error of the integration. With contacts, and after
     more than 100,000 steps, it holds that of the quadrature over the outputs as well; see
-    :mod:`bellcrank.result.between`.
+    :mod:`bellcrank.run.between`.
     """
 
     time: NDArray[np.float64]

@@ -12,7 +12,7 @@ from bellcrank.mechanics.loads import Loads, elastic_forces
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 

@@ -17,20 +17,19 @@ from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar
-from bellcrank.result import energy
+from bellcrank.quantities import energy
+from bellcrank.quantities.points import WHAT, parse_point
+from bellcrank.quantities.reactions import Reactions
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.quantities.states import state_rate
+from bellcrank.quantities.traceable import XYZ, Traceable, Values
+from bellcrank.quantities.whole import whole
 from bellcrank.result.deformation import node_rows
-from bellcrank.result.points import WHAT, parse_point
-from bellcrank.result.reactions import Reactions
-from bellcrank.result.snapshot import Snapshot
-from bellcrank.result.states import state_rate
-from bellcrank.result.traceable import XYZ, Traceable, Values
-from bellcrank.result.whole import whole
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
@@ -198,7 +197,7 @@ class Quantities:
     def _coordinate_acceleration(self, joint: Joint, coordinate: str) -> Scalar | None:
         for link in self.s.linkage.links:
             if link.joint == joint.name and coordinate in link.coordinates:
-                return None if link.kind in (LinkKind.BALL, LinkKind.FREE) else self.s.du[link.u]
+                return None if link.kind.has_quaternion else self.s.du[link.u]
         return None
 
     def _reaction(self, joint: Joint, part: int, axes: Any) -> Vec:

@@ -29,7 +29,7 @@ from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.loads import Loads
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.program.trace import Scalar
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.impacts.records import ContactChange, ImpactTable
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
+from bellcrank.quantities.multipliers import multipliers
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.quantities.traceable import XYZ
+from bellcrank.result.impact_table import ContactChange, ImpactTable
 from bellcrank.result.ledger import Ledger, changes, works
-from bellcrank.result.multipliers import multipliers
-from bellcrank.result.quantities import Quantities
 from bellcrank.result.series import Series
-from bellcrank.result.snapshot import Snapshot
-from bellcrank.result.traceable import XYZ
 
 if TYPE_CHECKING:
     from bellcrank.integrate.trajectory import Trajectory

@@ -23,7 +23,7 @@ from bellcrank.program.trace import Expr, Scalar
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
     from bellcrank.model.system import System
-    from bellcrank.result.contacts import TracedContact
+    from bellcrank.quantities.contacts import TracedContact
     from bellcrank.topology.tree import Tree
 
 
@@ -124,7 +124,7 @@ class Snapshot:
     def contacts(self) -> dict[str, TracedContact]:
         """All contacts by name."""
         from bellcrank.mechanics.contacts import ContactPair
-        from bellcrank.result.contacts import TracedContact
+        from bellcrank.quantities.contacts import TracedContact
 
         found = {}
         for k, (name, contact) in enumerate(self.system.contacts.items()):

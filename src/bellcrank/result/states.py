@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.errors import ModelError, TracedBranch
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
-from bellcrank.result.snapshot import Snapshot
+from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def state_rate(s: Snapshot, name: str) -> Scalar:
     """The rate of a state [unit/s]."""
-    from bellcrank.result.quantities import Quantities
-    from bellcrank.run.events import Measured
+    from bellcrank.quantities.measured import Measured
+    from bellcrank.quantities.quantities import Quantities
 
     state = s.system.states[name]
     if state.trace is not None:

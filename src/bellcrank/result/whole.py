@@ -6,9 +6,9 @@ from bellcrank.math.tuples import ZERO, Vec, add, cross, scale, times
 from bellcrank.mechanics.dynamics import modal_wrench
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar, function
-from bellcrank.result import energy
-from bellcrank.result.snapshot import Snapshot, total
-from bellcrank.result.traceable import XYZ, Traceable
+from bellcrank.quantities import energy
+from bellcrank.quantities.snapshot import Snapshot, total
+from bellcrank.quantities.traceable import XYZ, Traceable
 
 
 def whole(s: Snapshot) -> dict[str, Traceable]:
@@ -91,7 +91,7 @@ def _position_residual(s: Snapshot) -> Scalar:
 
 
 def _velocity_residual(s: Snapshot) -> Scalar:
-    from bellcrank.result.multipliers import row_over_speeds
+    from bellcrank.quantities.multipliers import row_over_speeds
 
     worst: Scalar = 0.0
     for e in s.equations:

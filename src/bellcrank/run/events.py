@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError, unknown_name
@@ -21,8 +23,6 @@ from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import called
 from bellcrank.program.trace import Expr, Scalar
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State

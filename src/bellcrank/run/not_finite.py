@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 from numpy.typing import NDArray
 
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from bellcrank.run.run import Run

@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from bellcrank.quantities.snapshot import Snapshot
 from numpy.typing import NDArray
 
 from bellcrank.contact.found import NONE
@@ -34,9 +35,9 @@ from bellcrank.model.contacts import Contact
 from bellcrank.model.forces import ContactForce
 from bellcrank.program.functions import maximum, where
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar, compare, logical
-from bellcrank.result.snapshot import Snapshot
 from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ Array = NDArray[np.float64]
 NEAR = 30.0
 """Radii of both bodies together within which points are followed; farther apart nothing touches, and gaps are those of
 spheres around the bodies."""
+
+
+SEARCHES: Table[tuple[str, int], SampledPair] = Table("searches by thread")
+POSES: Table[str, Kernel] = Table("poses of sampled shapes")
 
 
 def groups(contacts: Iterable[Contact]) -> dict[str, list[Contact]]:
@@ -126,14 +131,14 @@ class Tracker:
     @property
     def pair(self) -> SampledPair:
         """The search, one for each thread, since it keeps scratch."""
-        key = ("sampled pair", self.name, threading.get_ident())
-        return self.mechanism.once(key, lambda: SampledPair(*self.shapes))
+        key = self.name, threading.get_ident()
+        return self.mechanism.compiled.once(SEARCHES, key, lambda: SampledPair(*self.shapes))
 
     @property
     def _kernel(self) -> Kernel:
         """[t, q, u, p] to the poses of both shapes."""
-        key, known = ("poses", self.name), self.mechanism.compiled
-        if key not in known:
+        known = self.mechanism.compiled.table(POSES)
+        if self.name not in known:
             m = self.mechanism
             s = Snapshot(m.system, m.tree, m.mechanics)
             poses = [
@@ -141,9 +146,8 @@ class Tracker:
                 for side in self.sides
                 for x in (*(y for r in s.rotation(side.frame) for y in r), *s.point(side.frame).position())
             ]
-            known[key] = compile_program(Program.of([s.t, *s.q, *s.u, *s.parameters], poses, "poses"))
-        found: Kernel = known[key]
-        return found
+            known[self.name] = compile_program(Program.of([s.t, *s.q, *s.u, *s.parameters], poses, "poses"))
+        return known[self.name]
 
     def _relative(self, state: State, p: Array) -> tuple[Array, Array]:
         """Pose of b seen from a."""

@@ -118,7 +118,7 @@ def _answer(future: Any, number: int, batches: Batches) -> Rows:
 
 def _check_workers(client: Any) -> None:
     """All of them must compute with this Bellcrank."""
-    from bellcrank import __version__
+    from bellcrank.base.version import __version__
 
     try:
         client.wait_for_workers(1, timeout=CONNECT)
@@ -137,7 +137,7 @@ def _check_workers(client: Any) -> None:
 
 
 def _version() -> str:
-    from bellcrank import __version__
+    from bellcrank.base.version import __version__
 
     return __version__
 

@@ -246,7 +246,7 @@ class Study:
 
     def definition(self, design: bool = True) -> dict[str, Any]:
         """All that the numbers depend on, plainly; without the design where points are chosen otherwise."""
-        from bellcrank import __version__
+        from bellcrank.base.version import __version__
 
         measures: Mapping[str, Any] = self.measures
         rows = {"design": self.design.as_data(), "batch": self.batch_size} if design else {}
@@ -336,8 +336,8 @@ def _unit_of(mechanism: Mechanism, name: str) -> str:
     """Of a parameter, as described; a start value is a quantity of the same name."""
     if name in mechanism.system.parameters:
         return mechanism.system.parameters[name].unit
-    from bellcrank.result.quantities import Quantities
-    from bellcrank.result.snapshot import Snapshot
+    from bellcrank.quantities.quantities import Quantities
+    from bellcrank.quantities.snapshot import Snapshot
 
     m = mechanism
     return Quantities(Snapshot(m.system, m.tree, m.mechanics)).find(name)[0].unit

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from bellcrank.impacts.records import ImpactRecord
 from bellcrank.model import System
+from bellcrank.result.impact_table import ImpactRecord
 from bellcrank.verify.cases import Quantity, Within
 
 TIP = 1e-3

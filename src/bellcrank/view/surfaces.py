@@ -15,6 +15,7 @@ from bellcrank.contact.covering import tensor
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.source import Source
+from bellcrank.math.normals import across
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -93,9 +94,7 @@ def _joined(points: Array, normals: Array) -> Ints:
     # The golden angle: no two samples are moved alike, and always the same way.
     turn = 2.399963229728653 * np.arange(len(points))
     moved = points + UNEQUAL * far[:, :1] * np.stack([np.cos(turn), np.sin(turn), np.cos(2.0 * turn)], axis=1)
-    first = np.cross(normals, np.eye(3)[np.argmin(np.abs(normals), axis=1)])
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    second = np.cross(normals, first)
+    first, second = across(normals)
     way = moved[near] - moved[:, None]
     flat = np.stack([np.einsum("ikj,ij->ik", way, e) for e in (first, second)], axis=2)
     known = np.einsum("ikj,ij->ik", normals[near], normals) > BACK

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
 from numpy.typing import NDArray
 
 from bellcrank.errors import BellcrankError
@@ -16,8 +18,6 @@ from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
-from bellcrank.result.quantities import Quantities
-from bellcrank.result.snapshot import Snapshot
 from bellcrank.run.run import Run
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from bellcrank.view.svg import coil, placed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bellcrank.impacts.records import ImpactRecord
+    from bellcrank.result.impact_table import ImpactRecord
 
 Array = NDArray[np.float64]
 

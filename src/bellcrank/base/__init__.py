@@ -1,1 +1,0 @@
-"""What every other folder may use: bounds of numbers, memory, optional packages, files written whole."""

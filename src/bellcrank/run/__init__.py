@@ -1,1 +1,0 @@
-"""One run: simulate, events and controllers, hand-over between partitions, recording, watching."""
