@@ -34,7 +34,8 @@ def prepare(folder: Path) -> None:
     from bellcrank.batch.group import LaneGroups, lane_machine
     from bellcrank.batch.table import read_table
     from bellcrank.integrate import Options
-    from bellcrank.integrate.cuda import METHODS, Problem, integration
+    from bellcrank.integrate.cuda import Problem, integration
+    from bellcrank.integrate.methods import load
     from bellcrank.mechanism import analyse
     from bellcrank.mechanism.export import export_of
     from bellcrank.program import cuda
@@ -71,8 +72,8 @@ def prepare(folder: Path) -> None:
     problem = Problem(e.rates, e.projection, len(e.states), len(e.parameters))
     for precision in cuda.BLOCK:
         (folder / f"evaluate_{precision}.cu").write_text(cuda.evaluation(program, n, precision, BLOCK))
-        for method in METHODS:
-            text = integration(problem, method, precision, BLOCK)
+        for method in ("runge_kutta4", "dormand_prince5", "runge_kutta5"):
+            text = integration(problem, load(method).table, precision, BLOCK)
             (folder / f"{method}_{precision}.cu").write_text(text)
     print(f"written: {folder}")
 

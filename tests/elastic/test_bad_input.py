@@ -25,7 +25,7 @@ def drop(**options: object) -> elastic.ElasticBody:
     [
         ("young", 0.0, "positive"),
         ("poisson", 0.5, "0.499"),
-        ("density", 0.0, "mass"),
+        ("density", 0.0, "density"),
         ("mass_damping", -1.0, "neg"),
     ],
 )
@@ -75,7 +75,7 @@ def test_bodies_that_never_face_each_other() -> None:
 
 def test_step_too_large_for_the_wave() -> None:
     body = drop(lowest=(0.0, 0.1))
-    crossing = 1.0 / SOFT.wave_speed
+    crossing = 1.0 / SOFT.pressure_wave_speed
     with pytest.warns(elastic.StepNote, match=f"Suggested step: {crossing / 40.0:.2g} s"):
         run = elastic.simulate(body, PLANE, crossing, 0.5 * crossing)
     assert len(run.notes) == 1

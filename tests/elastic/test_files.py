@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import yaml
 import bellcrank as bc
 from bellcrank import elastic
 from bellcrank.cli import main
-from bellcrank.elastic import layout
 from bellcrank.errors import BellcrankError, ModelError, ResultFileError, UnknownName
 from bellcrank.files import ModelFileError
 from bellcrank.verify.sphere_on_wall import ball, impact
@@ -103,22 +101,6 @@ def test_everything_a_file_can_say() -> None:
     assert run.finished
     assert run.contact_names == ("a", "b", "c", "d")
     assert run.run.steps == 20
-
-
-def test_keys_of_reader_and_schema_are_the_same() -> None:
-    schema = elastic.schema()
-    kinds: Mapping[str, Any] = schema["$defs"]
-    assert set(schema["properties"]) == set(layout.TOP)
-    assert set(kinds["material"]["properties"]) == set(layout.MATERIAL)
-    assert set(kinds["contact"]["properties"]) == set(layout.CONTACT)
-    for known, alternatives, key in (
-        (layout.BODIES, kinds["body"]["oneOf"], "shape"),
-        (layout.OBSTACLES, kinds["obstacle"]["oneOf"], "kind"),
-        (layout.SCHEMES, schema["properties"]["scheme"]["oneOf"], "kind"),
-        (layout.SOLVERS, schema["properties"]["solver"]["oneOf"], "kind"),
-    ):
-        found = {a["properties"][key]["const"]: set(a["properties"]) for a in alternatives}
-        assert found == {name: set(keys) for name, keys in known.items()}
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_accelerating_wall_is_gravity() -> None:
 def test_units_do_not_matter() -> None:
     """Metres to millimetres, seconds to milliseconds, kilograms to grams."""
     length, time, mass = 1e3, 1e3, 1e3
-    big = elastic.Material(500.0 * mass / (length * time**2), 0.3, mass / length**3)
+    big = elastic.Material(500.0 * mass / (length * time**2), poisson=0.3, density=mass / length**3)
     other = elastic.sphere(
         8.0 * length,
         big,

@@ -23,7 +23,7 @@ from bellcrank.flexible import (
 )
 from bellcrank.flexible.stations import LEVI_CIVITA
 
-STEEL = Material(200e9, 7830.0, 0.3)
+STEEL = Material(200e9, density=7830.0, poisson=0.3)
 SKEW = Section(6e-4, 3e-8, 8e-8, product=1e-8, torsion=5e-8, offset=(0.01, -0.02))
 
 
@@ -133,7 +133,7 @@ def test_a_point_between_nodes_moves_as_the_field_says():
 def test_units_do_not_matter():
     """Lengths in millimetres and masses in tonnes: frequencies stay, integrals scale as their dimensions say."""
     a, b = 1e3, 1e-3
-    material = Material(STEEL.young * b / a, STEEL.density * b / a**3, STEEL.poisson)
+    material = Material(STEEL.young * b / a, density=STEEL.density * b / a**3, poisson=STEEL.poisson)
     metre = beam("rod", 0.3, rectangle(0.02, 0.01), STEEL, 6).reduce(NormalModes(5), Chord("start", "end"))
     milli = beam("rod", 0.3 * a, rectangle(0.02 * a, 0.01 * a), material, 6, check_units=False).reduce(
         NormalModes(5), Chord("start", "end")

@@ -29,7 +29,7 @@ from bellcrank.flexible import (
 )
 from bellcrank.flexible.held import Held
 
-STEEL = Material(200e9, 7830.0, 0.3)
+STEEL = Material(200e9, density=7830.0, poisson=0.3)
 L = 0.6
 SECTION = rectangle(0.03, 0.02)
 
@@ -238,9 +238,9 @@ def test_errors_name_what_is_wrong():
     with pytest.raises(ModelError, match="check the units"):
         beam("rod", 300.0e-3, circle(6.4), STEEL, 4)
     with pytest.raises(ModelError, match="Pa, sound would run"):
-        beam("rod", 0.3, circle(0.0064), Material(200.0, 7830.0), 4)
+        beam("rod", 0.3, circle(0.0064), Material(200.0, density=7830.0), 4)
     with pytest.raises(ModelError, match="g/cm"):
-        beam("rod", 0.3, circle(0.0064), Material(200e9, 7.83), 4)
+        beam("rod", 0.3, circle(0.0064), Material(200e9, density=7.83), 4)
     with pytest.raises(ModelError, match="outside its length"):
         bar(points={"pin": 0.7})
     with pytest.raises(ModelError, match="not independent"):

@@ -21,7 +21,7 @@ from bellcrank.flexible import (
 skfem = pytest.importorskip("skfem")
 meshio = pytest.importorskip("meshio")
 
-STEEL = Material(200e9, 7830.0, 0.3)
+STEEL = Material(200e9, density=7830.0, poisson=0.3)
 SIZE = (0.4, 0.03, 0.02)
 ENDS = {"start": lambda x: x[0] < 1e-9, "end": lambda x: x[0] > SIZE[0] - 1e-9}
 
@@ -42,7 +42,7 @@ def tetrahedra(*counts):
 
 def axial(mesh, order):
     """First free-free axial frequency of a bar without Poisson's effect, where a rod is exact."""
-    model = solid("bar", mesh, Material(200e9, 7830.0, 0.0), order=order)
+    model = solid("bar", mesh, Material(200e9, density=7830.0, poisson=0.0), order=order)
     return model.reduce(NormalModes(along={"x": 1}), MeanAxes(), stiffening=False).frequencies[0]
 
 
@@ -99,7 +99,7 @@ def test_mass_and_moments_of_a_box_and_lumping():
 
 
 def test_uniform_pull_gives_uniform_stress():
-    material = Material(200e9, 7830.0, 0.3)
+    material = Material(200e9, density=7830.0, poisson=0.3)
     model = solid("bar", hexahedra(4, 2, 2), material, ENDS, order=1)
     member = model.reduce(AttachmentModes({"end": "x"}), Clamped("start"), stiffening=False)
     force = 1000.0
@@ -234,7 +234,7 @@ def test_loose_parts_are_found():
 
 def test_materials_by_region():
     mesh = hexahedra(4, 1, 1).with_subdomains({"left": lambda x: x[0] < 0.2, "right": lambda x: x[0] > 0.2})
-    brass = Material(100e9, 8500.0, 0.34)
+    brass = Material(100e9, density=8500.0, poisson=0.34)
     model = solid("bar", mesh, {"left": STEEL, "right": brass})
     assert model.mass == pytest.approx((7830 + 8500) / 2 * np.prod(SIZE))
     with pytest.raises(ModelError, match=r"2 elements .* have no material \(regions without: right\)"):
@@ -248,10 +248,10 @@ def test_wrong_units_are_refused():
     with pytest.raises(ModelError, match="scale=1e-3"):
         solid("bar", mesh.scaled(1000.0), STEEL)
     with pytest.raises(ModelError, match="GPa"):
-        solid("bar", mesh, Material(210.0, 7850.0))
+        solid("bar", mesh, Material(210.0, density=7850.0))
     with pytest.raises(ModelError, match="t/mm"):
-        solid("bar", mesh, Material(210e3, 7.85e-9))
-    solid("bar", mesh, Material(210.0, 7850.0), check_units=False)
+        solid("bar", mesh, Material(210e3, density=7.85e-9))
+    solid("bar", mesh, Material(210.0, density=7850.0), check_units=False)
 
 
 def test_interfaces_that_do_not_exist():

@@ -21,7 +21,7 @@ from bellcrank.flexible import (
     solid,
 )
 
-STEEL = Material(200e9, 7830.0, 0.3)
+STEEL = Material(200e9, density=7830.0, poisson=0.3)
 L = 0.5
 
 
@@ -130,7 +130,7 @@ def test_a_slender_solid_draws_together_like_a_beam(kind):
     grid = (np.linspace(0, L, 11), np.linspace(-h / 2, h / 2, 2), np.linspace(-b / 2, b / 2, 2))
     mesh = (skfem.MeshHex if kind == "hexahedra" else skfem.MeshTet).init_tensor(*grid)
     ends = {"start": lambda x: x[0] < 1e-9, "end": lambda x: x[0] > L - 1e-9}
-    material = Material(200e9, 7830.0, 0.0)
+    material = Material(200e9, density=7830.0, poisson=0.0)
     body = solid("bar", mesh, material, ends, order=2, rigid=("start",))
     chosen = NormalModes(along={"y": 1, "z": 1, "x": 1})
     member = body.reduce(chosen, Clamped("start"))
@@ -153,7 +153,7 @@ def test_matrices_of_the_published_elastic_slider_crank():
         "rod",
         length,
         rectangle(side, side),
-        Material(2e11, 7870.0, 0.3),
+        Material(2e11, density=7870.0, poisson=0.3),
         [
             sine("y", 1, length),
             sine("y", 2, length),

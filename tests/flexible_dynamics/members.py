@@ -42,7 +42,7 @@ def rod(
         "rod",
         length,
         rectangle(0.02 * length, 0.03 * length),
-        Material(young, ALLOY.density, 0.3),
+        Material(young, density=ALLOY.density, poisson=0.3),
         elements,
         planar=planar,
         points={"middle": 0.5 * length},

@@ -72,7 +72,7 @@ def pendulum(unit: float) -> np.ndarray:
         "rod",
         LENGTH / unit,
         rectangle(0.01 / unit, 0.02 / unit),
-        Material(ALLOY.young * unit, ALLOY.density * unit**3, 0.3),
+        Material(ALLOY.young * unit, density=ALLOY.density * unit**3, poisson=0.3),
         6,
         check_units=False,
     )

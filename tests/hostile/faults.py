@@ -151,14 +151,14 @@ class Recorded:
     def go(self, folder: Path, log: Log) -> None:
         from bellcrank.run import run
 
-        show = run.ProgressBar.show
+        follow = run.RunBar.follow
 
         def showing(bar: Any, progress: Any) -> None:
-            show(bar, progress)
+            follow(bar, progress)
             if self.exact:
                 log.add(progress.outputs)
 
-        run.ProgressBar.show = showing  # type: ignore[method-assign]
+        run.RunBar.follow = showing  # type: ignore[method-assign]
         try:
             self.mechanism.simulate(self.duration, save=folder / "run.h5", **self.options)
         except WriteError as error:

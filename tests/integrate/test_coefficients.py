@@ -146,6 +146,9 @@ def test_the_stability_region_ends_where_it_is_said_to(table):
 
     assert growth(-0.995 * table.stability) < 1.0 < growth(-1.005 * table.stability)
     assert all(growth(-x) < 1.0 for x in np.linspace(0.01, 0.995, 50) * table.stability)
+    directions = np.exp(1j * np.radians([95, 100, 120, 135, 160]))
+    assert all(growth(0.97 * table.reach * x) < 1.0 for x in directions)
+    assert any(growth(1.1 * table.reach * x) > 1.0 for x in directions)
 
 
 def test_the_modifiers_make_the_method_of_hamming_exact_for_degree_five():

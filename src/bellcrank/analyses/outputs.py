@@ -11,27 +11,34 @@ from numpy.typing import NDArray
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.quantities.multipliers import multiplier_terms
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from bellcrank.formulations.loops import Partition
+    from bellcrank.formulations.registry import Formulation
     from bellcrank.mechanism import Mechanism
     from bellcrank.mechanism.traced import Traced
 
 Array = NDArray[np.float64]
 
 
+MEASURED: Table[tuple[str, ...], Measured] = Table("measured")
+DERIVATIVES: Table[tuple[Partition, Formulation], Kernel] = Table("derivatives")
+
+
 def measured(mechanism: Mechanism, names: Sequence[str]) -> Measured:
     """The quantities `names`, traced and compiled once a mechanism."""
-    return mechanism.once(("measured", tuple(names)), lambda: Measured(mechanism, names))
+    return mechanism.compiled.once(MEASURED, tuple(names), lambda: Measured(mechanism, names))
 
 
 def full_with_derivatives(mechanism: Mechanism, traced: Traced) -> Kernel:
     """[x, dx] to all speeds, rates and residuals, and how they change; compiled once a partition."""
-    key = "derivatives", traced.partition, traced.formulation
-    return mechanism.once(key, lambda: compile_program(jvp_program(traced.full)))
+    key = traced.partition, traced.formulation
+    return mechanism.compiled.once(DERIVATIVES, key, lambda: compile_program(jvp_program(traced.full)))
 
 
 class Measured:

@@ -25,6 +25,7 @@ from bellcrank.integrate import METHODS, Options, Problem, Trajectory, integrate
 from bellcrank.integrate.loop import Change
 from bellcrank.program.derive import directional
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.result.result import Result, RunReport
 from bellcrank.result.series import Series
@@ -156,6 +157,9 @@ class _Machine:
     watched: Kernel | None
 
 
+TANGENTS: Table[tuple[Partition, tuple[int, ...]], _Machine] = Table("with tangents")
+
+
 class _Run:
     """A run with its derivatives: the state is [Y, s_1, s_2, ...]."""
 
@@ -169,8 +173,8 @@ class _Run:
         self.used = [self.machine]
 
     def _machine(self, partition: Partition) -> _Machine:
-        key = "tangents", partition, tuple(self.columns)
-        return self.mechanism.once(key, lambda: self._compiled(partition))
+        key = partition, tuple(self.columns)
+        return self.mechanism.compiled.once(TANGENTS, key, lambda: self._compiled(partition))
 
     def _compiled(self, partition: Partition) -> _Machine:
         traced = self.mechanism.traced(partition=partition)

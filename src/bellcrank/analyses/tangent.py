@@ -50,7 +50,7 @@ def speed_map(linkage: Linkage, q: Array) -> Array:
     """The left inverse of G: speeds by position rates; a quaternion moves at half the angular velocity."""
     inverse = position_map(linkage, q).T.copy()
     for link in linkage.links:
-        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+        if link.kind.has_quaternion:
             inverse[link.u : link.u + 3] *= 4.0
     return inverse
 
@@ -60,7 +60,7 @@ def speed_map_rate(linkage: Linkage, q: Array, u: Array) -> Array:
     q_dot = position_map(linkage, q) @ u
     rate = np.zeros((linkage.speeds, linkage.positions))
     for link in linkage.links:
-        first = {LinkKind.BALL: link.q, LinkKind.FREE: link.q + 3}.get(link.kind)
+        first = link.quaternion
         if first is None:
             continue
         rate[link.u : link.u + 3, first : first + 4] = 4.0 * _turning(q_dot[first : first + 4]).T
@@ -107,14 +107,14 @@ def is_turning(linkage: Linkage) -> NDArray[np.bool_]:
     for link in linkage.links:
         if link.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
             turning[link.u] = True
-        elif link.kind in (LinkKind.BALL, LinkKind.FREE):
+        elif link.kind.has_quaternion:
             turning[link.u : link.u + 3] = True
     return turning
 
 
 def _whole(linkage: Linkage) -> set[int]:
     """The speeds of ball and free joints, which are no rates of coordinates."""
-    whole = (link for link in linkage.links if link.kind in (LinkKind.BALL, LinkKind.FREE))
+    whole = (link for link in linkage.links if link.kind.has_quaternion)
     return {link.u + k for link in whole for k in range(link.kind.speeds)}
 
 

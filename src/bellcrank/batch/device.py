@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bellcrank.batch.group import lane_machine
 from bellcrank.errors import ModelError
 from bellcrank.integrate import Options
-from bellcrank.integrate.cuda import METHODS, Problem, integration
+from bellcrank.integrate.cuda import Problem, fits, integration
+from bellcrank.integrate.methods import AUTO, METHODS, adaptive, load
 from bellcrank.integrate.run import held_against
 from bellcrank.integrate.steps import CLOSE
 from bellcrank.mechanism import Mechanism
@@ -58,11 +59,13 @@ class DeviceRun:
         on: Device | None = None,
     ) -> DeviceRun:
         """Emit for the graphics processor of this machine, or for `on`."""
-        if method not in METHODS:
-            raise ModelError(f"on the device there are the integrators {', '.join(METHODS)}, not {method!r}")
+        table = None if method == AUTO else load(method).table
+        if table is None or not fits(table):
+            fitting = (name for name in METHODS if name != AUTO and (t := load(name).table) and fits(t))
+            raise ModelError(f"on the device there are the integrators {', '.join(fitting)}, not {method!r}")
         if precision not in cuda.DIALECTS:
             raise ModelError(f"the precision is 'double' or 'single', not {precision!r}")
-        if method == "runge_kutta4":
+        if not adaptive(method):
             _fixed_grid(mechanism.start.t, times, options.fixed_step)
         elif options.fixed_step:
             raise ModelError("step= on the device goes with integrator='runge_kutta4'")
@@ -72,7 +75,7 @@ class DeviceRun:
             projection = mechanism.projection(mechanism.partition, with_rank=True)
             least = CLOSE * lane_machine(mechanism).rank
         problem = Problem(e.rates, projection, len(e.states), len(e.parameters), least)
-        source = integration(problem, method, precision)
+        source = integration(problem, table, precision)
         coarseness = max(1.0, mechanism.length_scale)
         held = held_against(len(e.states), options, *tolerance_scales(mechanism, mechanism.partition))
         return DeviceRun(on or device(), source, method, precision, times, options, *held, coarseness)
@@ -86,7 +89,7 @@ class DeviceRun:
         real: Any = np.float64 if self.precision == "double" else np.float32
         block, closing = cuda.BLOCK[self.precision], RESIDUAL[self.precision] * self.coarseness
         begins = int(self.times[0] <= t)
-        if self.method == "runge_kutta4":
+        if not adaptive(self.method):
             steps, every = _fixed_grid(t, self.times, self.options.fixed_step)
             found, status = integrate_fixed(
                 self.on, self.source, block, t, y, p, self.options.fixed_step, steps, every, real, closing
@@ -131,4 +134,4 @@ def _fixed_grid(t: float, times: Array, step: float) -> tuple[int, int]:
     return int(numbers[-1]), every
 
 
-__all__ = ["METHODS", "DeviceRun"]
+__all__ = ["DeviceRun"]

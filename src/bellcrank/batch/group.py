@@ -24,11 +24,11 @@ from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.sizes import tolerance_scales
 from bellcrank.mechanism.traced import Traced
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 from bellcrank.run.events import Event, watch_program
 
 Array = NDArray[np.float64]
 
-METHODS = ("dop853", "dormand_prince5", "runge_kutta5", "runge_kutta4")
 """Integrators that run in lanes."""
 
 TURN = 5000
@@ -53,9 +53,12 @@ class LaneMachine:
         return self.traced.partition
 
 
+MACHINES: Table[Partition, LaneMachine] = Table("in lanes")
+
+
 def lane_machine(mechanism: Mechanism) -> LaneMachine:
     """Compiled for the start partition, once a mechanism."""
-    return mechanism.once(("lanes", mechanism.partition), lambda: _compiled(mechanism))
+    return mechanism.compiled.once(MACHINES, mechanism.partition, lambda: _compiled(mechanism))
 
 
 def _compiled(mechanism: Mechanism) -> LaneMachine:
@@ -264,4 +267,4 @@ class LaneGroups:
         return int(self.counters[queue.ALL_STEPS])
 
 
-__all__ = ["METHODS", "LaneGroups", "LaneMachine", "Leaver", "lane_machine"]
+__all__ = ["LaneGroups", "LaneMachine", "Leaver", "lane_machine"]

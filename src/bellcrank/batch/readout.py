@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bellcrank.batch.lanes import LANES
 from bellcrank.mechanism import Mechanism
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.quantities.multipliers import multipliers
@@ -62,9 +63,12 @@ class Readout:
         return found
 
 
+READOUTS: Table[tuple[str, ...], Readout] = Table("readouts")
+
+
 def readout(mechanism: Mechanism, names: Sequence[str]) -> Readout:
     """Trace and compile the quantities `names`, once a mechanism."""
-    return mechanism.once(("readout", tuple(names)), lambda: _traced(mechanism, names))
+    return mechanism.compiled.once(READOUTS, tuple(names), lambda: _traced(mechanism, names))
 
 
 def _traced(mechanism: Mechanism, names: Sequence[str]) -> Readout:

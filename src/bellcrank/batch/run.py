@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.batch.group import METHODS, LaneGroups, LaneMachine, Watch, lane_machine, watched
+from bellcrank.batch.group import LaneGroups, LaneMachine, Watch, lane_machine, watched
 from bellcrank.batch.lanes import LANES
 from bellcrank.batch.readout import Readout, readout
 from bellcrank.batch.result import BatchReport, BatchResult, Failure
@@ -25,8 +25,8 @@ from bellcrank.batch.table import Table, read_table
 from bellcrank.batch.workers import Workers
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.impacts.timing import Timing
-from bellcrank.integrate import METHODS as SCALAR_METHODS
 from bellcrank.integrate import Options, SimulationError
+from bellcrank.integrate.methods import AUTO, METHODS, load
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
@@ -87,8 +87,8 @@ def simulate_many(
     mechanism = analyse(system) if isinstance(system, System) else system
     integrator = integrator or ("dormand_prince5" if device == "gpu" else "dop853")
     check_options(integrator, tolerance, step, max_step, events, controllers, None)
-    if integrator not in SCALAR_METHODS:
-        raise unknown_name("integrator", integrator, SCALAR_METHODS)
+    if integrator not in METHODS:
+        raise unknown_name("integrator", integrator, METHODS)
     if not quantities:
         raise ModelError("name at least one quantity to keep: quantities=['slider.position.x']")
     rows = read_table(mechanism, table)
@@ -96,7 +96,8 @@ def simulate_many(
     options = stepping(mechanism, tolerance, step, max_step)
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.
-    lanes = integrator in METHODS and not (controllers or followed(mechanism)) and timing.queue_size is None
+    tabled = integrator != AUTO and load(integrator).table is not None
+    lanes = tabled and not (controllers or followed(mechanism)) and timing.queue_size is None
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
@@ -177,7 +178,7 @@ class _Batch:
 
     def go(self, threads: int, progress: bool | None, start_seconds: float) -> BatchResult:
         """Run all blocks."""
-        from bellcrank.batch.progress import Bar
+        from bellcrank.batch.progress import RunsBar
 
         rows = np.arange(len(self.table))
         size = LANES * max(1, min(MOST_GROUPS, BLOCK_STATES // (LANES * len(self.times))))
@@ -189,13 +190,13 @@ class _Batch:
         begun = np.isin(rows, [*self.failures], invert=True)
         self.groups = size // LANES
         blocks = [rows[k : k + size][begun[k : k + size]] for k in range(0, len(rows), size)]
-        bar = Bar(int(begun.sum()), progress)
+        bar = RunsBar(int(begun.sum()), progress)
         began = time.perf_counter()
         workers = Workers(lambda k: self._block(blocks[k]), len(blocks), threads)
         status = "done"
         try:
             for ended in workers.run():
-                bar.show(ended, time.perf_counter() - began)
+                bar.add(ended)
         except KeyboardInterrupt:
             status = "interrupted"
         finally:

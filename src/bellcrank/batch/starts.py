@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from bellcrank.batch.group import LaneMachine
 from bellcrank.batch.table import Table
 from bellcrank.errors import BellcrankError
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.mechanism.assembly import LONGEST_LEAD
@@ -108,7 +107,7 @@ def _places(mechanism: Mechanism, table: Table) -> list[tuple[str, int, int | No
         link = next(
             (k for k in mechanism.linkage.links if k.joint == joint and coordinate in k.coordinates), None
         )
-        if link is None or link.kind in (LinkKind.BALL, LinkKind.FREE) or link.u not in independent:
+        if link is None or link.kind.has_quaternion or link.u not in independent:
             return None
         found.append((column, link.q, link.u if is_rate else None))
     return found

@@ -24,6 +24,7 @@ from bellcrank.cli.optimise import optimise
 from bellcrank.cli.pages import plot, report
 from bellcrank.cli.quantities import quantities
 from bellcrank.cli.run import run
+from bellcrank.cli.schema import schema
 from bellcrank.cli.sweep import sweep
 from bellcrank.cli.verify import verify
 from bellcrank.cli.view import view
@@ -43,6 +44,7 @@ for command in (run, check, count, equilibrium, linearize, plot, report, view, q
 app.command()(sweep)
 app.command()(optimise)
 app.command()(drive)
+app.command()(schema)
 app.add_typer(examples, name="examples")
 
 

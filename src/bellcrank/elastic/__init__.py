@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 _HOMES = {
-    "Material": "material",
+    "Material": ".fe.material",
     "Analysis": "material",
     "Mass": "material",
     "Element": "elements",
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'bellcrank.elastic' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"bellcrank.elastic.{_HOMES[name]}"), name)
+    return getattr(import_module(f".{_HOMES[name]}", "bellcrank.elastic"), name)
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,9 @@ import scipy.sparse as sp
 
 from bellcrank.elastic.elements import Element, scalar_element
 from bellcrank.elastic.lattices import Array, Index
-from bellcrank.elastic.material import Analysis, Mass, Material
+from bellcrank.elastic.material import Analysis, Mass
+from bellcrank.elastic.material import lame as lame_of
+from bellcrank.fe.material import Material
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,7 @@ def stiffness(space: Fields, material: Material, analysis: Analysis) -> sp.csr_a
     from skfem import BilinearForm
     from skfem.helpers import ddot, sym_grad
 
-    lame, shear = material.lame(analysis), material.shear
+    lame, shear = lame_of(material, analysis), material.shear
 
     @BilinearForm  # type: ignore[untyped-decorator]
     def form(u: Any, v: Any, w: Any) -> Any:

@@ -14,9 +14,10 @@ from scipy.sparse.linalg import SuperLU, splu
 from bellcrank.elastic import assembly, checks
 from bellcrank.elastic.elements import Element, element_of
 from bellcrank.elastic.lattices import Array, Index
-from bellcrank.elastic.material import Analysis, Mass, Material
+from bellcrank.elastic.material import Analysis, Mass
 from bellcrank.elastic.surface import Surface, surface
 from bellcrank.errors import ModelError
+from bellcrank.fe.material import Material
 
 Where = Callable[[Array], Any]
 """Picks points: takes positions, shape (k, d) [m], returns k truth values."""

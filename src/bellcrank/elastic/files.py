@@ -6,9 +6,7 @@ bounded before anything is built.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from bellcrank.elastic.body import ElasticBody, Support, Where
 from bellcrank.elastic.elements import Element
 from bellcrank.elastic.interface import Contact
 from bellcrank.elastic.lattices import MAX_UNKNOWNS, Array
-from bellcrank.elastic.material import Analysis, Mass, Material
+from bellcrank.elastic.material import Analysis, Mass
 from bellcrank.elastic.mesh_files import read_mesh
 from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere, RigidSurface
 from bellcrank.elastic.problem import ContactSolver
@@ -30,6 +28,7 @@ from bellcrank.elastic.schemes import Scheme, generalised_alpha, newmark
 from bellcrank.elastic.setup import Setup
 from bellcrank.elastic.stepping import Compatibility
 from bellcrank.errors import unknown_name
+from bellcrank.fe.material import Material
 from bellcrank.files import read_text
 from bellcrank.files.beside import file_beside, refuse_includes
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
@@ -63,9 +62,7 @@ def loads(
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the format (draft 2020-12)."""
-    text = files("bellcrank.elastic").joinpath("schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return layout.schema()
 
 
 class _Reader:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,7 +191,6 @@ def _region(body: ElasticBody, label: str, which: Sequence[float] | Where) -> In
 
 
 def _solid(body: ElasticBody, nodes: Mapping[str, Any], zone: Index) -> ElasticModel:
-    from bellcrank.flexible.sections import Material
     from bellcrank.flexible.solids import solid
 
     def region(which: Any) -> Region:
@@ -199,8 +198,7 @@ def _solid(body: ElasticBody, nodes: Mapping[str, Any], zone: Index) -> ElasticM
 
     interfaces: dict[str, Region] = {label: region(which) for label, which in nodes.items()}
     interfaces |= {f"{ZONE} {k + 1}": body.nodes[node] for k, node in enumerate(zone)}
-    m = body.material
-    material = Material(young=m.young, poisson=m.poisson, density=m.density)
+    material = replace(body.material, mass_damping=0.0, stiffness_damping=0.0)
     return solid(
         body.name, body.mesh, material, interfaces, mass="lumped" if body.mass is Mass.LUMPED else "consistent",
         check_units=False,

@@ -10,8 +10,9 @@ import numpy as np
 from bellcrank.base.optional import finite_elements, needed
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.elements import Element, with_element
-from bellcrank.elastic.material import Analysis, Material
+from bellcrank.elastic.material import Analysis
 from bellcrank.errors import ModelError
+from bellcrank.fe.material import Material
 from bellcrank.fe.volume_files import read_elements
 
 _CELLS = {

@@ -21,6 +21,7 @@ from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
 from bellcrank.errors import ModelError
+from bellcrank.run.progress_bar import ProgressBar
 
 _BLOWN = 1e6
 """Growth of the energy after which a run counts as diverged."""
@@ -123,12 +124,8 @@ def _teller(progress: bool | Callable[[float], None]) -> tuple[Callable[[float],
         return progress, lambda: None
     if not progress:
         return lambda share: None, lambda: None
-    from rich.progress import Progress
-
-    bar = Progress(transient=True)
-    task = bar.add_task("elastic contact", total=1.0)
-    bar.start()
-    return lambda share: bar.update(task, completed=share), bar.stop
+    bar = ProgressBar(1.0, "elastic contact", progress, patience=0.0)
+    return bar.show, bar.close
 
 
 def _contacts(
@@ -164,7 +161,7 @@ def _step_notes(contacts: Sequence[Contact], step: float) -> tuple[str, ...]:
     """A step is too large for the wave when it passes more than a tenth of the body in it."""
     notes = []
     for body in {id(c.body): c.body for c in contacts}.values():
-        crossing = float(np.ptp(body.nodes, axis=0).max()) / body.material.wave_speed
+        crossing = float(np.ptp(body.nodes, axis=0).max()) / body.material.pressure_wave_speed
         if step > 0.1 * crossing:
             notes.append(
                 f"a step of {step:.3g} s is large for {body.name!r}, which a wave crosses in {crossing:.3g} s; "

@@ -14,8 +14,9 @@ from bellcrank.elastic import lattices
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.elements import Element, element_of, with_element
 from bellcrank.elastic.lattices import Array
-from bellcrank.elastic.material import Analysis, Material
+from bellcrank.elastic.material import Analysis
 from bellcrank.errors import ModelError
+from bellcrank.fe.material import Material
 
 _CORE = {2: 0.5, 3: 0.42}
 

@@ -23,11 +23,12 @@ from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.elements import Element, mesh_kind
 from bellcrank.elastic.interface import Contact
 from bellcrank.elastic.lattices import Array
-from bellcrank.elastic.material import Analysis, Mass, Material
+from bellcrank.elastic.material import Analysis, Mass
 from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere
 from bellcrank.elastic.recording import WORKS, Recorded
 from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.errors import ModelError, ResultFileError
+from bellcrank.fe.material import Material
 from bellcrank.result import sealed
 from bellcrank.result.blocks import plain_json
 from bellcrank.result.layout import as_bytes

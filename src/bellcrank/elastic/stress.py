@@ -9,6 +9,7 @@ import numpy as np
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.lattices import Array
 from bellcrank.elastic.material import Analysis
+from bellcrank.elastic.material import lame as lame_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Stress:
 def stress(body: ElasticBody, u: Array) -> Stress:
     """Least-squares fit of nodal stresses to those at the quadrature points. u: shape (nodes, d) [m]."""
     basis = body.fields.scalar
-    lame, shear, analysis = body.material.lame(body.analysis), body.material.shear, body.analysis
+    lame, shear, analysis = lame_of(body.material, body.analysis), body.material.shear, body.analysis
     x = np.asarray(basis.global_coordinates())
     d = body.dimension
     gradient = np.zeros((3, 3, *x.shape[1:]))

@@ -8,9 +8,7 @@ of flexible members in the file's own folder or below it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, MutableMapping
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +84,6 @@ def dumps(
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the format (draft 2020-12)."""
-    text = files("bellcrank.files").joinpath("schema.json").read_text(encoding="utf-8")
-    result: dict[str, Any] = json.loads(text)
-    return result
+    from bellcrank.files import layout
+
+    return layout.schema()

@@ -1,131 +1,36 @@
-"""The keys of the native format: one table for the reader, the writer and the test of the schema."""
+"""The native format: one table of keys from which the readers, the writer and the JSON Schema are made.
+
+What a reader knows, an editor learns: a key added here is read by name and stands in the schema at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bellcrank.files.keys import (
+    EXPRESSION,
+    NAME,
+    NOT_NEGATIVE,
+    NUMBER,
+    POSITIVE,
+    TEXT,
+    TRUTH,
+    TRUTH_OR_NULL,
+    Keys,
+    Kinds,
+    Schema,
+    any_of,
+    by_name,
+    described,
+    document,
+    list_of,
+    may,
+    must,
+    one_of,
+    ref,
+    section,
+    words,
+)
 
 VERSION = "1"
-TOP = (
-    *("bellcrank", "name", "gravity", "parameters", "definitions"),
-    *("bodies", "joints", "drivers", "couplings", "states", "forces", "contacts", "initial"),
-)
-PARAMETER = ("value", "unit")
-BODY = ("mass", "inertia", "center_of_mass", "at", "angle", "quaternion", "rotation", "flexible")
-FRAME = ("body", "position", "at", "rotation", "name", "node")
-_PLACED = ("kind", "a", "b", "at", "cut")
-JOINTS: Mapping[str, tuple[str, ...]] = {
-    "fixed": _PLACED,
-    "revolute": (*_PLACED, "axis"),
-    "prismatic": (*_PLACED, "axis"),
-    "cylindrical": (*_PLACED, "axis"),
-    "universal": (*_PLACED, "axis_a", "axis_b"),
-    "spherical": _PLACED,
-    "planar": (*_PLACED, "axis"),
-    "screw": (*_PLACED, "axis", "pitch"),
-    "free": _PLACED,
-}
-DRIVER = ("joint", "coordinate", "point", "axis", "function")
-COORDINATE = ("joint", "coordinate")
-TERM = (*COORDINATE, "factor")
-COUPLINGS: Mapping[str, tuple[str, ...]] = {
-    "linear": ("kind", "terms", "offset"),
-    "gear": ("kind", "a", "b", "ratio", "offset"),
-    "rack_and_pinion": ("kind", "prismatic", "revolute", "radius", "offset"),
-}
-FORCES: Mapping[str, tuple[str, ...]] = {
-    "spring": ("kind", "a", "b", "stiffness", "damping", "free_length"),
-    "force": ("kind", "a", "b", "function", "energy"),
-    "torsion_spring": ("kind", "joint", "coordinate", "stiffness", "damping", "free_angle"),
-    "joint_force": ("kind", "joint", "coordinate", "function"),
-    "bushing": ("kind", "a", "b", "stiffness", "damping"),
-    "applied_force": ("kind", "point", "axes", "function"),
-    "applied_torque": ("kind", "point", "axes", "function"),
-    "ground_spring": (
-        *("kind", "point", "axis", "radius", "stiffness", "damping"),
-        *("longitudinal", "lateral", "reference_load", "road"),
-    ),
-}
-STATE = ("rate", "measures", "initial", "unit")
-CONTACT = (
-    *("a", "b", "restitution", "friction", "law", "treatment"),
-    *("stiffness", "exponent", "damping", "young", "poisson", "approach_speed", "points", "method"),
-)
-FRICTION = (
-    *("kinetic", "static", "stribeck_speed", "slip_speed"),
-    *("stiffness", "damping", "viscous", "recovery"),
-)
-_ON_BODY = ("kind", "body", "position", "rotation", "node")
-_CUT = ("vertices", "triangles", "spacing", "rounding")
-SHAPES: Mapping[str, tuple[str, ...]] = {
-    "sphere": (*_ON_BODY, "radius"),
-    "ellipsoid": (*_ON_BODY, "semi_axes"),
-    "superellipsoid": (*_ON_BODY, "semi_axes", "exponents"),
-    "box": (*_ON_BODY, "half_lengths", "rounding"),
-    "capsule": (*_ON_BODY, "radius", "half_length"),
-    "cylinder": (*_ON_BODY, "radius", "half_length", "rounding"),
-    "cone": (*_ON_BODY, "radius", "half_length", "top_radius", "rounding"),
-    "torus": (*_ON_BODY, "radius", "tube"),
-    "plane": _ON_BODY,
-    "circle": (*_ON_BODY, "radius"),
-    "ellipse": (*_ON_BODY, "semi_axes"),
-    "line": _ON_BODY,
-    "implicit": (*_ON_BODY, "function", "size", "name"),
-    "revolution": (*_ON_BODY, "function", "length", "rounding"),
-    "sampled": (*_ON_BODY, "points", "normals", "rims", "corners", "rings", *_CUT),
-    "mesh": (*_ON_BODY, "file", "spacing", "scale"),
-    "triangles": (*_ON_BODY, "file", "scale", "vertices", "faces", "thickness", "resolution"),
-    "bezier_grid": (*_ON_BODY, "points", "around", "inside"),
-    "parametric": (*_ON_BODY, "points", "sign"),
-}
-
-_REDUCED = ("name", "modes", "frame", "damping", "stiffening")
-MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "beam": (
-        *("kind", "length", "section", "material", "elements", "theory", "mass", "planar", "rotary_inertia"),
-        *("start", "points", "check_units", *_REDUCED),
-    ),
-    "solid": (
-        *("kind", "mesh", "material", "interfaces", "order", "rigid", "mass", "scale", "check_units"),
-        *_REDUCED,
-    ),
-    "matrices": (
-        "kind",
-        "mass_matrix",
-        "stiffness_matrix",
-        "positions",
-        "freedoms",
-        "nodes",
-        "check_units",
-        *_REDUCED,
-    ),
-    "numbers": ("kind", "data"),
-}
-MATERIAL = ("young", "density", "poisson")
-SECTION_NUMBERS = ("area", "bending_y", "bending_z", "product", "torsion", "shear_y", "shear_z")
-SIZES = ("diameter", "outer", "inner", "height", "width")
-_SHAPED = ("poisson", "offset")
-SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "general": ("kind", *SECTION_NUMBERS, "offset", "extremes"),
-    "circle": ("kind", "diameter", *_SHAPED),
-    "tube": ("kind", "outer", "inner", *_SHAPED),
-    "rectangle": ("kind", "height", "width", *_SHAPED),
-}
-REGION = ("point", "box", "nodes")
-MODES: Mapping[str, tuple[str, ...]] = {
-    "normal": ("kind", "count", "up_to", "along", "boundary"),
-    "craig_bampton": ("kind", "interface", "count", "directions"),
-    "attachment": ("kind", "loads", "count"),
-}
-MEMBER_FRAMES: Mapping[str, tuple[str, ...]] = {
-    "mean_axes": ("kind",),
-    "clamped": ("kind", "node"),
-    "chord": ("kind", "first", "last"),
-    "supports": ("kind", "held"),
-}
-DAMPINGS: Mapping[str, tuple[str, ...]] = {
-    "ratios": ("kind", "ratios"),
-    "rayleigh": ("kind", "mass_factor", "stiffness_factor"),
-}
 
 SHAPE_ARGUMENTS = ("x", "y", "z")
 PROFILE_ARGUMENTS = ("z",)
@@ -135,3 +40,744 @@ ENERGY_ARGUMENTS = ("length",)
 JOINT_ARGUMENTS = ("coordinate", "rate", "t")
 POINT_ARGUMENTS = ("t", "position", "velocity", "rotation", "angular_velocity")
 ROAD_ARGUMENTS = ("x", "y", "t")
+
+WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
+VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
+LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
+
+_PLACED = (
+    must("a", SIDE, "First side: a body, or a point or frame of one."),
+    must("b", SIDE, "Second side."),
+    may("at", VECTOR3, "World point of the joint in the start pose [m]; plain numbers."),
+    may(
+        "cut",
+        TRUTH_OR_NULL,
+        "true closes a loop here, false keeps the joint in the tree, null leaves the choice to the analysis.",
+    ),
+)
+_AXIS = may("axis", AXIS, "Joint axis in the start pose: x, y, z or a world vector.")
+_POINTS = (must("a", SIDE, "First point."), must("b", SIDE, "Second point."))
+_COORDINATE = (
+    must("joint", TEXT, "Name of the joint."),
+    may(
+        "coordinate",
+        TEXT,
+        "Coordinate of the joint: angle, displacement, x, y, ...; may be left out where there is one.",
+    ),
+)
+_POINT = (
+    must("point", SIDE, "The point.", python="frame"),
+    may("axes", words("world", "body"), "Axes of the components."),
+)
+_ON_BODY = (
+    must("body", TEXT, "Name of the body; ground is one."),
+    may("position", VECTOR3, "Origin of the shape in body axes [m]."),
+    may("rotation", MATRIX, "Rows of the matrix whose columns are the shape's axes in body axes."),
+    may("node", TEXT, "Node of a flexible body, instead of position."),
+)
+_RADIUS = must("radius", NUMBER, "[m]")
+_HALF_LENGTH = must("half_length", NUMBER, "[m]")
+_RIMS = may("rounding", NUMBER, "Radius of its rims [m]; a fiftieth of its smallest size where missing.")
+_POINTS_PACKED = must(
+    "points",
+    PACKED,
+    "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
+)
+_REDUCED = (
+    may("name", TEXT, "Name of the member in messages; the body's unless told."),
+    must("modes", ref("modes"), "Modal coordinates that are kept."),
+    may("frame", ref("member_frame"), "Frame in which deformation is measured; mean axes unless told."),
+    may("damping", ref("member_damping"), "Structural damping; none unless told."),
+    may(
+        "stiffening",
+        TRUTH,
+        "Whether second-order displacements (geometric stiffening) are kept; true unless told.",
+    ),
+)
+_CHECK_UNITS = may("check_units", TRUTH, "Whether numbers far from SI units are refused.")
+_SPREAD = may("mass", words("consistent", "lumped"))
+_SHAPED = (
+    may("poisson", NUMBER, "For the shear correction; 0.3 unless told."),
+    may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m]."),
+)
+_OFFSET = may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m].")
+_COUNT = may("count", NUMBER, "How many normal modes.")
+BODY = Keys(
+    "A rigid body, or a flexible one; its start rotation is one of angle, quaternion and rotation.",
+    may("mass", NUMBER, "Mass [kg]; zero is allowed."),
+    may(
+        "inertia",
+        any_of(VECTOR3, VECTOR6, MATRIX),
+        "About the centre of mass in body axes [kg m^2]: 3 numbers (diagonal), 6 (xx, yy, zz, xy, "
+        "xz, yz: matrix elements) or 3 rows of 3.",
+    ),
+    may("center_of_mass", VECTOR3, "In body axes [m]."),
+    may("at", VECTOR3, "World position of the body's origin in the start pose [m]; plain numbers."),
+    may("angle", NUMBER, "Start rotation about z [rad]; plain number."),
+    may("quaternion", VECTOR4, "Start rotation as unit quaternion (w, x, y, z); plain numbers."),
+    may("rotation", MATRIX, "Start rotation from body to world axes, by rows; plain numbers."),
+    may(
+        "flexible",
+        ref("member"),
+        "The flexible member that this body is; mass, inertia and center_of_mass follow from it.",
+    ),
+    rules={
+        "oneOf": [
+            {"required": ["mass"]},
+            {
+                "required": ["flexible"],
+                "not": {
+                    "anyOf": [
+                        {"required": ["mass"]},
+                        {"required": ["inertia"]},
+                        {"required": ["center_of_mass"]},
+                    ]
+                },
+            },
+        ]
+    },
+)
+FRAME = Keys(
+    "A point, or a frame, fixed in a body.",
+    must("body", TEXT, "Name of the body; ground is one."),
+    may("position", VECTOR3, "Origin in body axes [m]."),
+    may("at", VECTOR3, "World point in the start pose [m], instead of position; plain numbers."),
+    may("rotation", MATRIX, "Rows of the matrix whose columns are the frame's axes in body axes."),
+    may("name", TEXT, "Name of the frame."),
+    may("node", TEXT, "Node of a flexible body, instead of position."),
+)
+PARAMETER = Keys(
+    "",
+    must("value", NUMBER, "Value; an expression of plain numbers."),
+    may("unit", TEXT, "Unit, for people to read."),
+)
+JOINTS = Kinds(
+    fixed=Keys("Welds two bodies together.", *_PLACED),
+    revolute=Keys("Rotation angle [rad] about the axis.", *_PLACED, _AXIS),
+    prismatic=Keys("displacement [m] along the axis.", *_PLACED, _AXIS),
+    cylindrical=Keys("angle [rad] about the axis and displacement [m] along it.", *_PLACED, _AXIS),
+    universal=Keys(
+        "angle_a [rad] about axis_a, fixed in a; angle_b [rad] about axis_b, fixed in b.",
+        *_PLACED,
+        may("axis_a", AXIS, "Axis fixed in a."),
+        may("axis_b", AXIS, "Axis fixed in b, perpendicular to axis_a."),
+    ),
+    spherical=Keys("A ball joint.", *_PLACED),
+    planar=Keys("x [m], y [m] and angle [rad] in the plane normal to the axis.", *_PLACED, _AXIS),
+    screw=Keys(
+        "angle [rad] about the axis with an advance along it.",
+        *_PLACED,
+        _AXIS,
+        must("pitch", NUMBER, "Advance [m/rad]."),
+    ),
+    free=Keys("No connection; position [m] and quaternion of b in the axes of a.", *_PLACED),
+)
+COORDINATE = Keys("", *_COORDINATE)
+DRIVER = Keys(
+    "Makes a joint coordinate, or a world coordinate of a point, follow a function of time.",
+    may("joint", TEXT, "Name of the joint."),
+    may(
+        "coordinate",
+        TEXT,
+        "Coordinate of the joint: angle, displacement, x, y, ...; may be left out where there is one.",
+    ),
+    may("point", SIDE, "A point driven instead of a joint coordinate."),
+    may("axis", words("x", "y", "z"), "World axis along which the point is driven."),
+    must("function", FUNCTION, "Value of the coordinate [m or rad] as a function of t [s]."),
+    rules={"oneOf": [{"required": ["joint"]}, {"required": ["point", "axis"]}]},
+)
+TERM = Keys("", *_COORDINATE, must("factor", NUMBER, "Factor of the coordinate."))
+COUPLINGS = Kinds(
+    usual="linear",
+    linear=Keys(
+        "sum(factor * coordinate) = offset.",
+        must("terms", list_of(ref("term")) | {"minItems": 1}),
+        may("offset", NUMBER, "Right-hand side [m or rad]; 0 where missing."),
+    ),
+    gear=Keys(
+        "angle_a - ratio * angle_b = offset.",
+        must("a", ref("coordinate"), "First angle."),
+        must("b", ref("coordinate"), "Second angle."),
+        must("ratio", NUMBER, "Turns of a for one of b; negative where they turn opposite ways."),
+        may("offset", NUMBER, "[rad]; the meshing of the start pose where missing."),
+    ),
+    rack_and_pinion=Keys(
+        "displacement - radius * angle = offset.",
+        must("prismatic", ref("coordinate"), "Displacement of the rack."),
+        must("revolute", ref("coordinate"), "Angle of the pinion."),
+        must("radius", NUMBER, "Radius of the pinion [m]."),
+        may("offset", NUMBER, "[m]; the meshing of the start pose where missing."),
+    ),
+)
+STATE = Keys(
+    "A first-order state.",
+    must("rate", FUNCTION, "Its rate, an expression of t, the words of measures, parameters and states."),
+    may(
+        "measures",
+        by_name(NAME),
+        "Words for the rate, each with the quantity it stands for, such as crank.angular_velocity.z.",
+    ),
+    may("initial", NUMBER, "Value at the start; 0 where missing. A plain number."),
+    may("unit", WORD, "Unit of the value."),
+)
+FORCES = Kinds(
+    spring=Keys(
+        "A linear spring and damper between two points.",
+        *_POINTS,
+        may("stiffness", NUMBER, "[N/m]"),
+        may("damping", NUMBER, "[N s/m]"),
+        may("free_length", NUMBER, "Length without force [m]; needed where there is a stiffness."),
+    ),
+    force=Keys(
+        "A force along the line between two points.",
+        *_POINTS,
+        must(
+            "function",
+            FUNCTION,
+            "Force that pushes the points apart [N], of length [m], rate [m/s] and t [s].",
+            of=LINE_ARGUMENTS,
+        ),
+        may("energy", FUNCTION, "Potential energy [J] of length [m].", of=ENERGY_ARGUMENTS),
+    ),
+    torsion_spring=Keys(
+        "A linear spring and damper on a joint coordinate.",
+        *_COORDINATE,
+        may("stiffness", NUMBER, "[N m/rad, or N/m on a displacement]"),
+        may("damping", NUMBER, "[N m s/rad or N s/m]"),
+        may("free_angle", NUMBER, "Coordinate without torque [rad or m]."),
+    ),
+    joint_force=Keys(
+        "A force or torque along a joint coordinate.",
+        *_COORDINATE,
+        must(
+            "function",
+            FUNCTION,
+            "Torque [N m] or force [N] on the second body, of coordinate [rad or m], rate [rad/s or "
+            "m/s] and t [s].",
+            of=JOINT_ARGUMENTS,
+        ),
+    ),
+    bushing=Keys(
+        "Six springs and dampers between two frames.",
+        *_POINTS,
+        must("stiffness", VECTOR6, "3 [N/m] and 3 [N m/rad], along and about the axes of a."),
+        may("damping", VECTOR6, "3 [N s/m] and 3 [N m s/rad]."),
+    ),
+    applied_force=Keys(
+        "A force on a point.",
+        *_POINT,
+        must(
+            "function",
+            VECTOR_FUNCTION,
+            "Components [N], of t [s], position.x [m], velocity.x [m/s], rotation.xy (row, column), "
+            "angular_velocity.x [rad/s] and their kin, in world axes.",
+            of=POINT_ARGUMENTS,
+        ),
+    ),
+    applied_torque=Keys(
+        "A torque on a body.",
+        *_POINT,
+        must(
+            "function",
+            VECTOR_FUNCTION,
+            "Components [N m]; arguments as for an applied force.",
+            of=POINT_ARGUMENTS,
+        ),
+    ),
+    ground_spring=Keys(
+        "A wheel on a road.",
+        must("point", SIDE, "The wheel centre.", python="frame"),
+        must("axis", AXIS, "Spin axis in body axes."),
+        _RADIUS,
+        must("stiffness", NUMBER, "[N/m]"),
+        may("damping", NUMBER, "[N s/m]"),
+        may("longitudinal", NUMBER, "Slip coefficient [N s/m] at the reference load."),
+        may("lateral", NUMBER, "Slip coefficient [N s/m] at the reference load."),
+        may("reference_load", NUMBER, "[N]"),
+        may(
+            "road",
+            FUNCTION,
+            "Height [m] of x [m], y [m] and t [s]; flat ground at 0 where missing.",
+            of=ROAD_ARGUMENTS,
+        ),
+    ),
+)
+FRICTION = Keys(
+    "Law of friction of a continuous contact.",
+    must("kinetic", NUMBER, "Coefficient while slipping."),
+    may("static", NUMBER, "Coefficient at rest."),
+    may("stribeck_speed", NUMBER, "[m/s]"),
+    may("slip_speed", NUMBER, "[m/s], coulomb"),
+    may("stiffness", NUMBER, "Of bristles over the load [1/m], lugre"),
+    may("damping", NUMBER, "Of bristles over the load [s/m], lugre"),
+    may("viscous", NUMBER, "[s/m], lugre"),
+    may("recovery", NUMBER, "[s], lugre"),
+)
+CONTACT = Keys(
+    "Two shapes that may touch.",
+    must("a", ref("shape"), "First shape; the normal points away from it."),
+    must("b", ref("shape"), "Second shape."),
+    may(
+        "restitution",
+        NUMBER,
+        "Speed of parting over speed of approach, 0 to 1; 1 where missing. A plain number.",
+    ),
+    may(
+        "friction",
+        one_of(NUMBER, ref("friction")),
+        "Coulomb's coefficient; 0 where missing. In the continuous treatment also a mapping with its law.",
+    ),
+    may(
+        "law",
+        words(
+            "newton",
+            "poisson",
+            "stronge",
+            "kelvin-voigt",
+            "hertz",
+            "hunt-crossley",
+            "lankarani-nikravesh",
+            "flores",
+            "calibrated",
+            "half-space",
+            "foundation",
+        ),
+        "Law of restitution (newton where missing), or in the continuous treatment of the force "
+        "(calibrated where missing).",
+    ),
+    may("treatment", words("impulsive", "continuous"), "How the contact acts; impulsive where missing."),
+    may(
+        "stiffness",
+        NUMBER,
+        "K of F = K d^exponent [N/m^exponent], continuous; of law foundation its modulus over the "
+        "thickness of the layer [N/m^3].",
+    ),
+    may("exponent", NUMBER, "Of the overlap; 1.5 where missing. A plain number."),
+    may("damping", NUMBER, "Of law kelvin-voigt [N s/m]."),
+    may(
+        "young",
+        one_of(NUMBER, list_of(NUMBER, 2)),
+        "Young's modulus [Pa] of both bodies or of each; rigid is one without bound.",
+    ),
+    may(
+        "poisson",
+        one_of(NUMBER, list_of(NUMBER, 2)),
+        "Poisson's ratio of both bodies or of each; 0.3 where missing.",
+    ),
+    may("approach_speed", NUMBER, "Speed of the first touch [m/s]; 1 where missing. A plain number."),
+    may("points", NUMBER, "Points at which a sampled surface touches at a time, at most; 1 where missing."),
+    may(
+        "method",
+        words("auto", "points", "field"),
+        "By closest points or by fields of depth, continuous; chosen by shapes and law where missing.",
+    ),
+)
+SHAPES = Kinds(
+    sphere=Keys("A sphere.", *_ON_BODY, _RADIUS),
+    box=Keys(
+        "A box.",
+        *_ON_BODY,
+        must("half_lengths", VECTOR3, "Half the edges along x, y and z [m]."),
+        may("rounding", NUMBER, "Radius of its edges [m]; a fiftieth of its smallest size where missing."),
+    ),
+    ellipsoid=Keys("An ellipsoid.", *_ON_BODY, must("semi_axes", VECTOR3, "Along x, y, z of the shape [m].")),
+    superellipsoid=Keys(
+        "((|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q = 1.",
+        *_ON_BODY,
+        must("semi_axes", VECTOR3, "Along x, y, z of the shape [m]."),
+        must("exponents", list_of(NUMBER, 2), "p and q, plain numbers above 1."),
+    ),
+    capsule=Keys("A cylinder along z with round ends.", *_ON_BODY, _RADIUS, _HALF_LENGTH),
+    cylinder=Keys("A cylinder along z with flat ends.", *_ON_BODY, _RADIUS, _HALF_LENGTH, _RIMS),
+    cone=Keys(
+        "A cone along z, whole or cut off.",
+        *_ON_BODY,
+        must("radius", NUMBER, "At z = -half_length [m]."),
+        _HALF_LENGTH,
+        may("top_radius", NUMBER, "At z = half_length [m]; 0, a tip, where missing."),
+        _RIMS,
+    ),
+    torus=Keys(
+        "A ring about z.",
+        *_ON_BODY,
+        must("radius", NUMBER, "Of its middle line [m]."),
+        must("tube", NUMBER, "Radius of its section [m]."),
+    ),
+    plane=Keys("The half-space z <= 0 of its frame.", *_ON_BODY),
+    circle=Keys("A circle in the x-y plane of its frame.", *_ON_BODY, _RADIUS),
+    ellipse=Keys(
+        "An ellipse in the x-y plane of its frame.",
+        *_ON_BODY,
+        must("semi_axes", list_of(NUMBER, 2), "Along x and y of the shape [m]."),
+    ),
+    line=Keys("The half y <= 0 of the x-y plane of its frame.", *_ON_BODY),
+    implicit=Keys(
+        "The convex body g(x, y, z) <= 0, which holds the origin of its frame.",
+        *_ON_BODY,
+        must("function", FUNCTION, "g of x, y, z [m]."),
+        must(
+            "size",
+            NUMBER,
+            "A length the surface does not exceed in any direction from the origin [m]; a plain number.",
+        ),
+        may("name", TEXT, "What errors call it."),
+    ),
+    revolution=Keys(
+        "A solid of revolution about z, 0 to length.",
+        *_ON_BODY,
+        must("function", FUNCTION, "Radius [m] of z [m]."),
+        must("length", NUMBER, "[m] A plain number."),
+        _RIMS,
+    ),
+    sampled=Keys(
+        "A smooth surface through points with normals.",
+        *_ON_BODY,
+        _POINTS_PACKED,
+        must("normals", PACKED, "Outward normals, written like the points."),
+        may(
+            "rims",
+            PACKED,
+            "Numbers of the points along each rim of an open surface, -1 behind each rim, written like "
+            "the points; found where missing.",
+        ),
+        may(
+            "corners",
+            PACKED,
+            "Corners of the mesh that touch planes [m], three numbers each, written like the points.",
+        ),
+        may(
+            "rings",
+            PACKED,
+            "Round rims of the mesh that touch planes: centre [m], unit axis and radius [m], seven "
+            "numbers each, written like the points.",
+        ),
+        may(
+            "vertices",
+            PACKED,
+            "Of the closed mesh that is cut along its creases [m], written like the points.",
+        ),
+        may("triangles", PACKED, "Of that mesh: numbers of vertices, three each, written like the points."),
+        may("spacing", POSITIVE, "Distance of samples on that mesh [m]; its vertices where missing."),
+        may(
+            "rounding",
+            NOT_NEGATIVE,
+            "By how much edges of the mesh that the samples were taken from are rounded, at most [m].",
+        ),
+    ),
+    mesh=Keys(
+        "The surface of a triangle mesh.",
+        *_ON_BODY,
+        must("file", TEXT, "STL, OBJ or PLY file in the folder of the model or below it."),
+        may("spacing", POSITIVE, "Distance of samples [m]; one that follows from the mesh where missing."),
+        may("scale", POSITIVE, "Of the coordinates, such as 1e-3 for millimetres; 1 where missing."),
+    ),
+    triangles=Keys(
+        "A triangle mesh, closed or open, that touches by its field.",
+        *_ON_BODY,
+        may(
+            "file",
+            TEXT,
+            "Mesh file beside the model (STL, OBJ, PLY, OFF, GLB, glTF), instead of vertices and faces.",
+        ),
+        may("scale", NUMBER, "Metres in a unit of length of the file; 1 where missing. A plain number."),
+        may(
+            "vertices",
+            PACKED,
+            "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
+        ),
+        may("faces", PACKED, "Numbers of the vertices of each triangle, packed as vertices are."),
+        may("thickness", NUMBER, "Of sheets [m]. A plain number."),
+        may("resolution", NUMBER, "Cells of the grid of depths along the longest side. A plain number."),
+    ),
+    bezier_grid=Keys(
+        "A structured grid of points covered by 3x3 Bezier patches.",
+        *_ON_BODY,
+        _POINTS_PACKED,
+        may("around", TRUTH, "Whether columns close to a ring."),
+        may("inside", VECTOR3, "A point that normals point away from [m]."),
+    ),
+    parametric=Keys(
+        "Bezier patches by their control points.",
+        *_ON_BODY,
+        _POINTS_PACKED,
+        may("sign", NUMBER, "1 where u x v points outwards, -1 where v x u."),
+    ),
+)
+MEMBERS = Kinds(
+    "A flexible member: a finite element model reduced to modal coordinates, or a member by its"
+    " numbers. All numbers are plain.",
+    beam=Keys(
+        "A straight beam along the body's x axis.",
+        must("length", NUMBER, "[m]."),
+        must("section", ref("section"), "Cross-section."),
+        must("material", ref("material"), "Material."),
+        may(
+            "elements",
+            any_of(NUMBER, list_of(NUMBER)),
+            "How many elements, or where the nodes are as growing shares 0..1 of the length; 10 unless told.",
+        ),
+        may("theory", words("euler-bernoulli", "timoshenko")),
+        _SPREAD,
+        may("planar", TRUTH, "Only stretching and bending in the x-y plane."),
+        may("rotary_inertia", TRUTH_OR_NULL, "Whether bending turns the mass of the sections."),
+        may("start", NUMBER, "x of the beam's start [m]; 0 unless told."),
+        may("points", by_name(NUMBER), "Further named nodes by their distance from the start [m]."),
+        _CHECK_UNITS,
+        *_REDUCED,
+    ),
+    solid=Keys(
+        "A solid from a volume mesh beside the model file.",
+        must("mesh", TEXT, "File below the model's folder: Gmsh, Abaqus, Nastran or VTK."),
+        must(
+            "material",
+            any_of(ref("material"), by_name(ref("material"))),
+            "One, or one by named region of the mesh.",
+        ),
+        may("interfaces", by_name(ref("region")), "Nodes by name, each the mean motion of a region."),
+        may("order", words(1, 2), "Of the elements; the mesh's unless told."),
+        may("rigid", list_of(TEXT), "Interfaces that do not deform."),
+        _SPREAD,
+        may("scale", NUMBER, "Of the mesh's unit in metres."),
+        _CHECK_UNITS,
+        *_REDUCED,
+    ),
+    matrices=Keys(
+        "A body given by its mass and stiffness matrices, free of supports.",
+        must(
+            "mass_matrix",
+            any_of(TEXT, described("Rows.", list_of(list_of(NUMBER)))),
+            "Rows, or a file below the model's folder (.npy, .mtx).",
+        ),
+        must(
+            "stiffness_matrix",
+            any_of(TEXT, described("Rows.", list_of(list_of(NUMBER)))),
+            "Rows, or a file below the model's folder (.npy, .mtx).",
+        ),
+        must("positions", list_of(VECTOR3), "Of the nodes [m]."),
+        may("freedoms", TEXT, "Of every node in their order, out of x y z rx ry rz; 'x y z' unless told."),
+        may("nodes", by_name(NUMBER), "Names for node numbers, counted from 0."),
+        may("check_units", TRUTH, "Whether sizes far from metres are refused."),
+        *_REDUCED,
+    ),
+    numbers=Keys(
+        "A reduced member by all its numbers, as written by Bellcrank.",
+        may("data", TEXT, "Compressed arrays as base64 text."),
+    ),
+)
+MATERIAL = Keys(
+    "An isotropic linear elastic material.",
+    must("young", NUMBER, "Young's modulus [Pa]."),
+    must("density", NUMBER, "[kg/m^3]."),
+    may("poisson", NUMBER, "Poisson's ratio; 0.3 unless told."),
+)
+SECTIONS = Kinds(
+    "A cross-section in the member's y-z plane.",
+    usual="general",
+    general=Keys(
+        "By its moments.",
+        must("area", NUMBER),
+        must("bending_y", NUMBER),
+        must("bending_z", NUMBER),
+        may("product", NUMBER),
+        may("torsion", NUMBER),
+        may("shear_y", NUMBER),
+        may("shear_z", NUMBER),
+        _OFFSET,
+        may(
+            "extremes",
+            list_of(list_of(NUMBER, 2)),
+            "Points (y, z) from the centroid where stress is recovered [m].",
+        ),
+    ),
+    circle=Keys(
+        "A full round bar.",
+        must(
+            "diameter",
+            any_of(NUMBER, list_of(NUMBER, 2)),
+            "Diameter [m]; two numbers run linearly from the beam's start to its end.",
+        ),
+        *_SHAPED,
+    ),
+    tube=Keys(
+        "A round tube.",
+        must(
+            "outer",
+            any_of(NUMBER, list_of(NUMBER, 2)),
+            "Outer diameter [m]; two numbers run linearly from the beam's start to its end.",
+        ),
+        must(
+            "inner",
+            any_of(NUMBER, list_of(NUMBER, 2)),
+            "Inner diameter [m]; two numbers run linearly from the beam's start to its end.",
+        ),
+        *_SHAPED,
+    ),
+    rectangle=Keys(
+        "A full rectangle, height along y, width along z.",
+        must(
+            "height",
+            any_of(NUMBER, list_of(NUMBER, 2)),
+            "Height [m]; two numbers run linearly from the beam's start to its end.",
+        ),
+        must(
+            "width",
+            any_of(NUMBER, list_of(NUMBER, 2)),
+            "Width [m]; two numbers run linearly from the beam's start to its end.",
+        ),
+        *_SHAPED,
+    ),
+)
+REGION = Keys(
+    "",
+    may("point", VECTOR3, "[m]."),
+    may("box", list_of(VECTOR3, 2), "Two corners [m]."),
+    may("nodes", list_of({"type": "integer", "minimum": 0}), "Node numbers."),
+    rules={"minProperties": 1, "maxProperties": 1},
+)
+MODES = Kinds(
+    "A choice of modal coordinates.",
+    usual="normal",
+    normal=Keys(
+        "The lowest `count` modes, all up to a frequency [Hz], or so many along each axis.",
+        _COUNT,
+        may("up_to", NUMBER, "[Hz]."),
+        may("along", by_name(NUMBER), "Modes by the axis they move along: x, y, z, turn."),
+        may("boundary", ref("member_frame"), "Where the body is held while it vibrates."),
+    ),
+    craig_bampton=Keys(
+        "Static modes of interface nodes and normal modes with the interface held.",
+        must("interface", list_of(TEXT)),
+        _COUNT,
+        may("directions", TEXT, "Of x y z rx ry rz."),
+    ),
+    attachment=Keys(
+        "Static answers to unit loads at nodes, and normal modes.",
+        must("loads", by_name(TEXT), "Directions by node."),
+        _COUNT,
+    ),
+)
+MEMBER_FRAMES = Kinds(
+    "The frame in which deformation is measured.",
+    mean_axes=Keys("No momentum in the deformation."),
+    clamped=Keys("On one node, turning with it.", must("node", TEXT, "Node.")),
+    chord=Keys("From one node through another.", must("first", TEXT, "Node."), must("last", TEXT, "Node.")),
+    supports=Keys("Nodes held in some directions.", must("held", by_name(TEXT), "Directions by node.")),
+)
+DAMPINGS = Kinds(
+    "Structural damping.",
+    ratios=Keys(
+        "Ratios of the natural modes, one for all or one each.",
+        must("ratios", any_of(NUMBER, list_of(NUMBER))),
+    ),
+    rayleigh=Keys(
+        "C = mass_factor M + stiffness_factor K.",
+        may("mass_factor", NUMBER, "[1/s]."),
+        may("stiffness_factor", NUMBER, "[s]."),
+    ),
+)
+TOP = Keys(
+    "A mechanism: bodies, joints, drivers, couplings, forces and contacts. SI units throughout,"
+    " right-handed axes, angles in radians. Every number may be an expression of parameters and"
+    " definitions, written as text. Names are unique over the whole file.",
+    must("bellcrank", {"const": 1}, "Version of the format."),
+    must("name", NAME, "Name of the system."),
+    may("gravity", VECTOR3, "Acceleration of free fall in world axes [m/s^2]; (0, 0, -9.81) where missing."),
+    may("parameters", section(ref("parameter")), "Numbers that can change without compiling anew, by name."),
+    may(
+        "definitions",
+        section(NUMBER, WORD),
+        "Expressions of parameters and earlier definitions, by name, for use in all expressions.",
+    ),
+    may("bodies", section(ref("body")), "Bodies by name."),
+    may("joints", section(ref("joint")), "Joints by name."),
+    may("drivers", section(ref("driver")), "Prescribed motions by name."),
+    may("couplings", section(ref("coupling")), "Linear relations between joint coordinates, by name."),
+    may(
+        "states",
+        by_name(ref("state")),
+        "First-order states by name: numbers with a rate of their own, for forces to use.",
+    ),
+    may("forces", section(ref("force")), "Forces by name."),
+    may(
+        "contacts", section(ref("contact")), "Pairs of shapes that may strike and touch each other, by name."
+    ),
+    may(
+        "initial",
+        section(ref("start")),
+        "Where joints start, and the modes of flexible bodies, by name, instead of the pose in "
+        "which the bodies are described.",
+    ),
+)
+_MOTION = described("Position and rate.", list_of(NUMBER, 1, 2))
+START = Keys(
+    "",
+    may("position", VECTOR3, "Of frame B in the axes of frame A [m]."),
+    may("quaternion", VECTOR4, "Of frame B in the axes of frame A: w, x, y, z."),
+    may("velocity", VECTOR3, "Of frame B seen from A, in A's axes [m/s]."),
+    may("angular_velocity", VECTOR3, "Of frame B seen from A, in B's axes [rad/s]."),
+)
+DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
+    "packed": described(
+        "An array of numbers: its sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
+        {"type": "string", "pattern": "^[0-9]+(x[0-9]+)*:[A-Za-z0-9+/]+=*$"},
+    ),
+    "number": described(
+        "A number, or an expression: + - * / ^, comparisons, and or not, where(condition, a, b), "
+        "sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt abs floor sign min max clip, "
+        "table(x, [xs], [ys]), spline(x, [xs], [ys]), pi, names. Names that are not words are "
+        "written in double quotes.",
+        EXPRESSION,
+    ),
+    "word": {"type": "string", "pattern": "^[^\\W\\d]\\w*$"},
+    "vector3": list_of(NUMBER, 3),
+    "vector4": list_of(NUMBER, 4),
+    "vector6": list_of(NUMBER, 6),
+    "matrix": list_of(VECTOR3, 3),
+    "axis": any_of(words("x", "y", "z"), VECTOR3),
+    "let": described(
+        "Named parts of a function, each an expression of its arguments, parameters and earlier parts.",
+        by_name(NUMBER, WORD),
+    ),
+    "function": any_of(NUMBER, Keys("", may("let", LET), must("value", NUMBER))),
+    "vector_function": any_of(VECTOR3, Keys("", may("let", LET), must("value", VECTOR3))),
+    "parameter": any_of(NUMBER, PARAMETER),
+    "body": BODY,
+    "frame": FRAME,
+    "side": any_of(TEXT, ref("frame")),
+    "joint": JOINTS,
+    "driver": DRIVER,
+    "coordinate": any_of(TEXT, COORDINATE),
+    "term": TERM,
+    "coupling": COUPLINGS,
+    "state": STATE,
+    "force": FORCES,
+    "friction": Keys(FRICTION.text, must("kind", words("coulomb", "lugre")), *FRICTION.keys),
+    "contact": CONTACT,
+    "start": described(
+        "A position [m or rad], a list of a position and its rate [m/s or rad/s], or a mapping of "
+        "coordinates to them; ball and free joints have position, quaternion, velocity and "
+        "angular_velocity, flexible bodies mode 1, mode 2 and so on.",
+        one_of(
+            NUMBER, _MOTION, by_name(one_of(NUMBER, _MOTION)) | {"properties": START.schema["properties"]}
+        ),
+    ),
+    "shape": SHAPES,
+    "member": MEMBERS,
+    "material": MATERIAL,
+    "section": SECTIONS,
+    "region": described(
+        "Nodes of a mesh: the name of a boundary, a point, all nodes in a box, or node numbers.",
+        any_of(TEXT, REGION),
+    ),
+    "modes": MODES,
+    "member_frame": MEMBER_FRAMES,
+    "member_damping": DAMPINGS,
+}
+
+SECTION_NUMBERS = ("area", "bending_y", "bending_z", "product", "torsion", "shear_y", "shear_z")
+SIZES = ("diameter", "outer", "inner", "height", "width")
+
+
+def schema() -> Schema:
+    """The JSON Schema of the format (draft 2020-12)."""
+    return document("Bellcrank model file, version 1", "model:1", TOP, DEFINITIONS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, MutableMapping
-from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +178,7 @@ def _section(section: Any, length: float) -> Flow:
 
 
 def _material(material: Any) -> Flow:
-    return Flow({f.name: float(getattr(material, f.name)) for f in fields_of(material)})
+    return Flow({key: float(getattr(material, key)) for key in layout.MATERIAL})
 
 
 def _modes(reduction: Any) -> Flow:

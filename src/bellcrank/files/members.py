@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +23,13 @@ from bellcrank.files.scope import Scope
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
+    from bellcrank.fe.material import Material
     from bellcrank.flexible.damping import Damping
     from bellcrank.flexible.frames import MemberFrame
     from bellcrank.flexible.member import Member
     from bellcrank.flexible.model import ElasticModel
     from bellcrank.flexible.modes import Reduction
-    from bellcrank.flexible.sections import Material, Profile
+    from bellcrank.flexible.sections import Profile
 
 MAX_ELEMENTS = 500
 """Of a beam; finding its modes takes some seconds then, growing with the square. Beams of more are written by their
@@ -66,7 +67,7 @@ class MemberReader:
             )
 
     def _kind(
-        self, node: Node, who: str, kinds: Mapping[str, tuple[str, ...]], usual: str = ""
+        self, node: Node, who: str, kinds: Mapping[str, Sequence[str]], usual: str = ""
     ) -> tuple[str, Fields]:
         if not isinstance(node, Entries):
             raise node.error(f"{who} must be a mapping with a 'kind', not {node.described}")
@@ -156,12 +157,13 @@ class MemberReader:
         return value, value
 
     def _material(self, node: Node, who: str) -> Material:
-        from bellcrank.flexible.sections import Material
+        from bellcrank.fe.material import Material
 
         fields = Fields(self.scope, node, who, layout.MATERIAL)
         with fields.blamed():
-            given = {key: self._plain(fields, key) for key in ("poisson",) if key in fields}
-            return Material(self._plain(fields, "young"), self._plain(fields, "density"), **given)
+            for key in ("young", "density"):
+                fields.get(key)
+            return Material(**{key: self._plain(fields, key) for key in fields.node.keys})
 
     def _solid(self, body: str, fields: Fields) -> ElasticModel:
         from bellcrank.flexible.solids import solid

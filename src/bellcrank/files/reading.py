@@ -12,6 +12,7 @@ import numpy as np
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
+from bellcrank.files.keys import TRUTH_OR_NULL, Key, Kinds
 from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
 from bellcrank.files.pressing import note_points, read_pressing
@@ -186,19 +187,48 @@ class _Reader:
         with fields.blamed():
             return body.node(fields.word("node"))
 
-    def _joint(self, key: Text, node: Node) -> None:
-        kind, fields = self._kind(key, node, "joint", layout.JOINTS)
-        given: dict[str, Any] = {"cut": fields.truth("cut")}
-        if "at" in fields:
-            given["at"] = fields.vector("at")
-        if "pitch" in fields:
-            given["pitch"] = fields.number("pitch")
-        for name in ("axis", "axis_a", "axis_b"):
-            if name in fields:
-                given[name] = fields.axis(name)
-        make: Callable[..., Any] = getattr(self.system, kind)
+    def _made(
+        self, what: str, key: Text, node: Node, kinds: Kinds, usual: str = ""
+    ) -> tuple[Any, dict[str, Any]]:
+        """Read a thing, and add it by the method of the system that is called like its kind; what it was made of."""
+        kind, fields = self._kind(key, node, what, kinds, usual)
+        make: Callable[..., Any] = getattr(self.system, "coupling" if kind == "linear" else kind)
         with fields.blamed():
-            make(key.value, self._side(fields, "a"), self._side(fields, "b"), **given)
+            given = {
+                k.attribute: self._value(fields, k)
+                for k in kinds[kind].keys
+                if k.name != "kind" and (k.needed or k.name in fields)
+            }
+            return make(key.value, **given), given
+
+    def _value(self, fields: Fields, key: Key) -> Any:
+        """What a key of a joint, a coupling or a force says, by its type."""
+        name = key.name
+        match key.defined:
+            case "number":
+                return fields.number(name)
+            case "side":
+                return self._side(fields, name)
+            case "axis":
+                return fields.axis(name)
+            case "vector3" | "vector6" as count:
+                return fields.vector(name, (int(count[-1]),))
+            case "function":
+                return fields.function(name, key.arguments)
+            case "vector_function":
+                return fields.function(name, key.arguments, 3)
+            case "coordinate":
+                return self._coupled(fields, name)
+        if name == "joint":
+            return self._joint_named(fields)
+        if name == "terms":
+            return self._terms(fields)
+        if key.takes == TRUTH_OR_NULL:
+            return fields.truth(name)
+        return fields.word(name, key.takes.get("enum", ()))
+
+    def _joint(self, key: Text, node: Node) -> None:
+        self._made("joint", key, node, layout.JOINTS)
 
     def _joint_named(self, fields: Fields, key: str = "joint") -> str:
         name = fields.word(key)
@@ -233,18 +263,7 @@ class _Reader:
         return self._coordinate(fields.get(key), f"{key} of {fields.who}", layout.COORDINATE)[1]
 
     def _coupling(self, key: Text, node: Node) -> None:
-        kind, fields = self._kind(key, node, "coupling", layout.COUPLINGS, usual="linear")
-        offset = {"offset": fields.number("offset")} if "offset" in fields else {}
-        with fields.blamed():
-            match kind:
-                case "gear":
-                    a, b = self._coupled(fields, "a"), self._coupled(fields, "b")
-                    self.system.gear(key.value, a, b, fields.number("ratio"), **offset)
-                case "rack_and_pinion":
-                    rack, pinion = self._coupled(fields, "prismatic"), self._coupled(fields, "revolute")
-                    self.system.rack_and_pinion(key.value, rack, pinion, fields.number("radius"), **offset)
-                case _:
-                    self.system.coupling(key.value, self._terms(fields), **offset)
+        self._made("coupling", key, node, layout.COUPLINGS, usual="linear")
 
     def _terms(self, fields: Fields) -> dict[Any, Scalar]:
         node = fields.get("terms")
@@ -303,56 +322,11 @@ class _Reader:
         )
 
     def _force(self, key: Text, node: Node) -> None:
-        kind, fields = self._kind(key, node, "force", layout.FORCES)
-        with fields.blamed():
-            self._make_force(kind, key.value, fields)
-
-    def _make_force(self, kind: str, name: str, fields: Fields) -> None:
-        system = self.system
-        match kind:
-            case "spring":
-                a, b = self._side(fields, "a"), self._side(fields, "b")
-                system.spring(name, a, b, **self._given(fields, "stiffness", "damping", "free_length"))
-            case "force":
-                a, b = self._side(fields, "a"), self._side(fields, "b")
-                law = fields.function("function", layout.LINE_ARGUMENTS)
-                energy = fields.function("energy", layout.ENERGY_ARGUMENTS) if "energy" in fields else None
-                system.force(name, a, b, law, energy)
-            case "torsion_spring":
-                given: dict[str, Any] = self._given(fields, "stiffness", "damping", "free_angle")
-                given["coordinate"] = fields.optional_word("coordinate")
-                system.torsion_spring(name, self._joint_named(fields), **given)
-            case "joint_force":
-                law = fields.function("function", layout.JOINT_ARGUMENTS)
-                system.joint_force(name, self._joint_named(fields), law, fields.optional_word("coordinate"))
-            case "bushing":
-                a, b = self._side(fields, "a"), self._side(fields, "b")
-                damping = {"damping": fields.vector("damping", (6,))} if "damping" in fields else {}
-                system.bushing(name, a, b, fields.vector("stiffness", (6,)), **damping)
-            case "applied_force" | "applied_torque":
-                make = system.applied_force if kind == "applied_force" else system.applied_torque
-                law = fields.function("function", layout.POINT_ARGUMENTS, 3)
-                axes = fields.word("axes", ("world", "body")) if "axes" in fields else "world"
-                make(name, self._side(fields, "point"), law, axes)
-            case _:
-                self._ground_spring(name, fields)
-
-    def _ground_spring(self, name: str, fields: Fields) -> None:
-        numbers = self._given(fields, "damping", "longitudinal", "lateral", "reference_load")
-        road = fields.function("road", layout.ROAD_ARGUMENTS) if "road" in fields else None
-        axis = fields.axis("axis")
-        made = self.system.ground_spring(
-            name,
-            self._side(fields, "point"),
-            axis,
-            fields.number("radius"),
-            fields.number("stiffness"),
-            road=road,
-            **numbers,
-        )
-        exact = _unit_vector(axis)
+        made, given = self._made("force", key, node, layout.FORCES)
+        # An axis that is a unit vector keeps its digits.
+        exact = _unit_vector(given["axis"]) if "axis" in given else None
         if exact is not None:
-            self.system.forces[name] = replace(made, axis=exact)
+            self.system.forces[key.value] = replace(made, axis=exact)
 
     def _contact(self, key: Text, node: Node) -> None:
         fields = self._fields(key, node, "contact", layout.CONTACT)

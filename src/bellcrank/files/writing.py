@@ -17,6 +17,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
+from bellcrank.files.keys import Key
 from bellcrank.files.language import RESERVED
 from bellcrank.files.member_writing import member_entries, node_of
 from bellcrank.files.pressing import pressing_entries
@@ -29,26 +30,16 @@ from bellcrank.math.arrays import rotation_about_z
 from bellcrank.math.tuples import UNIT, ZERO
 from bellcrank.mechanism import analyse
 from bellcrank.model import (
-    AppliedForce,
-    AppliedTorque,
     Body,
-    Bushing,
     CoordinateTarget,
     Coupling,
     Driver,
-    Force,
     Frame,
-    GroundSpring,
     Joint,
-    JointForce,
-    JointKind,
-    LineForce,
-    Spring,
     System,
-    TorsionSpring,
 )
 from bellcrank.model.contacts import Contact, PlacedShape
-from bellcrank.model.forces import ContactForce
+from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
 from bellcrank.model.states import StateVariable
@@ -177,7 +168,7 @@ class _Writer:
     def _joint(self, joint: Joint) -> dict[str, Any]:
         result: dict[str, Any] = {"kind": str(joint.kind)}
         result["a"], result["b"] = self._frame(joint.a, True), self._frame(joint.b, True)
-        if joint.kind is JointKind.SCREW:
+        if "pitch" in layout.JOINTS[str(joint.kind)]:
             result["pitch"] = joint.pitch
         if joint.cut is not None:
             result["cut"] = joint.cut
@@ -241,34 +232,28 @@ class _Writer:
         single = name in self.system.joints and len(self.system.start_keys(name)) == 1
         return next(iter(rows.values())) if single else rows
 
-    def _force(self, force: Force) -> dict[str, Any]:
-        match force:
-            case LineForce():
-                result = self._between(force, "force")
-                result["function"] = self._function(force.function, layout.LINE_ARGUMENTS)
-                if force.energy is not None:
-                    result["energy"] = self._function(force.energy, layout.ENERGY_ARGUMENTS)
-            case Spring():
-                result = self._between(force, "spring")
-                result |= {"stiffness": force.stiffness, "damping": force.damping}
-                result["free_length"] = force.free_length
-            case Bushing():
-                result = self._between(force, "bushing")
-                result |= {"stiffness": Row(force.stiffness), "damping": Row(force.damping)}
-            case JointForce():
-                result = _on_joint(force, "joint_force")
-                result["function"] = self._function(force.function, layout.JOINT_ARGUMENTS)
-            case TorsionSpring():
-                result = _on_joint(force, "torsion_spring")
-                result |= {"stiffness": force.stiffness, "damping": force.damping}
-                result["free_angle"] = force.free_angle
-            case AppliedForce() | AppliedTorque():
-                kind = "applied_force" if isinstance(force, AppliedForce) else "applied_torque"
-                result = {"kind": kind, "point": self._frame(force.frame), "axes": str(force.axes)}
-                result["function"] = self._function(force.function, layout.POINT_ARGUMENTS, 3)
-            case GroundSpring():
-                result = self._ground_spring(force)
+    def _force(self, force: ForceElement) -> dict[str, Any]:
+        result: dict[str, Any] = {"kind": force.kind}
+        for key in layout.FORCES[force.kind].keys[1:]:
+            value = getattr(force, key.attribute)
+            if value is not None:
+                result[key.name] = self._written(key, value)
         return result
+
+    def _written(self, key: Key, value: Any) -> Any:
+        """What a key of a force says, by its type."""
+        match key.defined:
+            case "side":
+                return self._frame(value)
+            case "axis" | "vector6":
+                return Row(value)
+            case "function":
+                return self._function(value, key.arguments)
+            case "vector_function":
+                return self._function(value, key.arguments, 3)
+        if isinstance(value, Joint):
+            return value.name
+        return str(value) if "enum" in key.takes else value
 
     def _contact(self, contact: Contact) -> dict[str, Any]:
         result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
@@ -278,18 +263,6 @@ class _Writer:
         result = Flow(self._frame(replace(placed.frame, name=""), True))
         entries = shape_entries(placed.shape.whole, self._function, Row)
         return Flow({"kind": entries.pop("kind"), **result, **entries})
-
-    def _between(self, force: LineForce | Spring | Bushing, kind: str) -> dict[str, Any]:
-        return {"kind": kind, "a": self._frame(force.a), "b": self._frame(force.b)}
-
-    def _ground_spring(self, force: GroundSpring) -> dict[str, Any]:
-        result: dict[str, Any] = {"kind": "ground_spring", "point": self._frame(force.frame)}
-        result["axis"] = Row(force.axis)
-        for key in ("radius", "stiffness", "damping", "longitudinal", "lateral", "reference_load"):
-            result[key] = getattr(force, key)
-        if force.road is not None:
-            result["road"] = self._function(force.road, layout.ROAD_ARGUMENTS)
-        return result
 
 
 class _Seen(Mapping[str, Any]):
@@ -322,10 +295,6 @@ class _Seen(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.quantities)
-
-
-def _on_joint(force: JointForce | TorsionSpring, kind: str) -> dict[str, Any]:
-    return {"kind": kind, "joint": force.joint.name, "coordinate": force.coordinate}
 
 
 def _parameter(parameter: Any) -> Any:

@@ -7,6 +7,7 @@ may sit. Assumed shapes make a member at once.
 
 from __future__ import annotations
 
+from bellcrank.fe.material import STEEL, Material
 from bellcrank.flexible.beams import MassModel, Theory, beam
 from bellcrank.flexible.damping import Damping, Ratios, Rayleigh
 from bellcrank.flexible.frames import Chord, Clamped, MeanAxes, MemberFrame
@@ -23,7 +24,7 @@ from bellcrank.flexible.modes import (
     Supports,
 )
 from bellcrank.flexible.recovery import Field, equivalent_stress
-from bellcrank.flexible.sections import STEEL, Material, Section, Tapered, circle, rectangle, taper, tube
+from bellcrank.flexible.sections import Section, Tapered, circle, rectangle, taper, tube
 from bellcrank.flexible.shapes import Shape, assumed_shapes, polynomial, sine
 from bellcrank.flexible.solids import solid
 from bellcrank.flexible.truncation import Truncation

@@ -13,8 +13,9 @@ from functools import cache
 
 import numpy as np
 
+from bellcrank.fe.material import Material
 from bellcrank.flexible.model import Array
-from bellcrank.flexible.sections import Material, Section
+from bellcrank.flexible.sections import Section
 
 GAUSS = 5
 """Points an element: exact for the product of two cubics with a quadratically tapered area."""

@@ -14,12 +14,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.fe.material import Material
 from bellcrank.flexible.beam_elements import GAUSS, Element, element, element_stiffness, gauss, interpolate
 from bellcrank.flexible.beam_fields import beam_fields
 from bellcrank.flexible.foreshortening import Foreshortening
 from bellcrank.flexible.model import Array, ElasticModel, Integrals, Place, Sparse, distributed_rows
 from bellcrank.flexible.recipe import ModelRecipe
-from bellcrank.flexible.sections import Material, Profile, section_at
+from bellcrank.flexible.sections import Profile, section_at
 from bellcrank.flexible.stations import LEVI_CIVITA, Stations
 from bellcrank.flexible.units import UNITS
 from bellcrank.flexible.units import check_units as check_member_units
@@ -107,6 +108,7 @@ def beam(
         rotary=timoshenko if rotary_inertia is None else rotary_inertia,
         lumped=MassModel.of(mass) is MassModel.LUMPED,
     )
+    material.undamped_in(repr(name))
     if check_units:
         check_beam(name, length, section_at(section, length / 2).area, material)
     places = _places(name, mesh, points or {}, start, length)

@@ -1,4 +1,4 @@
-"""Materials and cross-sections of beams."""
+"""Cross-sections of beams."""
 
 from __future__ import annotations
 
@@ -15,43 +15,8 @@ from bellcrank.base.reach import (
     is_positive,
     is_size,
     shown,
-    within,
 )
 from bellcrank.errors import ModelError
-
-
-@dataclass(frozen=True)
-class Material:
-    """An isotropic linear elastic material.
-
-    young: Young's modulus [Pa]. density: [kg/m^3]. poisson: Poisson's ratio.
-    """
-
-    young: float
-    density: float
-    poisson: float = 0.3
-
-    def __post_init__(self) -> None:
-        for what, value in (("young", self.young), ("density", self.density)):
-            if not is_positive(value):
-                raise ModelError(
-                    f"{what} of a material must be positive, from {SMALLEST:g} to {LARGEST:g}, not {shown(value)}"
-                )
-        if not (within(self.poisson) and -1.0 < self.poisson < 0.5):
-            raise ModelError(f"Poisson's ratio must lie between -1 and 0.5, not {shown(self.poisson)}")
-
-    @property
-    def shear(self) -> float:
-        """The shear modulus [Pa]."""
-        return self.young / (2.0 * (1.0 + self.poisson))
-
-    @property
-    def wave_speed(self) -> float:
-        """Of longitudinal waves in a thin bar [m/s]."""
-        return math.sqrt(self.young / self.density)
-
-
-STEEL = Material(young=210e9, density=7850.0, poisson=0.3)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.polynomial import Polynomial
 
 from bellcrank.errors import ModelError
+from bellcrank.fe.material import Material
 from bellcrank.flexible.beam_elements import gauss
 from bellcrank.flexible.beams import check_beam
 from bellcrank.flexible.damping import Damping
@@ -22,7 +23,7 @@ from bellcrank.flexible.member import Member
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Integrals, Place, SecondOrder
 from bellcrank.flexible.recovery import SPATIAL
 from bellcrank.flexible.reduce import effective_mass, member_of
-from bellcrank.flexible.sections import Material, Profile, section_at
+from bellcrank.flexible.sections import Profile, section_at
 from bellcrank.flexible.stations import Stations
 from bellcrank.flexible.truncation import Truncation
 
@@ -88,6 +89,7 @@ def assumed_shapes(
     Named places by their x [m]; "start" and "end" exist anyway. reference: The x without second-order
     displacement, which must stay where it is in all shapes; None puts the mean of it to zero.
     """
+    material.undamped_in(repr(name))
     if check_units:
         check_beam(name, length, section_at(section, length / 2).area, material)
     axis = _Axis(length, section, material, tuple(shapes), rotary_inertia, panels)

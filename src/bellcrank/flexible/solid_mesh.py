@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from bellcrank.base.optional import finite_elements, needed
 from bellcrank.errors import ModelError
+from bellcrank.fe.material import Material
 from bellcrank.fe.volume_files import read_elements
 from bellcrank.flexible.model import Array
-from bellcrank.flexible.sections import Material
 
 VOLUMES = ("tetra", "tetra10", "hexahedron", "hexahedron20", "hexahedron27")
 

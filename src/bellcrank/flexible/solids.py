@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bellcrank.errors import ModelError
+from bellcrank.fe.material import Material
 from bellcrank.flexible.beams import MassModel
 from bellcrank.flexible.interfaces import Region, interface_places, rigid_regions
 from bellcrank.flexible.modal_derivatives import ModalDerivatives
@@ -20,7 +21,6 @@ from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Sparse
 from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
 from bellcrank.flexible.recipe import ModelRecipe
 from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
-from bellcrank.flexible.sections import Material
 from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
 from bellcrank.flexible.solid_mesh import check_mesh, material_numbers, mesh_order, read_mesh
 from bellcrank.flexible.units import check_units as check_member_units
@@ -68,6 +68,8 @@ def solid(
         mesh = mesh.scaled(scale)
     mesh = check_mesh(name, mesh)
     numbers = material_numbers(name, mesh, material)
+    for one in numbers[3]:
+        one.undamped_in(repr(name))
     if check_units:
         _check_units(name, mesh, numbers[3])
     basis = SolidBasis(name, mesh, order, numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bellcrank.errors import ModelError
-from bellcrank.flexible.sections import Material
+from bellcrank.fe.material import Material
 
 UNITS = "; if it is meant so, pass check_units=False"
 
@@ -25,8 +25,9 @@ def check_units(name: str, extent: float, material: Material) -> None:
             f"the density of {name!r} is {material.density:g} kg/m^3 (steel has 7850; g/cm^3 and t/mm^3 are other "
             f"units){UNITS}"
         )
-    if not 1e3 < material.young < 3e12 or not 10.0 < material.wave_speed < 3e4:
+    if not 1e3 < material.young < 3e12 or not 10.0 < material.bar_wave_speed < 3e4:
         raise ModelError(
-            f"Young's modulus of {name!r} is {material.young:g} Pa, sound would run at {material.wave_speed:.3g} m/s "
-            f"(steel has 2.1e11 Pa and 5170 m/s; GPa and N/mm^2 are other units){UNITS}"
+            f"Young's modulus of {name!r} is {material.young:g} Pa, sound would run at "
+            f"{material.bar_wave_speed:.3g} m/s (steel has 2.1e11 Pa and 5170 m/s; GPa and N/mm^2 are other units)"
+            f"{UNITS}"
         )

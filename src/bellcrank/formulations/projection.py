@@ -63,7 +63,7 @@ def _nearly_unit(mechanics: Mechanics, q: Sequence[Scalar]) -> list[Scalar]:
     """
     found = list(q)
     for link in mechanics.linkage.links:
-        first = {LinkKind.BALL: link.q, LinkKind.FREE: link.q + 3}.get(link.kind)
+        first = link.quaternion
         if first is not None:
             a, b, c, d = q[first : first + 4]
             stretch = 1.5 - 0.5 * (a * a + b * b + c * c + d * d)

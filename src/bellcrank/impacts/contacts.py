@@ -33,6 +33,7 @@ from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model.parameters import names_in
+from bellcrank.program.made import Table
 from bellcrank.result.impact_table import ContactChange, ImpactRecord
 
 Array = NDArray[np.float64]
@@ -59,6 +60,9 @@ part in it, below YIELDING."""
 YIELDING = 1e-9
 
 
+CONTACTS: Table[Hashable, tuple[dict[Hashable, object], dict[Hashable, Mechanism]]] = Table("of contacts")
+
+
 @dataclass(eq=False)
 class Contacts:
     """The contacts of a mechanism, and what is compiled for them."""
@@ -80,7 +84,7 @@ class Contacts:
         contacts = Contacts(base, pairs, propagation)
         # Compiled once for all runs of a mechanism; contacts are known by identity.
         units = tuple((pair.length, pair.speed) for pair in pairs)
-        shared = base.compiled.setdefault(("contacts", *base.system.contacts.values(), units), ({}, {}))
+        shared = base.compiled.once(CONTACTS, (*base.system.contacts.values(), units), lambda: ({}, {}))
         contacts._made, contacts._variants = shared
         for pair in pairs:
             check_movable(pair, base)

@@ -14,7 +14,6 @@ from bellcrank.impacts.held import Held
 from bellcrank.impacts.modes import Modes
 from bellcrank.impacts.segment import Segment
 from bellcrank.mechanics.contacts import ContactPair
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import State
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.run.events import Event, watch_program
@@ -77,7 +76,7 @@ class HeldSegment(Segment):
     @property
     def _projected(self) -> bool:
         m = self.mechanism
-        return bool(m.kept) or any(link.kind in (LinkKind.BALL, LinkKind.FREE) for link in m.linkage.links)
+        return bool(m.kept) or m.linkage.has_quaternions
 
     def _event_kernel(self) -> Kernel:
         plain = self.events[: len(self.events) - len(self.ends)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from bellcrank.integrate.vectors import ROUNDED
@@ -13,8 +12,6 @@ from bellcrank.program.program import Program
 
 if TYPE_CHECKING:
     from bellcrank.integrate.embedded import Table
-
-METHODS = ("runge_kutta4", "dormand_prince5", "runge_kutta5")
 
 
 @dataclass(frozen=True)
@@ -31,11 +28,18 @@ class Problem:
     least_rank: float = 0.0
 
 
-def integration(problem: Problem, method: str, precision: Precision = "double", block: int = 0) -> str:
+def fits(table: Table) -> bool:
+    """Whether there are kernels of a method: of those with one error estimate, and of the classical one with none."""
+    return len(table.errors) == 1 or (len(table.errors) == 0 and table.order == len(table.b) == 4)
+
+
+def integration(problem: Problem, table: Table, precision: Precision = "double", block: int = 0) -> str:
     """A kernel ``bc_runge_kutta4``, or ``bc_embedded`` of an adaptive method, that integrates one state a thread."""
-    if method not in METHODS:
-        raise ValueError(f"on the device there are the methods {', '.join(METHODS)}, not {method!r}")
-    loop = text.RUNGE_KUTTA4 if method == "runge_kutta4" else _embedded(method, precision)
+    if not fits(table):
+        raise ValueError(
+            f"the device has no kernel for methods with several error estimates, as {table.name!r}"
+        )
+    loop = _embedded(table, precision) if len(table.errors) else text.RUNGE_KUTTA4
     n = problem.states
     sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
     if problem.least_rank:
@@ -50,9 +54,8 @@ def integration(problem: Problem, method: str, precision: Precision = "double", 
     return "\n".join([*parts, text.PROJECT, loop])
 
 
-def _embedded(method: str, precision: Precision) -> str:
+def _embedded(table: Table, precision: Precision) -> str:
     dialect = DIALECTS[precision]
-    table: Table = import_module(f"bellcrank.integrate.{method}").TABLE
 
     def row(values: object) -> str:
         return ", ".join(dialect.number(float(v)) for v in values)  # type: ignore[attr-defined]
@@ -70,4 +73,4 @@ def _embedded(method: str, precision: Precision) -> str:
     )
 
 
-__all__ = ["METHODS", "Problem", "integration"]
+__all__ = ["Problem", "fits", "integration"]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bellcrank.integrate.coefficients_dop853 import DENSE, ERRORS, EXTRA, EXTRA_NODES, NODES, SOLUTION, STAGES
 from bellcrank.integrate.embedded import Table, integrator
+from bellcrank.integrate.sources import DORMAND_PRINCE, HAIRER_1
 
 
 def _full(rows: Sequence[dict[int, float]], columns: int) -> NDArray[np.float64]:
@@ -26,6 +27,8 @@ def _full(rows: Sequence[dict[int, float]], columns: int) -> NDArray[np.float64]
 
 TABLE = Table(
     name="dop853",
+    purpose="explicit, order 8, adaptive: accurate at low cost for smooth motion",
+    sources=(HAIRER_1, DORMAND_PRINCE),
     order=8,
     a=_full([{}, *STAGES], 12),
     b=_full(SOLUTION, 12)[0],
@@ -39,5 +42,6 @@ TABLE = Table(
     grow=6.0,
     shrink=0.333,
     stability=6.39,
+    reach=6.39,
 )
 METHOD = integrator(TABLE)

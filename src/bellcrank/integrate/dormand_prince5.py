@@ -12,6 +12,7 @@ from fractions import Fraction as Q
 import numpy as np
 
 from bellcrank.integrate.embedded import Table, integrator
+from bellcrank.integrate.sources import DORMAND_PRINCE, HAIRER_1
 
 _A = (
     (),
@@ -36,6 +37,8 @@ _DENSE = (
 
 TABLE = Table(
     name="dormand_prince5",
+    purpose="explicit, order 5, adaptive: for loose tolerances and frequent events",
+    sources=(DORMAND_PRINCE, HAIRER_1),
     order=5,
     a=np.array([[float(w) for w in row] + [0.0] * (6 - len(row)) for row in _A]),
     b=np.array([float(w) for w in _B]),
@@ -49,5 +52,6 @@ TABLE = Table(
     grow=10.0,
     shrink=0.2,
     stability=3.31,
+    reach=2.6,
 )
 METHOD = integrator(TABLE)

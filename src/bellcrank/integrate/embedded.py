@@ -82,7 +82,7 @@ BETA = 1
 SAFETY = 2
 SHRINK = 3
 GROW = 4
-STABILITY = 5
+REACH = 5
 NODES = 8
 WEIGHTS = 32
 
@@ -91,6 +91,7 @@ STAGES = 0
 EXTRAS = 1
 DENSE_EXTRA = 2
 ERRORS = 3
+WINDOW = 4
 STARTS = 8
 COLUMNS = 48
 
@@ -100,7 +101,7 @@ class Table:
     """Coefficients of an explicit Runge-Kutta method.
 
     Attributes:
-        name: Of the method.
+        name, purpose, sources: Of the method, see :class:`Integrator`.
         order: Of the solution.
         a: Stage weights, lower triangular (s, s).
         b: Weights of the solution (s,).
@@ -111,9 +112,13 @@ class Table:
         dense: Rows d3, d4, ... over the stages, the rates at the end and the extra stages.
         exponent, beta: Of the controller. grow, shrink: Largest and smallest change of the step size.
         stability: Where the stability region ends on the negative real axis.
+        reach: How far it reaches, about, for every eigenvalue 5 degrees and more from the imaginary axis.
+        window: Steps over which the motion is watched for stiffness.
     """
 
     name: str
+    purpose: str
+    sources: tuple[str, ...]
     order: int
     a: Floats
     b: Floats
@@ -127,6 +132,8 @@ class Table:
     grow: float
     shrink: float
     stability: float
+    reach: float
+    window: int = 24
 
 
 def integrator(table: Table) -> Integrator:
@@ -145,21 +152,24 @@ def integrator(table: Table) -> Integrator:
                 columns.append(row[j])
         starts.append(len(weights))
     shape = np.zeros(COLUMNS + len(columns), np.int64)
-    shape[:4] = s, extras, len(table.dense), len(table.errors)
+    shape[:5] = s, extras, len(table.dense), len(table.errors), table.window
     shape[STARTS : STARTS + len(starts)] = starts
     shape[COLUMNS:] = columns
     nodes = [*table.c[1:], 1.0, *table.extra_c]
     numbers = np.zeros(WEIGHTS + len(weights))
-    numbers[:6] = table.exponent, table.beta, 0.9, table.shrink, table.grow, table.stability
+    numbers[:6] = table.exponent, table.beta, 0.9, table.shrink, table.grow, table.reach
     numbers[NODES : NODES + len(nodes)] = nodes
     numbers[WEIGHTS:] = weights
     return Integrator(
         name=table.name,
+        purpose=table.purpose,
+        sources=table.sources,
         order=table.order,
         rows=OWN + s + extras + WATCH_ROWS,
         adaptive=len(table.errors) > 0,
         arrays=lambda n, parameters: (shape, numbers),
         advance=advance,
+        table=table,
     )
 
 
@@ -295,12 +305,10 @@ def advance(run: Arrays) -> int:
                 continue
             # Whether the interpreter gets a turn here must not matter for what is counted.
             going = True if status == RUNNING else status == GO_ON
-            if (
-                going
-                and watched
-                and held_back(addresses, ints, reals, x, v, OWN + s + shape[EXTRAS], table[STABILITY])
-            ):
-                status = STIFF
+            if going and watched:
+                first = OWN + s + shape[EXTRAS]
+                if held_back(addresses, ints, reals, x, v, first, table[REACH], s, shape[WINDOW]):
+                    status = STIFF
             if status != GO_ON:
                 return status
         if reals[T] >= reals[T_STOP]:

@@ -60,6 +60,7 @@ from bellcrank.integrate.layout import (
 )
 from bellcrank.integrate.linear import factorise, solve
 from bellcrank.integrate.scan import AGAIN, scan
+from bellcrank.integrate.sources import ALPHA
 from bellcrank.integrate.steps import (
     DONE,
     GO_ON,
@@ -289,5 +290,13 @@ def _arrays(n: int, parameters: int) -> tuple[Ints, Floats]:
 
 
 METHOD = Integrator(
-    name="generalised_alpha", order=2, rows=OWN + 5, adaptive=True, arrays=_arrays, advance=advance
+    name="generalised_alpha",
+    purpose="implicit, order 2, numerical damping by choice: for structural vibration",
+    sources=(ALPHA,),
+    implicit=True,
+    order=2,
+    rows=OWN + 5,
+    adaptive=True,
+    arrays=_arrays,
+    advance=advance,
 )

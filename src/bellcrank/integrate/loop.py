@@ -237,7 +237,7 @@ class _Driver:
                 self._repartition()
             elif self._rescued(status):
                 continue
-            elif (method := successor(status)) is not None:
+            elif (method := successor(status, run.options)) is not None:
                 run.change_method(method)
                 self.switches.append((run.t, run.integrator.name))
             elif (status is Status.DONE and run.t >= run.end) or status.failed:
@@ -251,8 +251,10 @@ class _Driver:
 
     def _report(self) -> None:
         """Tell how far the run is; whatever the last step met has been dealt with."""
+        if self.on_chunk is None:
+            return
         now = time.perf_counter()
-        if self.on_chunk is None or now - self.reported < 0.5 * self.run.options.chunk_seconds:
+        if now - self.reported < 0.5 * self.run.options.chunk_seconds:
             return
         self.reported = now
         run = self.run
@@ -268,6 +270,9 @@ class _Driver:
         stop = run.end
         changed = False
         self.called_at = run.t
+        if not self.samples:
+            run.reals[at.T_STOP] = stop
+            return False
         due = not run.ints[at.SCANNING] and run.t < run.end
         for k, sample in enumerate(self.samples):
             if due and run.t >= self._instant(k):

@@ -51,6 +51,7 @@ from bellcrank.integrate.layout import (
     Y,
 )
 from bellcrank.integrate.scan import AGAIN, scan
+from bellcrank.integrate.sources import AHN_LEE, HAMMING
 from bellcrank.integrate.steps import (
     CHANGE_POINT,
     DONE,
@@ -306,5 +307,12 @@ def _arrays(n: int, parameters: int) -> tuple[Ints, Floats]:
 
 
 METHOD = Integrator(
-    name="milne_hamming", order=4, rows=SUM + 1, adaptive=True, arrays=_arrays, advance=advance
+    name="milne_hamming",
+    purpose="predictor-corrector of order 5 by its modifiers, halving and doubling: two evaluations a step",
+    sources=(HAMMING, AHN_LEE),
+    order=4,
+    rows=SUM + 1,
+    adaptive=True,
+    arrays=_arrays,
+    advance=advance,
 )

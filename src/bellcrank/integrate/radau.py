@@ -47,6 +47,7 @@ from bellcrank.integrate.layout import (
 )
 from bellcrank.integrate.linear import factorise, factorise_complex, solve, solve_complex
 from bellcrank.integrate.scan import AGAIN, scan
+from bellcrank.integrate.sources import HAIRER_2
 from bellcrank.integrate.steps import (
     DONE,
     GO_ON,
@@ -358,4 +359,14 @@ def _arrays(n: int, parameters: int) -> tuple[Ints, Floats]:
     return pivots, np.zeros(4 * n * n + 4 * (1 + n + parameters) + kept(n, 3))
 
 
-METHOD = Integrator(name="radau", order=5, rows=OWN + 9, adaptive=True, arrays=_arrays, advance=advance)
+METHOD = Integrator(
+    name="radau",
+    purpose="implicit, order 5, adaptive: for stiff mechanisms",
+    sources=(HAIRER_2,),
+    implicit=True,
+    order=5,
+    rows=OWN + 9,
+    adaptive=True,
+    arrays=_arrays,
+    advance=advance,
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -13,25 +14,28 @@ from numpy.typing import NDArray
 from bellcrank.errors import ModelError
 from bellcrank.integrate import layout as at
 from bellcrank.integrate.arrays import Arrays
+from bellcrank.integrate.auto import explicit
 from bellcrank.integrate.beginning import begin
 from bellcrank.integrate.checkpoint import UnfitCheckpoint
 from bellcrank.integrate.integrator import Integrator
-from bellcrank.integrate.methods import load
+from bellcrank.integrate.methods import AUTO, load
 from bellcrank.integrate.problem import Options, Problem
 from bellcrank.integrate.status import Status
 from bellcrank.program.loops.entry import Bound
 
 Floats = NDArray[np.float64]
 
-IMPLICIT = frozenset({"radau", "generalised_alpha"})
-"""Methods that need derivatives of the rates."""
-
 
 class _Plan(NamedTuple):
-    """Where the arrays of a run lie in its memory, and what is in there before anything is known of the run."""
+    """Where the arrays of a run lie in its memory, and what is in there before anything is known of the run.
+
+    The words of `Arrays` lie there as well. `near` is one for those that are addresses within the memory: adding the
+    address of the whole to all of them is quicker than asking every array for its own, which shows in short runs.
+    """
 
     filled: Floats
     parts: tuple[slice, ...]
+    near: NDArray[np.int64]
 
 
 @lru_cache(maxsize=64)
@@ -47,6 +51,7 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
         n + 3,
         len(own_ints),
         len(own_reals),
+        _WORDS,
     )
     places = [0]
     for size in sizes:
@@ -62,23 +67,41 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
     # Projections that do not tell how far the loops are from losing rank are as far as can be.
     filled[parts[6]][n + 2] = 1.0
     ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
-    return _Plan(filled, parts)
+    # An address within the memory, then its lengths; those of the outputs come with the run.
+    lengths = ((at.ADDRESSES,), (at.INTS,), (at.REALS,), (sizes[3],), (integrator.rows, n), (at.EVENT_ROWS, events),
+               (sizes[6],), (sizes[7],), (sizes[8],))  # fmt: skip
+    words, near, k = whole[parts[9]], np.zeros(_WORDS, np.int64), 0
+    for part, behind in zip(parts, lengths, strict=False):
+        k += _OUT_WORDS if k == _OUT_T else 0
+        words[k], near[k] = 8 * part.start, 1
+        words[k + 1 : k + 1 + len(behind)] = behind
+        k += 1 + len(behind)
+    return _Plan(filled, parts, near)
 
 
+_WORDS, _OUT_T, _OUT_WORDS = 25, 16, 5
+"""Words of `Arrays`, where those of the outputs begin, and how many these are."""
 _OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
+
+
+def _address(memory: Floats) -> int:
+    """Where an array that is not empty begins; a third of the time that asking the array takes."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))  # type: ignore[arg-type]
 
 
 def held_against(
     n: int, options: Options, scales: Floats | None, sizes: Floats | None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """The absolute tolerance of each of n entries, and whether it is a length; see `Problem.sizes`."""
-    absolute = options.absolute(n)
-    if scales is not None:
-        absolute = absolute * scales
-    lengths = np.zeros(n, bool) if sizes is None else sizes >= 0.0
-    if sizes is not None:
-        absolute = absolute + options.rtol * np.where(lengths, sizes, 0.0)
-    return absolute, lengths
+    if sizes is None:
+        absolute = options.absolute(n)
+        return absolute if scales is None else absolute * scales, np.zeros(n, bool)
+    # One number for all entries needs no array of its own, which shows in short runs.
+    same = isinstance(options.atol, float) and scales is None
+    least = max(options.atol, 1e-300) if same else options.absolute(n)  # type: ignore[type-var]
+    absolute = options.rtol * np.maximum(sizes, 0.0)
+    absolute += least if scales is None else least * scales
+    return absolute, sizes >= 0.0
 
 
 def hold(v: NDArray[np.float64], options: Options, scales: Floats | None, sizes: Floats | None) -> None:
@@ -99,19 +122,21 @@ class Run:
         self.method = method
         self.options = options
         self.end = end
-        self.integrator = load(method)
+        self.integrator = load(explicit(options) if method == AUTO else method)
         if not self.integrator.adaptive and options.fixed_step == 0.0:
             raise ModelError(f"the method {method!r} does not choose its step size: give fixed_step")
         n = problem.n
-        self.out_t = np.ascontiguousarray(output_times, dtype=np.float64)
-        self.out_y = np.zeros((len(self.out_t), n))
+        times = len(output_times)
+        self._out = np.zeros(times * (1 + n))
+        self.out_t, self.out_y = self._out[:times], self._out[times:].reshape(times, n)
+        self.out_t[:] = output_times
         self._allocate()
 
         self.ints[at.N_OUT] = len(self.out_t)
         self.ints[at.MAX_STEPS] = options.max_steps
         self.ints[at.FIXED] = int(options.fixed_step > 0.0)
         self.ints[at.CORRECTIONS] = options.corrections
-        self.ints[at.WATCH_STIFFNESS] = int(method == "auto")
+        self.ints[at.WATCH_STIFFNESS] = int(method == AUTO)
         self.reals[at.T] = problem.t0
         self.reals[at.T_NEW] = problem.t0
         self.reals[at.T_STOP] = end
@@ -161,17 +186,11 @@ class Run:
             self.out_y,
             *self.own,
         )
-        # The words of `Arrays`, all from one address: asking every array for its own shows in short runs.
-        base = memory.__array_interface__["data"][0]
-        near = [base + 8 * p.start for p in part]
-        n, events, times = problem.n, problem.n_events, len(self.out_t)
-        out_t, out_y = (a.__array_interface__["data"][0] for a in (self.out_t, self.out_y))
-        words = (
-            *(near[0], at.ADDRESSES, near[1], at.INTS, near[2], at.REALS, near[3], len(self.x)),
-            *(near[4], len(self.v), n, near[5], at.EVENT_ROWS, events, near[6], n + 3),
-            *(out_t, times, out_y, times, n, near[7], len(self.own[0]), near[8], len(self.own[1])),
-        )
-        self._advance = Bound(self.integrator.advance, (arrays,), words, arrays)
+        words, base = whole[part[9]], _address(memory)
+        words += plan.near * base
+        times, out = len(self.out_t), _address(self._out)
+        words[_OUT_T : _OUT_T + _OUT_WORDS] = out, times, out + 8 * times, times, problem.n
+        self._advance = Bound(self.integrator.advance, (arrays,), words, arrays, base + 8 * part[9].start)
         self._begin = self._advance.to(begin)
 
     def _take_tolerances(self) -> None:
@@ -179,7 +198,7 @@ class Run:
 
     def _take_addresses(self) -> None:
         p = self.problem
-        if self.integrator.name in IMPLICIT and not p.jacobian and not p.tangent and p.make_tangent:
+        if self.integrator.implicit and not p.jacobian and not p.tangent and p.make_tangent:
             p = self.problem = replace(p, tangent=p.make_tangent())
         search = 0
         if p.events:
@@ -191,11 +210,11 @@ class Run:
     def advance(self, steps: int) -> Status:
         """Make up to that many steps."""
         if self.ints[at.FRESH]:
-            status = Status(self._begin())
+            status = _STATUS[self._begin()]
             if status is not Status.RUNNING:
                 return status
         self.ints[at.BUDGET] = steps
-        return Status(self._advance())
+        return _STATUS[self._advance()]
 
     @property
     def t(self) -> float:
@@ -291,5 +310,7 @@ class Run:
             raise UnfitCheckpoint("the snapshot is not one of such a run")
 
 
+_STATUS = dict(enumerate(Status))
+"""By code: asking the class shows in short runs."""
 _ARRAYS = ("ints", "reals", "x", "v", "g", "corrected")
 _OUTPUTS = ("out_t", "out_y")

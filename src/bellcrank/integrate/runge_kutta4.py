@@ -10,9 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from bellcrank.integrate.embedded import Table, integrator
+from bellcrank.integrate.sources import KUTTA
 
 TABLE = Table(
     name="runge_kutta4",
+    purpose="explicit, order 4, fixed step: for real time",
+    sources=(KUTTA,),
     order=4,
     a=np.array([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]]),
     b=np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]),
@@ -26,5 +29,6 @@ TABLE = Table(
     grow=1.0,
     shrink=1.0,
     stability=2.78,
+    reach=2.6,
 )
 METHOD = integrator(TABLE)

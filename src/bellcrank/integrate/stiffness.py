@@ -54,10 +54,9 @@ STIFF_STEPS = 15
 FIRST_ESTIMATE = 10
 INTERVAL = 25
 
-WINDOW = 24
-LONGER, HELD_LONGER = 5.0, 2.5
-"""How many times longer the steps of an implicit method must be to be worth their price; second: where it is stability
-that sets the step."""
+PRICE, HELD_PRICE = 60.0, 30.0
+"""Evaluations of an explicit method in the time of one step of an implicit one from which on that is worth its price;
+second: where it is stability that sets the step."""
 
 WATCH_ROWS = 4
 """Rows of v that are needed: the direction; state and rates where the window began; the state at its middle."""
@@ -103,59 +102,75 @@ def estimate(
 
 
 @compiled
-def slow_motion(ints: Ints, reals: Floats, v: Floats, first: int, longer: float) -> bool:
-    """Whether steps of order 3 could be so much longer than those of the window that ends here; False within one.
+def slow_motion(reals: Floats, v: Floats, first: int, longer: float) -> bool:
+    """Whether steps of order 3 could be so much longer than those of the window that ends here.
 
     With c the coefficient of degree 4 over the window, the cubic misses its middle by c / 16, and the error estimate
     of `radau` for one step as long as the window is 24 c. A step size that grows or shrinks has another cause.
     """
     n = v.shape[1]
-    # A step cut short by a stop is not the fault of the method.
-    step = max(reals[H_STEP], reals[H])
-    count = ints[WINDOW_STEPS]
-    ints[WINDOW_STEPS] = count + 1
-    if count == WINDOW // 2:
-        reals[T_MIDDLE] = reals[T]
-        for i in range(n):
-            v[first + 2, i] = v[Y, i]
-    slow = False
-    if count == WINDOW:
-        h = reals[T] - reals[T_WINDOW]
-        theta = (reals[T_MIDDLE] - reals[T_WINDOW]) / h
-        total = 0.0
-        for i in range(n):
-            difference = v[Y, i] - v[first, i]
-            d1 = h * v[first + 1, i] - difference
-            d2 = difference - h * v[F, i] - d1
-            cubic = v[first, i] + theta * (difference + (1.0 - theta) * (d1 + theta * d2))
-            missed = (v[first + 2, i] - cubic) / allowed(reals, v, i, Y, Y)
-            total += missed * missed
-        c = math.sqrt(total / max(n, 1)) / (theta * (1.0 - theta)) ** 2
-        settled = 0.5 * reals[H_WINDOW] < step < 2.0 * reals[H_WINDOW] and step < 0.99 * reals[MAX_STEP]
-        slow = settled and 24.0 * c * (longer * step / h) ** 4 < 1.0
-    if count == 0 or count == WINDOW:
-        ints[WINDOW_STEPS] = 1
-        reals[T_WINDOW] = reals[T]
-        reals[H_WINDOW] = step
-        for i in range(n):
-            v[first, i] = v[Y, i]
-            v[first + 1, i] = v[F, i]
+    step = present_step(reals)
+    h = reals[T] - reals[T_WINDOW]
+    theta = (reals[T_MIDDLE] - reals[T_WINDOW]) / h
+    total = 0.0
+    for i in range(n):
+        difference = v[Y, i] - v[first, i]
+        d1 = h * v[first + 1, i] - difference
+        d2 = difference - h * v[F, i] - d1
+        cubic = v[first, i] + theta * (difference + (1.0 - theta) * (d1 + theta * d2))
+        missed = (v[first + 2, i] - cubic) / allowed(reals, v, i, Y, Y)
+        total += missed * missed
+    c = math.sqrt(total / max(n, 1)) / (theta * (1.0 - theta)) ** 2
+    settled = 0.5 * reals[H_WINDOW] < step < 2.0 * reals[H_WINDOW] and step < 0.99 * reals[MAX_STEP]
+    slow: bool = settled and 24.0 * c * (longer * step / h) ** 4 < 1.0
     return slow
 
 
 @compiled
+def present_step(reals: Floats) -> float:
+    """The step size of the method; a step cut short by a stop is not its fault."""
+    step: float = max(reals[H_STEP], reals[H])
+    return step
+
+
+@compiled
 def held_back(
-    addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, direction: int, stability: float
+    addresses: Ints,
+    ints: Ints,
+    reals: Floats,
+    x: Floats,
+    v: Floats,
+    direction: int,
+    reach: float,
+    evaluations: int,
+    window: int,
 ) -> bool:
-    """Count the step just made; whether an implicit method is worth its price."""
+    """Count the step just made, of so many evaluations; whether an implicit method is worth its price."""
     ints[EIGENVALUE_AGE] += 1
     unknown = reals[LARGEST_EIGENVALUE] == 0.0
     if ints[EIGENVALUE_AGE] >= (FIRST_ESTIMATE if unknown else INTERVAL):
         estimate(addresses, ints, reals, x, v, direction, 12 if unknown else 4)
         ints[EIGENVALUE_AGE] = 0
-    if reals[H_STEP] * reals[LARGEST_EIGENVALUE] >= HELD_BACK * stability:
+    if reals[H_STEP] * reals[LARGEST_EIGENVALUE] >= HELD_BACK * reach:
         ints[STIFF_COUNT] = min(ints[STIFF_COUNT] + 1, 2 * STIFF_STEPS)
     else:
         ints[STIFF_COUNT] = max(ints[STIFF_COUNT] - 1, 0)
-    held = ints[STIFF_COUNT] >= STIFF_STEPS
-    return slow_motion(ints, reals, v, direction + 1, HELD_LONGER if held else LONGER)
+    count = ints[WINDOW_STEPS]
+    ints[WINDOW_STEPS] = count + 1
+    first = direction + 1
+    slow = False
+    if count == window // 2:
+        reals[T_MIDDLE] = reals[T]
+        for i in range(v.shape[1]):
+            v[first + 2, i] = v[Y, i]
+    if count == window:
+        price = HELD_PRICE if ints[STIFF_COUNT] >= STIFF_STEPS else PRICE
+        slow = slow_motion(reals, v, first, price / evaluations)
+    if count == 0 or count == window:
+        ints[WINDOW_STEPS] = 1
+        reals[T_WINDOW] = reals[T]
+        reals[H_WINDOW] = present_step(reals)
+        for i in range(v.shape[1]):
+            v[first, i] = v[Y, i]
+            v[first + 1, i] = v[F, i]
+    return slow

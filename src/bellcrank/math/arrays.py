@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.math.normals import across
 from bellcrank.math.tuples import Vec
 
 Floats3: TypeAlias = tuple[float, float, float]
@@ -85,10 +86,7 @@ def rotation_with_z_along(axis: Array) -> Array:
     for i in range(3):
         if axis[i] == 1.0:
             return np.roll(np.eye(3), i + 1, axis=0)
-    start = np.zeros(3)
-    start[int(np.argmin(np.abs(axis)))] = 1.0
-    x = np.cross(start, axis)
-    x /= np.linalg.norm(x)
+    x = -across(axis)[0]
     return tidy(np.column_stack([x, np.cross(axis, x), axis]))
 
 

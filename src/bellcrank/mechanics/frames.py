@@ -113,7 +113,7 @@ def _center_of_mass(bodies: Sequence[Body], seats: Mapping[str, tuple[int, Mat, 
 def _along_common_normal(raw: RawLink, children: Sequence[RawLink], raws: Sequence[RawLink]) -> Mat:
     """Rz(phi): x perpendicular to the next axis, or towards the next joint where axes are parallel."""
     for child in children:
-        if not numeric(*flat(child.R)) or child.kind in (LinkKind.BALL, LinkKind.FREE):
+        if not numeric(*flat(child.R)) or child.kind.has_quaternion:
             continue
         z = column(child.R, 2)
         sine = math.hypot(float(z[0]), float(z[1]))

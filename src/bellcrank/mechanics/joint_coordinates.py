@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bellcrank.math.tuples import Vec, add, cross, dot, mat, sub, vec
 from bellcrank.mechanics.constraints import Marker, Seen, marker
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.links import Linkage
 from bellcrank.model.joints import JointKind
 from bellcrank.program.functions import atan2
 from bellcrank.program.trace import Scalar
@@ -30,7 +30,7 @@ def joint_coordinate(linkage: Linkage, kin: Kinematics, joint: Joint, name: str)
     In the tree it is read off; at a cut joint it is measured between the two frames, angles in (-pi, pi].
     """
     link = next((k for k in linkage.links if k.joint == joint.name and name in k.coordinates), None)
-    if link is not None and link.kind not in (LinkKind.BALL, LinkKind.FREE):
+    if link is not None and not link.kind.has_quaternion:
         return kin.q[link.q], kin.speed(link)
     A, B, base = _seen(linkage, kin, joint)
     w = sub(kin.motion(B.link, base).w, kin.motion(A.link, base).w)

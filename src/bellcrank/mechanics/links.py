@@ -39,6 +39,11 @@ class LinkKind(Enum):
         return {LinkKind.BALL: 4, LinkKind.FREE: 7, LinkKind.NODE: 0}.get(self, 1)
 
     @property
+    def has_quaternion(self) -> bool:
+        """Whether the last of its positions are a unit quaternion; its speeds are no rates of positions then."""
+        return self in (LinkKind.BALL, LinkKind.FREE)
+
+    @property
     def speeds(self) -> int:
         """How many numbers tell how it moves; those of a node follow from the modal rates."""
         return {LinkKind.BALL: 3, LinkKind.FREE: 6, LinkKind.NODE: 6}.get(self, 1)
@@ -84,6 +89,11 @@ class Link:
         if self.kind is not LinkKind.NODE:
             return range(self.u, self.u + self.kind.speeds)
         return range(self.eta_u, self.eta_u + self.modes) if self.shape is not None else range(0)
+
+    @property
+    def quaternion(self) -> int | None:
+        """The first of the four positions that are its quaternion; None without one."""
+        return self.q + self.kind.positions - 4 if self.kind.has_quaternion else None
 
     @property
     def own_positions(self) -> range:
@@ -134,6 +144,11 @@ class Linkage:
     nodes: Mapping[tuple[str, str], Placement] = field(default_factory=dict)
     states: tuple[str, ...] = ()
     unit: float = 1.0
+
+    @property
+    def has_quaternions(self) -> bool:
+        """Whether any link has a quaternion to be kept unit."""
+        return any(link.kind.has_quaternion for link in self.links)
 
     def position_inputs(self, graph: Graph) -> list[Expr]:
         """Inputs of a trace for all positions; those of states go by their names, as expressions know them."""

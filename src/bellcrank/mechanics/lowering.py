@@ -94,7 +94,7 @@ def _directed_steps(joint: Joint, reverse: bool) -> list[_Step]:
     backwards: list[_Step] = []
     for step in reversed(steps):
         if isinstance(step[0], LinkKind):
-            whole = step[0] in (LinkKind.BALL, LinkKind.FREE)
+            whole = step[0].has_quaternion
             backwards += [step] if whole else [_FLIP, step, _FLIP]
         else:
             backwards.append(transpose(step))

@@ -29,7 +29,7 @@ def start_positions(system: System, linkage: Linkage, parameters: Mapping[str, f
     """Positions of all links that fit the bodies' start poses best; loops need not close."""
     q = np.zeros(linkage.positions)
     for link in linkage.links:
-        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+        if link.kind.has_quaternion:
             q[link.q : link.q + link.kind.positions] = _from_poses(system, linkage, link, parameters)
         elif link.kind is not LinkKind.NODE:
             joint = system.joints[link.joint]

@@ -11,7 +11,7 @@ from bellcrank.mechanics.constraints import Constraint, cut_joint, marker
 from bellcrank.mechanics.couplings import Counted, Measured, coupling
 from bellcrank.mechanics.drivers import SHIFTS, coordinate_driver, measured_driver, point_driver
 from bellcrank.mechanics.joint_coordinates import markers
-from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.links import Linkage
 from bellcrank.model.drivers import CoordinateTarget, Coupling, Driver
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _coupling(linkage: Linkage, item: Coupling) -> Constraint:
 def _counted(linkage: Linkage, joint: Joint, coordinate: str) -> int | None:
     """The link whose own coordinate this is; None where it is measured between the joint's frames."""
     for link in linkage.links:
-        whole = link.kind in (LinkKind.BALL, LinkKind.FREE)
+        whole = link.kind.has_quaternion
         if link.joint == joint.name and coordinate in link.coordinates and not whole:
             return link.index
     return None

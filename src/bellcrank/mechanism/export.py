@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.model.parameters import names_in
 from bellcrank.program.c_file import Export, Touch, c_file
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
 def needs_projection(mechanism: Mechanism) -> bool:
     """Whether there are loops to close or quaternions to keep unit."""
-    whole = (LinkKind.BALL, LinkKind.FREE)
-    return bool(mechanism.kept) or any(link.kind in whole for link in mechanism.linkage.links)
+    return bool(mechanism.kept) or mechanism.linkage.has_quaternions
 
 
 def state_names(mechanism: Mechanism) -> tuple[str, ...]:

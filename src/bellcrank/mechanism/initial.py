@@ -66,7 +66,7 @@ def apply_initial(
                 f"give the start values of another joint of the loop, or give {name!r} cut=False"
             )
         wanted = _as_mapping(joint, given)
-        if links[0].kind in (LinkKind.BALL, LinkKind.FREE):
+        if links[0].kind.has_quaternion:
             _set_whole(joint, linkage, links[0], loops.parameters, q, u, held_q, held_u, wanted)
         else:
             _set_single(joint, links, q, u, held_q, held_u, wanted)

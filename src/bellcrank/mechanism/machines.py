@@ -14,6 +14,7 @@ from bellcrank.mechanism.mechanism import Mechanism
 from bellcrank.mechanism.traced import Traced
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 
 Array = NDArray[np.float64]
 
@@ -55,18 +56,21 @@ class Machine:
         return np.concatenate([q, u[list(self.partition.independent)]])
 
 
+MACHINES: Table[Partition, Machine] = Table("machines")
+
+
 class Machines:
     """The machines of one mechanism by partition; compiled when first needed, kept for the next time."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        self._known: dict[Partition, Machine] = mechanism.compiled
         self._formulation: Formulation | None = None
 
     def for_partition(self, partition: Partition) -> Machine:
         """The machine of a partition."""
-        if partition not in self._known:
-            traced = self.mechanism.traced(self._formulation, partition)
-            self._formulation = traced.formulation
-            self._known[partition] = Machine(self.mechanism, traced)
-        return self._known[partition]
+        return self.mechanism.compiled.once(MACHINES, partition, lambda: self._machine(partition))
+
+    def _machine(self, partition: Partition) -> Machine:
+        traced = self.mechanism.traced(self._formulation, partition)
+        self._formulation = traced.formulation
+        return Machine(self.mechanism, traced)

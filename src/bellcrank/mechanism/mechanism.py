@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ from bellcrank.mechanism.sizes import length_scale, length_unit
 from bellcrank.mechanism.symmetry import spinning_links
 from bellcrank.mechanism.traced import Traced, trace
 from bellcrank.model.study_methods import StudyMethods
+from bellcrank.program.made import Compiled, Table
 from bellcrank.program.program import Program
 from bellcrank.topology import spanning_tree
 from bellcrank.topology.groups import Group
@@ -56,7 +57,9 @@ if TYPE_CHECKING:
     from bellcrank.topology.tree import Tree
 
 Array = NDArray[np.float64]
-T = TypeVar("T")
+
+TRACES: Table[tuple[Formulation, Partition], Traced] = Table("traces")
+UNBOUND: Table[None, Partition] = Table("partition without loops")
 
 CHANGE_POINT = 1e-6
 """Independence of the loop equations below which speeds are lost in rounding (see `Mechanism.check_rank`)."""
@@ -148,9 +151,12 @@ class Mechanism(StudyMethods):
 
     def choose_partition(self, state: State, parameters: Sequence[float] | None = None) -> Partition:
         """Dependent and independent speeds that are well conditioned in this state."""
-        if not self.kept and "partition" in self.__dict__:
-            # Without loops there is one partition, whatever the state.
-            return self.partition
+        if self.kept:
+            return self._conditioned(state, parameters)
+        # Without loops there is one partition, whatever the state.
+        return self.compiled.once(UNBOUND, None, lambda: self._conditioned(state, parameters))
+
+    def _conditioned(self, state: State, parameters: Sequence[float] | None) -> Partition:
         rows = self.loop_state(parameters).rows(state.q, state.t)
         partition = choose_partition(self.linkage, self.mechanics.constraints, self.groups, self.kept, rows)
         if len(partition.dependent) < len(self.kept):
@@ -233,26 +239,12 @@ class Mechanism(StudyMethods):
         """The equations of motion in a formulation (default: the mechanism's own)."""
         wanted = Formulation(formulation or self.formulation)
         partition = partition or self.partition
-        key = (wanted, partition)
-        if key not in self._traces:
-            self._traces[key] = trace(self, wanted, partition)
-        return self._traces[key]
+        return self.compiled.once(TRACES, (wanted, partition), lambda: trace(self, wanted, partition))
 
     @cached_property
-    def _traces(self) -> dict[tuple[Formulation, Partition], Traced]:
-        return {}
-
-    @cached_property
-    def compiled(self) -> dict[Any, Any]:
-        """Programs already compiled, by partition; shared by mechanisms of the same description."""
-        return {}
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, kept under `key` with what is compiled."""
-        if key not in self.compiled:
-            self.compiled[key] = make()
-        found: T = self.compiled[key]
-        return found
+    def compiled(self) -> Compiled:
+        """What was traced and compiled of it; shared by mechanisms of the same description."""
+        return Compiled()
 
     @cached_property
     def _elements(self) -> tuple[object, ...]:
@@ -270,10 +262,7 @@ class Mechanism(StudyMethods):
             for a, b in zip(self._elements, other._elements, strict=True)
         )
         if same and self.kept == other.kept and self.formulation == other.formulation:
-            self.__dict__["_traces"] = other._traces
-            self.__dict__["compiled"] = other.compiled
-            if not self.kept and "partition" in other.__dict__:
-                self.__dict__["partition"] = other.partition
+            self.compiled.share(other.compiled)
         return self
 
     @cached_property

@@ -12,6 +12,7 @@ from bellcrank.mechanics.links import LinkKind
 from bellcrank.model import checks
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.frames import Frame
+from bellcrank.program.made import Table
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.mechanism import Mechanism
@@ -138,6 +139,11 @@ def _radius(side: PlacedShape) -> float:
     return found if found < ENDLESS else 0.0
 
 
+SCALES: Table[tuple[Partition, tuple[float, ...]], tuple[Array | None, Array | None]] = Table(
+    "tolerance scales"
+)
+
+
 def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array | None, Array | None]:
     """What the absolute tolerance of each entry of the integrator's state is multiplied by, angles by one; and the
     size against which errors of lengths are held, below zero for all else.
@@ -146,8 +152,9 @@ def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array 
     None where all multipliers are one, where there are no lengths.
     """
     present = tuple(parameter.value for parameter in mechanism.system.parameters.values())
-    key = ("tolerance scales", partition, present)
-    return mechanism.once(key, lambda: _tolerance_scales(mechanism, partition))
+    return mechanism.compiled.once(
+        SCALES, (partition, present), lambda: _tolerance_scales(mechanism, partition)
+    )
 
 
 def _tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array | None, Array | None]:

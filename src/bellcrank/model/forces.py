@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from bellcrank.math.tuples import Vec
 from bellcrank.model.frames import Frame
@@ -36,6 +36,7 @@ class LineForce:
     [m/s] and time [s]. energy(length): Potential energy [J], where there is one.
     """
 
+    kind: ClassVar[str] = "force"
     name: str
     a: Frame
     b: Frame
@@ -50,6 +51,7 @@ class Spring:
     The tension is stiffness * (length - free_length) + damping * rate.
     """
 
+    kind: ClassVar[str] = "spring"
     name: str
     a: Frame
     b: Frame
@@ -62,6 +64,7 @@ class Spring:
 class JointForce:
     """function(coordinate, rate, t): Force [N] or torque [N m] on B along a coordinate, opposite on A."""
 
+    kind: ClassVar[str] = "joint_force"
     name: str
     joint: Joint
     coordinate: str
@@ -76,6 +79,7 @@ class TorsionSpring:
     The torque on B is -stiffness * (coordinate - free_angle) - damping * rate.
     """
 
+    kind: ClassVar[str] = "torsion_spring"
     name: str
     joint: Joint
     coordinate: str
@@ -93,6 +97,7 @@ class Bushing:
     rotation matrix.
     """
 
+    kind: ClassVar[str] = "bushing"
     name: str
     a: Frame
     b: Frame
@@ -108,6 +113,7 @@ class AppliedForce:
     its body, in world axes).
     """
 
+    kind: ClassVar[str] = "applied_force"
     name: str
     frame: Frame
     function: Callable[..., Vec]
@@ -118,6 +124,7 @@ class AppliedForce:
 class AppliedTorque:
     """A torque [N m] on a body; arguments as for :class:`AppliedForce`."""
 
+    kind: ClassVar[str] = "applied_torque"
     name: str
     frame: Frame
     function: Callable[..., Vec]
@@ -138,6 +145,7 @@ class GroundSpring:
     [m]; None is flat ground at 0.
     """
 
+    kind: ClassVar[str] = "ground_spring"
     name: str
     frame: Frame
     axis: Vec
@@ -202,14 +210,8 @@ class FieldContact(ContactForce):
     drill: Scalar | None = None
 
 
-Force: TypeAlias = (
-    LineForce
-    | Spring
-    | JointForce
-    | TorsionSpring
-    | Bushing
-    | AppliedForce
-    | AppliedTorque
-    | GroundSpring
-    | ContactForce
+ForceElement: TypeAlias = (
+    LineForce | Spring | JointForce | TorsionSpring | Bushing | AppliedForce | AppliedTorque | GroundSpring
 )
+"""Forces of their own kind in files; contacts stand under their shapes."""
+Force: TypeAlias = ForceElement | ContactForce

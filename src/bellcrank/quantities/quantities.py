@@ -17,7 +17,6 @@ from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
 from bellcrank.mechanics.forces import coordinate_force, line_force
 from bellcrank.mechanics.joint_coordinates import joint_coordinate
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
@@ -198,7 +197,7 @@ class Quantities:
     def _coordinate_acceleration(self, joint: Joint, coordinate: str) -> Scalar | None:
         for link in self.s.linkage.links:
             if link.joint == joint.name and coordinate in link.coordinates:
-                return None if link.kind in (LinkKind.BALL, LinkKind.FREE) else self.s.du[link.u]
+                return None if link.kind.has_quaternion else self.s.du[link.u]
         return None
 
     def _reaction(self, joint: Joint, part: int, axes: Any) -> Vec:

@@ -142,7 +142,7 @@ def start_pose(system: System, values: Mapping[str, float], start: Any) -> dict[
     pose: dict[str, Any] = {}
     for link in linkage.links:
         here = start.q[link.q : link.q + link.kind.positions]
-        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+        if link.kind.has_quaternion:
             x = to_joint(linkage, link, here, values)
             place = {"position": x[:3]} if link.kind is LinkKind.FREE else {}
             pose[link.joint] = {**place, "quaternion": x[-4:]}

@@ -3,8 +3,8 @@
 A file holds the states at the outputs, how the run went, and the model as text, so that what is loaded
 answers every quantity by name. Nothing in a file is code: models are read by :mod:`bellcrank.files`.
 
-While a run is going on (see :mod:`bellcrank.run.recording`), its file is a journal (:mod:`bellcrank.result.journal`),
-which is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
+While a run is going on (see :mod:`bellcrank.run.recording`), its file is a journal
+(:mod:`bellcrank.result.journal`), which is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
 """
 
 from __future__ import annotations

@@ -1,43 +1,41 @@
-"""The progress bar of a run."""
+"""The progress bar of whatever takes long."""
 
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
-
-from bellcrank.integrate.loop import Progress
 
 
 class ProgressBar:
-    """A line with simulated time, speed against real time and step size, once a run takes over a second."""
+    """A line with what is done and the time left, on the error stream, once something takes long."""
 
-    def __init__(self, end: float, begin: float, wanted: bool | None) -> None:
-        self.end, self.begin = end, begin
+    def __init__(self, total: float, doing: str, wanted: bool | None, patience: float = 1.0) -> None:
+        """total: What is to be done. wanted: None for a terminal only. patience: Time without a line [s]."""
+        self.total, self.doing, self.patience = total, doing, patience
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self.begun = time.perf_counter()
         self._bar: Any = None
         self._task: Any = None
 
-    def show(self, progress: Progress) -> None:
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning [s]."""
+        return time.perf_counter() - self.begun
+
+    def show(self, done: float, words: str = "") -> None:
         """Bring the line up to date."""
-        if not self.wanted or progress.seconds < 1.0:
+        if not self.wanted or self.seconds < self.patience:
             return
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as RichProgress
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = RichProgress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._task = self._bar.add_task("simulating", total=self.end - self.begin)
+            columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+            self._bar = Progress(*columns, console=Console(stderr=True))
+            self._task = self._bar.add_task(self.doing, total=self.total)
             self._bar.start()
-        speed = (progress.t - self.begin) / max(progress.seconds, 1e-9)
-        average = (progress.t - self.begin) / max(progress.steps, 1)
-        text = f"t = {progress.t:.4g} s, {speed:.3g} x real time, step {average:.2g} s"
-        self._bar.update(self._task, completed=progress.t - self.begin, description=text)
+        self._bar.update(self._task, completed=min(done, self.total), description=words or self.doing)
 
     def close(self) -> None:
         """Take the line away."""

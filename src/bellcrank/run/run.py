@@ -22,17 +22,19 @@ from bellcrank.integrate import (
 )
 from bellcrank.integrate.failures import function_of
 from bellcrank.integrate.loop import Change, Progress
-from bellcrank.mechanics.links import LinkKind
+from bellcrank.integrate.methods import implicit
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.mechanism.machines import Machine, Machines
 from bellcrank.mechanism.sizes import tolerance_scales
 from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.run.jumps import Jumps
 from bellcrank.run.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
+    from bellcrank.formulations.loops import Partition
     from bellcrank.run.events import Controller, Event
     from bellcrank.run.recording import Resumption, Writer
     from bellcrank.run.watching import Watch
@@ -41,6 +43,23 @@ Array = NDArray[np.float64]
 
 NEAR_CHANGE_POINT = 1e-3
 """Independence of the loops below which a run that gets no further is said to be at a change point."""
+
+
+WATCHING: Table[tuple[Event, ...], dict[Partition, Kernel]] = Table("event functions of the last run")
+
+
+class RunBar(ProgressBar):
+    """A line with simulated time, speed against real time and step size."""
+
+    def __init__(self, end: float, begin: float, wanted: bool | None) -> None:
+        super().__init__(end - begin, "simulating", wanted)
+        self.begin = begin
+
+    def follow(self, progress: Progress) -> None:
+        """Bring the line up to date."""
+        made = progress.t - self.begin
+        speed, average = made / max(progress.seconds, 1e-9), made / max(progress.steps, 1)
+        self.show(made, f"t = {progress.t:.4g} s, {speed:.3g} x real time, step {average:.2g} s")
 
 
 class Run:
@@ -78,10 +97,10 @@ class Run:
         machine, m = self.machine, self.mechanism
         keep: list[object] = [machine.rates]
         project = tangent = watched = 0
-        if m.kept or any(link.kind in (LinkKind.BALL, LinkKind.FREE) for link in m.linkage.links):
+        if m.kept or m.linkage.has_quaternions:
             project = machine.projection.address
             keep.append(machine.projection)
-        if self.integrator in ("radau", "generalised_alpha"):
+        if implicit(self.integrator):
             tangent = machine.tangent.address
         keep.append(machine)
         if self.events:
@@ -119,16 +138,14 @@ class Run:
 
     def _event_kernel(self) -> Kernel:
         # Of the events of the last run alone: those of others may never come again.
-        known = self.mechanism.compiled
-        events, kernels = known.get("watching", ((), {}))
-        if events != self.events:
-            kernels = {}
-            known["watching"] = self.events, kernels
+        known = self.mechanism.compiled.table(WATCHING)
+        if self.events not in known:
+            known.clear()
+        kernels = known.setdefault(self.events, {})
         partition = self.machine.partition
         if partition not in kernels:
             kernels[partition] = compile_program(self._event_program())
-        found: Kernel = kernels[partition]
-        return found
+        return kernels[partition]
 
     def _event_program(self) -> Program:
         from bellcrank.run.events import watch_program
@@ -152,10 +169,10 @@ class Run:
         else:
             self._take_over(resumption)
         problem = self.problem(start.q, start.u, start.t, p)
-        bar = ProgressBar(float(times[-1]), start.t, progress)
+        bar = RunBar(float(times[-1]), start.t, progress)
 
         def on_chunk(progress: Progress) -> None:
-            bar.show(progress)
+            bar.follow(progress)
             if record is not None:
                 record.write(self, times, progress)
             if self.watch is not None:

@@ -16,8 +16,10 @@ from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.formulations.registry import Formulation
 from bellcrank.integrate import Options
+from bellcrank.integrate.methods import METHODS, adaptive
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.forces import ContactForce
+from bellcrank.program.made import Table
 from bellcrank.result.result import Result
 from bellcrank.run.run import Run
 
@@ -31,6 +33,9 @@ MOST_OUTPUTS = 10_000_000
 """Outputs of a run at most: a thousand a second for nearly three hours."""
 LEAST_TOLERANCE = 10.0 * np.finfo(float).eps
 """The smallest relative tolerance, that of RADAU5 (Hairer and Wanner): below it, errors are those of rounding."""
+
+
+REFORMULATED: Table[Formulation, Mechanism] = Table("in other formulations")
 
 
 def simulate(
@@ -60,19 +65,19 @@ def simulate(
 
     formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
     :data:`bellcrank.integrate.METHODS`. tolerance: relative local error, of lengths against the size of the body and
-    its way in the step; the absolute one [m, rad, m/s, rad/s] is a hundredth of it, less of lengths in mechanisms
-    smaller than 0.1 m and more in those larger than 10 m. output: number of equal intervals (an integer), the interval
-    [s] (a number with a point), or the times themselves [s], shape (outputs,). initial: start values by joint, a
-    position [m or rad] or (position, rate), before those of :meth:`bellcrank.System.initial`; see
+    its way in the step; the absolute one [m, rad, m/s, rad/s] is a hundredth of it, less of lengths in mechanisms smaller
+    than 0.1 m and more in those larger than 10 m. output: number of equal intervals (an integer), the interval [s] (a
+    number with a point), or the times themselves [s], shape (outputs,). initial: start values by joint, a position [m
+    or rad] or (position, rate), before those of :meth:`bellcrank.System.initial`; see
     :func:`bellcrank.mechanism.initial.apply_initial`. parameters: values other than the described ones, by name.
-    events: zero crossings to watch. controllers: functions called at their own rates. step: fixed step [s] instead of
-    steps chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. max_steps: steps after which a run
-    that has not come to its end fails, those made again included. start: state to start from instead of the described
-    one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found: "dense" on
-    the dense output of a step, "queue" by the last `queue_size` checks every `max_step`. propagation: how impacts pass
-    through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after
-    an interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few
-    times a second while the run goes on (with contacts: when contacts have changed);
+    events: zero crossings to watch. controllers: functions called at their own rates. step: fixed step [s] instead of steps
+    chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. max_steps: steps after which a
+    run that has not come to its end fails, those made again included. start: state to start from instead of the
+    described one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found:
+    "dense" on the dense output of a step, "queue" by the last `queue_size` checks every `max_step`. propagation: how
+    impacts pass through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they
+    come; after an interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so
+    far a few times a second while the run goes on (with contacts: when contacts have changed);
     :meth:`bellcrank.view.live.Viewer.follow` is such a function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
@@ -132,8 +137,8 @@ def check_options(
             f"tolerance={tolerance:g} is finer than numbers of 16 digits can be held to; "
             f"the finest is {LEAST_TOLERANCE:.2g}"
         )
-    if integrator == "runge_kutta4" and step == 0.0:
-        raise ModelError("the integrator 'runge_kutta4' does not choose its steps; give step= [s]")
+    if integrator in METHODS and not adaptive(integrator) and step == 0.0:
+        raise ModelError(f"the integrator {integrator!r} does not choose its steps; give step= [s]")
     for name, values in (("events", events), ("controllers", controllers)):
         if not isinstance(values, Sequence):
             raise ModelError(f"{name} must be a list, such as {name}=[...], not {values!r}")
@@ -156,7 +161,7 @@ def prepared(
         wanted = Formulation(formulation)
         if wanted in (Formulation.AUTO, system.formulation):
             return system
-        return system.once(("in formulation", wanted), lambda: replace(system, formulation=wanted))
+        return system.compiled.once(REFORMULATED, wanted, lambda: replace(system, formulation=wanted))
     if isinstance(system, Mechanism):
         known = prepared(system, formulation, None, None)
         fresh = analyse(known.system, formulation=known.formulation, initial=initial, parameters=parameters)

@@ -25,6 +25,7 @@ from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanism.sizes import contact_length
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.parameters import names_in
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
@@ -39,6 +40,10 @@ TAKEN_OVER = 1e-9
 """Overlap at a touch, over the size of the smaller body, from which on the gap has not fallen to zero but jumped."""
 DEEP = 0.05
 """Overlap at the start of a run, over the size of the smaller body, that is told of."""
+
+
+MEASURING: Table[tuple[str, ...], Callable[[State, Array], dict[str, Any]]] = Table("measuring contacts")
+TOUCH_EVENTS: Table[None, list[Event]] = Table("touch events")
 
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
@@ -94,7 +99,7 @@ def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
 
 def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:
     """A function that measures quantities, traced once for all runs of a mechanism."""
-    return mechanism.once(("measured", *names), lambda: measuring(mechanism, names))
+    return mechanism.compiled.once(MEASURING, tuple(names), lambda: measuring(mechanism, names))
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:
@@ -109,7 +114,7 @@ def touch_events(mechanism: Mechanism) -> list[Event]:
             found += _events(force, mechanism)
         return found
 
-    return list(mechanism.once("touch events", make))
+    return [*mechanism.compiled.once(TOUCH_EVENTS, None, make)]
 
 
 def gap_program(mechanism: Mechanism) -> Program:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.batch.progress import Bar
+from bellcrank.batch.progress import RunsBar
 from bellcrank.errors import WriteError
 from bellcrank.study.cluster import LostCluster
 from bellcrank.study.outcome import Outcome
@@ -67,7 +67,7 @@ def run(
             parts = _there(store, study, batches, shapes)
         missing = [k for k in range(len(batches)) if k not in parts]
         began, status = time.perf_counter(), "done"
-        bar = Bar(sum(len(batches.rows(k)) for k in missing), progress)
+        bar = RunsBar(sum(len(batches.rows(k)) for k in missing), progress)
         fresh = 0
         try:
             source = _computed(study, batches, missing, cluster, threads)
@@ -77,7 +77,7 @@ def run(
                         store.write(number, rows, batches.part(rows.rows))
                     parts[number] = rows
                     fresh += len(rows)
-                    bar.show(len(rows), time.perf_counter() - began)
+                    bar.add(len(rows))
             finally:
                 source.close()
         except KeyboardInterrupt:

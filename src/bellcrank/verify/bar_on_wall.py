@@ -31,7 +31,7 @@ def bar(elements: int, lowest: float = GAP, speed: float = -SPEED, name: str = "
 def quantities() -> list[Quantity]:
     """A run of 400 elements; the wave passes half an element a step."""
     body = bar(400)
-    step = 0.5 * LENGTH / 400 / STEEL.wave_speed
+    step = 0.5 * LENGTH / 400 / STEEL.pressure_wave_speed
     run = elastic.simulate(body, elastic.RigidPlane(), 1.05e-4, step, frames=400)
     force = np.asarray(run["contact.force"])
     first, last = run.contact_duration()

@@ -102,7 +102,7 @@ def quantities() -> list[Quantity]:
         rows.append(Quantity(f"euler_{n + 1}", found[n], reference, 1e-5, "Hz", relative))
     deep = beam("beam", LENGTH, SECTION, MATERIAL, 40, theory="timoshenko")
     kinds = NormalModes(along={"y": 2, "z": 2, "x": 1, "turn": 1})
-    bar = MATERIAL.wave_speed / (4.0 * LENGTH)
+    bar = MATERIAL.bar_wave_speed / (4.0 * LENGTH)
     polar = (Iy + Iz) / MATERIAL.shear * MATERIAL.density
     shaft = math.sqrt(SECTION.torsion_constant / polar) / (4.0 * LENGTH)
     exact = sorted(

@@ -56,7 +56,12 @@ def rod(published_mass: bool = True) -> Member:
         polynomial("x", (0.0, -1.0, 2.0), ROD),
     ]
     member = assumed_shapes(
-        "rod", ROD, rectangle(SIDE, SIDE), Material(2e11, 7870.0, 0.3), shapes, stiffening=False
+        "rod",
+        ROD,
+        rectangle(SIDE, SIDE),
+        Material(2e11, density=7870.0, poisson=0.3),
+        shapes,
+        stiffening=False,
     )
     if not published_mass:
         return member

@@ -50,7 +50,9 @@ def tip(
 ) -> NDArray[np.float64]:
     """Deflection of the tip in the axes of the root over the spin-up [m]."""
     section = Section(blade.area, blade.second_moment, blade.second_moment)
-    model = beam("blade", blade.length, section, Material(blade.young, blade.density), 16, planar=True)
+    model = beam(
+        "blade", blade.length, section, Material(blade.young, density=blade.density), 16, planar=True
+    )
     member = model.reduce(NormalModes(along={"y": modes}), Clamped("start"), stiffening=stiffening)
     system = System("spin-up", gravity=(0.0, 0.0, 0.0))
     body = system.flexible_body("blade", member)

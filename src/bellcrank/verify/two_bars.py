@@ -29,7 +29,7 @@ def quantities() -> list[Quantity]:
         lowest=(0.0, -LENGTH),
     )
     lower = replace(lower, mesh=wide.mesh)
-    step = 0.5 * LENGTH / count / STEEL.wave_speed
+    step = 0.5 * LENGTH / count / STEEL.pressure_wave_speed
     run = elastic.simulate([upper, lower], elastic.Contact(lower, upper), 1.1e-4, step)
     force = np.asarray(run["contact.force"])
     first, last = run.contact_duration()

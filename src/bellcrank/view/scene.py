@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.math.normals import across
 from bellcrank.model import forces as described
 from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.parameters import value
@@ -268,8 +269,7 @@ class _Builder(Placing):
     def _support(self, place: Array, w: float) -> Solid:
         """A small pyramid under a bearing, behind it where the mechanism is seen from one side."""
         place = place - 2.0 * w * self.view if self.planar else place
-        x = np.cross(self.up, np.eye(3)[int(np.argmin(np.abs(self.up)))])
-        x, y = x / np.linalg.norm(x), np.cross(self.up, x / np.linalg.norm(x))
+        x, y = across(self.up)
         foot = place - 3.2 * w * self.up
         base = [foot + 1.9 * w * (i * x + j * y) for i, j in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
         faces = ((0, 1, 2, 3), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))

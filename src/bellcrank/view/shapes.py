@@ -9,6 +9,8 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.math.normals import across
+
 Array = NDArray[np.float64]
 
 
@@ -28,14 +30,6 @@ class Solid:
     ground: bool = False
     edges: tuple[tuple[int, int], ...] = ()
     shell: str = ""
-
-
-def across(direction: Array) -> tuple[Array, Array]:
-    """Two unit vectors that make a right-handed triad with a direction."""
-    z = direction / np.linalg.norm(direction)
-    x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
-    x /= np.linalg.norm(x)
-    return x, np.cross(z, x)
 
 
 _BOX = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))

@@ -8,10 +8,10 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.math.normals import across
 from bellcrank.view.curves import Panel, pretty, span, ticks
 from bellcrank.view.placing import GROUND
 from bellcrank.view.scene import Scene
-from bellcrank.view.shapes import across
 
 Array = NDArray[np.float64]
 

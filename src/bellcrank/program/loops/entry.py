@@ -61,7 +61,7 @@ class Entry:
         kept: list[Any] = []
         for given, argument in zip(self.types, arguments, strict=True):
             words(given, argument, found, kept)
-        return Bound(self, arguments, found, kept)
+        return Bound(self, arguments, np.array(found, np.int64), kept)
 
     def _compiled(self) -> tuple[int, Callable[[int], int], Any]:
         """Address, function and owner of the machine code."""
@@ -83,11 +83,17 @@ class Bound:
     __slots__ = ("_at", "_kept", "_words", "arguments", "entry")
 
     def __init__(
-        self, entry: Entry, arguments: tuple[Any, ...], found: Sequence[int], kept: Sequence[Any]
+        self,
+        entry: Entry,
+        arguments: tuple[Any, ...],
+        found: NDArray[np.int64],
+        kept: Sequence[Any],
+        at: int | None = None,
     ) -> None:
+        """found: The words. kept: What must live as long. at: Where the words lie, for who knows."""
         self.entry, self.arguments, self._kept = entry, arguments, kept
-        self._words = np.array(found, np.int64)
-        self._at = int(self._words.__array_interface__["data"][0])
+        self._words = found
+        self._at = found.__array_interface__["data"][0] if at is None else at
 
     def __call__(self) -> int:
         code = self.entry._code or self.entry._compiled()

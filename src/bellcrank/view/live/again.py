@@ -37,14 +37,13 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, float]) -> Mechan
 
 def again(result: Result, values: Mapping[str, float], **options: Any) -> Result:
     """The run of a result once more, with other parameter values: same start, times and integrator."""
-    from bellcrank.integrate import METHODS
+    from bellcrank.integrate.methods import METHODS, adaptive
 
     mechanism = with_parameters(result.mechanism, values)
     span = float(result.time[-1] - mechanism.start.t)
     method = result.run.method if result.run.method in METHODS else "auto"
-    fixed = {"runge_kutta4", "milne_hamming"}
     given: dict[str, Any] = {
-        "integrator": "auto" if method in fixed else method,
+        "integrator": method if adaptive(method) else "auto",
         "output": np.asarray(result.time),
     }
     return mechanism.simulate(span, **{**given, **options})
