@@ -15,13 +15,8 @@ sys.path.insert(0, str(ROOT / "docs" / "extensions"))
 
 from folders import DRAWING, FOLDERS, PACKAGE, drawing, folder_of, imports, modules  # noqa: E402
 
-KNOWN = {
-    # The export asks for the contacts of a run, and a contact's description for its bristles.
-    ("src/bellcrank/mechanism/export.py", "bellcrank.run.touch"),
-    ("src/bellcrank/mechanism/export.py", "bellcrank.run.tracking"),
-    ("src/bellcrank/model/pressing.py", "bellcrank.mechanics.pressing"),
-}
-"""Imports that still go up; each goes with the continuous contacts it serves."""
+KNOWN: set[tuple[str, str]] = set()
+"""Imports that still go up."""
 ASKED = re.compile(r"""\bprovided\(\s*"([^"]+)"\s*\)""")
 
 

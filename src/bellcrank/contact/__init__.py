@@ -1,4 +1,4 @@
-"""Contact of shapes: closest points, the time of impact, impulses, and lasting contact."""
+"""Contact of shapes: closest points, and laws of force."""
 
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.closest import Closest, check_pair, closest, has_closed_form
@@ -33,16 +33,6 @@ from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.solid import Solid
 from bellcrank.contact.triangles import Triangles
-from bellcrank.impacts.impact_queue import ImpactQueue
-from bellcrank.impacts.impulses import Impact, ImpactError, Propagation, solve_impact
-from bellcrank.impacts.lasting import (
-    ContactForces,
-    ContactState,
-    JammedContact,
-    after_slip_stops,
-    contact_forces,
-)
-from bellcrank.impacts.routh import ImpactLaw
 
 __all__ = [
     "BezierGrid",
@@ -53,9 +43,7 @@ __all__ = [
     "ClosestKernel",
     "ClosestNumbers",
     "Cone",
-    "ContactForces",
     "ContactNote",
-    "ContactState",
     "Coulomb",
     "Cylinder",
     "Ellipse",
@@ -64,19 +52,13 @@ __all__ = [
     "ForceLaw",
     "HalfPlane",
     "HeightField",
-    "Impact",
-    "ImpactError",
-    "ImpactLaw",
-    "ImpactQueue",
     "Implicit",
-    "JammedContact",
     "Line",
     "LuGre",
     "Mesh",
     "Parametric",
     "Part",
     "Plane",
-    "Propagation",
     "Revolution",
     "Sampled",
     "Shape",
@@ -86,13 +68,10 @@ __all__ = [
     "Torus",
     "Triangles",
     "Union",
-    "after_slip_stops",
     "check_pair",
     "closest",
     "closest_numeric",
     "closest_program",
-    "contact_forces",
     "has_closed_form",
     "kelvin_voigt_damping",
-    "solve_impact",
 ]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.blocks import plain_json
 from bellcrank.base.version import __version__
 from bellcrank.base.whole_files import check_target
 from bellcrank.elastic.assembled import Assembled
@@ -30,7 +31,6 @@ from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.errors import ModelError, ResultFileError
 from bellcrank.fe.material import Material
 from bellcrank.result import sealed
-from bellcrank.result.blocks import plain_json
 from bellcrank.result.layout import as_bytes
 from bellcrank.result.sealed import Contents
 from bellcrank.result.storage import ELASTIC, check_version, opened, telling_of_damage

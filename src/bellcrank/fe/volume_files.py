@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base import blocks
 from bellcrank.base.confined import EndedError, RefusedError, confined
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.result import blocks
 
 LARGEST = 1_000_000_000
 """Bytes of a file at most: some ten million elements, more than a body is computed with."""

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.model.parameters import names_in
 from bellcrank.program.c_file import Export, Touch, c_file
@@ -31,14 +32,12 @@ def state_names(mechanism: Mechanism) -> tuple[str, ...]:
 
 def _touches(mechanism: Mechanism) -> list[Touch]:
     """The contacts of a mechanism, all of which are functions of state and parameters."""
-    from bellcrank.run.touch import continuous
-
     for contact in mechanism.system.contacts.values():
         raise ModelError(
             f"contact {contact.name!r} strikes, and impacts cannot be exported: they are no function of the state; "
             "add treatment='continuous' with stiffness= or young="
         )
-    forces = continuous(mechanism)
+    forces = provided("continuous contacts")(mechanism)
     places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
     found = []
     for force in forces:
@@ -51,9 +50,7 @@ def export_of(mechanism: Mechanism, name: str | None = None) -> Export:
     """The programs of a mechanism in its start partition, with names, start state and parameter values."""
     touches = _touches(mechanism)
     if touches:
-        from bellcrank.run.touch import begun, gap_program
-
-        mechanism = begun(mechanism)
+        mechanism = provided("contacts as a run begins")(mechanism)
     m, traced = mechanism, mechanism.traced()
     x = m.kernel_input()
     n = len(traced.rates.outputs)
@@ -70,7 +67,7 @@ def export_of(mechanism: Mechanism, name: str | None = None) -> Export:
         start=[float(v) for v in x[1 : 1 + n]],
         values=m.parameter_values,
         touches=touches,
-        gaps=gap_program(m) if touches else None,
+        gaps=provided("gaps of contacts")(m) if touches else None,
     )
 
 
@@ -79,7 +76,7 @@ def export_c(mechanism: Mechanism, path: str | PathLike[str], name: str | None =
 
     name: what the functions begin with (default: the system's name). The file describes the motion as long as
     the independent speeds of the start do: ``NAME_project`` returns the margin by which they do. Of contacts it takes
-    those in the continuous treatment between shapes without samples; ``NAME_touch``, called after each step, keeps the
+    those in the continuous treatment; ``NAME_touch``, called after each step, keeps the
     speeds at which they began.
     """
     target = Path(path)

@@ -6,6 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.provided import provided
 from bellcrank.contact.closest import by_search
 from bellcrank.contact.fields import SOFT
 from bellcrank.contact.friction import Coulomb, LuGre
@@ -168,9 +169,8 @@ def bristles(force: ContactForce) -> list[StateVariable]:
         return []
 
     def trace(axis: int, linkage: Linkage, kin: Kinematics, t: Scalar) -> Scalar:
-        from bellcrank.mechanics.pressing import Pressing
-
-        return Pressing.of(force, linkage, kin).bending[axis]
+        rate: Scalar = provided("a pressing contact")(force, linkage, kin).bending[axis]
+        return rate
 
     drills = isinstance(force, FieldContact)
     names = [f"{force.name} bend {axis}" for axis in ("x", "y", "z", *(["drill"] if drills else []))]

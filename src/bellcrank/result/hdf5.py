@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.result.blocks import KINDS, kind_of
+from bellcrank.base.blocks import KINDS, kind_of
 from bellcrank.result.unclosed import SIGNATURE, lookup3
 
 UNDEFINED = 2**64 - 1

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.blocks import packed, unpacked
 from bellcrank.base.version import __version__
 from bellcrank.errors import ResultFileError
-from bellcrank.result.blocks import packed, unpacked
 from bellcrank.result.header import Header
 from bellcrank.result.result import Happening
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.blocks import KINDS, array, byte_size, plain_json
 from bellcrank.base.memory import memory, size_in_words
 from bellcrank.base.whole_files import write_whole
 from bellcrank.errors import ResultFileError
-from bellcrank.result.blocks import KINDS, array, byte_size, plain_json
 from bellcrank.result.hdf5 import hdf5, piece, unshuffled
 
 MAGIC = b"bellcrank seal 1"

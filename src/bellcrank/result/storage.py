@@ -3,8 +3,8 @@
 A file holds the states at the outputs, how the run went, and the model as text, so that what is loaded
 answers every quantity by name. Nothing in a file is code: models are read by :mod:`bellcrank.files`.
 
-While a run is going on (see :mod:`bellcrank.run.recording`), its file is a journal
-(:mod:`bellcrank.result.journal`), which is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
+While a run is going on (see :mod:`bellcrank.run.recording`), its file is a journal (:mod:`bellcrank.result.journal`),
+which is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.blocks import plain_json, unpacked
 from bellcrank.base.provided import provided
 from bellcrank.base.whole_files import check_target, read_regular
 from bellcrank.errors import BellcrankError, ResultFileError
 from bellcrank.result import journal, layout, sealed, unsealed
-from bellcrank.result.blocks import plain_json, unpacked
 from bellcrank.result.contact_storage import contact_arrays, contact_fields, unfinished_fields
 from bellcrank.result.header import Header
 from bellcrank.result.result import Happening, Result, RunReport

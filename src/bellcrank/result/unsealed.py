@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base import blocks
 from bellcrank.base.confined import EndedError, RefusedError, confined
 from bellcrank.base.memory import memory, size_in_words
 from bellcrank.errors import ResultFileError
-from bellcrank.result import blocks, sealed
+from bellcrank.result import sealed
 from bellcrank.result.unclosed import SIGNATURE, closed, ends_early, is_unclosed
 
 SECONDS = 20.0

@@ -65,19 +65,19 @@ def simulate(
 
     formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
     :data:`bellcrank.integrate.METHODS`. tolerance: relative local error, of lengths against the size of the body and
-    its way in the step; the absolute one [m, rad, m/s, rad/s] is a hundredth of it, less of lengths in mechanisms smaller
-    than 0.1 m and more in those larger than 10 m. output: number of equal intervals (an integer), the interval [s] (a
-    number with a point), or the times themselves [s], shape (outputs,). initial: start values by joint, a position [m
-    or rad] or (position, rate), before those of :meth:`bellcrank.System.initial`; see
+    its way in the step; the absolute one [m, rad, m/s, rad/s] is a hundredth of it, less of lengths in mechanisms
+    smaller than 0.1 m and more in those larger than 10 m. output: number of equal intervals (an integer), the interval
+    [s] (a number with a point), or the times themselves [s], shape (outputs,). initial: start values by joint, a
+    position [m or rad] or (position, rate), before those of :meth:`bellcrank.System.initial`; see
     :func:`bellcrank.mechanism.initial.apply_initial`. parameters: values other than the described ones, by name.
-    events: zero crossings to watch. controllers: functions called at their own rates. step: fixed step [s] instead of steps
-    chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. max_steps: steps after which a
-    run that has not come to its end fails, those made again included. start: state to start from instead of the
-    described one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found:
-    "dense" on the dense output of a step, "queue" by the last `queue_size` checks every `max_step`. propagation: how
-    impacts pass through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they
-    come; after an interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so
-    far a few times a second while the run goes on (with contacts: when contacts have changed);
+    events: zero crossings to watch. controllers: functions called at their own rates. step: fixed step [s] instead of
+    steps chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. max_steps: steps after which a run
+    that has not come to its end fails, those made again included. start: state to start from instead of the described
+    one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found: "dense" on
+    the dense output of a step, "queue" by the last `queue_size` checks every `max_step`. propagation: how impacts pass
+    through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after
+    an interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few
+    times a second while the run goes on (with contacts: when contacts have changed);
     :meth:`bellcrank.view.live.Viewer.follow` is such a function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.

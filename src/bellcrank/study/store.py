@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.blocks import plain_json
 from bellcrank.base.whole_files import read_regular, write_whole
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.result.blocks import plain_json
 from bellcrank.study.work import Rows
 
 Array = NDArray[np.float64]
