@@ -14,7 +14,8 @@ from scipy.spatial.transform import Rotation
 import bellcrank as bc
 import bellcrank.contact
 from bellcrank.errors import ModelError
-from bellcrank.files import load, save
+from bellcrank.files import dumps, load, loads, save
+from bellcrank.files.layout import schema
 from bellcrank.mechanism.export import export_of
 from bellcrank.program import cuda
 from bellcrank.program.c_file import c_file
@@ -214,3 +215,29 @@ def test_bristles_hold_against_turning_up_to_coulombs_moment(share):
     run = system.simulate(1.0, output=20, tolerance=1e-6)
     late = np.asarray(run["block.angular_velocity.z"])[10:]
     assert np.abs(late).max() < 1e-6 if share < 1.0 else late.min() > 0.1
+
+
+def test_terrains_and_unions_come_back_from_files():
+    """With the same bits, and as the schema of the format has them."""
+    jsonschema, yaml = pytest.importorskip("jsonschema"), pytest.importorskip("yaml")
+    system = bc.System("terrain")
+    body = system.body("body", mass=0.5, inertia=(1e-3,) * 3, at=(0.0, 0.0, 0.12))
+    system.free("flight", system.ground, body)
+    x = np.linspace(-1.0, 1.0, 11)
+    terrain = bc.contact.HeightField(0.02 * np.cos(x)[:, None] * np.cos(x), 0.1)
+    quarter = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    parts = (
+        bc.contact.Part(bc.contact.Box(0.05, 0.03, 0.03)),
+        bc.contact.Part(bc.contact.Capsule(0.02, 0.03), (0.05, 0.0, 0.0), quarter),
+    )
+    below = system.ground.shape(terrain, at=(-0.5, -0.5, 0.0))
+    system.contact(
+        "floor", below, body.shape(bc.contact.Union(parts, 0.01)), 0.5, 0.3, treatment="continuous"
+    )
+    text = dumps(system)
+    jsonschema.validate(yaml.safe_load(text), schema())
+    runs = [s.simulate(0.2, output=4) for s in (system, loads(text))]
+    assert np.array_equal(runs[0].q, runs[1].q)
+    assert runs[0]["floor.penetration"].max() > 0.0
+    with pytest.raises(ModelError, match="part 2 of .* has no key 'radus'; did you mean 'radius'"):
+        loads(text.replace("kind: capsule, radius", "kind: capsule, radus"))

@@ -116,6 +116,15 @@ class Kinds(Mapping[str, Keys]):
     def __len__(self) -> int:
         return len(self._kinds)
 
+    def without(self, text: str, *names: str) -> Kinds:
+        """The same kinds, less some of their keys."""
+        found = Kinds(text)
+        found._kinds = {
+            kind: Keys(keys.text, *(key for key in keys.keys if key.name not in names), rules=keys.rules)
+            for kind, keys in self.items()
+        }
+        return found
+
     @property
     def schema(self) -> Schema:
         """Of a mapping of any of these kinds."""

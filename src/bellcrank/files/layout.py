@@ -489,6 +489,23 @@ SHAPES = Kinds(
         may("thickness", NUMBER, "Of sheets [m]. A plain number."),
         may("resolution", NUMBER, "Cells of the grid of depths along the longest side. A plain number."),
     ),
+    height_field=Keys(
+        "A terrain through heights on a grid.",
+        *_ON_BODY,
+        must("heights", PACKED, "z [m] in rows along x, written like points."),
+        must("spacing", list_of(NUMBER, 2), "Of the grid along x and y [m]. Plain numbers."),
+        may("above", TRUTH, "Whether the solid lies above the heights, as a roof."),
+    ),
+    union=Keys(
+        "Several shapes of finite size as one.",
+        *_ON_BODY,
+        must(
+            "parts",
+            list_of(ref("part")),
+            "Shapes, each at its position and rotation in the frame of the union.",
+        ),
+        may("blending", NUMBER, "Width over which they are blended where they meet [m]. A plain number."),
+    ),
     bezier_grid=Keys(
         "A structured grid of points covered by 3x3 Bezier patches.",
         *_ON_BODY,
@@ -503,6 +520,7 @@ SHAPES = Kinds(
         may("sign", NUMBER, "1 where u x v points outwards, -1 where v x u."),
     ),
 )
+PARTS = SHAPES.without("A part of a union: a shape without a body.", "body", "node")
 MEMBERS = Kinds(
     "A flexible member: a finite element model reduced to modal coordinates, or a member by its"
     " numbers. All numbers are plain.",
@@ -762,6 +780,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
         ),
     ),
     "shape": SHAPES,
+    "part": PARTS,
     "member": MEMBERS,
     "material": MATERIAL,
     "section": SECTIONS,

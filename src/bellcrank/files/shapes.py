@@ -24,18 +24,22 @@ from bellcrank.contact.shapes import (
     Ellipse,
     Ellipsoid,
     HalfPlane,
+    HeightField,
+    Part,
     Plane,
     Shape,
     Sphere,
     Superellipsoid,
     Torus,
+    Union,
 )
 from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.beside import file_beside
-from bellcrank.files.fields import Fields
+from bellcrank.files.documents import Entries, Items
+from bellcrank.files.fields import Fields, word
 from bellcrank.files.packed import packed, unpacked
 from bellcrank.program.trace import Expr, Scalar
 
@@ -88,6 +92,11 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return Mesh.from_file(path, scale=scale)
         case "triangles":
             return _triangles(fields, folder)
+        case "height_field":
+            dx, dy = (plain(fields, x) for x in fields.vector("spacing", (2,)))
+            return HeightField(_array(fields, "heights", 2), (dx, dy), bool(fields.truth("above")))
+        case "union":
+            return _union(fields, folder)
         case "bezier_grid":
             inside = None
             if "inside" in fields:
@@ -116,6 +125,29 @@ def _triangles(fields: Fields, folder: Path | None) -> Mesh:
     if not (np.all(np.abs(faces) < 2.0**31) and np.all(faces == np.round(faces))):
         raise fields.get("faces").error(f"faces of {fields.who} are whole numbers of vertices")
     return Mesh(_array(fields, "vertices", 2), faces.astype(np.int64), **given)
+
+
+def _union(fields: Fields, folder: Path | None) -> Union:
+    node = fields.get("parts")
+    if not isinstance(node, Items):
+        raise node.error(f"parts of {fields.who} are a list of shapes, not {node.described}")
+    found = []
+    for number, item in enumerate(node.items, 1):
+        who = f"part {number} of {fields.who}"
+        if not isinstance(item, Entries) or "kind" not in item.values:
+            raise item.error(f"{who} is a mapping with a 'kind': {', '.join(layout.PARTS)}")
+        kind = word(item.values["kind"], f"kind of {who}", tuple(layout.PARTS))
+        own = Fields(fields.scope, item, who, layout.PARTS[kind])
+        at = [plain(own, x) for x in own.vector("position")] if "position" in own else (0.0, 0.0, 0.0)
+        turned = (
+            [[plain(own, x) for x in row] for row in own.matrix("rotation")]
+            if "rotation" in own
+            else np.eye(3)
+        )
+        with own.blamed():
+            found.append(Part(read_shape(kind, own, folder), at, turned))
+    blending = plain(fields, fields.number("blending")) if "blending" in fields else 0.0
+    return Union(tuple(found), blending)
 
 
 def _rounding(fields: Fields) -> Scalar | None:
@@ -181,6 +213,17 @@ def _rounded(rounding: Scalar | None) -> dict[str, Any]:
     return {} if rounding is None else {"rounding": rounding}
 
 
+def _part(part: Part, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
+    """The keys of a part of a union."""
+    at, turned = np.asarray(part.at), np.asarray(part.rotation)
+    found = shape_entries(part.shape, function, row)
+    if at.any():
+        found["position"] = row(at.tolist())
+    if not np.array_equal(turned, np.eye(3)):
+        found["rotation"] = row([row(line) for line in turned.tolist()])
+    return found
+
+
 def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
     """The keys of a shape; `function` writes a function, `row` makes a list on one line."""
     match shape:
@@ -231,6 +274,21 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
             }
         case Sampled():
             return {"kind": "sampled", "points": packed(shape.points), "normals": packed(shape.normals)}
+        case HeightField():
+            above = {"above": True} if shape.above else {}
+            return {
+                "kind": "height_field",
+                "heights": packed(np.asarray(shape.heights)),
+                "spacing": row(list(shape._grid[1:])),
+                **above,
+            }
+        case Union():
+            blending = {"blending": shape.blending} if shape.blending else {}
+            return {
+                "kind": "union",
+                "parts": [_part(part, function, row) for part in shape.parts],
+                **blending,
+            }
         case BezierGrid():
             inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}
             return {"kind": "bezier_grid", "points": packed(shape.grid), "around": shape.around, **inside}
