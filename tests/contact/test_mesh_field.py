@@ -321,3 +321,28 @@ def test_fields_are_kept_on_disk_and_damaged_ones_are_made_anew(tmp_path, monkey
     for wrong in (beyond, short):
         assert mesh_cache._unpacked(mesh_cache._packed((wrong, np.zeros(1), 0.0))) is None
     assert mesh_cache._unpacked(whole[:-100]) is None
+
+
+def test_needles_leave_no_hole():
+    """A square whose side has a vertex in it, in a triangle without area: the mesh is closed, and computed as such."""
+    v = np.array(
+        [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1], [0.5, 0, 0]],
+        float,
+    )
+    box = [
+        [0, 3, 2],
+        [0, 2, 1],
+        [4, 5, 6],
+        [4, 6, 7],
+        [1, 2, 6],
+        [1, 6, 5],
+        [2, 3, 7],
+        [2, 7, 6],
+        [3, 0, 4],
+        [3, 4, 7],
+    ]
+    # The side y = 0 is met from the side at the vertex in the middle of its edge, across a needle.
+    needled = [*box, [0, 8, 4], [8, 5, 4], [8, 1, 5], [0, 1, 8]]
+    mesh = Mesh(0.1 * v, np.array(needled))
+    assert not any("hole" in note for note in mesh.notes)
+    assert mesh.volume == pytest.approx(1e-3)

@@ -12,6 +12,7 @@ CASES = [
     "tipping-block",
     "energy-of-throws",
     "meshed-sphere-rolls",
+    "gear-ratio",
 ]
 
 

@@ -121,7 +121,7 @@ def prepared(vertices: Array, faces: Indices, as_sheet: bool) -> Surface:
     """The surface of a mesh. as_sheet: Whether all of it is a sheet, because the user gave a thickness."""
     notes: list[str] = []
     v, f = _welded(vertices, faces)
-    f = _unique(v, f, notes)
+    f = _unique(v, _without_needles(v, f), notes)
     if as_sheet:
         return Surface(v, f[:0], f, tuple(notes))
     f = _consistent(f, notes)
@@ -150,16 +150,66 @@ def _welded(vertices: Array, faces: Indices) -> tuple[Array, Indices]:
     return np.ascontiguousarray(v[np.sort(first)]), place[same[local]].reshape(-1, 3)
 
 
+def _without_needles(v: Array, f: Indices) -> Indices:
+    """Triangles without area whose vertices lie in line, taken out so that no gap is left.
+
+    The longest side of such a needle is the side of a neighbour, which is divided where the third vertex lies on it.
+    Left out without that, it would be a hole, though one of no width.
+    """
+    f = f[(f[:, 0] != f[:, 1]) & (f[:, 1] != f[:, 2]) & (f[:, 2] != f[:, 0])]
+    thin = _without_area(v, f)
+    if not thin.any():
+        return f
+    rows = [tuple(row) for row in f.tolist()]
+    owner: dict[tuple[int, int], int] = {}
+    for k, (a, b, c) in enumerate(rows):
+        owner.update({(a, b): k, (b, c): k, (c, a): k})
+    alive = np.ones(len(rows), bool).tolist()
+    waiting = np.flatnonzero(thin).tolist()
+    # Dividing a neighbour may make another needle of it, each time with a shorter side.
+    for _ in range(4 * len(waiting)):
+        if not waiting:
+            break
+        k = waiting.pop()
+        if not alive[k]:
+            continue
+        a, b, c = rows[k]
+        # The vertex between the other two comes second.
+        sides = [np.linalg.norm(v[c] - v[b]), np.linalg.norm(v[a] - v[c]), np.linalg.norm(v[b] - v[a])]
+        longest = int(np.argmax(sides))
+        b, c, a = ((a, b, c), (b, c, a), (c, a, b))[longest]
+        other = owner.get((a, c))
+        alive[k] = False
+        if other is None or other == k or not alive[other]:
+            continue
+        d = next(x for x in rows[other] if x not in (a, c))
+        if d == b:
+            continue
+        alive[other] = False
+        for row in ((a, b, d), (b, c, d)):
+            owner.update(
+                {(row[0], row[1]): len(rows), (row[1], row[2]): len(rows), (row[2], row[0]): len(rows)}
+            )
+            if _without_area(v, np.array([row]))[0]:
+                waiting.append(len(rows))
+            rows.append(row)
+            alive.append(True)
+    return np.array(rows, np.int64)[np.array(alive)]
+
+
+def _without_area(v: Array, f: Indices) -> NDArray[np.bool_]:
+    """Which triangles are narrower than the distance at which vertices are welded."""
+    size = float(np.ptp(v, axis=0).max())
+    return np.asarray(areas_and_normals(v, f)[0] <= 1e-14 * size * size)
+
+
 def _unique(v: Array, f: Indices, notes: list[str]) -> Indices:
     """Without triangles that have no area or are there twice.
 
     A triangle with its own back is a wall between two solids, and both stay; where most of a mesh is so, it was written
     to be seen from both sides, and one of each stays.
     """
-    area, _ = areas_and_normals(v, f)
-    size = float(np.ptp(v, axis=0).max())
-    # Narrower than the distance at which vertices are welded.
-    f = f[area > 1e-14 * size * size]
+    f = f[~_without_area(v, f)]
     if len(f) == 0:
         raise ModelError(
             "no triangle of the mesh has an area; check the file, its faces and its unit of length"
