@@ -194,7 +194,7 @@ def _without_needles(v: Array, f: Indices) -> Indices:
                 waiting.append(len(rows))
             rows.append(row)
             alive.append(True)
-    return np.array(rows, np.int64)[np.array(alive)]
+    return np.ascontiguousarray(np.array(rows, np.int64)[np.array(alive)])
 
 
 def _without_area(v: Array, f: Indices) -> NDArray[np.bool_]:
