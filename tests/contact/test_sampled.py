@@ -25,7 +25,6 @@ from bellcrank.contact import (
     check_pair,
 )
 from bellcrank.contact.closest import routine
-from bellcrank.contact.fitting_bar import FittingBar
 from bellcrank.contact.parametric import surface_points
 from bellcrank.contact.sampled import MOST
 from bellcrank.contact.shapes import Circle
@@ -417,12 +416,3 @@ def test_point_clouds_take_normals_as_given() -> None:
     flat = np.column_stack([random.uniform(-1.0, 1.0, (400, 2)), np.zeros(400)])
     sheet = ClosestKernel(Sampled(flat, np.tile([0.0, 0.0, 1.0], (400, 1))), Sphere(0.2))
     assert sheet(*HERE, np.eye(3), [0.1, 0.2, 0.25]).distance == pytest.approx(0.05, abs=1e-9)
-
-
-def test_fitting_many_samples_shows_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """On a terminal, or where it is wanted; not before it takes long."""
-    for wanted, patience, shown in ((True, 0.0, True), (True, 1e3, False), (None, 0.0, False)):
-        bar = FittingBar(500, wanted, patience)
-        bar.show(250)
-        bar.close()
-        assert ("fitting a surface through 500 samples" in capsys.readouterr().err) is shown

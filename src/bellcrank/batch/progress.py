@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.run.progress_bar import ProgressBar
+from bellcrank.base.progress_bar import ProgressBar
 
 
 class RunsBar(ProgressBar):

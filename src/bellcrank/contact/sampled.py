@@ -16,8 +16,6 @@ which misses them (:mod:`bellcrank.contact.bezier`).
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -26,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.contact.clouds import check_given, check_normals, grid_normals, is_hollow
-from bellcrank.contact.fitting_bar import FittingBar
 from bellcrank.contact.given import numbers
 from bellcrank.contact.mesh_cache import kept
 from bellcrank.contact.mesh_field import MeshField
@@ -450,19 +448,14 @@ class Sampled(FieldShape):
         distance, n, H = np.empty(number), self.normals.copy(), np.empty((number, 9))
         neighbours = np.empty((number, min(8, count)), np.int64)
 
-        def fit(begin: int) -> bool:
+        bar, whole = ProgressBar(number, f"fitting a surface through {number} samples", None, 2.0), True
+        for begin in range(0, number, CHUNK):
             rows = slice(begin, begin + CHUNK)
-            far, near = self.nearest_points.query(self.points[rows], count + 1)
+            far, near = self.nearest_points.query(self.points[rows], count + 1, workers=-1)
             distance[rows], neighbours[rows] = far[:, 6], near[:, 1:9]
             fitted(self.points, self.normals, n, H, np.ascontiguousarray(near[:, 1:], np.int64), begin)
-            return bool(far[:, 1].all())
-
-        bar, whole = FittingBar(number), True
-        # Both parts leave the interpreter to others meanwhile.
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for done, good in enumerate(pool.map(fit, range(0, number, CHUNK)), 1):
-                whole = whole and good
-                bar.show(done * CHUNK)
+            whole = whole and bool(far[:, 1].all())
+            bar.show(begin + CHUNK)
         bar.close()
         if not whole:
             raise ModelError(

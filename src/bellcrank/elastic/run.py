@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.elastic.active_set import DirectActiveSet
 from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.body import ElasticBody
@@ -21,7 +22,6 @@ from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
 from bellcrank.errors import ModelError
-from bellcrank.run.progress_bar import ProgressBar
 
 _BLOWN = 1e6
 """Growth of the energy after which a run counts as diverged."""

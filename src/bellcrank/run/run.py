@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.errors import unknown_name
 from bellcrank.integrate import (
     METHODS,
@@ -31,7 +32,6 @@ from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.run.jumps import Jumps
-from bellcrank.run.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
