@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from bellcrank.contact.field_energy import Pose
 from bellcrank.contact.field_surface import Surface
-from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector, inverse
+from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector, across, inverse
 from bellcrank.program.loops import Reals, compiled, gradient, value
 
 STEPS = 20
@@ -89,8 +89,8 @@ def foot_step(e: Level, free: Free, x: Vector, foot: Foot) -> Foot:
 def curvature_of(slope: Vector, bend: Matrix) -> Matrix:
     """The curvature of the surface on which a function vanishes [1/m], by its slope and second derivative."""
     n = slope / slope.length
-    across = IDENTITY - n.outer(n)
-    return across @ (bend @ across) / slope.length  # type: ignore[no-any-return]
+    flat = IDENTITY - n.outer(n)
+    return flat @ (bend @ flat) / slope.length  # type: ignore[no-any-return]
 
 
 @compiled
@@ -238,13 +238,6 @@ def seen(surface: Any, pose: Pose, m: Vector) -> Near:
     return Near(found.distance, pose.R @ found.normal, R @ (found.bend @ R.transposed), found.known)
 
 
-@compiled
-def tangent(n: Vector) -> Vector:
-    """A unit vector across n."""
-    e = n.cross(Vector(0.0, 1.0, 0.0)) if abs(n.x) > 0.8 else n.cross(Vector(1.0, 0.0, 0.0))
-    return e / e.length
-
-
 class Line(NamedTuple):
     """What a step for the middle of the line between two surfaces needs, without rates.
 
@@ -261,7 +254,7 @@ def line_of(both: Both, size: float) -> Line:
     """From both surfaces, seen without rates."""
     apart = both.a.normal - both.b.normal
     n = apart / apart.length
-    e = tangent(n)
+    e = across(n)
     f = n.cross(e)
     least = FLAT / size
     bend = both.a.bend + both.b.bend

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.math.vectors import Matrix, Vector
+from bellcrank.math.vectors import Matrix, Vector, across
 from bellcrank.program.loops import Ints2, Reals, Reals2, compiled, entry, reals
 
 ROUNDS = 2
@@ -38,10 +38,7 @@ def row_of(rows: Reals2, k: int) -> Vector:
 @compiled
 def frame_of(n: Vector) -> Matrix:
     """Two tangents and the normal."""
-    e = Vector(0.0, n.z, -n.y)
-    if abs(n.x) > 0.8:
-        e = Vector(-n.z, 0.0, n.x)
-    e = e / e.length
+    e = across(n)
     return Matrix(e, n.cross(e), n)
 
 

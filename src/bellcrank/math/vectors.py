@@ -126,5 +126,11 @@ def inverse(m: Matrix) -> Matrix:
     return Matrix(Vector(u.x, v.x, w.x), Vector(u.y, v.y, w.y), Vector(u.z, v.z, w.z)) / m.a.dot(u)
 
 
+def across(n: Vector) -> Vector:
+    """A unit vector across a unit vector."""
+    e = Vector(-n.z, 0.0, n.x) if abs(n.x) > 0.8 else Vector(0.0, n.z, -n.y)
+    return e / e.length
+
+
 IDENTITY = Matrix(Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
 ZERO = Vector(0.0, 0.0, 0.0)
