@@ -241,3 +241,24 @@ def test_terrains_and_unions_come_back_from_files():
     assert runs[0]["floor.penetration"].max() > 0.0
     with pytest.raises(ModelError, match=r"part 2 of .* has no key 'radus'; did you mean 'radius'"):
         loads(text.replace("kind: capsule, radius", "kind: capsule, radus"))
+
+
+def _bullet(speed):
+    """Towards a wall of 2 mm."""
+    system = bc.System("wall", gravity=(0.0, 0.0, 0.0))
+    bullet = system.body("bullet", mass=0.01, inertia=(1e-5,) * 3, at=(0.0, 0.0, 0.03))
+    system.free("flight", system.ground, bullet)
+    wall = system.ground.shape(bc.contact.Box(0.1, 0.1, 0.001))
+    system.contact("hit", wall, bullet.box(0.01, 0.01, 0.01), treatment="continuous", young=1e8)
+    return system.simulate(0.05 / speed, initial={"flight": {"velocity": (0.0, 0.0, -speed)}}, output=20)
+
+
+def test_a_wall_holds_or_says_that_it_was_pressed_through():
+    """Its middle is the end: from there on the bullet would be driven out behind."""
+    assert float(_bullet(1.0)["bullet.velocity.z"][-1]) == pytest.approx(1.0, rel=1e-4)
+    for speed in (20.0, 1000.0):
+        with pytest.raises(
+            bc.SimulationError, match=r"'hit': 'bullet' is pressed .* into 'ground', to its middle"
+        ) as told:
+            _bullet(speed)
+        assert len(told.value.result.time) > 5

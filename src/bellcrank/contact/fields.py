@@ -11,7 +11,7 @@ import numpy as np
 from bellcrank.contact.field_energy import foundation, half_space, pair
 from bellcrank.contact.field_surface import NOTHING, Surface, surface_of
 from bellcrank.contact.mesh import Mesh
-from bellcrank.contact.shapes import Plane, Shape
+from bellcrank.contact.shapes import HeightField, Plane, Shape
 from bellcrank.contact.shapes.fields import Field, depths
 from bellcrank.contact.triangles import Triangles
 from bellcrank.program.loops import Routine
@@ -56,6 +56,27 @@ def surface(shape: Shape, other: Shape) -> Surface:
             triangles = balanced(triangles, shape.field)
         known[flat] = NOTHING if triangles is None else surface_of(triangles.vertices, triangles.faces)
     return known[flat]
+
+
+_deepest: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+
+def deepest(shape: Shape) -> float:
+    """About the largest depth in a shape [m], by ascending from points of its surface; infinite without end."""
+    if shape not in _deepest:
+        triangles = None if isinstance(shape, Plane | HeightField) else shape.facets()
+        if triangles is None:
+            _deepest[shape] = np.inf
+        else:
+            x = triangles.vertices[:: max(1, len(triangles.vertices) // 400)]
+            step, found = 0.1 * float(np.ptp(x, axis=0).max()), 0.0
+            # As long as the way across, then ever shorter ones.
+            for k in range(40):
+                d, g = depths(shape.field, x)
+                found = max(found, float(d.max()))
+                x = x + g * (step * 0.9 ** max(0, k - 8))
+            _deepest[shape] = found
+    return _deepest[shape]
 
 
 def balanced(surface: Triangles, field: Field) -> Triangles:

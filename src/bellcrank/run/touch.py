@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.fields import deepest
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.contact.notes import ContactNote
-from bellcrank.errors import ModelError
+from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.integrate.events import RATE
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanism.sizes import contact_length
-from bellcrank.model.forces import ContactForce
+from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.model.parameters import names_in
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
@@ -38,12 +39,18 @@ Revise = Callable[["State", Array, Watched], None]
 
 TAKEN_OVER = 1e-9
 """Overlap at a touch, over the size of the smaller body, from which on the gap has not fallen to zero but jumped."""
+MIDDLE = 0.8
+"""Depth over the largest there is in a body at which another has come to its middle: forces still lead back there."""
 DEEP = 0.05
 """Overlap at the start of a run, over the size of the smaller body, that is told of."""
 
 
 MEASURING: Table[tuple[str, ...], Callable[[State, Array], dict[str, Any]]] = Table("measuring contacts")
 TOUCH_EVENTS: Table[None, list[Event]] = Table("touch events")
+
+
+class PressedThroughError(BellcrankError):
+    """A body was pressed to the middle of another one."""
 
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
@@ -152,10 +159,35 @@ def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
         ClosingRate(f"{name}: rate", direction=RATE, trace=rate),
         StateEvent(f"{name}: part", direction=1, trace=gap, revise=_nothing),
     ]
+    if isinstance(force, FieldContact):
+        found += _middle(force, mechanism)
     if force.law is ForceLaw.KELVIN_VOIGT:
         # Its force ends before the overlap does.
         found.append(StateEvent(f"{name}: release", direction=-1, trace=push, revise=_nothing))
     return found
+
+
+def _middle(force: FieldContact, mechanism: Mechanism) -> list[Event]:
+    """Ends a run in which a body is pressed to the middle of another: from there on it would be driven out on the other
+    side."""
+    sides = force.contact.a, force.contact.b
+    most = [deepest(side.shape) for side in sides]
+    thin = min(most)
+    if not 0.0 < thin < np.inf:
+        return []
+    whole, into = (side.frame.body.name for side in (sides if most[1] == thin else sides[::-1]))
+
+    def past(kin: Kinematics, t: Scalar) -> Scalar:
+        return Pressing.of(force, mechanism.linkage, kin).depth - MIDDLE * thin
+
+    def stop(state: State, p: Array, watched: Watched) -> None:
+        raise PressedThroughError(
+            f"contact {force.name!r}: {whole!r} is pressed {1e3 * MIDDLE * thin:.3g} mm deep into "
+            f"{into!r}, to its middle, from where it would be driven out on the other side; give a larger young= or "
+            "stiffness=, a thicker shape, or a slower start"
+        )
+
+    return [StateEvent(f"{force.name}: middle", direction=1, trace=past, revise=stop)]
 
 
 def taken_over(mechanism: Mechanism, force: ContactForce) -> float:
