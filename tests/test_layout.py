@@ -18,7 +18,6 @@ from folders import DRAWING, FOLDERS, PACKAGE, drawing, folder_of, imports, modu
 KNOWN = {
     # The export asks for the contacts of a run, and a contact's description for its bristles.
     ("src/bellcrank/mechanism/export.py", "bellcrank.run.touch"),
-    ("src/bellcrank/mechanism/export.py", "bellcrank.run.tracking"),
     ("src/bellcrank/model/pressing.py", "bellcrank.mechanics.pressing"),
 }
 """Imports that still go up; each goes with the continuous contacts it serves."""
