@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from bellcrank.view.surfaces import MOST, is_open, triangles
 
 import bellcrank as bc
 from bellcrank.contact import BezierGrid, Parametric, Sampled
-from bellcrank.view.surfaces import MOST, is_open, triangles
 
 
 def ring(around: int, across: int, inner: float = 0.03) -> Sampled:

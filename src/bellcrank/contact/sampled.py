@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.contact.clouds import check_given, check_normals, grid_normals, is_hollow
 from bellcrank.contact.fitting_bar import FittingBar
-from bellcrank.contact.given import numbers
+from bellcrank.contact.given import is_positive, numbers
 from bellcrank.contact.mesh_cache import kept
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.mesh_grid import tabulated
@@ -107,6 +107,11 @@ class Cells(NamedTuple):
         if low < len(self.keys) and self.keys[low] == key:
             return low
         return -1
+
+    @property
+    def middle(self) -> Vector:
+        """The middle of the grid [m]."""
+        return self.corner + Vector(1.0 * self.nx, 1.0 * self.ny, 1.0 * self.nz) * (0.5 * self.pitch)
 
 
 class Mean(NamedTuple):
@@ -256,7 +261,7 @@ class SampledSurface(NamedTuple):
 
     def start(self, x: Vector) -> Vector:
         """A point of the surface near x."""
-        return descended(self.field, x)
+        return descended(self.field, x, self.cells.middle, self.size)
 
     def level(self, x: Vector) -> Level:
         """f, or the depth where no sample tells of the surface."""
@@ -424,6 +429,8 @@ class Sampled(FieldShape):
         """
         from bellcrank.contact.mesh import Mesh
 
+        if not is_positive(scale):
+            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
         return Mesh(numbers(vertices, "vertices of a mesh") * scale, np.asarray(faces)).sampled()
 
     @staticmethod
