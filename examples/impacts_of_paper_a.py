@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.run.events import Event
 from bellcrank.model import System
+from bellcrank.run.events import Event
 from bellcrank.verify.ball_on_ground import HEIGHT, RADIUS, ball_on_ground
 from bellcrank.verify.slider_crank_impact import slider_crank_with_block
 from bellcrank.verify.two_pendulums_impact import IMPULSE, two_pendulums

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.model import System
 from bellcrank.study import Given, Grid, Limit, Study, Uniform
 from bellcrank.study.evaluation import Evaluator
-from bellcrank.model import System
 from bellcrank.verify.full_car import full_car_system
 from bellcrank.verify.full_car_bump import rolling_start
 

@@ -64,7 +64,7 @@ def test_curvature_on_the_axes_is_that_of_an_ellipsoid() -> None:
         assert float(mixed) == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["cylinder", "superellipsoid", "box"])
+@pytest.mark.parametrize("name", ["superellipsoid", "box"])
 def test_stacked_bodies_come_to_rest_as_deep_as_their_weight_presses(name: str) -> None:
     """m g = K d^1.5; guided, since one point does not hold a flat end upright."""
     shape, height = TALL[name]
@@ -78,7 +78,6 @@ def test_stacked_bodies_come_to_rest_as_deep_as_their_weight_presses(name: str) 
         treatment="continuous",
         stiffness=1e6,
         restitution=0.1,
-        points=1 if name == "cylinder" else None,
     )
     run = system.simulate(2.0, tolerance=1e-8, output=10)
     assert float(run["stack.penetration"][-1]) == pytest.approx((2.0 * 9.81 / 1e6) ** (2.0 / 3.0), rel=1e-3)

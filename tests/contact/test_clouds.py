@@ -69,7 +69,7 @@ def box(number: int, size: tuple[float, float, float]) -> tuple[Array, Array]:
 
 def test_thin_walls_edges_corners_and_rough_surfaces_are_not() -> None:
     for thick in (1e-4, 1e-3, 1e-2):
-        Sampled(*shell(thick), rims=None)
+        Sampled(*shell(thick))
     for size in ((1.0, 1.0, 1.0), (1.0, 0.8, 0.6)):
         for number in (2, 3, 6):
             Sampled(*box(number, size))
@@ -94,11 +94,7 @@ def test_normals_of_any_length_are_directions() -> None:
         ({"points": 0.1 * U + [1e9, 0.0, 0.0]}, "coordinates up to 1e"),
         ({"points": np.where(np.arange(len(U))[:, None] == 3, np.inf, U)}, "sample 3 has a point"),
         ({"normals": np.where(np.arange(len(U))[:, None] == 3, 0.0, U)}, "sample 3 has the normal zero"),
-        ({"rims": "abc"}, "whole numbers"),
-        ({"rims": ([0.5, 1.5, 2.5, 3.5],)}, "whole numbers"),
         ({"notes": 5}, "tuple of texts"),
-        ({"outline": "x"}, "outline of a sampled surface"),
-        ({"cut": "x"}, "cut of a sampled surface"),
     ],
 )
 def test_what_is_no_cloud_is_refused(given: dict[str, Any], reason: str) -> None:

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from bellcrank.contact import Box, ContactNote, Coulomb
 from bellcrank.errors import ModelError
 from bellcrank.model import System
+from bellcrank.model.forces import FieldContact
 from bellcrank.verify import hertz_impact, rolling_sphere
 
 
@@ -128,7 +129,6 @@ def test_friction_is_within_the_cone_and_against_the_slip() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "one of stiffness= and young="),
         ({"stiffness": 1e6, "young": 1e9}, "not both"),
         ({"stiffness": -1.0}, "must be positive"),
         ({"stiffness": 1e6, "law": "newton"}, "newton"),
@@ -151,13 +151,24 @@ def test_what_makes_no_sense_is_refused(given: dict[str, object], said: str) -> 
         ball_above(**{"treatment": "continuous", **given})
 
 
+def test_round_bodies_take_closest_points_and_others_their_fields_where_nothing_is_said() -> None:
+    force = ball_above(treatment="continuous").forces["floor"]
+    assert not isinstance(force, FieldContact)
+    assert (force.stiffness, force.modulus, force.exponent) == (None, 1e7, 1.5)
+    system = System("brick")
+    body = system.body("brick", mass=1.0, inertia=(1.0,) * 3)
+    system.contact("floor", system.ground.plane(), body.box(0.1, 0.1, 0.1), treatment="continuous")
+    assert isinstance(system.forces["floor"], FieldContact)
+
+
 def test_line_contact_has_no_hertz_stiffness() -> None:
     system = System("roller")
     roller = system.body("roller", mass=1.0, inertia=(1.0,) * 3)
+    sides = system.ground.plane(), roller.capsule(0.1, 0.2)
     with pytest.raises(ModelError, match="along a line"):
-        system.contact(
-            "floor", system.ground.plane(), roller.capsule(0.1, 0.2), treatment="continuous", young=1e9
-        )
+        system.contact("floor", *sides, treatment="continuous", young=1e9, method="points")
+    system.contact("floor", *sides, treatment="continuous", young=1e9)
+    assert isinstance(system.forces["floor"], FieldContact)
 
 
 def test_bodies_that_start_deep_within_each_other_are_told_of_once() -> None:

@@ -1,4 +1,4 @@
-"""Contacts in an exported C file: rebounds and depths by closed forms, and what cannot be exported."""
+"""Contacts in an exported C file: rebounds and depths by closed forms, samples, and what cannot be exported."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bellcrank.contact import LuGre, Plane
+from bellcrank.contact import LuGre
 from bellcrank.errors import ModelError
 from bellcrank.mechanism.export import export_of
 from bellcrank.model import System
-from contact.test_several import box
+from contact.test_sampled import sampled_ellipsoid
 from program.c_compiler import library, needs_gcc, pointer, relative
 
 
@@ -134,19 +134,34 @@ def test_bristles_are_states_of_the_file(tmp_path: Path) -> None:
     assert relative(rates, mechanism.kernel(x)) < 1e-13
 
 
-def test_impacts_and_samples_are_refused_by_name(tmp_path: Path) -> None:
+@needs_gcc
+def test_samples_press_in_the_file_as_they_do_in_a_run(tmp_path: Path) -> None:
+    """Rates of the file at overlapping poses are those of the kernel, wherever its search begins."""
+    system = System("egg")
+    body = system.body("egg", mass=1.0, inertia=(4e-3, 5e-3, 6e-3), at=(0.0, 0.0, 0.0895))
+    system.free("flight", system.ground, body)
+    shape = body.shape(sampled_ellipsoid(600, (0.12, 0.1, 0.09)))
+    given = {"treatment": "continuous", "restitution": 0.1, "friction": 0.2, "stiffness": 1e6}
+    system.contact("floor", system.ground.plane(), shape, **given)  # type: ignore[arg-type]
+    machine, mechanism = Machine(system, tmp_path), system.mechanism()
+    assert machine.gap == pytest.approx([-5e-4], rel=0.02)
+    kept = list(machine.export.parameters).index("floor nearest 0")
+    x = mechanism.kernel_input()
+    n = len(machine.y)
+    random, rates = np.random.default_rng(5), np.zeros(n)
+    for begins in (-1.0, 0.0, 5.0):
+        y, p = machine.y + random.normal(0.0, 1e-4, n), x[1 + n :].copy()
+        x[1 : 1 + n] = y
+        p[kept] = begins
+        machine.code.machine_rates(ctypes.c_double(0.0), pointer(y), pointer(p), pointer(rates))
+        assert np.abs(rates).max() > 1.0
+        assert relative(rates, mechanism.kernel(x)) < 1e-11
+
+
+def test_impacts_are_refused_by_name(tmp_path: Path) -> None:
     system = System("struck")
     body = system.body("body", mass=1.0, inertia=(1.0,) * 3, at=(0.0, 0.0, 1.0))
     system.free("flight", system.ground, body)
     system.contact("floor", system.ground.plane(), body.sphere(0.1))
     with pytest.raises(ModelError, match=r"contact 'floor' strikes.*treatment='continuous'"):
         system.mechanism().export_c(tmp_path / "struck.c")
-    system = System("sampled")
-    body = system.body("body", mass=1.0, inertia=(1.0,) * 3, at=(0.0, 0.0, 1.0))
-    system.free("flight", system.ground, body)
-    system.contact(
-        "bed", system.ground.shape(Plane()), body.shape(box((0.2, 0.1, 0.05), 5)),
-        treatment="continuous", stiffness=1e6, points=4,
-    )  # fmt: skip
-    with pytest.raises(ModelError, match=r"contact 'bed' is searched among samples.*use simulate"):
-        system.mechanism().export_c(tmp_path / "sampled.c")

@@ -183,7 +183,7 @@ def test_batches_do_what_single_runs_do():
 
 
 def test_what_is_refused_says_what_to_do():
-    with pytest.raises(ModelError, match="points= has no meaning"):
+    with pytest.raises(ModelError, match="points= is not taken any more"):
         _thrown(points=4)
     with pytest.raises(ModelError, match="exponent= belongs to contact by closest points"):
         _thrown(exponent=1.5)

@@ -20,6 +20,7 @@ from bellcrank.contact import (
     Ellipsoid,
     Implicit,
     LuGre,
+    Mesh,
     Parametric,
     Revolution,
     Sampled,
@@ -66,7 +67,7 @@ MADE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "bristles": (LuGre, (0.3,)),
     "damping": (kelvin_voigt_damping, (1e4, 0.5, 0.7)),
     "patches": (Parametric.bezier, (np.random.default_rng(0).random((4, 4, 3)),)),
-    "mesh": (lambda spacing, scale: Sampled.from_mesh(V, F, spacing=spacing, scale=scale), (0.05, 1.0)),
+    "mesh": (lambda thickness, resolution: Mesh(V, F, thickness, resolution), (0.05, 64)),
     "solid": (lambda density, scale: Solid.from_mesh(V, F, density=density, scale=scale), (1.0, 1.0)),
     "file": (Sampled.from_file, ("absent.stl",)),
 }

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bellcrank.contact import Sampled
+from bellcrank.contact import Mesh
+from bellcrank.contact.mesh_grid import evaluated
 from bellcrank.errors import ModelError
 from bellcrank.fe.triangle_files import read_triangles as read
 
@@ -125,7 +126,7 @@ def test_hostile_files_are_refused_with_the_reason(
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(ModelError, match=reason):
-        Sampled.from_file(path)
+        Mesh.from_file(path)
 
 
 def test_only_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
@@ -167,84 +168,47 @@ def test_polygons_are_taken_as_triangles(tmp_path: Path) -> None:
     (tmp_path / "a.obj").write_bytes(b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1\n")
     (tmp_path / "a.ply").write_bytes(ply(4, 1, b"0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n"))
     for name in ("a.obj", "a.ply"):
-        surface = Sampled.from_file(tmp_path / name)
-        assert (surface.points[:, 2] == 0.0).all()
+        surface = Mesh.from_file(tmp_path / name)
+        assert (surface.vertices[:, 2] == 0.0).all()
+        assert surface.volume == pytest.approx(surface.sheet_thickness, rel=1e-9)
         assert any("open" in note for note in surface.notes)
-
-
-def test_polygons_that_cannot_be_cut_from_one_corner_are_refused(tmp_path: Path) -> None:
-    """An angle iron: one of its corners sees all others, and the next one does not."""
-    corners = np.array([(0.0, 0.0), (0.2, 0.0), (0.2, 0.05), (0.05, 0.05), (0.05, 0.2), (0.0, 0.2)])
-    for first in (0, 1):
-        around = np.roll(corners, -first, axis=0)
-        rows = [f"v {x} {y} {z}" for z in (0.0, 0.05) for x, y in around]
-        sides = [f"f {i + 1} {(i + 1) % 6 + 1} {(i + 1) % 6 + 7} {i + 7}" for i in range(6)]
-        path = tmp_path / "angle.obj"
-        path.write_text("\n".join([*rows, *sides, "f 6 5 4 3 2 1", "f 7 8 9 10 11 12", ""]))
-        with pytest.raises(ModelError, match="folded on each other"):
-            Sampled.from_file(path)
-
-
-def test_a_polygon_of_many_corners_is_sampled_as_a_whole(tmp_path: Path) -> None:
-    ring = 2.0 * np.pi * np.arange(100_000) / 100_000
-    corners = np.round(0.1 * np.stack([np.cos(ring), np.sin(ring)], axis=1), 9).tolist()
-    rows = [f"v {x} {y} 0" for x, y in corners]
-    (tmp_path / "disc.obj").write_text("\n".join([*rows, "f " + " ".join(map(str, range(1, 100_001))), ""]))
-    surface = Sampled.from_file(tmp_path / "disc.obj")
-    assert len(surface.points) < 20_000
-    assert (surface.points[:, 2] == 0.0).all()
 
 
 def test_hostile_meshes() -> None:
     box = make.box((0.2, 0.2, 0.2))
     v, f = np.asarray(box.vertices), np.asarray(box.faces)
-    usual = Sampled.from_mesh(v, f)
-    with pytest.raises(ModelError, match="without area"):
-        Sampled.from_mesh(np.ones((8, 3)), f)
-    with pytest.raises(ModelError, match="without area"):
-        Sampled.from_mesh(np.outer(np.arange(8.0), [1.0, 2.0, 3.0]), f)
-    # The same triangle twice, or both ways round.
-    for doubled in (np.vstack([f, f]), np.vstack([f, f[:, ::-1]])):
-        twice = Sampled.from_mesh(v, doubled)
-        assert "left out 12 triangles that stood there twice" in twice.notes
-        assert np.array_equal(np.abs(twice.points), np.abs(usual.points))
-    # Two boxes side by side share a wall, which is none.
-    long = Sampled.from_mesh(
-        np.vstack([v, v * (-1.0, 1.0, 1.0) + (0.2, 0.0, 0.0)]), np.vstack([f, f[:, ::-1] + 8])
-    )
-    assert "left out 4 triangles back to back, walls inside the body" in long.notes
-    assert not (np.abs(long.points - (0.1, 0.0, 0.0)) < 0.0999).all(axis=1).any()
-    # Two boxes that touch along an edge.
+    usual = Mesh(v, f)
+    with pytest.raises(ModelError, match="in one point"):
+        Mesh(np.ones((8, 3)), f)
+    # The same triangle twice, or both ways round; a wall that two boxes side by side share; boxes along an edge.
     beside = trimesh.util.concatenate([box, box.copy().apply_translation((0.2, 0.2, 0.0))])
-    with pytest.raises(ModelError, match="more than two triangles"):
-        Sampled.from_mesh(beside.vertices, beside.faces)
-    # A strip with half a turn has one side.
-    t = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
-    across = np.stack([np.cos(t / 2) * np.cos(t), np.cos(t / 2) * np.sin(t), np.sin(t / 2)], 1)
-    middle = np.stack([np.cos(t), np.sin(t), 0.0 * t], 1)
-    strip = np.vstack([middle - 0.3 * across, middle + 0.3 * across])
-    i, j = np.arange(39), np.arange(1, 40)
-    faces = np.vstack(
-        [np.stack([i, j, j + 40], 1), np.stack([i, j + 40, i + 40], 1), [[39, 40, 0], [39, 79, 40]]]
-    )
-    with pytest.raises(ModelError, match="disagree about the outside"):
-        Sampled.from_mesh(strip, faces)
+    long = np.vstack([v, v * (-1.0, 1.0, 1.0) + (0.2, 0.0, 0.0)]), np.vstack([f, f[:, ::-1] + 8])
+    for vertices, faces, boxes in (
+        (v, np.vstack([f, f]), 1),
+        (v, np.vstack([f, f[:, ::-1]]), 1),
+        (*long, 2),
+        (beside.vertices, beside.faces, 2),
+    ):
+        found = Mesh(vertices, faces)
+        assert found.volume == pytest.approx(boxes * usual.volume, rel=0.02)
+        assert evaluated(found.field, np.zeros((1, 3)))[0][0] == pytest.approx(0.1, abs=0.01)
     for wrong in (f - 1, f + 1, f + 2**40, f - 2**62):
         with pytest.raises(ModelError, match="does not exist"):
-            Sampled.from_mesh(v, wrong)
+            Mesh(v, wrong)
     for wrong, reason in (
         (f + 0.5, "whole numbers"),
         (np.full((2, 3), np.nan), "does not exist|whole"),
-        ([["a", "b", "c"]], "whole ones"),
-        (np.zeros((0, 3)), "does not exist"),
+        ([["a", "b", "c"]], "whole numbers"),
+        (np.zeros((0, 3), int), "no triangles"),
         (np.zeros((3, 4), int), "faces"),
         ([[0, 1, 2**70]], "whole|does not exist"),
     ):
         with pytest.raises(ModelError, match=reason):
-            Sampled.from_mesh(v, wrong)  # type: ignore[arg-type]
+            Mesh(v, wrong)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="scale="):
-        Sampled.from_mesh(1e300 * v, f)
-    # Bodies that run through each other are taken as they are.
+        Mesh(1e300 * v, f)
+    # Bodies that run through each other are one.
     moved = box.copy().apply_translation((0.05, 0.06, 0.07))
     crossed = trimesh.util.concatenate([box, moved])
-    assert len(Sampled.from_mesh(crossed.vertices, crossed.faces).points) > 1500
+    overlap = 0.15 * 0.14 * 0.13
+    assert Mesh(crossed.vertices, crossed.faces).volume == pytest.approx(2.0 * 0.2**3 - overlap, rel=0.02)

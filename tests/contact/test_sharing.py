@@ -1,65 +1,14 @@
-"""Searches for contact points are traced and compiled once: sizes of programs, and agreement with written-out ones."""
+"""Searches for contact points are traced and compiled once: sizes of programs."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bellcrank.contact import Sampled
 from bellcrank.contact.closest import closest
 from bellcrank.math.tuples import mat, vec
-from bellcrank.mechanism import Mechanism
 from bellcrank.model import System
-from bellcrank.program.derive import jvp_program
-from bellcrank.program.evaluate import evaluate
-from bellcrank.program.kernel import compile_program
-from bellcrank.program.subprogram import called, inlined
-from bellcrank.run.touch import begun
-from contact.test_several import box, dumbbell, put_down
-
-SIDES = (0.2, 0.1, 0.05)
-INERTIA = (1e-3, 4e-3, 4e-3)
-
-
-def resting(shape: Sampled, points: int) -> Mechanism:
-    """Touching the floor, with the pieces of surface gathered."""
-    return begun(put_down(shape, points, 0.0249, INERTIA, law="hertz", restitution=1.0).mechanism())
-
-
-def test_each_point_is_a_call() -> None:
-    shape = box(SIDES, 9)
-    one, four = (
-        put_down(shape, points, 0.03, INERTIA).mechanism().traced("recursive").rates for points in (1, 4)
-    )
-    assert [target.digest for target in called(one)] == [target.digest for target in called(four)]
-    assert len(called(four)) == 2
-    assert sum(node.op == "call" for node in four.operations) == 4
-    assert len(four.operations) < 1500
-    assert len(inlined(one).operations) > 10_000
-
-
-@pytest.mark.parametrize("shape", [box(SIDES, 9), dumbbell()], ids=["box", "dumbbell"])
-def test_calls_do_what_was_written_out(shape: Sampled) -> None:
-    mechanism = resting(shape, 4)
-    rates = mechanism.traced("recursive").rates
-    x = np.concatenate([[0.0], mechanism.start.q, mechanism.start.u, mechanism.parameter_values])
-    n = len(rates.outputs)
-    rng = np.random.default_rng(7)
-    run, tangent = compile_program(rates), compile_program(jvp_program(rates))
-    written, change = inlined(rates), rng.normal(size=n)
-    for _ in range(3):
-        state = x.copy()
-        state[1 : 1 + n] += rng.normal(0.0, 1e-5, n)
-        expected = evaluate(written, state)
-        # Forces of 10 kN a metre cancel in part.
-        assert run(state) == pytest.approx(expected, rel=1e-9, abs=1e-7)
-        moved = np.zeros_like(state)
-        moved[1 : 1 + n] = change
-        found = tangent(np.concatenate([state, moved]))[n:]
-        step = 1e-9
-        ahead, behind = (evaluate(written, state + sign * step * moved) for sign in (1.0, -1.0))
-        difference = (ahead - behind) / (2.0 * step)
-        assert found == pytest.approx(difference, rel=1e-4, abs=1e-4 * np.abs(difference).max())
+from bellcrank.program.subprogram import called
 
 
 def ellipsoids(number: int, **sizes: float) -> System:

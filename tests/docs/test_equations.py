@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bellcrank.contact.patches import patch_at
 from scipy.integrate import solve_ivp
 from scipy.special import comb
 
 from bellcrank import elastic
+from bellcrank.contact.bezier import Net, Place, patch_at
 from bellcrank.contact.hertz import effective_modulus, stiffness
 from bellcrank.contact.laws import (
     FACTORS,
@@ -36,6 +36,7 @@ from bellcrank.formulations.registry import FORMULATIONS
 from bellcrank.impacts.impact_queue import ImpactQueue
 from bellcrank.impacts.impulses import solve_impact
 from bellcrank.impacts.lcp import lemke
+from bellcrank.math.vectors import Vector
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import System
 from bellcrank.program.evaluate import evaluate
@@ -256,7 +257,8 @@ def test_patch_is_bernsteins_sum() -> None:
     for u, v in rng.uniform(0, 1, (5, 2)):
         B_u, B_v = (np.array([comb(2, k) * x**k * (1 - x) ** (2 - k) for k in range(3)]) for x in (u, v))
         by_hand = np.einsum("i,j,ijk->k", B_u, B_v, P)
-        np.testing.assert_allclose(np.array(patch_at(P, u, v)[0], dtype=float), by_hand, rtol=1e-12)
+        net = Net(*(Vector(*p) for p in P.reshape(9, 3).tolist()))
+        np.testing.assert_allclose(patch_at(net, Place(u, v)).p, by_hand, rtol=1e-12)
 
 
 def test_force_laws() -> None:

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.base import blocks
 from bellcrank.base.whole_files import NewFile, read_regular
 from bellcrank.errors import ModelError, ResultFileError, WriteError
-from bellcrank.result import blocks, journal, sealed, storage
+from bellcrank.result import journal, sealed, storage
 from bellcrank.run.recording import RecordingNote
 
 from .test_storage import pendulum, same

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from trimesh import creation
 
 import bellcrank as bc
 from bellcrank import elastic, flexible
-from bellcrank.contact import Sampled
+from bellcrank.contact import Mesh
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.view.scene import scene
 from bellcrank.view.touching import solid
@@ -18,8 +19,10 @@ def test_a_solid_of_revolution_is_drawn_on_its_profile() -> None:
     drawn = solid(shape, lambda v: np.array(v, dtype=float), 1.0, "#123456", 1.0, np.array([0.0, 0.0, 1.0]))
     assert drawn is not None
     z, r = drawn.corners[:, 2], np.hypot(drawn.corners[:, 0], drawn.corners[:, 1])
-    np.testing.assert_allclose(r, 0.03 + 0.02 * np.sin(3.0 * z), atol=1e-7)
-    assert (z.min(), z.max()) == (0.0, 0.8)
+    # Its rims are rounded a little.
+    side = (z > 0.02) & (z < 0.78)
+    np.testing.assert_allclose(r[side], 0.03 + 0.02 * np.sin(3.0 * z[side]), atol=1e-7)
+    assert (z.min(), z.max()) == pytest.approx((0.0, 0.8), abs=1e-9)
     # Closed: every edge belongs to two faces, run through both ways.
     edges = [(f[k], f[(k + 1) % len(f)]) for f in drawn.faces for k in range(len(f))]
     assert len(set(edges)) == len(edges)
@@ -57,8 +60,8 @@ def test_a_mesh_is_drawn_with_its_own_triangles_and_its_body_with_no_box() -> No
     system.revolute("axle", system.ground, ring, at=(0.0, 0.0, 0.0), axis="z")
     system.revolute("pivot", system.ground, striker, at=(0.3, 0.0, 0.0), axis="z")
     system.contact(
-        "touch", ring.shape(Sampled.from_mesh(mesh.vertices, mesh.faces)), striker.sphere(0.02, at=(-0.15, 0.0, 0.0)),
-        treatment="continuous", stiffness=1e6,
+        "touch", ring.shape(Mesh(mesh.vertices, mesh.faces)), striker.sphere(0.02, at=(-0.15, 0.0, 0.0)),
+        treatment="continuous",
     )  # fmt: skip
     drawn = scene(system.simulate(0.01, output=2))
     large = [solid for k, solid in drawn.solids if k == 0 and np.ptp(solid.corners, axis=0).max() > 0.1]

@@ -184,7 +184,8 @@ class BezierSurface(NamedTuple):
 
     def around(self, x: Vector) -> BezierPatch:
         """The patch around the sample closest to the surface near x."""
-        return BezierPatch(self.nets[self.closest(descended(self.field, x))], self.sign)
+        near = descended(self.field, x, self.cells.middle, self.size)
+        return BezierPatch(self.nets[self.closest(near)], self.sign)
 
 
 @entry

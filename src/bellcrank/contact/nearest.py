@@ -27,6 +27,10 @@ STEPS = 20
 """Newton steps at most: quadratic from the nearest vertex on, so that more do not help."""
 CLOSE = 1e-6
 """Step over the size of the surface from which on two more, whose errors are the fourth power of it, are the last."""
+TURN = 0.25
+"""Step over the size of the surface that is taken at once on the way to the foot of a distant point."""
+SMALL = 0.01
+"""Step over the size of the surface below which it is not looked whether it comes nearer."""
 FLAT = 1e-9
 """Least curvature of a gap, over one by the size: a flat side stays where it is instead of anywhere."""
 MEMORY = 1
@@ -98,24 +102,48 @@ def nearest(surface: Any, x: Vector) -> Near:
     """The distance of an implicit surface, which has `start`, `level`, `bend` and `size`."""
     at = value(x)
     y = surface.start(at)
+    outside = surface.field.depth(at) < 0.0
+    reach = TURN * surface.size
     factor = 0.0
     done = False
-    for k in range(STEPS):
+    for k in range(2 * STEPS):
         e = surface.level(y)
         bend = surface.bend(y)
-        if k == 0:
+        if outside or k == 0:
             factor = (at - y).dot(e.slope) / e.slope.square
         free = freed(e.slope, bend, factor)
         if done:
             break
-        moved = foot_step(e, free, at, Foot(y, factor))
-        length = (moved.y - y).length
-        # Far from the surface, beyond its centres of curvature, steps may lead anywhere.
-        if not length < surface.size:
-            break
-        y = moved.y
-        factor = moved.factor
-        done = length < CLOSE * surface.size
+        if outside:
+            # The foot of a distant point may be a turn away: along the surface, as long as that comes nearer.
+            along = at - y - e.slope * factor
+            bent = (
+                inverse(IDENTITY + curvature_of(e.slope, bend) * (max(factor, 0.0) * e.slope.length)) @ along
+            )
+            way = bent if bent.dot(along) > 0.0 else along
+            length = way.length
+            y = y - e.slope * (e.value / e.slope.square)
+            tried = y + way * (reach / max(reach, length))
+            if length < SMALL * surface.size:
+                y = tried
+                done = length < CLOSE * surface.size
+            else:
+                tried = surface.start(tried)
+                there = surface.level(tried)
+                tried = tried - there.slope * (there.value / there.slope.square)
+                if (tried - y).dot(at + at - tried - y) > 0.0:
+                    y = tried
+                else:
+                    reach = 0.5 * min(reach, length)
+        else:
+            moved = foot_step(e, free, at, Foot(y, factor))
+            length = (moved.y - y).length
+            # Beyond the centres of curvature steps may lead anywhere.
+            if not length < surface.size:
+                break
+            y = moved.y
+            factor = moved.factor
+            done = length < CLOSE * surface.size
     # With the rates of x; its differences are zero.
     foot = Foot(y + (x - x), factor + (x.x - x.x))
     for k in range(3):
@@ -136,7 +164,7 @@ class FieldSurface(NamedTuple):
 
     def start(self, x: Vector) -> Vector:
         """A point of the surface near x."""
-        return descended(self.field, x)
+        return descended(self.field, x, ZERO, 1.5 * self.size)
 
     def level(self, x: Vector) -> Level:
         """Minus the depth."""
@@ -198,9 +226,11 @@ class DistanceSurface(NamedTuple):
 
 
 @compiled
-def descended(field: Any, x: Vector) -> Vector:
-    """A point near the surface, from x along the slope of the depth."""
-    y = x
+def descended(field: Any, x: Vector, middle: Vector, size: float) -> Vector:
+    """A point near the surface, from x along the slope of the depth. middle, size: Of the surface [m]."""
+    # Depths are off by a part of themselves: from afar that is more than the surface is large.
+    away = x - middle
+    y = middle + away * (size / max(size, away.length))
     for _ in range(3):
         d, g = gradient(field.depth, y)
         y = y - g * (d / (g.square + 1e-12))

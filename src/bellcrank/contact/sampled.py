@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.contact.clouds import check_given, check_normals, grid_normals, is_hollow
-from bellcrank.contact.given import numbers
+from bellcrank.contact.given import is_positive, numbers
 from bellcrank.contact.mesh_cache import kept
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.mesh_grid import tabulated
@@ -105,6 +105,11 @@ class Cells(NamedTuple):
         if low < len(self.keys) and self.keys[low] == key:
             return low
         return -1
+
+    @property
+    def middle(self) -> Vector:
+        """The middle of the grid [m]."""
+        return self.corner + Vector(1.0 * self.nx, 1.0 * self.ny, 1.0 * self.nz) * (0.5 * self.pitch)
 
 
 class Mean(NamedTuple):
@@ -254,7 +259,7 @@ class SampledSurface(NamedTuple):
 
     def start(self, x: Vector) -> Vector:
         """A point of the surface near x."""
-        return descended(self.field, x)
+        return descended(self.field, x, self.cells.middle, self.size)
 
     def level(self, x: Vector) -> Level:
         """f, or the depth where no sample tells of the surface."""
@@ -422,6 +427,8 @@ class Sampled(FieldShape):
         """
         from bellcrank.contact.mesh import Mesh
 
+        if not is_positive(scale):
+            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
         return Mesh(numbers(vertices, "vertices of a mesh") * scale, np.asarray(faces)).sampled()
 
     @staticmethod
@@ -554,7 +561,7 @@ class Sampled(FieldShape):
         low, high = self.points.min(axis=0) - 2.0 * h, self.points.max(axis=0) + 2.0 * h
         whole = surface_nets(self.field, low, high, h)
         far, closest = self.nearest_points.query(whole.vertices)
-        told = (far < REACH * self.width[closest])[whole.faces].all(axis=1)
+        told = (far < END**0.5 * REACH * self.width[closest])[whole.faces].all(axis=1)
         return Triangles(whole.vertices, whole.faces[told])
 
     @cached_property

@@ -40,6 +40,8 @@ class Solid:
         """A mesh. density: [kg/m^3]. scale: Of the coordinates, 1e-3 for millimetres."""
         if not is_positive(density):
             raise ModelError(f"the density of a solid must be positive [kg/m^3], not {density!r}")
+        if not is_positive(scale):
+            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
         mesh = Mesh(numbers(vertices, "vertices of a mesh") * scale, np.asarray(faces))
         volume, center = mesh.volume, mesh.centre
         return Solid(volume, density * volume, center, density * mesh.inertia, mesh.repairs)

@@ -76,8 +76,7 @@ def export_c(mechanism: Mechanism, path: str | PathLike[str], name: str | None =
 
     name: what the functions begin with (default: the system's name). The file describes the motion as long as
     the independent speeds of the start do: ``NAME_project`` returns the margin by which they do. Of contacts it takes
-    those in the continuous treatment; ``NAME_touch``, called after each step, keeps the
-    speeds at which they began.
+    those in the continuous treatment; ``NAME_touch``, called after each step, keeps the speeds at which they began.
     """
     target = Path(path)
     target.write_text(c_file(export_of(mechanism, name)), encoding="utf-8")

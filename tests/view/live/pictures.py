@@ -1,6 +1,6 @@
 """The pictures of viewer, animation and drive in docs/pictures, taken in a real browser.
 
-From the root of the repository: python tests/viewer/pictures.py
+From the root of the repository: python tests/view/live/pictures.py
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from bellcrank.verify.full_car import full_car_system
 from bellcrank.verify.full_car_bump import rolling_start
 from view.live.chromium import Browser, Page
 
-FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
 WIDE, HIGH = 1400, 800
 
 

@@ -96,6 +96,7 @@ class _Writer:
             static,
         )
         self.types: dict[Kind, str] = {"int": "long long", "real": real, "bool": "int", "pointer": "char *"}
+        self.used = ir.used_in(function)
         self.lines: list[str] = []
         self.depth = 1
         self.labels: list[str] = []
@@ -245,7 +246,9 @@ class _Writer:
         name = self._name(call.name)
         if len(results) == 1:
             out = call.outs[0]
-            self.line(f"{self._kind(out.kind)}v{out.id} = {name}({', '.join(given)});")
+            # A call whose result nobody asks for may still store something.
+            kept = f"{self._kind(out.kind)}v{out.id} = " if out.id in self.used else ""
+            self.line(f"{kept}{name}({', '.join(given)});")
             return
         for out in call.outs:
             self.line(f"{self.types[out.kind]} v{out.id};")

@@ -159,6 +159,13 @@ def trimmed(function: Function) -> Function:
     return replace(function, body=left)
 
 
+def used_in(function: Function) -> set[int]:
+    """The scalars that something in the function depends on."""
+    used: set[int] = set()
+    _note(function.body, used, set())
+    return used
+
+
 def _note(block: list[Statement], used: set[int], read: set[int]) -> None:
     """Note the scalars and the variables that statements depend on."""
 

@@ -1,0 +1,70 @@
+"""Model files of older versions: what became of their keys is told, and they run."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bellcrank.contact import ContactNote, Mesh, Sampled
+from bellcrank.files import dumps, load, loads
+from bellcrank.files.packed import packed
+from contact.test_sampled import on_sphere
+
+MODEL = """
+bellcrank: 1
+name: old
+gravity: [0, 0, -9.81]
+bodies:
+  ball: {{mass: 1.0, inertia: [0.004, 0.004, 0.004], at: [0, 0, 0.105]}}
+  block: {{mass: 1.0, inertia: [0.005, 0.005, 0.005], at: [1, 0, 0.105]}}
+joints:
+  flight: {{kind: free, a: {{body: ground}}, b: {{body: ball}}}}
+  fall: {{kind: free, a: {{body: ground}}, b: {{body: block}}}}
+contacts:
+  floor:
+    a: {{kind: plane, body: ground}}
+    b: {{kind: sampled, body: ball, points: "{points}", normals: "{normals}", rims: "{rims}"}}
+    treatment: continuous
+    stiffness: 1e6
+    restitution: 0.3
+    points: 2
+  plate:
+    a: {{kind: plane, body: ground}}
+    b: {{kind: mesh, body: block, file: block.stl, scale: 1e-3, spacing: 0.01}}
+    treatment: continuous
+    young: 1e6
+    restitution: 0.3
+    points: 4
+"""
+
+
+def test_files_of_older_versions_load_with_notes_and_run(tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((200.0, 200.0, 200.0)).export(tmp_path / "block.stl")
+    u = on_sphere(400)
+    text = MODEL.format(points=packed(0.1 * u), normals=packed(u), rims=packed(np.array([0.0, 1.0, 2.0])))
+    path = tmp_path / "old.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.warns(ContactNote) as told:
+        system = load(path)
+    notes = [str(w.message) for w in told]
+    for where, what in (
+        ("floor", "points of"),
+        ("floor", "rims of"),
+        ("plate", "spacing of"),
+        ("plate", "points of"),
+    ):
+        assert any(where in note and what in note and "older file" in note for note in notes), (where, what)
+    ball, block = (system.forces[name].contact.b.shape for name in ("floor", "plate"))
+    assert isinstance(ball, Sampled)
+    assert isinstance(block, Mesh)
+    # Saved again, nothing of it is left.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ContactNote)
+        loads(dumps(system))
+    run = system.simulate(0.3, output=3)
+    assert run["ball.position.z"][-1] == pytest.approx(0.1 - (9.81 / 1e6) ** (2.0 / 3.0), abs=5e-4)
+    assert run["block.position.z"][-1] == pytest.approx(0.1, abs=1e-3)
