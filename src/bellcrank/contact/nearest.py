@@ -365,7 +365,7 @@ def middle_of(pose: Pose, a: Any, b: Any, start: Vector, reach: float, size: flo
         m = m + step
         if step.length < CLOSE * size:
             how = FOUND
-    if not (both.a.known and both.b.known):
+    if how == FOUND and not (both.a.known and both.b.known):
         how = BEYOND
     return Middle(m, line, how)
 
