@@ -101,7 +101,7 @@ def patch() -> Figure:
             axes.annotate("", xy=(tip[0], tip[2]), xytext=(1e3 * foot[0], 1e3 * foot[2]),
                           arrowprops={"arrowstyle": "-|>", "color": "black", "lw": 1.0, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
     axes.text(10, 40, "box", fontsize=11)
-    axes.text(30, -17, "floor", fontsize=11)
+    axes.text(48, -11, "floor", fontsize=11)
     axes.text(-70, -19, "overlap; arrows: load on the box, as depth cubed", fontsize=9)
     axes.set(xlabel="x [mm]", ylabel="z [mm]", aspect="equal")
     return figure
