@@ -3,7 +3,7 @@
     python machines_in_contact.py [NAME ...]
 
 Parts are meshes made by the functions below, or shapes with a formula. Each machine prints what it did and how long
-that took; the first run of a machine also compiles it.
+that took; the first run of a machine also compiles it. Close fits, which take 10 to 20 s, run by name.
 """
 
 import math
@@ -17,6 +17,8 @@ import bellcrank as bc
 from bellcrank.contact import Mesh
 
 HOW = {"treatment": "continuous", "method": "field"}
+ROUGH = {"tolerance": 1e-4}
+"""Of runs in which positions to some micrometres are enough."""
 STEEL = 7800.0
 ACROSS = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0))
 """Turns the z axis of a shape into the y axis of its body."""
@@ -93,9 +95,11 @@ def peg_in_a_hole() -> str:
     system.free("flight", system.ground, peg)
     pin = peg.cylinder(0.01, 0.02, rounding=1e-3)
     hole = Mesh(*tube(0.01005, 0.02, 0.015), resolution=96)
-    system.contact("hole", system.ground.shape(hole, at=(0.0, 0.0, 0.015)), pin, 0.2, friction=0.1, young=1e9, **HOW)
+    system.contact(
+        "hole", system.ground.shape(hole, at=(0.0, 0.0, 0.015)), pin, 0.2, friction=0.1, young=1e9, **HOW
+    )
     system.contact("bottom", system.ground.plane(), pin, 0.2, friction=0.1, young=1e9, **HOW)
-    run = system.simulate(0.2, output=400)
+    run = system.simulate(0.2, output=400, **ROUGH)
     height = float(run["peg.position.z"][-1])
     off = float(np.hypot(run["peg.position.x"], run["peg.position.y"]).max())
     assert abs(height - 0.02) < 2e-5
@@ -106,12 +110,12 @@ def peg_in_a_hole() -> str:
 def cam_and_flat_follower() -> str:
     """A flat follower is lifted by s(x) = h (1 - cos 2x) / 2: the cam is the envelope of its face."""
     base, h, speed = 0.02, 0.004, 10.0
-    x = np.linspace(0.0, 2.0 * math.pi, 720, endpoint=False)
+    x = np.linspace(0.0, 2.0 * math.pi, 180, endpoint=False)
     lift, slope = 0.5 * h * (1.0 - np.cos(2.0 * x)), h * np.sin(2.0 * x)
     out = np.stack([np.sin(x), np.cos(x)], 1)
     along = np.stack([np.cos(x), -np.sin(x)], 1)
     outline = ((base + lift)[:, None] * out + slope[:, None] * along)[::-1]
-    cam = Mesh(*plate(outline, 0.005), resolution=128)
+    cam = Mesh(*plate(outline, 0.005), resolution=96)
     system = bc.System("cam and follower", gravity=(0.0, 0.0, 0.0))
     shaft = solid(system, "cam", cam, (0.0, 0.0, 0.0))
     follower = system.body("follower", mass=0.05, inertia=(1e-5,) * 3, at=(0.0, base + 0.005, 0.0))
@@ -120,8 +124,8 @@ def cam_and_flat_follower() -> str:
     system.driver("drive", lambda t: speed * t)
     system.joint_force("spring", "guide", lambda coordinate, rate: -20.0 - 1000.0 * coordinate)
     face = follower.box(0.02, 0.005, 0.004)
-    system.contact("face", shaft.shape(cam), face, 0.1, young=1e8, **HOW)
-    run = system.simulate(2.0 * math.pi / speed, output=361)
+    system.contact("face", shaft.shape(cam), face, 0.1, young=1e9, **HOW)
+    run = system.simulate(math.pi / speed, output=181, **ROUGH)
     exact = 0.5 * h * (1.0 - np.cos(2.0 * run["drive.angle"]))
     error = np.abs(run["guide.displacement"] - exact)[run.time > 0.02]
     assert error.max() < 2e-5
@@ -151,7 +155,8 @@ def ball_in_a_funnel() -> str:
     off = float(np.abs(around / middle[0] - 1.0).max())
     turns = float(np.unwrap(np.arctan2(run["ball.position.y"], run["ball.position.x"]))[-1]) / (2.0 * math.pi)
     expected = speed * 0.5 / (2.0 * math.pi * middle[0])
-    assert off < 5e-3
+    # The triangles of the ball lie up to 0.05 mm inside it, so it begins a little deeper.
+    assert off < 0.03
     assert abs(turns / expected - 1.0) < 1e-2
     return f"{turns:.4f} turns, expected {expected:.4f}; radius constant to {100 * off:.2f} %"
 
@@ -174,29 +179,31 @@ def hook_lifts_a_ring() -> str:
     system.contact("hold", crane.shape(hook), torus, 0.2, friction=0.3, **HOW)
     system.contact("floor", system.ground.plane(), torus, 0.2, friction=0.3, **HOW)
     run = system.simulate(1.0, output=200)
-    below = float(run["hook.position.z"][-1] - run["ring.position.z"][-1])
-    load = run["hold.normal_force"][run.time > 0.9].mean()
+    load = run["hold.force.z"][run.time > 0.8].mean()
     assert run["floor.gap"][-1] > 0.005
-    return f"ring {1e3 * run['floor.gap'][-1]:.1f} mm above the ground, hook carries {load:.3f} N in the mean, weight {0.981:.3f} N, {1e3 * below:.1f} mm below the hook"
+    assert abs(load / 0.981 - 1.0) < 0.05
+    return f"ring {1e3 * run['floor.gap'][-1]:.1f} mm above the ground; hook carries {load:.3f} N, weight 0.981 N"
 
 
 def link_of_a_chain() -> str:
     """The inner link of a roller chain swings on the pin of the next: a pendulum whose bush rolls on the pin."""
     pitch, pin, play = 0.0254, 0.004, 1e-4
     upper, lower = (tube(pin + play, 0.006, 0.005, 64) for _ in range(2))
-    web = plate(np.array([(0.003, -0.012), (0.003, 0.012), (-0.003, 0.012), (-0.003, -0.012)])[:, ::1] * 0.55, 0.003)
+    web = plate(0.0066 * np.array([(0.25, -1.0), (0.25, 1.0), (-0.25, 1.0), (-0.25, -1.0)]), 0.003)
     upper, lower = ((v + (0.0, y, 0.0), f) for (v, f), y in ((upper, 0.0), (lower, -pitch)))
     web = (web[0] + (0.0, -0.5 * pitch, 0.0), web[1])
     link = Mesh(*joined(upper, lower, web), resolution=128)
     system = bc.System("link of a chain", gravity=(0.0, -9.81, 0.0))
     body = solid(system, "link", link, (0.0, -play, 0.0))
     system.planar("plane", system.ground, body, axis="z")
-    system.contact("pin", system.ground.shape(bc.contact.Cylinder(pin, 0.008)), body.shape(link), 0.2, young=1e9, **HOW)
+    system.contact(
+        "pin", system.ground.shape(bc.contact.Cylinder(pin, 0.008)), body.shape(link), 0.2, young=1e8, **HOW
+    )
     start = 0.3
     c = -float(link.centre[1])
     inertia = STEEL * (link.inertia[2, 2] + link.volume * c * c)
     period = 2.0 * math.pi * math.sqrt(inertia / (STEEL * link.volume * 9.81 * c)) * (1.0 + start**2 / 16.0)
-    run = system.simulate(1.2, initial={"plane": {"angle": start, "x": play * math.sin(start), "y": 0.0}}, output=1200)
+    run = system.simulate(0.8, initial={"plane": {"angle": start}}, output=800, **ROUGH)
     angle = run["plane.angle"]
     down = np.flatnonzero((angle[:-1] > 0.0) & (angle[1:] <= 0.0))
     times = run.time[down] + angle[down] / (angle[down] - angle[down + 1]) * np.diff(run.time)[0]
@@ -214,13 +221,23 @@ def snap_hook() -> str:
     hook = system.body("hook", mass=0.005, inertia=(5e-7,) * 3, at=(0.03, 0.0, 0.0))
     system.prismatic("push", system.ground, slide, axis="x")
     system.revolute("root", slide, hook, at=(0.0, 0.0, 0.0), axis="z")
-    system.driver("push", lambda t: 0.012 * np.sin(10.0 * t))
+    system.joint_force(
+        "hand",
+        "push",
+        lambda coordinate, rate, t: 500.0 * (0.016 * np.sin(10.0 * t) - coordinate) - 2.0 * rate,
+    )
     system.joint_force("stem", "root", lambda coordinate, rate: -1.0 * coordinate - 1e-3 * rate)
     edge = system.ground.box(0.002, 0.004, 0.006, at=(0.0385, -0.0048, 0.0), rounding=4e-4)
     system.contact("snap", edge, hook.shape(head), 0.2, friction=0.1, young=1e8, **HOW)
-    run = system.simulate(0.3, output=300)
+    run = system.simulate(0.3, output=300, **ROUGH)
     lifted = 0.03 * float(np.sin(run["root.angle"]).max())
-    return f"lifted by {1e3 * lifted:.3f} mm; force on the way in {run['snap.force.x'].min():.2f} N, back {run['snap.force.x'].max():.2f} N"
+    held = float(run["push.displacement"][-1])
+    assert 1.1e-3 < lifted < 1.4e-3
+    assert abs(held - 0.0125) < 2e-4
+    return (
+        f"lifted by {1e3 * lifted:.2f} mm over an edge of 1.2 mm, then held at {1e3 * held:.2f} mm, expected 12.5, "
+        f"with {run['snap.force.x'][-1]:.2f} N"
+    )
 
 
 def coin() -> str:
@@ -233,9 +250,13 @@ def coin() -> str:
                        rotation=((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)))  # fmt: skip
     system.free("flight", system.ground, disc)
     system.contact("table", system.ground.plane(), disc.cylinder(r, h), 0.3, friction=0.3, young=1e8, **HOW)
-    run = system.simulate(1.5, initial={"flight": {"angular_velocity": (0.0, 0.0, 30.0)}}, output=300)
+    run = system.simulate(
+        1.5, initial={"flight": {"angular_velocity": (0.0, 0.0, 30.0)}}, output=300, **ROUGH
+    )
     tilt = np.degrees(np.arccos(np.clip(np.abs(run["coin.rotation"][:, 2, 2]), 0.0, 1.0)))
-    return f"tilt {tilt[0]:.0f} degrees at first, {tilt[-1]:.2f} at the end; energy never rose by more than {max(0.0, float(np.diff(run['energy.total']).max())):.1e} J"
+    assert tilt[-1] < 0.1
+    assert np.diff(run["energy.total"]).max() < 1e-9
+    return f"tilt {tilt[0]:.0f} degrees at first, {tilt[-1]:.2f} at the end; the energy never rises"
 
 
 def dice() -> str:
@@ -246,7 +267,9 @@ def dice() -> str:
     floor, start, shapes = system.ground.plane(), {}, []
     for k in range(3):
         turn = Rotation.from_euler("xyz", (0.5 + k, 0.3 * k, 0.2)).as_matrix()
-        die = system.body(f"die {k}", mass=0.005, inertia=(2.1e-7,) * 3, at=(0.012 * k, 0.0, 0.03 + 0.02 * k), rotation=turn)
+        die = system.body(
+            f"die {k}", mass=0.005, inertia=(2.1e-7,) * 3, at=(0.012 * k, 0.0, 0.03 + 0.02 * k), rotation=turn
+        )
         system.free(f"flight {k}", system.ground, die)
         box = die.box(0.008, 0.008, 0.008, rounding=1e-3)
         system.contact(f"table {k}", floor, box, 0.3, friction=0.4, **HOW)
@@ -256,7 +279,11 @@ def dice() -> str:
         start[f"flight {k}"] = {"velocity": (-0.3 * k, 0.1, 0.0), "angular_velocity": (5.0, 10.0 * k, 3.0)}
     run = system.simulate(0.6, initial=start, output=200)
     load = sum(run[f"table {k}.normal_force"] for k in range(3))[run.time > 0.5].mean()
-    return f"table carries {load:.5f} N, weight {3 * 0.005 * 9.81:.5f} N; kinetic energy left {run['energy.kinetic'][-1]:.1e} J"
+    weight = 3 * 0.005 * 9.81
+    assert abs(load / weight - 1.0) < 1e-2
+    return (
+        f"table carries {load:.5f} N, weight {weight:.5f} N; kinetic energy {run['energy.kinetic'][-1]:.1e} J"
+    )
 
 
 def ball_bearing(balls: int = 8) -> str:
@@ -279,7 +306,7 @@ def ball_bearing(balls: int = 8) -> str:
     system = bc.System("ball bearing", gravity=(0.0, -9.81, 0.0))
     shaft = solid(system, "shaft", inner, (0.0, 0.0, 0.0))
     system.revolute("axle", system.ground, shaft, at=(0.0, 0.0, 0.0), axis="z")
-    speed = 20.0
+    speed, duration = 20.0, 0.02
     system.driver("axle", lambda t: speed * t)
     housing, races = system.ground.shape(outer), shaft.shape(inner)
     r_in, r_out = ring - ball, ring + ball
@@ -298,16 +325,29 @@ def ball_bearing(balls: int = 8) -> str:
             "velocity": tuple(cage * np.array([-x[1], x[0], 0.0])),
             "angular_velocity": (0.0, 0.0, -cage * r_out / ball + cage),
         }
-    run = system.simulate(0.1, initial=start, output=100)
-    turned_by = [float(np.unwrap(np.arctan2(run[f"ball {k}.position.y"], run[f"ball {k}.position.x"]))[[0, -1]] @ (-1.0, 1.0)) for k in range(balls)]
-    mean = float(np.mean(turned_by)) / 0.1
-    return f"balls go round at {mean:.3f} rad/s, rolling without slip {cage:.3f}; slowest {min(turned_by) / 0.1:.3f}, fastest {max(turned_by) / 0.1:.3f}"
+    run = system.simulate(duration, initial=start, output=100, **ROUGH)
+    turned_by = [
+        float(
+            np.unwrap(np.arctan2(run[f"ball {k}.position.y"], run[f"ball {k}.position.x"]))[[0, -1]]
+            @ (-1.0, 1.0)
+        )
+        for k in range(balls)
+    ]
+    mean = float(np.mean(turned_by)) / duration
+    assert abs(mean / cage - 1.0) < 0.02
+    return f"balls go round at {mean:.3f} rad/s, rolling without slip {cage:.3f}; slowest {min(turned_by) / duration:.3f}, fastest {max(turned_by) / duration:.3f}"
 
 
-def thread(radius: float, depth: float, pitch: float, length: float, around: int = 64, steps: int = 12) -> np.ndarray:
+def thread(
+    radius: float, depth: float, pitch: float, length: float, around: int = 32, steps: int = 8
+) -> np.ndarray:
     """Rows (along, around, 3) of a wavy thread of one start [m]."""
     rows = round(steps * length / pitch) + 1
-    z, a = np.meshgrid(np.linspace(-0.5 * length, 0.5 * length, rows), 2.0 * math.pi * np.arange(around) / around, indexing="ij")
+    z, a = np.meshgrid(
+        np.linspace(-0.5 * length, 0.5 * length, rows),
+        2.0 * math.pi * np.arange(around) / around,
+        indexing="ij",
+    )
     r = radius + 0.5 * depth * np.cos(2.0 * math.pi * z / pitch - a)
     return np.stack([r * np.cos(a), r * np.sin(a), z], 2)
 
@@ -323,46 +363,51 @@ def wall(rows: np.ndarray) -> np.ndarray:
 def nut_on_a_bolt() -> str:
     """A nut is turned by its driver and moves along the bolt by a pitch every turn, less its play at first."""
     radius, depth, pitch, play = 0.01, 0.0015, 0.004, 1e-4
-    rows = thread(radius, depth, pitch, 0.036)
+    rows = thread(radius, depth, pitch, 0.020)
     n = rows.shape[1]
-    ends = np.array([(0.0, 0.0, -0.018), (0.0, 0.0, 0.018)])
+    ends = np.array([(0.0, 0.0, -0.010), (0.0, 0.0, 0.010)])
     k, m, last, count = np.arange(n), (np.arange(n) + 1) % n, rows.shape[0] * n - n, rows.shape[0] * n
     caps = [np.stack([m, k, 0 * k + count], 1), np.stack([last + k, last + m, 0 * k + count + 1], 1)]
-    bolt = Mesh(np.concatenate([rows.reshape(-1, 3), ends]), np.concatenate([wall(rows), *caps]), resolution=160)
-    bore = thread(radius + play, depth, pitch, 0.012)
+    bolt = Mesh(
+        np.concatenate([rows.reshape(-1, 3), ends]), np.concatenate([wall(rows), *caps]), resolution=96
+    )
+    bore = thread(radius + play, depth, pitch, 0.008)
     skin = bore.copy()
     skin[..., :2] *= 0.018 / np.linalg.norm(bore[..., :2], axis=2)[..., None]
     both = bore.shape[0] * n
     low = np.concatenate([np.stack([k, m, both + k], 1), np.stack([m, both + m, both + k], 1)])
     high = low[:, ::-1] + (bore.shape[0] - 1) * n
     nut = Mesh(np.concatenate([bore.reshape(-1, 3), skin.reshape(-1, 3)]),
-               np.concatenate([wall(bore)[:, ::-1], wall(skin) + both, low[:, ::-1], high[:, ::-1]]), resolution=160)  # fmt: skip
+               np.concatenate([wall(bore)[:, ::-1], wall(skin) + both, low[:, ::-1], high[:, ::-1]]), resolution=96)  # fmt: skip
     system = bc.System("nut on a bolt", gravity=(0.0, 0.0, -9.81))
     part = solid(system, "nut", nut, (0.0, 0.0, 0.0))
     system.cylindrical("axis", system.ground, part, at=(0.0, 0.0, 0.0), axis="z")
     system.driver("axis", lambda t: 2.0 * math.pi * t, coordinate="angle")
+    system.joint_force("weight", "axis", lambda coordinate, rate: -20.0, coordinate="displacement")
     system.contact("thread", system.ground.shape(bolt), part.shape(nut), 0.2, friction=0.1, young=1e9, **HOW)
-    run = system.simulate(1.0, output=100)
-    since = run.time > 0.2
+    run = system.simulate(0.3, output=100, **ROUGH)
+    since = run.time > 0.05
     lead = np.polyfit(run["axis.angle"][since], run["axis.displacement"][since], 1)[0] * 2.0 * math.pi
+    assert abs(lead / pitch - 1.0) < 5e-3
     return f"moves {1e3 * lead:.4f} mm a turn, pitch {1e3 * pitch:g} mm"
 
 
-MACHINES: dict[str, Callable[[], str]] = {
-    made.__name__: made
-    for made in (
-        peg_in_a_hole, cam_and_flat_follower, ball_in_a_funnel, hook_lifts_a_ring, link_of_a_chain, snap_hook, coin, dice,
-        ball_bearing, nut_on_a_bolt,
-    )
-}  # fmt: skip
+QUICK = (hook_lifts_a_ring, ball_in_a_funnel, dice, snap_hook, link_of_a_chain)
+SLOW = (coin, cam_and_flat_follower, peg_in_a_hole, ball_bearing, nut_on_a_bolt)
+MACHINES: dict[str, Callable[[], str]] = {made.__name__: made for made in (*QUICK, *SLOW)}
 
 
 def main(names: list[str]) -> None:
-    """Run the named machines, or all."""
-    for name in names or MACHINES:
-        began = time.perf_counter()
+    """Run the named machines, or those that take a few seconds each."""
+    for name in names or [made.__name__ for made in QUICK]:
+        began = time.process_time()
         said = MACHINES[name]()
-        print(f"{name.replace('_', ' ')}: {said} ({time.perf_counter() - began:.1f} s)")
+        print(
+            f"{name.replace('_', ' ')}: {said} ({time.process_time() - began:.1f} s of processor time)",
+            flush=True,
+        )
+    if not names:
+        print("by name also:", ", ".join(made.__name__ for made in SLOW))
 
 
 if __name__ == "__main__":
