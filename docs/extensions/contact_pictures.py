@@ -98,8 +98,8 @@ def patch() -> Figure:
     for foot, arrow in zip(feet, load, strict=True):
         if arrow > 0.01:
             tip = 1e3 * (foot + 0.02 * arrow * up)
-            axes.annotate("", xy=(tip[0], tip[2]), xytext=(1e3 * foot[0], 1e3 * foot[2]),
-                          arrowprops={"arrowstyle": "-|>", "color": "black", "lw": 1.0, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+            style = {"arrowstyle": "-|>", "color": "black", "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", xy=(tip[0], tip[2]), xytext=(1e3 * foot[0], 1e3 * foot[2]), arrowprops=style)
     axes.text(10, 40, "box", fontsize=11)
     axes.text(48, -11, "floor", fontsize=11)
     axes.text(-70, -19, "overlap; arrows: load on the box, as depth cubed", fontsize=9)
