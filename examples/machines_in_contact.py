@@ -179,10 +179,13 @@ def hook_lifts_a_ring() -> str:
     system.contact("hold", crane.shape(hook), torus, 0.2, friction=0.3, **HOW)
     system.contact("floor", system.ground.plane(), torus, 0.2, friction=0.3, **HOW)
     run = system.simulate(1.0, output=200)
-    load = run["hold.force.z"][run.time > 0.8].mean()
+    late = run.time > 0.8
+    load = run["hold.force.z"][late].mean()
+    # Weight, and what slows the ring down with the hook.
+    expected = 0.1 * (9.81 + np.polyfit(run.time[late], run["hook.velocity.z"][late], 1)[0])
     assert run["floor.gap"][-1] > 0.005
-    assert abs(load / 0.981 - 1.0) < 0.05
-    return f"ring {1e3 * run['floor.gap'][-1]:.1f} mm above the ground; hook carries {load:.3f} N, weight 0.981 N"
+    assert abs(load / expected - 1.0) < 0.01
+    return f"ring {1e3 * run['floor.gap'][-1]:.1f} mm above the ground; hook carries {load:.3f} N, expected {expected:.3f} N"
 
 
 def link_of_a_chain() -> str:
