@@ -3,7 +3,7 @@
 Source: Litvin and Fuentes, Gear Geometry and Applied Theory (2004): the common normal of involute flanks is the tangent
 of both base circles at any angle. So the gap between them is the backlash times the cosine of the pressure angle,
 the force is the torque over the base radius, and turns are as the numbers of teeth. The transmission error is what the
-wheel lags behind: it repeats from tooth to tooth, as the load passes from one pair of teeth to two and back.
+wheel lags behind.
 """
 
 import math
