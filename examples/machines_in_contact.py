@@ -185,17 +185,18 @@ def hook_lifts_a_ring() -> str:
     expected = 0.1 * (9.81 + np.polyfit(run.time[late], run["hook.velocity.z"][late], 1)[0])
     assert run["floor.gap"][-1] > 0.005
     assert abs(load / expected - 1.0) < 0.01
-    return f"ring {1e3 * run['floor.gap'][-1]:.1f} mm above the ground; hook carries {load:.3f} N, expected {expected:.3f} N"
+    above = 1e3 * run["floor.gap"][-1]
+    return f"ring {above:.1f} mm above the ground; hook carries {load:.3f} N, expected {expected:.3f} N"
 
 
 def link_of_a_chain() -> str:
     """The inner link of a roller chain swings on the pin of the next: a pendulum whose bush rolls on the pin."""
     pitch, pin, play = 0.0254, 0.004, 1e-4
-    upper, lower = (tube(pin + play, 0.006, 0.005, 64) for _ in range(2))
+    bush, faces = tube(pin + play, 0.006, 0.005, 64)
+    down = np.array([0.0, -pitch, 0.0])
     web = plate(0.0066 * np.array([(0.25, -1.0), (0.25, 1.0), (-0.25, 1.0), (-0.25, -1.0)]), 0.003)
-    upper, lower = ((v + (0.0, y, 0.0), f) for (v, f), y in ((upper, 0.0), (lower, -pitch)))
-    web = (web[0] + (0.0, -0.5 * pitch, 0.0), web[1])
-    link = Mesh(*joined(upper, lower, web), resolution=128)
+    parts = joined((bush, faces), (bush + down, faces), (web[0] + 0.5 * down, web[1]))
+    link = Mesh(*parts, resolution=128)
     system = bc.System("link of a chain", gravity=(0.0, -9.81, 0.0))
     body = solid(system, "link", link, (0.0, -play, 0.0))
     system.planar("plane", system.ground, body, axis="z")
