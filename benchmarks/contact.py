@@ -1,9 +1,11 @@
 """Contact of shapes: closest-point queries against coal, and a contact run against exudyn and mujoco.
 
-Queries: two ellipsoids of the same samples 0.02 m apart in random poses, one after another, or along a turning of half
-a degree a step, the mesh of coal being the convex hull of the samples with its own bounding-volume tree. Coal answers
-for flat triangles, Bellcrank's tree for samples, and with refinement for the smooth surface through them; each row
-tells the largest error of its distances against the two ellipsoids, so that rows of one error can be compared.
+    python -m benchmarks.contact [--most 10000] [--repeats 3]
+
+Queries: two ellipsoids of the same samples 0.02 m apart in random poses, one after another, the mesh of coal being the
+convex hull of the samples with its own bounding-volume tree. Coal answers for flat triangles, Bellcrank for the smooth
+surface through the samples, each query from scratch; each row tells the largest error of its distances against the two
+ellipsoids, so that rows of one error can be compared.
 Runs: a ball of 1 kg and radius 0.1 m falls 0.1 m onto a plane and bounces for one second on an elastic contact,
 K = 1e5 N/m (linear, since peers know no other); the error is that of the height after a second, against the closed form
 of falls and half oscillations. Of the methods of each code the fastest is taken whose error is below 1e-4 m, and below
@@ -12,19 +14,17 @@ of falls and half oscillations. Of the methods of each code the fastest is taken
 
 from __future__ import annotations
 
+import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Timing
-
-if TYPE_CHECKING:
-    from bellcrank.contact import Sampled
 
 Array = NDArray[np.float64]
 NUMBERS = (1_000, 10_000, 100_000, 1_000_000)
@@ -60,18 +60,6 @@ def poses(points: Array) -> list[tuple[Array, Array]]:
     return found
 
 
-def turning(points: Array) -> list[tuple[Array, Array]]:
-    """The first of the poses, turned by half a degree a step."""
-    R, c = poses(points)[0]
-    step = np.deg2rad(0.5)
-    turn = np.array([[np.cos(step), -np.sin(step), 0.0], [np.sin(step), np.cos(step), 0.0], [0.0, 0.0, 1.0]])
-    found = []
-    for _ in range(POSES):
-        R = turn @ R
-        found.append((R, c))
-    return found
-
-
 Ask = Callable[[Array, Array], float]
 """The pose of the second body to its distance."""
 
@@ -94,45 +82,17 @@ def _queries(ask: Ask, every: list[tuple[Array, Array]], repeats: int) -> Timing
     return Timing(seconds, note=f"{1.0 / seconds:.3g} queries/s, error {error:.1e} m")
 
 
-@lru_cache(1)
-def surface(number: int) -> Sampled:
-    """The body of samples, which several rows share."""
-    from bellcrank.contact import Sampled
-
-    return Sampled(*samples(number))
-
-
-def tree_query(number: int, repeats: int) -> Timing:
-    """The nearest pair of samples by two trees."""
-    from bellcrank.contact.tree_search import Search
-
-    body = surface(number)
-    search = Search(body.tree, body.tree)
-    return _queries(lambda R, c: search.nearest(R, c)[2], poses(body.points), repeats)
-
-
 def surface_query(number: int, repeats: int) -> Timing:
     """The closest points of the smooth surfaces through the samples."""
-    from bellcrank.contact.search import SampledPair
+    from bellcrank.contact import ClosestKernel, Sampled
 
-    body = surface(number)
-    pair = SampledPair(body, body)
-    return _queries(lambda R, c: pair(R, c)[0], poses(body.points), repeats)
-
-
-def motion_query(number: int, repeats: int) -> Timing:
-    """The same along a motion, each query begun where the last one ended."""
-    from bellcrank.contact.descent import Descent
-
-    body = surface(number)
-    descent = Descent(body, body, 4.0 * body.spacing, 0.05)
+    body = Sampled(*samples(number))
+    search = ClosestKernel(body, body)
 
     def ask(R: Array, c: Array) -> float:
-        place = descent.follow(R, c)
-        assert place is not None
-        return place.gap
+        return float(search(np.eye(3), np.zeros(3), R, c).distance)
 
-    return _queries(ask, turning(body.points), repeats)
+    return _queries(ask, poses(body.points), repeats)
 
 
 @lru_cache(1)
@@ -156,10 +116,9 @@ def coal_mesh(number: int) -> Ask:
     return ask
 
 
-def coal_query(number: int, repeats: int, motion: bool = False) -> Timing:
-    """Coal from random poses, or along the motion; it begins anew each time."""
-    points, _ = samples(number)
-    return _queries(coal_mesh(number), turning(points) if motion else poses(points), repeats)
+def coal_query(number: int, repeats: int) -> Timing:
+    """Coal from random poses; it begins anew each time."""
+    return _queries(coal_mesh(number), poses(samples(number)[0]), repeats)
 
 
 def exact_height(end: float = 1.0) -> float:
@@ -346,20 +305,37 @@ def exudyn(wanted: float, repeats: int) -> Timing:
     return fastest(ladders, wanted, repeats)
 
 
-def contact_measures(repeats: int, quick: bool) -> Iterator[tuple[str, str, Callable[[], Timing]]]:
-    """Case, code and measure of every row."""
-    for number in NUMBERS[: 2 if quick else None]:
+def contact_measures(
+    repeats: int, quick: bool, most: int | None = None
+) -> Iterator[tuple[str, str, Callable[[], Timing]]]:
+    """Case, code and measure of every row. most: Samples at most."""
+    for number in [n for n in NUMBERS if n <= (most or NUMBERS[1 if quick else -1])]:
         case = f"pair of {number} samples"
-        yield case, "bellcrank, samples", lambda n=number: tree_query(n, repeats)  # type: ignore[misc]
         yield case, "bellcrank, smooth", lambda n=number: surface_query(n, repeats)  # type: ignore[misc]
         yield case, "coal, triangles", lambda n=number: coal_query(n, repeats)  # type: ignore[misc]
-        case = f"pair of {number} samples in motion"
-        yield case, "bellcrank, smooth", lambda n=number: motion_query(n, repeats)  # type: ignore[misc]
-        yield case, "coal, triangles", lambda n=number: coal_query(n, repeats, True)  # type: ignore[misc]
     for wanted in WANTED:
         case = f"elastic bounces, 1 s, within {wanted:g} m"
         for code, measure in (("bellcrank", ours), ("mujoco", mujoco), ("exudyn", exudyn)):
             yield case, code, lambda m=measure, w=wanted: m(w, repeats)  # type: ignore[misc]
+
+
+def main() -> None:
+    """Print a line for every measure; codes that are not installed are told of."""
+    parser = argparse.ArgumentParser(description="Time closest points and contact runs.")
+    parser.add_argument("--most", type=int, default=10_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    for case, code, measure in contact_measures(given.repeats, True, given.most):
+        try:
+            found = measure()
+        except ImportError as error:
+            print(f"{case:45} {code:20} {error}")
+            continue
+        print(f"{case:45} {code:20} {found.seconds:.3g} s, {found.note}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
 
 
 __all__ = ["contact_measures"]

@@ -19,15 +19,13 @@ from benchmarks.timing import Timing
 Array = NDArray[np.float64]
 STEPS = 40
 OVERLAP = 1e-4
-POINTS = (1, 4)
 TILT = np.array([[1.0, 0.0, 0.0], [0.0, 0.8, -0.6], [0.0, 0.6, 0.8]])
 PARTNERS = ("plane", "sphere", "capsule", "ellipsoid", "superellipsoid", "samples")
 
 
-def partner_query(number: int, name: str, points: int, repeats: int) -> Timing:
+def partner_query(number: int, name: str, repeats: int) -> Timing:
     """Seconds of one search, the fastest of a few rounds."""
-    from bellcrank.contact import Plane, Sampled, Sphere
-    from bellcrank.contact.search import SampledPair
+    from bellcrank.contact import ClosestKernel, Plane, Sampled, Sphere
     from bellcrank.contact.shapes import Capsule, Ellipsoid, Shape, Superellipsoid
 
     body = Sampled(*samples(number))
@@ -39,20 +37,20 @@ def partner_query(number: int, name: str, points: int, repeats: int) -> Timing:
         "superellipsoid": Superellipsoid(0.5, 0.4, 0.6, (3.0, 2.5)),
         "samples": body,
     }
-    pair = SampledPair(body, others[name])
+    pair, here = ClosestKernel(body, others[name]), (np.eye(3), np.zeros(3))
     poses = []
     for k in range(STEPS):
         turn = math.radians(30.0 + 0.5 * k)
         c, s = math.cos(turn), math.sin(turn)
         R = TILT @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         away = -2.0 * R[:, 2] if name == "plane" else np.array([1.9, 1.6, 1.8])
-        gap, normal, *_ = pair(R, away)
-        poses.append((R, away - (gap + OVERLAP) * normal))
+        found = pair(*here, R, away)
+        poses.append((R, away - (found.distance + OVERLAP) * np.asarray(found.normal)))
     best = math.inf
     for _ in range(max(2, min(repeats, 5))):
-        before, began = None, time.perf_counter()
+        began = time.perf_counter()
         for R, c in poses:
-            before = list(pair.contacts(R, c, points, before)[0])
+            pair(*here, R, c)
         best = min(best, (time.perf_counter() - began) / STEPS)
     return Timing(best, note=f"{1.0 / best:.3g} searches/s")
 
@@ -61,9 +59,8 @@ def partner_measures(repeats: int, quick: bool) -> Iterator[tuple[str, str, Call
     """Case, code and measure of every row."""
     number = 10_000 if quick else 100_000
     for name in PARTNERS:
-        for points in POINTS:
-            case = f"{number} samples on {name}, {points} {'point' if points == 1 else 'points'}"
-            yield case, "bellcrank", lambda n=name, p=points: partner_query(number, n, p, repeats)  # type: ignore[misc]
+        case = f"{number} samples on {name}"
+        yield case, "bellcrank", lambda n=name: partner_query(number, n, repeats)  # type: ignore[misc]
 
 
 __all__ = ["partner_measures"]

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.contact import Sampled, Sphere
+from bellcrank.contact import ClosestKernel, Sampled, Sphere
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.laws import FACTORS, ForceLaw, delivered_restitution, kelvin_voigt_damping
-from bellcrank.contact.search import SampledPair
 from bellcrank.files import dumps, load
 from bellcrank.model import System
 from bellcrank.verify.bat_and_ball import bat_and_ball, central_normal, speeds_after
@@ -89,14 +88,14 @@ def table_of_restitution() -> None:
 
 def errors(shape: Sampled | BezierGrid) -> tuple[float, float]:
     """Root mean square of the errors of gap and normal of a unit sphere against a ball, away from the poles."""
-    pair, random = SampledPair(shape, Sphere(0.5)), np.random.default_rng(1)
+    pair, random = ClosestKernel(shape, Sphere(0.5)), np.random.default_rng(1)
     rows = []
     for _ in range(60):
         way = random.normal(size=3) * [1.0, 1.0, 0.4]
         way /= np.linalg.norm(way)
         gap = random.uniform(0.0, 0.1)
-        found = pair(np.eye(3), (1.5 + gap) * way)
-        rows.append((found[0] - gap, np.linalg.norm(found[1] - way)))
+        found = pair(np.eye(3), np.zeros(3), np.eye(3), (1.5 + gap) * way)
+        rows.append((found.distance - gap, np.linalg.norm(found.normal - way)))
     gap_error, normal_error = np.sqrt(np.mean(np.square(rows), axis=0))
     return float(gap_error), float(normal_error)
 

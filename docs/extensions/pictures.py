@@ -153,16 +153,25 @@ def _laws(module: dict[str, Any]) -> Any:
 
 
 def _gears(module: dict[str, Any]) -> Any:
-    run = module["turning"](module["gear_pair"](), 0.05, 1001, 0.0)
-    forces = {k: run[f"mesh {k}.normal_force"] for k in range(1, 5)}
-    lines = {f"contact point {k}": force for k, force in forces.items() if force.any()}
-    return curves(1e3 * run.time, lines, "time [ms]", "force on a tooth [N]")
+    pitch = 2.0 * math.pi / module["TEETH"]["pinion"]
+    run = module["turning"](module["gear_pair"](), module["PITCHES"] * pitch / module["SPEED"], 601, 0.0)
+    calm = run.time > 0.3 * run.time[-1]
+    error = 1e6 * module["transmission_error"](run)[calm]
+    turned = np.degrees(run["input.angle"][calm])
+    return curves(turned, {"wheel": error - error.mean()}, "pinion [degrees]", "transmission error [um]")
 
 
 def _geneva(module: dict[str, Any]) -> Any:
     run = module["geneva_drive"]().simulate(0.5, output=1001)
     lines = {"crank": np.degrees(run["drive.angle"]), "star": -np.degrees(run["axle.angle"])}
     return curves(run.time, lines, "time [s]", "angle [degrees]")
+
+
+def _machines(module: dict[str, Any]) -> Any:
+    """The heights of thrown dice."""
+    run = module["thrown_dice"]()
+    lines = {name: 1e3 * run[f"{name}.position.z"] for name in ("die 0", "die 1", "die 2")}
+    return curves(run.time, lines, "time [s]", "height of the middle [mm]")
 
 
 def _link(module: dict[str, Any]) -> Any:
@@ -201,6 +210,7 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "gear_pair": _gears,
     "geneva_drive": _geneva,
     "impacts": _impacts,
+    "machines_in_contact": _machines,
     "impacts_of_paper_a": _paper_a,
     "parameter_sweep": _sweep,
     "suspension_optimum": _suspension,

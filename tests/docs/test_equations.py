@@ -16,6 +16,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import comb
 
 from bellcrank import elastic
+from bellcrank.contact import Sampled, Sphere
 from bellcrank.contact.bezier import Net, Place, patch_at
 from bellcrank.contact.hertz import effective_modulus, stiffness
 from bellcrank.contact.laws import (
@@ -26,6 +27,7 @@ from bellcrank.contact.laws import (
     normal_force,
     unclipped_force,
 )
+from bellcrank.contact.numeric import ClosestKernel
 from bellcrank.elastic.accelerated import AcceleratedIteration, accelerator
 from bellcrank.elastic.active_set import DirectActiveSet
 from bellcrank.elastic.assembled import Assembled
@@ -257,8 +259,20 @@ def test_patch_is_bernsteins_sum() -> None:
     for u, v in rng.uniform(0, 1, (5, 2)):
         B_u, B_v = (np.array([comb(2, k) * x**k * (1 - x) ** (2 - k) for k in range(3)]) for x in (u, v))
         by_hand = np.einsum("i,j,ijk->k", B_u, B_v, P)
-        net = Net(*(Vector(*p) for p in P.reshape(9, 3).tolist()))
-        np.testing.assert_allclose(patch_at(net, Place(u, v)).p, by_hand, rtol=1e-12)
+        net = Net(*(Vector(*map(float, row)) for row in P.reshape(9, 3)))
+        np.testing.assert_allclose(np.array(patch_at(net, Place(u, v)).p), by_hand, rtol=1e-12)
+
+
+def test_middle_of_the_common_normal() -> None:
+    """n_A + n_B = 0 and d_A = d_B at the middle, for samples of a ball and a ball, apart and overlapping."""
+    k = np.arange(600)
+    z, turn = 1 - (2 * k + 1) / 600, np.pi * (3 - np.sqrt(5)) * k
+    n = np.stack([np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn), z], axis=1)
+    surface, way = Sampled(0.1 * n, n), np.array([0.6, 0.0, 0.8])
+    for gap in (0.01, -0.002):
+        found = ClosestKernel(surface, Sphere(0.05))(np.eye(3), np.zeros(3), np.eye(3), (0.15 + gap) * way)
+        np.testing.assert_allclose(found.normal, way, atol=2e-3)
+        assert found.distance == pytest.approx(gap, abs=1e-5)
 
 
 def test_force_laws() -> None:

@@ -85,8 +85,8 @@ _OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
 
 
 def _address(memory: Floats) -> int:
-    """Where an array that is not empty begins; a third of the time that asking the array takes."""
-    return ctypes.addressof(ctypes.c_char.from_buffer(memory))  # type: ignore[arg-type]
+    """Where an array begins, 0 where it is empty; a third of the time that asking the array takes."""
+    return 0 if memory.size == 0 else ctypes.addressof(ctypes.c_char.from_buffer(memory))  # type: ignore[arg-type]
 
 
 def held_against(
