@@ -262,3 +262,20 @@ def test_a_wall_holds_or_says_that_it_was_pressed_through():
         ) as told:
             _bullet(speed)
         assert len(told.value.result.time) > 5
+
+
+@pytest.mark.parametrize("speed", [100.0, 3000.0])
+def test_fast_equal_boxes_do_not_pass_through_each_other(speed):
+    """Steps of free flight are longer than the bodies; as one lies within the other no vertex is deep, but they are."""
+    system = bc.System("boxes", gravity=(0.0, 0.0, 0.0))
+    bodies = []
+    for name, x in (("one", 0.0), ("other", 1.0)):
+        body = system.body(name, mass=1.0, inertia=(1e-3,) * 3, at=(x, 0.0, 0.0))
+        system.free(f"flight of {name}", system.ground, body)
+        bodies.append(body.box(0.05, 0.05, 0.05))
+    system.contact("bump", *bodies, treatment="continuous", method="field", young=1e9 * (speed / 10.0) ** 2)
+    run = system.simulate(
+        2.0 / speed, initial={"flight of other": {"velocity": (-speed, 0.0, 0.0)}}, output=20
+    )
+    assert float(run["one.velocity.x"][-1]) == pytest.approx(-speed, rel=1e-3)
+    assert float(run["other.velocity.x"][-1]) == pytest.approx(0.0, abs=1e-3 * speed)

@@ -276,6 +276,11 @@ class BezierGrid(FieldShape):
         return self._sampled.field
 
     @property
+    def is_open(self) -> bool:
+        """Whether the surface has a rim."""
+        return self._sampled.is_open
+
+    @property
     def points(self) -> Array:
         """Points of the surface, one for each patch [m], (number, 3)."""
         return self._sampled.points

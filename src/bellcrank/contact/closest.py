@@ -20,6 +20,7 @@ from bellcrank.contact.closed_forms import Points, rule
 from bellcrank.contact.convex_search import ConvexPair, enough
 from bellcrank.contact.field_energy import Pose
 from bellcrank.contact.field_surface import NOTHING, Surface, surface_of, vertices_of
+from bellcrank.contact.fields import with_inner_ball
 from bellcrank.contact.nearest import (
     MEMORY,
     Bends,
@@ -227,8 +228,9 @@ def routine(a: Shape, b: Shape, function: Callable[..., Any] = closest_pair) -> 
         # The surface of data is searched; of two the first.
         first = isinstance(a, OF_DATA) or (not isinstance(b, OF_DATA) and a.triangles() is not None)
         size = min(shape.extent for shape in (a, b))
-        sides = [x for shape in (a, b) for x in (_near(shape), shape.field, NOTHING)]
-        sides[2 if first else 5] = _vertices(a if first else b)
+        sides = [x for shape in (a, b) for x in (_near(shape), shape.field, with_inner_ball(NOTHING, shape))]
+        searched = a if first else b
+        sides[2 if first else 5] = with_inner_ball(_vertices(searched), searched)
         # The shape b is kept with the routine, so that its identity stays its own.
         known[key] = b, Routine(function, (*sides, size), MEMORY)
     return known[key][1]

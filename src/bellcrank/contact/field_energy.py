@@ -406,6 +406,18 @@ def pressed(
         depth = of_a.depth
         rate = of_a.rate
         point = pose.p + pose.R @ of_a.deepest
+    if law.nearness > 0.0 and on_b.inner_radius > 0.0:
+        c = pose.p + pose.R @ on_b.inner
+        d, g = gradient(a.depth, c)
+        if d > 0.0 and d + on_b.inner_radius > depth:
+            depth = d + on_b.inner_radius
+            rate = g.dot(at_a.v + at_a.w.cross(c))
+    if law.nearness > 0.0 and on_a.inner_radius > 0.0:
+        c = back @ (on_a.inner - pose.p)
+        d, g = gradient(b.depth, c)
+        if d > 0.0 and d + on_a.inner_radius > depth:
+            depth = d + on_a.inner_radius
+            rate = -g.dot(back @ (twist.v + twist.w.cross(on_a.inner - pose.p)))
     spread = 0.0
     if weight > 0.0:
         there = pose.R @ of_a.middle

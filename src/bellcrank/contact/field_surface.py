@@ -48,11 +48,17 @@ class Triangle(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """The surface of a body in its own frame. Vertices on borders of clusters stand in each of them."""
+    """The surface of a body in its own frame. Vertices on borders of clusters stand in each of them.
+
+    inner, inner_radius: A ball within the body [m]; none where the radius is negative. Bodies within each other
+    have few vertices in each other, or none, but their inner balls are deep.
+    """
 
     nodes: Records[Node]
     vertices: Records[Vector]
     triangles: Records[Triangle]
+    inner: Vector = Vector(0.0, 0.0, 0.0)
+    inner_radius: float = -1.0
 
 
 NOTHING = Surface(Records.empty(Node, 0), Records.empty(Vector, 0), Records.empty(Triangle, 0))

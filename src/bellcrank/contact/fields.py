@@ -14,6 +14,7 @@ from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.shapes import HeightField, Plane, Shape
 from bellcrank.contact.shapes.fields import Field, depths
 from bellcrank.contact.triangles import Triangles
+from bellcrank.math.vectors import Vector
 from bellcrank.program.loops import Routine
 
 
@@ -54,29 +55,48 @@ def surface(shape: Shape, other: Shape) -> Surface:
         if triangles is not None and not isinstance(shape, Mesh):
             # Those of a mesh are the body itself.
             triangles = balanced(triangles, shape.field)
-        known[flat] = NOTHING if triangles is None else surface_of(triangles.vertices, triangles.faces)
+        made = NOTHING if triangles is None else surface_of(triangles.vertices, triangles.faces)
+        known[flat] = with_inner_ball(made, shape)
     return known[flat]
 
 
-_deepest: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+_inner: WeakKeyDictionary[Any, tuple[Vector, float]] = WeakKeyDictionary()
+
+BALL = 0.9
+"""Radius of the inner ball of a body over its largest depth: it lies within, however the depth was measured."""
 
 
-def deepest(shape: Shape) -> float:
-    """About the largest depth in a shape [m], by ascending from points of its surface; infinite without end."""
-    if shape not in _deepest:
-        triangles = None if isinstance(shape, Plane | HeightField) else shape.facets()
-        if triangles is None:
-            _deepest[shape] = np.inf
-        else:
+def inner_ball(shape: Shape) -> tuple[Vector, float]:
+    """About the deepest point of a shape and its depth [m], by ascending from its surface.
+
+    Infinite without end, and behind an open surface, where nothing is known.
+    """
+    if shape not in _inner:
+        endless = isinstance(shape, Plane | HeightField) or shape.is_open
+        triangles = None if endless else shape.facets()
+        middle, found = np.zeros(3), np.inf
+        if triangles is not None:
             x = triangles.vertices[:: max(1, len(triangles.vertices) // 400)]
             step, found = 0.1 * float(np.ptp(x, axis=0).max()), 0.0
             # As long as the way across, then ever shorter ones.
             for k in range(40):
                 d, g = depths(shape.field, x)
-                found = max(found, float(d.max()))
+                if d.max() > found:
+                    found, middle = float(d.max()), x[int(np.argmax(d))]
                 x = x + g * (step * 0.9 ** max(0, k - 8))
-            _deepest[shape] = found
-    return _deepest[shape]
+        _inner[shape] = Vector(*middle.tolist()), found
+    return _inner[shape]
+
+
+def deepest(shape: Shape) -> float:
+    """About the largest depth in a shape [m]; infinite without end."""
+    return inner_ball(shape)[1]
+
+
+def with_inner_ball(surface: Surface, shape: Shape) -> Surface:
+    """The surface of a shape with a ball within it."""
+    middle, depth = inner_ball(shape)
+    return surface._replace(inner=middle, inner_radius=BALL * depth if depth < np.inf else -1.0)
 
 
 def balanced(surface: Triangles, field: Field) -> Triangles:

@@ -396,27 +396,11 @@ def start_of(
     return Start(place, of_b.vertex, 2.0 * on_b.nodes[of_b.node].radius + abs(field_a.depth(place)))
 
 
-def closest_pair(
-    pose: Pose,
-    a: Any,
-    field_a: Any,
-    on_a: Surface,
-    b: Any,
-    field_b: Any,
-    on_b: Surface,
-    size: float,
-    warm: Reals,
+@compiled
+def of_surfaces(
+    pose: Pose, near_a: Any, near_b: Any, on_a: Surface, start: Start, middle: Middle, size: float
 ) -> Meeting:
-    """Where two surfaces meet. on_a, on_b: Vertices of the surface that is searched; the other one has none.
-
-    Beyond the rim of an open surface there is nothing to touch: the points are as far apart as the bodies are large.
-    """
-    p = value(pose.p)
-    R = value(pose.R)
-    start = start_of(p, R, field_a, on_a, field_b, on_b, warm)
-    near_a = a.around(start.place)
-    near_b = b.around(R.transposed @ (start.place - p))
-    middle = middle_of(Pose(p, R), near_a, near_b, start.place, start.reach, size)
+    """Where two surfaces meet on the line that was found, or at the vertex where the search began."""
     if middle.how == FOUND:
         # With the rates of the pose; its differences are zero.
         m = middle.m + (pose.p - pose.p)
@@ -438,6 +422,63 @@ def closest_pair(
     on_a_side = near_a.near(place)
     far = size if middle.how == BEYOND else on_a_side.distance
     return Meeting(on_a_side.normal, place - on_a_side.normal * far, place)
+
+
+@compiled
+def inner_meeting(
+    pose: Pose, field_a: Any, on_a: Surface, field_b: Any, on_b: Surface, depth: float
+) -> Meeting:
+    """Where the inner ball of one body lies deeper in the other than `depth` [m]; a normal of zero where neither does.
+
+    Of bodies far within each other no line between the surfaces tells how deep; the middle of the ball lies within the
+    other body then.
+    """
+    found = Meeting(ZERO, ZERO, ZERO)
+    most = depth
+    if on_b.inner_radius > 0.0:
+        c = pose.p + pose.R @ on_b.inner
+        d, g = gradient(field_a.depth, c)
+        if value(d) > 0.0 and value(d) + on_b.inner_radius > most:
+            most = value(d) + on_b.inner_radius
+            n = -g / (g.square + 1e-12) ** 0.5
+            found = Meeting(n, c + n * d, c - n * on_b.inner_radius)
+    if on_a.inner_radius > 0.0:
+        e = pose.R.transposed @ (on_a.inner - pose.p)
+        d, g = gradient(field_b.depth, e)
+        if value(d) > 0.0 and value(d) + on_a.inner_radius > most:
+            n = (pose.R @ g) / (g.square + 1e-12) ** 0.5
+            found = Meeting(n, on_a.inner + n * on_a.inner_radius, on_a.inner - n * d)
+    return found
+
+
+def closest_pair(
+    pose: Pose,
+    a: Any,
+    field_a: Any,
+    on_a: Surface,
+    b: Any,
+    field_b: Any,
+    on_b: Surface,
+    size: float,
+    warm: Reals,
+) -> Meeting:
+    """Where two surfaces meet. on_a, on_b: Vertices of the surface that is searched; the other one has none.
+
+    Beyond the rim of an open surface there is nothing to touch: the points are as far apart as the bodies are large.
+    """
+    p = value(pose.p)
+    R = value(pose.R)
+    start = start_of(p, R, field_a, on_a, field_b, on_b, warm)
+    near_a = a.around(start.place)
+    near_b = b.around(R.transposed @ (start.place - p))
+    middle = middle_of(Pose(p, R), near_a, near_b, start.place, start.reach, size)
+    met = of_surfaces(pose, near_a, near_b, on_a, start, middle, size)
+    if middle.how == BEYOND:
+        return met
+    deep = inner_meeting(pose, field_a, on_a, field_b, on_b, value(met.normal.dot(met.point_a - met.point_b)))
+    if value(deep.normal.square) > 0.0:
+        return deep
+    return met
 
 
 def closest_bends(

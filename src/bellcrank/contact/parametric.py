@@ -129,6 +129,11 @@ class Parametric(FieldShape):
         return self.sampled.size
 
     @property
+    def is_open(self) -> bool:
+        """Whether the surface has a rim."""
+        return self.sampled.is_open
+
+    @property
     def points(self) -> Array:
         """Points of the surface [m], (number, 3)."""
         return self.sampled.points

@@ -516,7 +516,7 @@ class Sampled(FieldShape):
         return cells, samples
 
     @cached_property
-    def is_open(self) -> bool:
+    def is_open(self) -> bool:  # type: ignore[override]
         """Whether the surface has a rim: a sample on it has no neighbours in a third of the turn around it.
 
         A disc of N samples has 3.5 sqrt(N) of them on its rim; a few on a closed surface come of uneven samples.

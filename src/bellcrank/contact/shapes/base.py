@@ -68,6 +68,11 @@ class Shape(ABC):
     """Whether the shape has flat ends across z."""
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is a surface with a rim, which bounds nothing."""
+        return False
+
+    @property
     def whole(self) -> Shape:
         """What the user gave, where this is a piece or a spot of it."""
         return self
