@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import ModelError
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.held_segment import HeldSegment
@@ -73,6 +74,11 @@ def simulate_with_contacts(
 ) -> Result:
     """Segments until the end, joined into one result; a failing run keeps those before."""
     timing = timing or Timing()
+    if timing.stepping:
+        from bellcrank.impacts.stepping import simulate_by_steps
+
+        _check_stepping(options, save, watch)
+        return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
     contacts = Contacts.of(mechanism, timing.propagation)
     setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
     record = None
@@ -82,6 +88,17 @@ def simulate_with_contacts(
         record = ContactRecorder.new(save, setup, contacts)
     watched = Watch(watch) if watch is not None else None
     return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record, watched=watched)
+
+
+def _check_stepping(options: Options, save: object, watch: object) -> None:
+    """Refuse what runs by steps do not take."""
+    if not options.fixed_step > 0.0:
+        raise ModelError("impacts='stepping' needs the length of its steps: give step= [s], e.g. step=1e-3")
+    for name, given in (("save", save), ("watch", watch)):
+        if given is not None:
+            raise ModelError(
+                f"impacts='stepping' knows no {name}=; leave it out, and keep the result with result.save(...)"
+            )
 
 
 def begin(contacts: Contacts) -> Next:
