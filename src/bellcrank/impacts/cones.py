@@ -44,15 +44,15 @@ RESIDUAL, SCALE, TOLD = range(3)
 class Cones(NamedTuple):
     """The contacts of one step; arrays as long as there may be contacts.
 
-    active: Their number. size, index: Support of each, places among the speeds. rows, columns: J and M^-1 J^T, three of
-    each contact over its support. local: Its own block of W, 00 01 02 11 12 22. bound: Least normal speed [m/s].
+    active: Their number. size, places: Support of each, places among the speeds. rows, columns: J and M^-1 J^T, three
+    of each contact over its support. local: Its own block of W, 00 01 02 11 12 22. bound: Least normal speed [m/s].
     drift: Of the velocity, besides J u. p: Impulses [N s], given as a guess. u, free: Speeds with and without them.
     told: Residual over the scale, and the scale, the fastest speed to be taken away [m/s].
     """
 
     active: Ints
     size: Ints
-    index: Ints2
+    places: Ints2
     rows: Reals2
     columns: Reals2
     local: Reals2
@@ -101,9 +101,9 @@ def cones_of(contacts: int, support: int, speeds: int) -> Cones:
 @compiled
 def velocity(given: Cones, c: int, k: int) -> float:
     """Of contact c along its direction k [m/s]."""
-    total = given.drift[c, k]
+    total: float = given.drift[c, k]
     for a in range(given.size[c]):
-        total += given.rows[3 * c + k, a] * given.u[given.index[c, a]]
+        total += given.rows[3 * c + k, a] * given.u[given.places[c, a]]
     return total
 
 
@@ -112,7 +112,7 @@ def push(given: Cones, c: int, x: float, y: float, z: float) -> None:
     """The speeds after one more impulse of a contact."""
     for a in range(given.size[c]):
         more = given.columns[3 * c, a] * x + given.columns[3 * c + 1, a] * y + given.columns[3 * c + 2, a] * z
-        given.u[given.index[c, a]] += more
+        given.u[given.places[c, a]] += more
 
 
 @compiled
@@ -200,7 +200,8 @@ def in_cone(mu: float, x: float, y: float, z: float) -> tuple[float, float, floa
 @compiled
 def trace(given: Cones, c: int) -> float:
     """The mobility of a contact in all directions [1/kg]."""
-    return given.local[c, 0] + given.local[c, 3] + given.local[c, 5]
+    total: float = given.local[c, 0] + given.local[c, 3] + given.local[c, 5]
+    return total
 
 
 @compiled
@@ -214,7 +215,8 @@ def residual(given: Cones) -> float:
         p, q, r = given.p[c, 0], given.p[c, 1], given.p[c, 2]
         a, b, d = in_cone(mu, p - x / w, q - y / w, r - z / w)
         worst = max(worst, w * math.sqrt((a - p) * (a - p) + (b - q) * (b - q) + (d - r) * (d - r)))
-    return worst / given.told[SCALE]
+    missing: float = worst / given.told[SCALE]
+    return missing
 
 
 @compiled
@@ -358,7 +360,7 @@ def whole_mobility(given: Cones) -> None:
             scale = 1.0 / math.sqrt(trace(given, c) * trace(given, d))
             a, b = 0, 0
             while a < given.size[c] and b < given.size[d]:
-                i, j = given.index[c, a], given.index[d, b]
+                i, j = given.places[c, a], given.places[d, b]
                 if i == j:
                     for k in range(3):
                         for m in range(3):

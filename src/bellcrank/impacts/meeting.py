@@ -44,8 +44,8 @@ AXES: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 class Frames:
     """Reduced mass matrix, and pose, drift and twist rows of frames in world axes, in one partition, compiled.
 
-    mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins: pose,
-    drift of its twist, then the entries of its rows. twists: Component and speed of each entry, counted from `begin`.
+    mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins:
+    pose, drift of its twist, then the entries of its rows. twists: Component and speed of each entry, counted from `begin`.
     """
 
     def __init__(self, mechanics: Mechanics, partition: Partition, frames: Sequence[Marker]) -> None:
@@ -208,4 +208,15 @@ def flat_axis(shape: Shape) -> int:
     return 1 if isinstance(shape, HalfPlane) else 2
 
 
-__all__ = ["POSE", "SPOT", "TWIST", "Frames", "Group", "Meeting", "flat_axis", "grouped", "reach_of", "shape_key"]
+__all__ = [
+    "POSE",
+    "SPOT",
+    "TWIST",
+    "Frames",
+    "Group",
+    "Meeting",
+    "flat_axis",
+    "grouped",
+    "reach_of",
+    "shape_key",
+]

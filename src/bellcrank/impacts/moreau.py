@@ -4,8 +4,9 @@ From (q, u) at t, with theta = 1/2: half a step of positions; half of the gyrosc
 forces, and with them the impulses of all contacts, in the middle; the other halves in the reverse order. So motion
 between impacts is of second order. Contacts are looked for in the middle of the step, and hold from there to the middle
 of the next one: a gap g may close at most at the speed g / h. No body enters another so, but for what it turns
-within a step; that is taken out of the positions, nearest in the metric of the masses. Restitution after Newton acts where the
-gap closes within the step. Contact impulses p change the energy by p (v + v') / 2, with v and v' before and after.
+within a step; that is taken out of the positions, nearest in the metric of the masses. Restitution after Newton acts
+where the gap closes within the step. Contact impulses p change the energy by p (v + v') / 2, with v and v' before and
+after.
 
 Sources: Moreau (1988), "Unilateral contact and dry friction in finite freedom dynamics"; Jean (1999), "The non-smooth
 contact dynamics method"; Acary, Brogliato (2008), "Numerical Methods for Nonsmooth Dynamical Systems", 10.1.
@@ -32,7 +33,9 @@ CORRECTIONS, CORRECTION_SWEEPS = 8, 200
 CLOSING = 8
 """Newton steps at most in which loops close."""
 RESTING = 2.0
-"""Bounces slower than what forces add to the speed in so many steps have come to rest."""
+"""Bounces slower than what forces add to the speeds of the bodies in so many steps have come to rest."""
+QUIET = 1e-5
+"""Approaches slower than this part of the unit of speed are what the tolerance of the impulses left."""
 EIGHTHS = 8
 """Steps in which restitution is lowered where Newton's law with friction would raise the energy."""
 GAIN = 1e-9
@@ -43,7 +46,7 @@ POSITIONS, SPEEDS, PAIRS, SIZES = range(4)
 KERNEL, INPUTS, FRAME_A, FRAME_B, FIRST, SPOTS, FLAT_A, FLAT_B, SUPPORT, SLOTS_A, SLOTS_B, PAIR = range(12)
 """Of a pair of shapes: its kernel and where its inputs begin; its frames; its first contact and how many; the axes of
 endless planes, or -1; where its support begins, and where in it the twist entries of both frames stand."""
-REACH_A, REACH_B, LENGTH, REACHES = range(4)
+REACH_A, REACH_B, LENGTH, SPEED, REACHES = range(5)
 FRICTION, RESTITUTION, PROPERTIES = range(3)
 U, A0, A, MINUS, START, TRIAL, SCRATCH = range(7)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
@@ -60,9 +63,9 @@ class Scene(NamedTuple):
 
     x: [t, q, u, p]. y: What the program of frames gives. mass: Lower triangle, then its Cholesky factor. places: Of the
     entries of the mass matrix. block, blocks: Coupled speeds, set by set. first, begin, twists: See
-    :class:`bellcrank.impacts.meeting.Frames`. pairs, reaches, support, slots: As listed above. inputs: Of the programs of
-    pairs. found, gap, place: Number, gap [m] and world axes of the contacts that are near. memory: World impulses of the
-    step before. struck: Whether a near contact bounces. forces: World impulses of lasting contacts over the step [N].
+    :class:`bellcrank.impacts.meeting.Frames`. pairs, reaches, support, slots: As listed above. inputs: Of the programs
+    of pairs. found, gap, place: Number, gap [m] and world axes of the contacts that are near. memory: World impulses of
+    the step before. struck: Whether a near contact bounces. forces: World impulses of lasting contacts over the step [N].
     impacts: [t, first record, q, speeds before, speeds after, energy before, energy lost]. records: Contacts that
     struck.
     """
@@ -175,15 +178,17 @@ def weigh(s: Scene) -> None:
 
 @compiled
 def frame_speeds(s: Scene, h: float) -> None:
-    """How fast frames turn and move, the forces of the step included: rows of `moved`."""
+    """How fast frames turn and move, the forces of the step included, and what these add: rows of `moved`."""
     for f in range(len(s.first)):
         for k in range(TWIST):
             s.spots[k] = s.y[s.first[f] + POSE + k]
+            s.spots[TWIST + k] = 0.0
         for e in range(s.begin[f], s.begin[f + 1]):
             value = s.y[s.first[f] + POSE + TWIST + e - s.begin[f]]
-            speed = s.speeds[MINUS, s.twists[e, 1]] + h * s.speeds[A0, s.twists[e, 1]]
-            s.spots[s.twists[e, 0]] += value * speed
-        for k in range(2):
+            added = h * s.speeds[A0, s.twists[e, 1]]
+            s.spots[s.twists[e, 0]] += value * (s.speeds[MINUS, s.twists[e, 1]] + added)
+            s.spots[TWIST + s.twists[e, 0]] += value * added
+        for k in range(4):
             a, b, c = s.spots[3 * k], s.spots[3 * k + 1], s.spots[3 * k + 2]
             s.moved[f, k] = math.sqrt(a * a + b * b + c * c)
 
@@ -193,21 +198,22 @@ def apart(s: Scene, g: int, near: float) -> bool:
     """Whether the balls around two shapes, or a ball and a plane, are further apart than `near` [m]."""
     a, b = s.first[s.pairs[g, FRAME_A]], s.first[s.pairs[g, FRAME_B]]
     x, y, z = s.y[b + 9] - s.y[a + 9], s.y[b + 10] - s.y[a + 10], s.y[b + 11] - s.y[a + 11]
+    reach = s.reaches[g, REACH_A] + s.reaches[g, REACH_B] + near
+    far: bool = x * x + y * y + z * z > reach * reach
     k = s.pairs[g, FLAT_A]
     if k >= 0:
-        return s.y[a + k] * x + s.y[a + 3 + k] * y + s.y[a + 6 + k] * z > s.reaches[g, REACH_B] + near
+        far = s.y[a + k] * x + s.y[a + 3 + k] * y + s.y[a + 6 + k] * z > s.reaches[g, REACH_B] + near
     k = s.pairs[g, FLAT_B]
     if k >= 0:
-        return -(s.y[b + k] * x + s.y[b + 3 + k] * y + s.y[b + 6 + k] * z) > s.reaches[g, REACH_A] + near
-    reach = s.reaches[g, REACH_A] + s.reaches[g, REACH_B] + near
-    return x * x + y * y + z * z > reach * reach
+        far = -(s.y[b + k] * x + s.y[b + 3 + k] * y + s.y[b + 6 + k] * z) > s.reaches[g, REACH_A] + near
+    return far
 
 
 @compiled
 def surface_speed(s: Scene, g: int) -> float:
     """An upper bound of the speed at which two shapes near each other [m/s]."""
     a, b = s.pairs[g, FRAME_A], s.pairs[g, FRAME_B]
-    total = s.moved[a, 1] + s.moved[b, 1]
+    total: float = s.moved[a, 1] + s.moved[b, 1]
     # The contact lies on the smaller one; an endless shape reaches as far as its partner is away.
     i, j = s.first[a] + 9, s.first[b] + 9
     x, y, z = s.y[i] - s.y[j], s.y[i + 1] - s.y[j + 1], s.y[i + 2] - s.y[j + 2]
@@ -265,7 +271,11 @@ def add_side(s: Scene, c: Cones, i: int, k: int, frame: int, slots: int, point: 
     """One side of a contact in its row k."""
     at = s.first[frame]
     d0, d1, d2 = s.place[i, 3 * k], s.place[i, 3 * k + 1], s.place[i, 3 * k + 2]
-    x, y, z = s.place[i, point] - s.y[at + 9], s.place[i, point + 1] - s.y[at + 10], s.place[i, point + 2] - s.y[at + 11]
+    x, y, z = (
+        s.place[i, point] - s.y[at + 9],
+        s.place[i, point + 1] - s.y[at + 10],
+        s.place[i, point + 2] - s.y[at + 11],
+    )
     m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
     along = s.spots
     along[0], along[1], along[2] = sign * m0, sign * m1, sign * m2
@@ -284,13 +294,13 @@ def divide_by_mass(s: Scene, c: Cones, i: int, k: int) -> None:
     for a in range(size):
         total = c.rows[row, a]
         for b in range(a):
-            total -= s.mass[c.index[i, a], c.index[i, b]] * c.columns[row, b]
-        c.columns[row, a] = total / s.mass[c.index[i, a], c.index[i, a]]
+            total -= s.mass[c.places[i, a], c.places[i, b]] * c.columns[row, b]
+        c.columns[row, a] = total / s.mass[c.places[i, a], c.places[i, a]]
     for step in range(size):
         a = size - 1 - step
-        c.columns[row, a] /= s.mass[c.index[i, a], c.index[i, a]]
+        c.columns[row, a] /= s.mass[c.places[i, a], c.places[i, a]]
         for b in range(a):
-            c.columns[row, b] -= s.mass[c.index[i, a], c.index[i, b]] * c.columns[row, a]
+            c.columns[row, b] -= s.mass[c.places[i, a], c.places[i, b]] * c.columns[row, a]
 
 
 @compiled
@@ -301,7 +311,7 @@ def assemble(s: Scene, c: Cones, directions: int) -> None:
         first = s.pairs[g, SUPPORT]
         c.size[i] = s.pairs[g + 1, SUPPORT] - first
         for a in range(c.size[i]):
-            c.index[i, a] = s.support[first + a]
+            c.places[i, a] = s.support[first + a]
         for k in range(directions):
             for a in range(c.size[i]):
                 c.rows[3 * i + k, a] = 0.0
@@ -344,14 +354,14 @@ def free_positions(s: Scene, c: Cones, h: float) -> float:
                     continue
                 left = s.gap[i]
                 for a in range(c.size[i]):
-                    left += c.rows[3 * i, a] * s.speeds[SCRATCH, c.index[i, a]]
+                    left += c.rows[3 * i, a] * s.speeds[SCRATCH, c.places[i, a]]
                 wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
                 more = wanted - c.p[i, 0]
                 if more != 0.0:
                     largest = max(largest, abs(more) * c.local[i, 0] / s.reaches[s.owner[i], LENGTH])
                     c.p[i, 0] = wanted
                     for a in range(c.size[i]):
-                        s.speeds[SCRATCH, c.index[i, a]] += more * c.columns[3 * i, a]
+                        s.speeds[SCRATCH, c.places[i, a]] += more * c.columns[3 * i, a]
             if largest < 0.2 * INSIDE:
                 break
         for i in range(n):
@@ -370,7 +380,7 @@ def free_positions(s: Scene, c: Cones, h: float) -> float:
 
 @compiled
 def prepare_contacts(s: Scene, c: Cones, h: float) -> None:
-    """Velocities before, who bounces, what normal speeds are allowed, and the impulses of the step before as a guess."""
+    """Velocities before, who bounces, the least normal speeds, and the impulses of the step before as a guess."""
     n = s.sizes[SPEEDS]
     for i in range(n):
         c.free[i] = s.speeds[MINUS, i] + h * s.speeds[A0, i]
@@ -379,14 +389,16 @@ def prepare_contacts(s: Scene, c: Cones, h: float) -> None:
         for k in range(3):
             before, after = c.drift[i, k], c.drift[i, k]
             for a in range(c.size[i]):
-                before += c.rows[3 * i + k, a] * s.speeds[MINUS, c.index[i, a]]
-                after += c.rows[3 * i + k, a] * c.free[c.index[i, a]]
+                before += c.rows[3 * i + k, a] * s.speeds[MINUS, c.places[i, a]]
+                after += c.rows[3 * i + k, a] * c.free[c.places[i, a]]
             s.before[i, k] = before
             if k == 0:
                 closes = s.gap[i] + h * after <= 0.0
                 s.struck[i] = 0
                 c.bound[i] = -max(s.gap[i], 0.0) / h
-                if closes and before < -RESTING * abs(after - before):
+                g = s.owner[i]
+                added = max(s.moved[s.pairs[g, FRAME_A], 3], s.moved[s.pairs[g, FRAME_B], 3])
+                if closes and -before > max(RESTING * added, QUIET * s.reaches[g, SPEED]):
                     s.struck[i] = 1
                     if s.properties[number, RESTITUTION] > 0.0:
                         c.bound[i] = -s.properties[number, RESTITUTION] * before

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
 from bellcrank.impacts.checks import check_apart, check_dimensions, check_movable
-from bellcrank.impacts.cones import cones_of
+from bellcrank.impacts.cones import Cones, cones_of
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.meeting import POSE, SPOT, TWIST, Frames, Group, Meeting, flat_axis, grouped, reach_of
+from bellcrank.impacts.meeting import SPOT, TWIST, Frames, Group, Meeting, flat_axis, grouped, reach_of
 from bellcrank.impacts.solver import ContactState
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanism import Mechanism, State
@@ -32,6 +32,7 @@ from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
+    from bellcrank.mechanics.constraints import Marker
     from bellcrank.mechanics.contacts import ContactPair
     from bellcrank.run.events import Controller, Event
 
@@ -65,8 +66,8 @@ class SteppedRun(Run):
             check_movable(pair, mechanism)
             if pair.contact.law != "newton":
                 raise ModelError(
-                    f"contact {pair.contact.name!r} has the law {pair.contact.law!r}; impacts='stepping' knows Newton's "
-                    "alone: use law='newton', or impacts='dense'"
+                    f"contact {pair.contact.name!r} has the law {pair.contact.law!r}; impacts='stepping' knows "
+                    "Newton's alone: use law='newton', or impacts='dense'"
                 )
         check_dimensions(self.pairs)
         self.frames, self.groups = grouped(self.pairs)
@@ -161,8 +162,11 @@ class SteppedRun(Run):
     def _cross(self, before: Array, after: Array) -> None:
         """Events whose functions changed sign in the step are met at its end."""
         rising, falling = (before < 0.0) & (after >= 0.0), (before > 0.0) & (after <= 0.0)
-        wanted = [(rising, falling, rising | falling)[(0, 1, -1).index(e.direction) - 1] for e in self.events]
-        hits = tuple(k for k, crossed in enumerate(wanted) if crossed[k])
+        hits = tuple(
+            k
+            for k, event in enumerate(self.events)
+            if (rising[k] and event.direction in (0, 1)) or (falling[k] and event.direction in (0, -1))
+        )
         if not hits:
             return
         x, linkage = self.scene.x, self.mechanism.linkage
@@ -179,10 +183,12 @@ class SteppedRun(Run):
     def _parameters(self) -> Array:
         return self.scene.x[len(self.scene.x) - len(self.mechanism.parameter_values) :].copy()
 
-    def _control(self, function: object, now: float) -> None:
+    def _control(
+        self, function: Callable[[float, Array, Array], Mapping[int, float] | None], now: float
+    ) -> None:
         x = self.scene.x
         y = x[1 : len(x) - len(self.mechanism.parameter_values)].copy()
-        for k, value in function(now, y, self._parameters()).items():  # type: ignore[operator]
+        for k, value in (function(now, y, self._parameters()) or {}).items():
             x[1 + len(y) + k] = value
 
     def _choose_speeds(self) -> None:
@@ -231,10 +237,10 @@ class SteppedRun(Run):
                 for r in s.records[first:last]
             )
             first = last
-            speeds = [
+            u, v = (
                 self.full_state(self.machine, t, np.concatenate([at, u]), p).u.copy() for u in (before, after)
-            ]
-            self.records.append(ImpactRecord(t, struck, at.copy(), *speeds, energy, energy - lost, False, p))
+            )
+            self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, False, p))
         s.counters[:] = 0
 
     def _row(self, rows: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
@@ -301,21 +307,21 @@ def _scene(
     run: SteppedRun,
     machine: Machine,
     pairs: Sequence[ContactPair],
-    frames: Sequence[object],
+    frames: Sequence[Marker],
     groups: Sequence[Group],
-) -> tuple[moreau.Scene, object]:
+) -> tuple[moreau.Scene, Cones]:
     """The arrays of a partition."""
     mechanism, made = run.mechanism, run.made
     partition: Partition = machine.partition
     if partition not in made:
-        made[partition] = Frames(mechanism.mechanics, partition, frames)  # type: ignore[arg-type]
-    seen: Frames = made[partition]  # type: ignore[assignment]
+        made[partition] = Frames(mechanism.mechanics, partition, frames)
+    seen = cast("Frames", made[partition])
     meetings = []
     for group in groups:
         if group.key not in made:
-            own = [pairs[k].contact for k in group.numbers]
-            made[group.key] = Meeting([(c.a.shape, c.b.shape) for c in own], group.warm)
-        meetings.append(made[group.key])
+            met = [pairs[k].contact for k in group.numbers]
+            made[group.key] = Meeting([(c.a.shape, c.b.shape) for c in met], group.warm)
+        meetings.append(cast("Meeting", made[group.key]))
     n, q = seen.n, mechanism.linkage.positions
     coupled = seen.coupled()
     owner = {int(i): k for k, block in enumerate(coupled) for i in block}
@@ -330,20 +336,21 @@ def _scene(
             slots += [place[int(i)] for i in seen.twists[seen.begin[frame] : seen.begin[frame + 1], 1]]
         a, b = group.shapes
         row = [0] * moreau.PAIR
-        row[moreau.KERNEL], row[moreau.INPUTS] = meeting.kernel.address, inputs  # type: ignore[attr-defined]
+        row[moreau.KERNEL], row[moreau.INPUTS] = meeting.kernel.address, inputs
         row[moreau.FRAME_A], row[moreau.FRAME_B] = group.a, group.b
         row[moreau.FIRST], row[moreau.SPOTS] = group.numbers.start, len(group.numbers)
         row[moreau.FLAT_A], row[moreau.FLAT_B] = flat_axis(a), flat_axis(b)
         row[moreau.SUPPORT], row[moreau.SLOTS_A], row[moreau.SLOTS_B] = len(support), *at
         table.append(row)
-        reaches.append([reach_of(a), reach_of(b), pairs[group.numbers.start].length])
+        one = pairs[group.numbers.start]
+        reaches.append([reach_of(a), reach_of(b), one.length, one.speed])
         support += own
-        inputs += meeting.inputs  # type: ignore[attr-defined]
+        inputs += meeting.inputs
     end = [0] * moreau.PAIR
     end[moreau.SUPPORT] = len(support)
     widest = max(b[moreau.SUPPORT] - a[moreau.SUPPORT] for a, b in zip(table, [*table[1:], end], strict=True))
     contacts = len(pairs)
-    most = max(max(len(g.numbers) for g in groups) * SPOT, POSE + TWIST)
+    most = max(max(len(g.numbers) for g in groups) * SPOT, 2 * TWIST)
     projected = bool(mechanism.kept) or mechanism.linkage.has_quaternions
     told = np.zeros(moreau.TOLD)
     told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
@@ -382,7 +389,7 @@ def _scene(
         np.zeros((contacts, 3)),
         np.zeros(contacts, ints),
         np.zeros((7, n)),
-        np.zeros((len(frames), 2)),
+        np.zeros((len(frames), 4)),
         np.zeros((contacts, 3)),
         np.zeros((IMPACT_ROOM, 4 + q + 2 * n)),
         np.zeros((IMPACT_ROOM + contacts, moreau.RECORD)),
