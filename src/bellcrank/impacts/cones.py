@@ -30,8 +30,8 @@ NEWTON_STEPS = 15
 NEWTON_MOST = 120
 """Contacts at most for which the dense matrix of Newton's method is cheaper than more sweeps."""
 SINGULAR = 1e-9
-"""Part of the mobility of a contact added to each of its directions: a tangent that a joint locks has none. It slows
-the sweeps by as little, and leaves their solution as it is."""
+"""Part of the mobility of a contact added along its tangents: one that a joint locks has none. It slows the sweeps by
+as little, and leaves their solution as it is."""
 
 # Rows of the vectors of the acceleration and of Newton's method.
 _F, _G, _F0, _G0, _X = range(5)

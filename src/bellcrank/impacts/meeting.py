@@ -45,7 +45,8 @@ class Frames:
     """Reduced mass matrix, and pose, drift and twist rows of frames in world axes, in one partition, compiled.
 
     mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins:
-    pose, drift of its twist, then the entries of its rows. twists: Component and speed of each entry, counted from `begin`.
+    pose, drift of its twist, then the entries of its rows. twists: Component and speed of each entry, those of a frame
+    from `begin` on.
     """
 
     def __init__(self, mechanics: Mechanics, partition: Partition, frames: Sequence[Marker]) -> None:

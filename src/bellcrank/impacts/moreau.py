@@ -65,8 +65,8 @@ class Scene(NamedTuple):
     entries of the mass matrix. block, blocks: Coupled speeds, set by set. first, begin, twists: See
     :class:`bellcrank.impacts.meeting.Frames`. pairs, reaches, support, slots: As listed above. inputs: Of the programs
     of pairs. found, gap, place: Number, gap [m] and world axes of the contacts that are near. memory: World impulses of
-    the step before. struck: Whether a near contact bounces. forces: World impulses of lasting contacts over the step [N].
-    impacts: [t, first record, q, speeds before, speeds after, energy before, energy lost]. records: Contacts that
+    the step before. struck: Whether a near contact bounces. forces: World impulses of lasting contacts over the step
+    [N]. impacts: [t, first record, q, speeds before, speeds after, energy before, energy lost]. records: Contacts that
     struck.
     """
 
@@ -329,7 +329,6 @@ def assemble(s: Scene, c: Cones, directions: int) -> None:
                 entry += 1
         if directions == 3:
             lift = SINGULAR * (c.local[i, 0] + c.local[i, 3] + c.local[i, 5])
-            c.local[i, 0] += lift
             c.local[i, 3] += lift
             c.local[i, 5] += lift
 

@@ -9,6 +9,7 @@ change of the set begins a new segment with its own compiled program, kept for t
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -44,6 +45,12 @@ SUNK = 1e-4
 """Overlap of rigid bodies, over the unit of length, that no rounding explains."""
 SEGMENTS = 10_000
 """Changes of contact after which a run is taken to be stuck."""
+STALLED, STALLED_EACH = 100, 10
+"""Changes, and more of them for every contact, that a motion does not have within NO_TIME; a zone of nodes of a
+flexible body has about one for every node."""
+NO_TIME = 1e-4
+"""Part of the time in which bodies fall by their own size that such changes take where friction makes contacts slip and
+stick in turn: a body moves by 1e-8 of its size in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +129,22 @@ def drive(
 ) -> Result:
     """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
     times = setup.times
+    most = STALLED + STALLED_EACH * len(contacts.pairs)
+    brief = NO_TIME * min(pair.time for pair in contacts.pairs)
+    begun: deque[float] = deque(maxlen=most)
     try:
         for _ in range(SEGMENTS):
+            now = following.state.t
+            if len(begun) == most and now - begun[0] < brief:
+                lasting = tuple(following.modes) or contacts.names
+                why = (
+                    f"contacts changed {most} times within {now - begun[0]:.2g} s; the run does not get on. Several of "
+                    "them slip and stick in turn: impacts='stepping' with step= solves them together."
+                )
+                stuck = ContactError(now, lasting, why)
+                stuck.result = whole.joined()
+                raise stuck
+            begun.append(now)
             run = _segment(setup, contacts, following)
             if standing is None:
                 whole.open(run)
