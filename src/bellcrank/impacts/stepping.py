@@ -61,19 +61,15 @@ class SteppedRun(Run):
     ) -> None:
         super().__init__(mechanism, "auto", events, controllers)
         self.length = length
-        self.pairs = placed_pairs(mechanism)
-        for pair in self.pairs:
-            check_movable(pair, mechanism)
-            if pair.contact.law != "newton":
-                raise ModelError(
-                    f"contact {pair.contact.name!r} has the law {pair.contact.law!r}; impacts='stepping' knows "
-                    "Newton's alone: use law='newton', or impacts='dense'"
-                )
-        check_dimensions(self.pairs)
-        self.frames, self.groups = grouped(self.pairs)
         self.made = mechanism.compiled.once(
             PROGRAMS, tuple(mechanism.system.contacts.values()), dict[Hashable, object]
         )
+        # Without gravity the unit of speed is that of the start.
+        key = "placed", () if any(mechanism.linkage.gravity) else tuple(mechanism.start.u.tolist())
+        if key not in self.made:
+            self.made[key] = self._placed()
+        placed = cast("tuple[tuple[ContactPair, ...], list[Marker], list[Group]]", self.made[key])
+        self.pairs, self.frames, self.groups = placed
         self.records: list[ImpactRecord] = []
         self.told = np.zeros(moreau.TOLD)
         self.told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
@@ -81,6 +77,19 @@ class SteppedRun(Run):
         self.repartitions: list[float] = []
         self.stopped = False
         self._enter(mechanism.start, np.array(mechanism.parameter_values))
+
+    def _placed(self) -> tuple[tuple[ContactPair, ...], list[Marker], list[Group]]:
+        """Contacts on the links, the frames that carry their shapes, and the pairs of shapes; checked."""
+        pairs = placed_pairs(self.mechanism)
+        for pair in pairs:
+            check_movable(pair, self.mechanism)
+            if pair.contact.law != "newton":
+                raise ModelError(
+                    f"contact {pair.contact.name!r} has the law {pair.contact.law!r}; impacts='stepping' knows "
+                    "Newton's alone: use law='newton', or impacts='dense'"
+                )
+        check_dimensions(pairs)
+        return pairs, *grouped(pairs)
 
     def _enter(self, state: State, p: Array) -> None:
         """Go on from a state in the present partition."""

@@ -1,8 +1,8 @@
 """Painleve's rod: a rod that slides on its lower end, too rough to slide on, strikes without a collision.
 
-A uniform rod of 1 kg and 1 m, 1 rad above the floor, slides away from its upper end with 1 m/s; friction is 2 or 3, more
-than 4/3. No force of sliding friction belongs to that; the end stops at once, and the rod goes on turning about it with
-the angular momentum it had. Followed event by event, and by steps of 10 microseconds.
+A uniform rod of 1 kg and 1 m, 1 rad above the floor, slides away from its upper end with 1 m/s; friction is 2 or 3,
+more than 4/3. No force of sliding friction belongs to that; the end stops at once, and the rod goes on turning about
+it with the angular momentum it had. Followed event by event, and by steps of 10 microseconds.
 
 Source: Lecornu (1905); Genot, Brogliato (1999), "New results on Painleve paradoxes": the angular momentum about the end
 is kept.

@@ -1,8 +1,8 @@
 """Rocking block: energy kept at an impact from one lower corner to the other, and the times of the impacts.
 
 A block of slenderness atan(b / h) = 0.2 rad, tilted by 0.1 rad about one corner and let go; without restitution, and
-too rough to slip. The angular velocity falls to 1 - 3/2 sin^2(0.2) of itself at every impact. Between them the block turns
-about a corner; times are quadratures of its energy. Followed event by event, and by steps of 0.2 ms.
+too rough to slip. The angular velocity falls to 1 - 3/2 sin^2(0.2) of itself at every impact. Between them the block
+turns about a corner; times are quadratures of its energy. Followed event by event, and by steps of 0.2 ms.
 
 Source: Housner (1963), "The behavior of inverted pendulum structures during earthquakes", Bull. Seismol. Soc. Am. 53.
 """
