@@ -55,19 +55,19 @@ WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, TOLD = ra
 """Of all steps: largest residual, iterations, contacts, smallest gap over the length, steps whose residual is above the
 tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts."""
 CONTACT, R_POINT, R_NORMAL, R_IMPULSE, R_FRICTION, R_BEFORE, R_AFTER, RECORD = 0, 1, 4, 7, 8, 11, 12, 13
-IMPACTS, RECORDS, COUNTERS = range(3)
+IMPACTS, RECORDS, RECENT, COUNTERS = range(4)
 
 
 class Scene(NamedTuple):
     """A mechanism with contacts in one partition.
 
-    x: [t, q, u, p]. y: What the program of frames gives. mass: Lower triangle, then its Cholesky factor. places: Of the
-    entries of the mass matrix. block, blocks: Coupled speeds, set by set. first, begin, twists: See
-    :class:`bellcrank.impacts.meeting.Frames`. pairs, reaches, support, slots: As listed above. inputs: Of the programs
-    of pairs. found, gap, place: Number, gap [m] and world axes of the contacts that are near. memory: World impulses of
-    the step before. struck: Whether a near contact bounces. forces: World impulses of lasting contacts over the step
-    [N]. impacts: [t, first record, q, speeds before, speeds after, energy before, energy lost]. records: Contacts that
-    struck.
+    x: [t, q, u, p]. y: What the program of frames gives. mass: Lower triangle, then its Cholesky factor. places: Of
+    the entries of the mass matrix. block, blocks: Coupled speeds, set by set. first, begin, twists: See
+    :class:`bellcrank.impacts.meeting.Frames`. pairs, reaches, support, slots: As listed above. inputs: Of the
+    programs of pairs. found, gap, place: Number, gap [m] and world axes of the contacts that are near. memory:
+    World impulses of the step before, of the contacts that were near then, `recent`. struck: Whether a near contact
+    bounces. forces: World impulses of lasting contacts over the step [N]. impacts: [t, first record, q, speeds
+    before, speeds after, energy before, energy lost]. records: Contacts that struck.
     """
 
     addresses: Ints
@@ -98,6 +98,7 @@ class Scene(NamedTuple):
     memory: Reals2
     before: Reals2
     struck: Ints
+    recent: Ints
     speeds: Reals2
     moved: Reals2
     forces: Reals2
@@ -469,14 +470,16 @@ def strike(s: Scene, c: Cones, h: float) -> None:
 @compiled
 def remember(s: Scene, c: Cones, h: float) -> None:
     """Forces of contacts that last, records of those that struck, and impulses for the next step."""
-    for i in range(s.memory.shape[0]):
+    for i in range(s.counters[RECENT]):
         for k in range(3):
-            s.memory[i, k] = 0.0
-            s.forces[i, k] = 0.0
+            s.memory[s.recent[i], k] = 0.0
+            s.forces[s.recent[i], k] = 0.0
+    s.counters[RECENT] = c.active[0]
     struck = False
     lost, energy = 0.0, 0.0
     for i in range(c.active[0]):
         number = s.found[i]
+        s.recent[i] = number
         for k in range(3):
             world = 0.0
             for m in range(3):

@@ -208,12 +208,13 @@ class SteppedRun(Run):
         partition = self.mechanism.choose_partition(state, p.tolist())
         self.scene.told[moreau.MARGIN] = 1.0
         if partition != self.machine.partition:
-            memory = self.scene.memory
+            before = self.scene
             self.machine = self.machines.for_partition(partition)
             self.repartitions.append(state.t)
             self._gather()
             self._enter(state, p)
-            self.scene.memory[:] = memory
+            self.scene.memory[:], self.scene.recent[:] = before.memory, before.recent
+            self.scene.counters[:] = before.counters
 
     def _gather(self) -> None:
         """Take what the present scene has counted."""
@@ -250,7 +251,7 @@ class SteppedRun(Run):
                 self.full_state(self.machine, t, np.concatenate([at, u]), p).u.copy() for u in (before, after)
             )
             self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, False, p))
-        s.counters[:] = 0
+        s.counters[[moreau.IMPACTS, moreau.RECORDS]] = 0
 
     def _row(self, rows: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
         """Positions without overlaps, speeds, their rates and contact forces; rates are those of the last step."""
@@ -396,6 +397,7 @@ def _scene(
         np.zeros((contacts, moreau.PLACE)),
         np.zeros((contacts, 3)),
         np.zeros((contacts, 3)),
+        np.zeros(contacts, ints),
         np.zeros(contacts, ints),
         np.zeros((7, n)),
         np.zeros((len(frames), 4)),
