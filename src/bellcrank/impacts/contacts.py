@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
-from bellcrank.impacts.impulses import ImpactError, Propagation
+from bellcrank.impacts.impulses import MOST_STRIKES, ImpactError, Propagation
 from bellcrank.impacts.lasting import ContactState as Lasting
 from bellcrank.impacts.lasting import JammedContact, contact_forces
 from bellcrank.impacts.modes import (
@@ -52,6 +53,8 @@ HOLDING = 1e-9
 """Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
 """Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
+LOCKED = 1e-12
+"""Mobility of a contact along a direction that a joint locks, over that along its others: rounding."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
 ROUNDING = 1e-12
@@ -215,7 +218,15 @@ class Contacts:
         M, states, _, _ = self.at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
         W = delassus(M, rows)
-        scale = 1.0 / np.sqrt(np.diag(W))
+        mobility = np.diag(W)
+        first = 0
+        for block in rows:
+            own = mobility[first : first + len(block)]
+            if own.min() <= LOCKED * own.max():
+                # A joint locks a tangent: its row holds nothing, and the loops of a variant leave it out.
+                return False
+            first += len(block)
+        scale = 1.0 / np.sqrt(mobility)
         return bool(np.linalg.eigvalsh(scale[:, None] * W * scale)[0] > APART)
 
     def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
@@ -267,12 +278,22 @@ class Contacts:
         digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
-            after, record = impact(program, state.t, state.q, u_i, p, near, self.propagation, digging)
+            after, record, plastic = impact(
+                program, state.t, state.q, u_i, p, near, self.propagation, digging
+            )
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
             return state, self._staying(near, state, p)
         self.records.append(record)
+        if plastic:
+            self.changes += [ContactChange(state.t, name, "plastic") for name in plastic]
+            told = ", ".join(repr(name) for name in plastic)
+            warnings.warn(
+                f"the impact at t = {state.t:.9g} s did not end after {MOST_STRIKES} strikes a contact; contact {told} "
+                "met without restitution, and its energy is lost. propagation='simultaneous' keeps it.",
+                stacklevel=2,
+            )
         for k in near:
             approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
             self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)

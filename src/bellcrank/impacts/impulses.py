@@ -23,7 +23,7 @@ Differs in: paper A has one contact, no friction and Newton's law.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -40,7 +40,11 @@ TIE = 1e-9
 ROUNDING = 1e-13
 """Gain of energy, over the work of the impulses, that is rounding."""
 STRIKES = 100
-"""Most strikes per contact in a sequence; what then still approaches meets plastically."""
+"""Strikes per contact after which approaches slower than SLOW of the first meet plastically: no energy is in them."""
+SLOW = 1e-6
+MOST_STRIKES = 5_000
+"""Most strikes per contact. A ball between a wall and one m times as heavy takes pi sqrt(m) of them; where these are
+not enough, what still approaches meets plastically, and the impact says so."""
 
 
 class Propagation(Enum):
@@ -62,6 +66,7 @@ class Impact:
     energetic: Contacts at which the law asked for would have raised the energy, so that restitution was limited
         by energy instead.
     strikes: Contacts struck, in order. slips: What slip did at each strike: stick, reversal, slip.
+    plastic: Contacts that still approached after the most strikes, and met without restitution.
     residual: How far the conditions of coupled contacts are missed, over the largest speed. In space, rarely, the
         direction of friction is that of a polyhedral cone, and this is up to a few per cent.
     """
@@ -73,6 +78,7 @@ class Impact:
     strikes: tuple[tuple[int, ...], ...]
     slips: tuple[tuple[str, ...], ...]
     residual: float
+    plastic: tuple[int, ...] = ()
 
 
 def solve_impact(
@@ -212,13 +218,18 @@ def _sequence(
     """One strike after another, after those already made."""
     p = np.zeros(len(problem.v)) if p is None else p
     energetic, strikes, slips = list(energetic), list(strikes), list(slips)
-    for _ in range(STRIKES * problem.contacts):
+    waiting, first = problem.approaching(p), 0.0
+    for number in range(MOST_STRIKES * problem.contacts):
         waiting = problem.approaching(p)
         if not len(waiting):
             return problem.finished(p, energetic, strikes, slips)
         v = problem.v + problem.W @ p
         speeds = v[:: problem.rows]
         fastest = float(np.min(speeds))
+        first = min(first, fastest)
+        if number >= STRIKES * problem.contacts and fastest > SLOW * first:
+            waiting = waiting[:0]
+            break
         struck = [int(i) for i in waiting if speeds[i] <= fastest * (1.0 - TIE)]
         for group in problem.groups(struck):
             more, limited, slip = _together(problem, v, group)
@@ -228,7 +239,8 @@ def _sequence(
             slips += slip
     v = problem.v + problem.W @ p
     more = _plastic(problem, v, list(range(problem.contacts)))
-    return problem.finished(p + more, energetic, [*strikes, tuple(range(problem.contacts))], slips)
+    ended = problem.finished(p + more, energetic, [*strikes, tuple(range(problem.contacts))], slips)
+    return replace(ended, plastic=tuple(int(i) for i in waiting))
 
 
 def _together(

@@ -9,6 +9,7 @@ change of the set begins a new segment with its own compiled program, kept for t
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import ModelError
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.held_segment import HeldSegment
@@ -43,6 +45,12 @@ SUNK = 1e-4
 """Overlap of rigid bodies, over the unit of length, that no rounding explains."""
 SEGMENTS = 10_000
 """Changes of contact after which a run is taken to be stuck."""
+STALLED, STALLED_EACH = 100, 10
+"""Changes, and more of them for every contact, that a motion does not have within NO_TIME; a zone of nodes of a
+flexible body has about one for every node."""
+NO_TIME = 1e-4
+"""Part of the time in which bodies fall by their own size that such changes take where friction makes contacts slip and
+stick in turn: a body moves by 1e-8 of its size in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +81,11 @@ def simulate_with_contacts(
 ) -> Result:
     """Segments until the end, joined into one result; a failing run keeps those before."""
     timing = timing or Timing()
+    if timing.stepping:
+        from bellcrank.impacts.stepping import simulate_by_steps
+
+        _check_stepping(options, save, watch)
+        return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
     contacts = Contacts.of(mechanism, timing.propagation)
     setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
     record = None
@@ -82,6 +95,17 @@ def simulate_with_contacts(
         record = ContactRecorder.new(save, setup, contacts)
     watched = Watch(watch) if watch is not None else None
     return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record, watched=watched)
+
+
+def _check_stepping(options: Options, save: object, watch: object) -> None:
+    """Refuse what runs by steps do not take."""
+    if not options.fixed_step > 0.0:
+        raise ModelError("impacts='stepping' needs the length of its steps: give step= [s], e.g. step=1e-3")
+    for name, given in (("save", save), ("watch", watch)):
+        if given is not None:
+            raise ModelError(
+                f"impacts='stepping' knows no {name}=; leave it out, and keep the result with result.save(...)"
+            )
 
 
 def begin(contacts: Contacts) -> Next:
@@ -105,8 +129,22 @@ def drive(
 ) -> Result:
     """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
     times = setup.times
+    most = STALLED + STALLED_EACH * len(contacts.pairs)
+    brief = NO_TIME * min(pair.time for pair in contacts.pairs)
+    begun: deque[float] = deque(maxlen=most)
     try:
         for _ in range(SEGMENTS):
+            now = following.state.t
+            if len(begun) == most and now - begun[0] < brief:
+                lasting = tuple(following.modes) or contacts.names
+                why = (
+                    f"contacts changed {most} times within {now - begun[0]:.2g} s; the run does not get on. Several of "
+                    "them slip and stick in turn: impacts='stepping' with step= solves them together."
+                )
+                stuck = ContactError(now, lasting, why)
+                stuck.result = whole.joined()
+                raise stuck
+            begun.append(now)
             run = _segment(setup, contacts, following)
             if standing is None:
                 whole.open(run)

@@ -146,8 +146,8 @@ def impact(
     near: Sequence[int],
     propagation: Propagation = Propagation.SEQUENTIAL,
     jammed: Sequence[int] = (),
-) -> tuple[Array, ImpactRecord | None]:
-    """Independent speeds after the contacts numbered in `near` have struck, and the record of it.
+) -> tuple[Array, ImpactRecord | None, tuple[str, ...]]:
+    """Independent speeds after the contacts numbered in `near` have struck, the record of it, and who met plastically.
 
     jammed: Those of them that slide and strike without approaching.
     """
@@ -155,7 +155,7 @@ def impact(
     M, states, before = program.evaluate(x)
     approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
     if not jammed and not any(v < 0.0 for v in approach.values()):
-        return u_i, None
+        return u_i, None, ()
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
         raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
@@ -198,6 +198,5 @@ def impact(
     struck = tuple(r for r in records if r.impulse > 0.0) or tuple(records)
     energy = program.kinetic(x), program.kinetic(x_after)
     limited = bool(solved.energetic)
-    return after, ImpactRecord(
-        t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy()
-    )
+    record = ImpactRecord(t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy())
+    return after, record, tuple(contacts[i].name for i in solved.plastic)

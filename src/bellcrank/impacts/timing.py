@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.impacts.impulses import Propagation
 
-METHODS = ("dense", "queue")
+METHODS = ("dense", "queue", "stepping")
 
 
 @dataclass(frozen=True)
 class Timing:
-    """dense: a root of the gap on the dense output of a step. queue: by the last `queue_size` checks of the gap."""
+    """dense: a root of the gap on the dense output of a step. queue: by the last `queue_size` checks of the gap.
+
+    stepping: Not at all: all contacts of a step together.
+    """
 
     queue_size: int | None = None
     propagation: Propagation = Propagation.SEQUENTIAL
+    stepping: bool = False
 
     @staticmethod
     def of(method: str, queue_size: int, max_step: float, propagation: str = "sequential") -> Timing:
@@ -26,6 +30,8 @@ class Timing:
         if propagation not in known:
             raise unknown_name("way of impacts through bodies in touch (propagation=)", propagation, known)
         way = Propagation(propagation)
+        if method == "stepping":
+            return Timing(None, way, True)
         if method == "dense":
             return Timing(None, way)
         if not max_step < float("inf"):

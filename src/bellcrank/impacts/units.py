@@ -14,7 +14,7 @@ import numpy as np
 
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.links import LinkKind
-from bellcrank.mechanism.sizes import body_sizes, contact_length
+from bellcrank.mechanism.sizes import body_sizes, contact_lengths
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
@@ -25,8 +25,8 @@ def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
     system = mechanism.system
     gravity, moving = float(np.linalg.norm(mechanism.linkage.gravity)), _moving(mechanism)
     found = []
-    for contact in system.contacts.values():
-        length = contact_length(system, contact)
+    contacts = list(system.contacts.values())
+    for contact, length in zip(contacts, contact_lengths(system, contacts), strict=True):
         speed = math.sqrt(gravity * length) or moving or length
         found.append(replace(ContactPair.of(contact, mechanism.linkage), length=length, speed=speed))
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,11 +117,20 @@ def size(system: System) -> float:
     return max(body_sizes(system).values(), default=0.0) or extent(system, moving=True)
 
 
-def contact_length(system: System, contact: Contact) -> float:
+def contact_lengths(system: System, contacts: Sequence[Contact]) -> list[float]:
     """What is small where two bodies touch is small against this [m]: the size of the smaller one."""
     sizes = body_sizes(system)
-    smaller = min((sizes[b] for b in _names(contact) if sizes.get(b)), default=0.0)
-    return max(smaller or extent(system, moving=True) or 1.0, ROUNDED * reach(system))
+    whole, least = extent(system, moving=True) or 1.0, ROUNDED * reach(system)
+    found = []
+    for contact in contacts:
+        smaller = min((sizes[b] for b in _names(contact) if sizes.get(b)), default=0.0)
+        found.append(max(smaller or whole, least))
+    return found
+
+
+def contact_length(system: System, contact: Contact) -> float:
+    """The length of one contact [m]."""
+    return contact_lengths(system, [contact])[0]
 
 
 def _names(contact: Contact) -> tuple[str, str]:

@@ -81,7 +81,10 @@ class ImpactRecord:
 
 @dataclass(frozen=True)
 class ContactChange:
-    """A lasting contact that begins (rest), sticks, slips or is let go (release), and when [s]."""
+    """A lasting contact that begins (rest), sticks, slips or is let go (release), and when [s].
+
+    Or a contact that met without its restitution (plastic), because an impact did not end by itself.
+    """
 
     time: float
     contact: str

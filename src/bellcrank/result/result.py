@@ -34,7 +34,9 @@ class RunReport:
     """How a run went.
 
     status: how it ended. method: integrator. steps, rejected, evaluations: what it took. seconds: wall time of
-    the integration alone. repartitions: times at which other speeds became independent [s].
+    the integration alone. repartitions: times at which other speeds became independent [s]. In runs by steps, residual:
+    the largest miss of Coulomb's conditions in a step, over the fastest speed of its contacts; unsolved: steps that
+    missed their tolerance; penetration: the deepest overlap over the size of the smaller body.
     """
 
     status: str
@@ -46,6 +48,9 @@ class RunReport:
     seconds: float
     repartitions: tuple[float, ...] = ()
     switches: tuple[tuple[float, str], ...] = ()
+    residual: float = 0.0
+    unsolved: int = 0
+    penetration: float = 0.0
 
     @staticmethod
     def of(trajectory: Trajectory, method: str, formulation: str, seconds: float) -> RunReport:

@@ -1,0 +1,260 @@
+"""Many contacts: dice, a heap, balls and dominoes by steps of 1 ms, against MuJoCo in the same scenes.
+
+    python -m benchmarks.many [--only dice heap balls dominoes] [--repeats 3]
+
+Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
+clock starts. MuJoCo runs with its elliptic cones, once with its usual contacts and once with ones as stiff as the
+step bears. Penetration is the deepest overlap over the size, the smallest half edge or the radius: of MuJoCo at any
+step, ours over the size of the smaller body at any step."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.mechanism import Mechanism, analyse
+from bellcrank.model import System
+
+Array = NDArray[np.float64]
+
+STEP, GRAVITY, DENSITY = 1e-3, 9.81, 1000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A free box, or a ball where it has one size: where it is, how it is turned (w, x, y, z), and how it moves."""
+
+    half: tuple[float, ...]
+    at: Array
+    turned: Array
+    velocity: Array
+
+    @property
+    def mass(self) -> float:
+        """[kg]."""
+        volume = (
+            8.0 * math.prod(self.half) if len(self.half) == 3 else 4.0 / 3.0 * math.pi * self.half[0] ** 3
+        )
+        return DENSITY * volume
+
+    @property
+    def inertia(self) -> tuple[float, float, float]:
+        """About its centre [kg m^2]."""
+        if len(self.half) == 1:
+            return (0.4 * self.mass * self.half[0] ** 2,) * 3
+        x, y, z = (h * h for h in self.half)
+        a, b, c = (self.mass / 3.0 * s for s in (y + z, x + z, x + y))
+        return a, b, c
+
+    @property
+    def rotation(self) -> Array:
+        """From its axes to the world's."""
+        from scipy.spatial.transform import Rotation
+
+        return np.asarray(Rotation.from_quat(np.roll(self.turned, -1)).as_matrix())
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Bodies above a floor, or between walls so far from the middle."""
+
+    bodies: list[Body]
+    friction: float
+    restitution: float
+    duration: float
+    walls: float | None = None
+
+    @property
+    def planes(self) -> list[tuple[tuple[float, float, float], tuple[float, float, float]]]:
+        """Point and normal of floor and walls."""
+        found = [((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]
+        if self.walls is not None:
+            w = self.walls
+            found += [((-w, 0.0, 0.0), (1.0, 0.0, 0.0)), ((w, 0.0, 0.0), (-1.0, 0.0, 0.0))]
+            found += [((0.0, -w, 0.0), (0.0, 1.0, 0.0)), ((0.0, w, 0.0), (0.0, -1.0, 0.0))]
+        return found
+
+    @property
+    def size(self) -> float:
+        """The smallest half edge or radius [m]."""
+        return min(min(body.half) for body in self.bodies)
+
+
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def dice() -> Scene:
+    """Five dice, thrown."""
+    rng = np.random.default_rng(1)
+    bodies = []
+    for k in range(5):
+        x, y = 0.12 * np.array([k % 3, k // 3 % 3]) + 0.02 * rng.random(2)
+        at = np.array([x, y, 0.2 + 0.1 * k])
+        bodies.append(Body((0.05,) * 3, at, rng.normal(size=4), 0.5 * rng.normal(size=3)))
+    return Scene(bodies, 0.5, 0.3, 2.0)
+
+
+def heap() -> Scene:
+    """Twenty boxes that fall on each other."""
+    rng = np.random.default_rng(2)
+    bodies = []
+    for k in range(20):
+        at = np.array([0.15 * rng.random(), 0.15 * rng.random(), 0.15 + 0.24 * k])
+        bodies.append(Body((0.05, 0.06, 0.08), at, rng.normal(size=4), np.zeros(3)))
+    return Scene(bodies, 0.5, 0.3, 3.0)
+
+
+def balls() -> Scene:
+    """A hundred balls that fall into a box."""
+    rng = np.random.default_rng(3)
+    bodies = []
+    for k in range(100):
+        x, y = 0.1 * np.array([k % 5, k // 5 % 5]) - 0.2 + 0.004 * rng.random(2)
+        bodies.append(Body((0.045,), np.array([x, y, 0.1 + 0.11 * (k // 25)]), UPRIGHT, np.zeros(3)))
+    return Scene(bodies, 0.3, 0.3, 3.0, 0.25)
+
+
+def dominoes() -> Scene:
+    """Fifty dominoes in a row; the first leans on nothing."""
+    half, lean = (0.005, 0.02, 0.05), 0.15
+    bodies = [Body(half, np.array([0.04 * k, 0.0, 0.05]), UPRIGHT, np.zeros(3)) for k in range(50)]
+    at = np.array([0.05 * math.sin(lean), 0.0, 0.05 * math.cos(lean) + 0.005 * math.sin(lean)])
+    bodies[0] = Body(half, at, np.array([math.cos(lean / 2), 0.0, math.sin(lean / 2), 0.0]), np.zeros(3))
+    return Scene(bodies, 0.3, 0.0, 3.0)
+
+
+SCENES: dict[str, Callable[[], Scene]] = {"dice": dice, "heap": heap, "balls": balls, "dominoes": dominoes}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Processor time of a simulated second [s], penetration over the size, and what else is worth knowing."""
+
+    name: str
+    seconds: float
+    penetration: float
+    note: str = ""
+
+
+def mechanism(scene: Scene) -> Mechanism:
+    """Free bodies, and a contact for every pair."""
+    system = System("many", gravity=(0.0, 0.0, -GRAVITY))
+    planes = [system.ground.plane(at=at, normal=normal) for at, normal in scene.planes]
+    shapes, initial = [], {}
+    laws = {"restitution": scene.restitution, "friction": scene.friction}
+    for k, given in enumerate(scene.bodies):
+        body = system.body(
+            f"body {k}", mass=given.mass, inertia=given.inertia, at=tuple(given.at), rotation=given.rotation
+        )
+        system.free(f"flight {k}", system.ground, body)
+        initial[f"flight {k}"] = {"velocity": tuple(given.velocity)}
+        shapes.append(body.sphere(*given.half) if len(given.half) == 1 else body.box(*given.half))
+        for j, plane in enumerate(planes):
+            system.contact(f"wall {j} of {k}", plane, shapes[-1], **laws)
+    for k in range(len(shapes)):
+        for j in range(k):
+            system.contact(f"pair {j} {k}", shapes[j], shapes[k], **laws)
+    return analyse(system, initial=initial)
+
+
+def ours(scene: Scene, repeats: int) -> Row:
+    """By steps, from a mechanism whose programs are compiled."""
+    made = mechanism(scene)
+    began = time.perf_counter()
+    made.simulate(2.0 * STEP, impacts="stepping", step=STEP, output=1)
+    first = time.perf_counter() - began
+    best, result = math.inf, None
+    for _ in range(repeats):
+        start = time.process_time()
+        result = made.simulate(scene.duration, impacts="stepping", step=STEP, output=1, progress=False)
+        best = min(best, time.process_time() - start)
+    assert result is not None
+    run = result.run
+    note = f"residual {run.residual:.0e}, {run.unsolved} of {run.steps} steps above 1e-6, first run {first:.1f} s"
+    return Row("bellcrank", best / scene.duration, run.penetration, note)
+
+
+def mujoco_model(scene: Scene, stiff: bool) -> Any:
+    """The scene in MuJoCo's language."""
+    import mujoco
+
+    solref = f'solref="{2.0 * STEP if stiff else 0.02} 1"'
+    geom = f'friction="{scene.friction} 0 0" condim="3" {solref}'
+    parts = []
+    for at, normal in scene.planes:
+        place = " ".join(map(str, at))
+        parts.append(
+            f'<geom type="plane" size="9 9 1" pos="{place}" zaxis="{" ".join(map(str, normal))}" {geom}/>'
+        )
+    for body in scene.bodies:
+        kind = "sphere" if len(body.half) == 1 else "box"
+        pos, quat = " ".join(map(str, body.at)), " ".join(map(str, body.turned / np.linalg.norm(body.turned)))
+        size = " ".join(map(str, body.half))
+        parts.append(
+            f'<body pos="{pos}" quat="{quat}"><freejoint/>'
+            f'<geom type="{kind}" size="{size}" density="{DENSITY}" {geom}/></body>'
+        )
+    text = (
+        f'<mujoco><option timestep="{STEP}" cone="elliptic" gravity="0 0 {-GRAVITY}"/><size memory="100M"/>'
+        f"<worldbody>{''.join(parts)}</worldbody></mujoco>"
+    )
+    return mujoco.MjModel.from_xml_string(text)
+
+
+def mujoco(scene: Scene, stiff: bool, repeats: int) -> Row:
+    """Steps timed alone; the deepest contact in a run of its own."""
+    import mujoco as engine
+
+    model = mujoco_model(scene, stiff)
+    steps = round(scene.duration / STEP)
+
+    def fresh() -> Any:
+        data = engine.MjData(model)
+        for k, body in enumerate(scene.bodies):
+            data.qvel[6 * k : 6 * k + 3] = body.velocity
+        return data
+
+    best, deepest = math.inf, 0.0
+    for _ in range(repeats):
+        data = fresh()
+        start = time.process_time()
+        for _ in range(steps):
+            engine.mj_step(model, data)
+        best = min(best, time.process_time() - start)
+    data = fresh()
+    for _ in range(steps):
+        engine.mj_step(model, data)
+        if data.ncon:
+            deepest = min(deepest, float(data.contact.dist.min()))
+    return Row("mujoco stiff" if stiff else "mujoco", best / scene.duration, -deepest / scene.size)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="*", choices=list(SCENES), default=list(SCENES))
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    print(f"{'scene':10} {'code':14} {'CPU s / s':>10} {'of mujoco':>10} {'penetration':>12}")
+    for name in given.only:
+        scene = SCENES[name]()
+        peers = [mujoco(scene, stiff, given.repeats) for stiff in (False, True)]
+        for row in (*peers, ours(scene, given.repeats)):
+            ratio = row.seconds / peers[0].seconds
+            print(
+                f"{name:10} {row.name:14} {row.seconds:10.4f} {ratio:10.2f} {row.penetration:12.1e}  {row.note}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

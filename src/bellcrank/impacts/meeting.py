@@ -1,0 +1,223 @@
+"""What a step needs of bodies and shapes: programs that grow with the bodies, and one for each kind of pair.
+
+:class:`Frames` gives mass matrix, poses and velocities of all frames that carry shapes. :class:`Meeting` gives the
+closest points of a pair of shapes from their two poses; pairs of equal shapes share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.contact.closest import Closest, closest
+from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.formulations.equations import Mechanics
+from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.math.tuples import ZERO, Mat, Vec, add, dot, mat, matmul, times, vec
+from bellcrank.mechanics.constraints import Equation, Marker, over_speeds, twist_columns
+from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.mechanics.dynamics import mass_matrix
+from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.links import GROUND
+from bellcrank.mechanics.numbers import Traced
+from bellcrank.program.graph import Graph
+from bellcrank.program.kernel import Kernel, compile_program
+from bellcrank.program.program import Program
+from bellcrank.program.trace import Scalar
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+POSE = 12
+"""Rotation by rows, then the origin."""
+TWIST = 6
+"""Angular velocity, then that of the origin."""
+SPOT = 10
+"""Distance, normal from a to b, and the points on a and b."""
+AXES: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class Frames:
+    """Reduced mass matrix, and pose, drift and twist rows of frames in world axes, in one partition, compiled.
+
+    mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins:
+    pose, drift of its twist, then the entries of its rows. twists: Component and speed of each entry, those of a frame
+    from `begin` on.
+    """
+
+    def __init__(self, mechanics: Mechanics, partition: Partition, frames: Sequence[Marker]) -> None:
+        self.partition, self.n = partition, len(partition.independent)
+        graph = Graph()
+        t = graph.input("t.")
+        q = mechanics.linkage.position_inputs(graph)
+        v = {i: graph.input(f"u.{i}") for i in partition.independent}
+        parameters = [graph.input(name) for name in mechanics.parameters]
+        kin = Kinematics(mechanics.linkage, q, Traced(graph))
+        loops = Loops(kin, mechanics.constraints, partition, t)
+        kin.set_speeds(loops.speeds(v))
+        M = mass_matrix(kin, mechanics.inertias, loops.columns())
+        outputs: list[Scalar] = list(M.values())
+        self.mass: Index = np.array(list(M), np.int64).reshape(-1, 2)
+        place = {i: k for k, i in enumerate(partition.independent)}
+        first, begin, twists = [], [0], list[tuple[int, int]]()
+        for frame in frames:
+            first.append(len(outputs))
+            pose = kin.pose(frame.link)
+            R: Mat = (kin.vector(frame.R[0]), kin.vector(frame.R[1]), kin.vector(frame.R[2]))
+            R, p = matmul(pose.R, R), add(pose.p, times(pose.R, kin.vector(frame.p)))
+            outputs += [*R[0], *R[1], *R[2], *p]
+            drifts, entries = _twist(kin, loops, frame.link, p, place)
+            outputs += [*drifts, *(x for _, x in entries)]
+            twists += [where for where, _ in entries]
+            begin.append(len(twists))
+        self.first: Index = np.array(first, np.int64)
+        self.begin: Index = np.array(begin, np.int64)
+        self.twists: Index = np.array(twists, np.int64).reshape(-1, 2)
+        self.kernel: Kernel = compile_program(
+            Program.of([t, *q, *v.values(), *parameters], outputs, "frames of contacts")
+        )
+
+    def coupled(self) -> list[Index]:
+        """Speeds that the mass matrix couples, set by set."""
+        parent = list(range(self.n))
+
+        def root(i: int) -> int:
+            while parent[i] != i:
+                parent[i] = parent[parent[i]]
+                i = parent[i]
+            return i
+
+        for i, j in self.mass.tolist():
+            parent[root(i)] = root(j)
+        found: dict[int, list[int]] = {}
+        for i in range(self.n):
+            found.setdefault(root(i), []).append(i)
+        return [np.array(group, np.int64) for group in found.values()]
+
+    def moving(self, frame: int) -> set[int]:
+        """The speeds that move a frame."""
+        return set(self.twists[self.begin[frame] : self.begin[frame + 1], 1].tolist())
+
+
+def _twist(
+    kin: Kinematics, loops: Loops, link: int, point: Vec, place: dict[int, int]
+) -> tuple[list[Scalar], list[tuple[tuple[int, int], Scalar]]]:
+    """Drift of the six components of a twist, and their entries over the independent speeds."""
+    columns = {k: twist_columns(kin, k, GROUND, point) for k in kin.linkage.path(link)}
+    drifts: list[Scalar] = []
+    entries: list[tuple[tuple[int, int], Scalar]] = []
+    for component in range(TWIST):
+        d, part = AXES[component % 3], component // 3
+        row = {k: tuple(dot(d, twist[part]) for twist in of) for k, of in columns.items()}
+        found: dict[int, Scalar] = {}
+        drift: Scalar = 0.0
+        for i, entry in over_speeds(kin, Equation(0.0, row, GROUND, on_b=(ZERO, d))).items():
+            if i in place:
+                found[place[i]] = found.get(place[i], 0.0) + entry
+                continue
+            for j, x in loops.B[i].items():
+                found[place[j]] = found.get(place[j], 0.0) + entry * x
+            drift = drift + entry * loops.b[i]
+        drifts.append(drift)
+        entries += [((component, j), x) for j, x in found.items()]
+    return drifts, entries
+
+
+class Meeting:
+    """Closest points of a pair of shapes at all their spots from the poses of both, compiled.
+
+    warm: Numbers behind the poses in which a search keeps where it begins.
+    """
+
+    def __init__(self, spots: Sequence[tuple[Shape, Shape]], warm: int) -> None:
+        graph = Graph()
+        x = [graph.input(f"x.{i}") for i in range(2 * POSE)]
+        memory = [graph.input(f"warm.{i}") for i in range(warm * len(spots))]
+        R_a, p_a = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
+        R_b, p_b = mat([x[12:15], x[15:18], x[18:21]]), vec(x[21:24])
+        outputs: list[Scalar] = []
+        for k, (a, b) in enumerate(spots):
+            cells = memory[warm * k : warm * (k + 1)]
+            found: Closest = closest(a, R_a, p_a, b, R_b, p_b, memory=cells)
+            outputs += [found.distance, *found.normal, *found.point_a, *found.point_b]
+        self.spots, self.inputs = len(spots), len(x) + len(memory)
+        self.kernel: Kernel = compile_program(Program.of([*x, *memory], outputs, "closest points"))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The contacts of one pair of shapes: their numbers, and the frames of both sides."""
+
+    numbers: range
+    a: int
+    b: int
+    shapes: tuple[Shape, Shape]
+    key: Hashable
+    warm: int
+
+
+def grouped(pairs: Sequence[ContactPair]) -> tuple[list[Marker], list[Group]]:
+    """Frames that carry shapes, and the contacts by pair of shapes; those of a pair follow each other."""
+    frames: list[Marker] = []
+    known: dict[int, int] = {}
+
+    def frame(placed: Any, marker: Marker) -> int:
+        if id(placed.frame) not in known:
+            known[id(placed.frame)] = len(frames)
+            frames.append(marker)
+        return known[id(placed.frame)]
+
+    groups: list[Group] = []
+    first = 0
+    while first < len(pairs):
+        contact = pairs[first].contact
+        own = [pair.contact for pair in pairs[first : first + contact.points]]
+        a, b = frame(contact.a, pairs[first].a), frame(contact.b, pairs[first].b)
+        key = tuple((shape_key(c.a.shape), shape_key(c.b.shape)) for c in own)
+        whole = contact.a.shape.whole, contact.b.shape.whole
+        groups.append(
+            Group(range(first, first + len(own)), a, b, whole, (key, len(contact.warm)), len(contact.warm))
+        )
+        first += len(own)
+    return frames, groups
+
+
+def shape_key(shape: Any) -> Hashable:
+    """Equal for shapes that are described alike; those of data are known by themselves."""
+    if isinstance(shape, float | int | str | bool | None):
+        return shape
+    if isinstance(shape, tuple):
+        return tuple(shape_key(x) for x in shape)
+    if isinstance(shape, Shape) and is_dataclass(shape):
+        return type(shape), tuple(shape_key(getattr(shape, f.name)) for f in fields(shape))
+    return id(shape)
+
+
+def reach_of(shape: Shape) -> float:
+    """Radius of the ball around the origin of its frame that holds a shape [m]."""
+    return shape.extent
+
+
+def flat_axis(shape: Shape) -> int:
+    """The axis of its frame along which the normal of an endless plane points; -1 of other shapes."""
+    if not isinstance(shape, Plane):
+        return -1
+    return 1 if isinstance(shape, HalfPlane) else 2
+
+
+__all__ = [
+    "POSE",
+    "SPOT",
+    "TWIST",
+    "Frames",
+    "Group",
+    "Meeting",
+    "flat_axis",
+    "grouped",
+    "reach_of",
+    "shape_key",
+]
