@@ -73,7 +73,7 @@ def test_what_fails_there_runs_here() -> None:
     [
         (
             {"device": "gpu", "integrator": "dop853"},
-            "runge_kutta4, dormand_prince5, runge_kutta5, not 'dop853'",
+            "dormand_prince5, runge_kutta4, runge_kutta5, not 'dop853'",
         ),
         ({"device": "gpu", "integrator": "runge_kutta4"}, "give step="),
         ({"device": "gpu", "integrator": "runge_kutta4", "step": 0.03}, "a whole number of steps"),

@@ -115,7 +115,7 @@ def test_ball_bounces_to_first_order() -> None:
     mechanism, steps, means = analyse(ball(0.5)), np.array([4e-3, 2e-3, 1e-3]), []
     for step in steps:
         misses = []
-        for more in np.random.default_rng(0).uniform(0.0, 0.05, 24):
+        for more in np.random.default_rng(0).uniform(0.0, 0.05, 12):
             result = mechanism.simulate(
                 0.7, impacts="stepping", step=float(step), output=175, initial={"shaft": more}
             )
