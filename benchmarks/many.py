@@ -5,7 +5,7 @@
 Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
 clock starts. MuJoCo runs with its elliptic cones, once with its usual contacts and once with ones as stiff as the
 step bears. Penetration is the deepest overlap over the size, the smallest half edge or the radius: of MuJoCo at any
-step, ours over the size of the smaller body at any step. """
+step, ours over the size of the smaller body at any step."""
 
 from __future__ import annotations
 
