@@ -241,6 +241,19 @@ def test_events_and_controllers_act_between_steps() -> None:
     assert result["bounce.normal_force"][-1] == pytest.approx(G + 1.0, rel=1e-4)
 
 
+def test_many_runs_by_steps_are_those_of_one() -> None:
+    mechanism, options = analyse(ball(0.5)), {"impacts": "stepping", "step": 1e-3, "output": 20}
+    starts = [0.0, 0.1, 0.2]
+    many = mechanism.simulate_many(
+        {"shaft.displacement": starts}, 1.0, quantities=["ball.position.z"], **options
+    )
+    for k, start in enumerate(starts):
+        one = mechanism.simulate(1.0, initial={"shaft": start}, **options)
+        assert np.asarray(many["ball.position.z"])[k] == pytest.approx(
+            np.asarray(one["ball.position.z"]), abs=1e-12
+        )
+
+
 def test_what_it_does_not_take_is_refused_by_name() -> None:
     with pytest.raises(ModelError, match="give step="):
         ball(0.5).simulate(1.0, impacts="stepping")
