@@ -43,6 +43,8 @@ CHUNK = 1000
 """Steps between two looks at the keyboard."""
 IMPACT_ROOM = 256
 """Impacts that are kept in compiled code before they are read."""
+EVALUATIONS = 8
+"""Evaluations of the rates in a step; corrections of positions, which take two more each, are not counted."""
 UNFIT = 0.05
 """Margin of the loops below which other speeds become independent; that of the integrators."""
 
@@ -291,7 +293,7 @@ class SteppedRun(Run):
             str(self.machine.traced.formulation),
             self.steps,
             0,
-            self.steps,
+            EVALUATIONS * self.steps,
             seconds,
             tuple(self.repartitions),
             residual=float(self.told[moreau.WORST]),
