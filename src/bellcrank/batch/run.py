@@ -95,9 +95,11 @@ def simulate_many(
     times = output_times(mechanism.start.t, duration, output)
     options = stepping(mechanism, tolerance, step, max_step)
     timing = Timing.of(impacts, queue_size, max_step, propagation)
-    # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout.
+    # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout; so
+    # does one by steps, which has its own scheme.
     tabled = integrator != AUTO and load(integrator).table is not None
-    lanes = tabled and not (controllers or followed(mechanism)) and timing.queue_size is None
+    alone = timing.queue_size is not None or timing.stepping
+    lanes = tabled and not (controllers or followed(mechanism) or alone)
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun

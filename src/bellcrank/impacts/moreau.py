@@ -38,8 +38,10 @@ QUIET = 1e-5
 """Approaches slower than this part of the unit of speed are what the tolerance of the impulses left."""
 EIGHTHS = 8
 """Steps in which restitution is lowered where Newton's law with friction would raise the energy."""
-GAIN = 1e-9
-"""Energy gained over that turned around that counts as none: of the order of the residual of the impulses."""
+GAIN, TIGHT = 1e-9, 1e-10
+"""Energy gained over that turned around that counts as none, and the residual to which impulses are found before a gain
+is believed; a gain of a few residuals is theirs."""
+RESIDUALS = 10.0
 
 RATES, FRAMES, PROJECT, ADDRESSES = range(4)
 POSITIONS, SPEEDS, PAIRS, SIZES = range(4)
@@ -55,7 +57,7 @@ WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, TOLD = ra
 """Of all steps: largest residual, iterations, contacts, smallest gap over the length, steps whose residual is above the
 tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts."""
 CONTACT, R_POINT, R_NORMAL, R_IMPULSE, R_FRICTION, R_BEFORE, R_AFTER, RECORD = 0, 1, 4, 7, 8, 11, 12, 13
-IMPACTS, RECORDS, RECENT, COUNTERS = range(4)
+IMPACTS, RECORDS, RECENT, LIMITED, COUNTERS = range(5)
 
 
 class Scene(NamedTuple):
@@ -67,7 +69,7 @@ class Scene(NamedTuple):
     programs of pairs. found, gap, place: Number, gap [m] and world axes of the contacts that are near. memory:
     World impulses of the step before, of the contacts that were near then, `recent`. struck: Whether a near contact
     bounces. forces: World impulses of lasting contacts over the step [N]. impacts: [t, first record, q, speeds
-    before, speeds after, energy before, energy lost]. records: Contacts that struck.
+    before, speeds after, energy before, energy lost, whether restitution was lowered]. records: Contacts that struck.
     """
 
     addresses: Ints
@@ -446,7 +448,9 @@ def strike(s: Scene, c: Cones, h: float) -> None:
     prepare_contacts(s, c, h)
     made = solve_cones(c, TOLERANCE)
     lowered = 0
-    while lowered < EIGHTHS and gained(s, c) > GAIN:
+    if gained(s, c) > GAIN:
+        made += solve_cones(c, TIGHT)
+    while lowered < EIGHTHS and gained(s, c) > max(GAIN, RESIDUALS * c.told[RESIDUAL]):
         share = (EIGHTHS - 1.0 - lowered) / (EIGHTHS - lowered)
         bouncing = False
         for i in range(c.active[0]):
@@ -456,8 +460,10 @@ def strike(s: Scene, c: Cones, h: float) -> None:
         if not bouncing:
             break
         lowered += 1
-        made += solve_cones(c, TOLERANCE)
+        made += solve_cones(c, TIGHT)
+    s.counters[LIMITED] = 0
     if lowered > 0:
+        s.counters[LIMITED] = 1
         s.told[LOWERED] += 1.0
     s.told[WORST] = max(s.told[WORST], c.told[RESIDUAL])
     s.told[ITERATIONS] += float(made)
@@ -519,6 +525,7 @@ def remember(s: Scene, c: Cones, h: float) -> None:
             energy += share * s.y[k] * s.speeds[MINUS, i] * s.speeds[MINUS, j]
         s.impacts[row, 2 + q + 2 * n] = energy
         s.impacts[row, 3 + q + 2 * n] = lost
+        s.impacts[row, 4 + q + 2 * n] = float(s.counters[LIMITED])
         s.counters[IMPACTS] += 1
 
 

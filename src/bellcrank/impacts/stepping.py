@@ -43,6 +43,8 @@ CHUNK = 1000
 """Steps between two looks at the keyboard."""
 IMPACT_ROOM = 256
 """Impacts that are kept in compiled code before they are read."""
+EVALUATIONS = 8
+"""Evaluations of the rates in a step; corrections of positions, which take two more each, are not counted."""
 UNFIT = 0.05
 """Margin of the loops below which other speeds become independent; that of the integrators."""
 
@@ -233,7 +235,7 @@ class SteppedRun(Run):
         for row in s.impacts[: s.counters[moreau.IMPACTS]]:
             t, last = float(row[0]), int(row[1])
             at, before, after = (row[2 : 2 + q], row[2 + q : 2 + q + n], row[2 + q + n : 2 + q + 2 * n])
-            energy, lost = float(row[-2]), float(row[-1])
+            energy, lost, limited = float(row[-3]), float(row[-2]), bool(row[-1])
             struck = tuple(
                 ContactRecord(
                     self.pairs[int(r[moreau.CONTACT])].contact.name,
@@ -250,7 +252,7 @@ class SteppedRun(Run):
             u, v = (
                 self.full_state(self.machine, t, np.concatenate([at, u]), p).u.copy() for u in (before, after)
             )
-            self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, False, p))
+            self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, limited, p))
         s.counters[[moreau.IMPACTS, moreau.RECORDS]] = 0
 
     def _row(self, rows: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
@@ -291,7 +293,7 @@ class SteppedRun(Run):
             str(self.machine.traced.formulation),
             self.steps,
             0,
-            self.steps,
+            EVALUATIONS * self.steps,
             seconds,
             tuple(self.repartitions),
             residual=float(self.told[moreau.WORST]),
@@ -402,7 +404,7 @@ def _scene(
         np.zeros((7, n)),
         np.zeros((len(frames), 4)),
         np.zeros((contacts, 3)),
-        np.zeros((IMPACT_ROOM, 4 + q + 2 * n)),
+        np.zeros((IMPACT_ROOM, 5 + q + 2 * n)),
         np.zeros((IMPACT_ROOM + contacts, moreau.RECORD)),
         np.zeros(moreau.COUNTERS, ints),
         told,
