@@ -4,16 +4,11 @@
 
 Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
 clock starts. MuJoCo runs with its elliptic cones, once with its usual contacts and once with ones as stiff as the
-<<<<<<< HEAD
-step bears. Penetration is the deepest overlap over the size, the smallest half edge or the radius: of MuJoCo at any
-step, ours over the size of the smaller body at any step."""
-=======
 step bears. Its contacts are damped springs, which know no restitution; ours have that of the scene. Penetration is
 the deepest overlap over the size: of MuJoCo over the smallest half edge or the radius, at the beginning of any step;
 ours over the size of the smaller body (centre to the furthest point), where contacts are solved in any step, after
 the correction of positions.
 """
->>>>>>> stepping
 
 from __future__ import annotations
 
