@@ -118,7 +118,7 @@ class Shape(ABC):
         """The surface as triangles; None where it has no end.
 
         spacing: Longest edge on curved sides and along edges of the shape [m]; without it edges of the shape are
-        resolved by a fiftieth of its size, and curved sides are followed within 1/400 of it.
+        resolved by a fiftieth of its size, and curved sides are followed within 1/1600 of it.
         """
         return None
 

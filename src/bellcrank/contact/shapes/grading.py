@@ -51,7 +51,7 @@ def following(
 ) -> Triangles:
     """The smooth surface of a field from a coarse start near it.
 
-    size: The smallest of the shape [m]; without a spacing [m] triangles leave the surface by at most 1/400 of it.
+    size: The smallest of the shape [m]; without a spacing [m] triangles leave the surface by at most 1/1600 of it.
     """
 
     def too_long(a: Floats, b: Floats) -> Bools:
