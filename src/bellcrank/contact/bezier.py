@@ -329,4 +329,4 @@ class BezierGrid(FieldShape):
         raise ModelError("a surface of patches has no implicit function of traced values")
 
 
-__all__ = ["BezierGrid"]
+__all__ = ["BezierGrid", "patch_at"]

@@ -593,4 +593,4 @@ class Sampled(FieldShape):
         raise ModelError("a sampled surface has no implicit function of traced values")
 
 
-__all__ = ["Sampled"]
+__all__ = ["Sampled", "mean_of_quadrics"]

@@ -45,7 +45,7 @@ SUNK = 1e-4
 """Overlap of rigid bodies, over the unit of length, that no rounding explains."""
 SEGMENTS = 10_000
 """Changes of contact after which a run is taken to be stuck."""
-STALLED, STALLED_EACH = 100, 10
+STALLED, STALLED_EACH = 1000, 20
 """Changes, and more of them for every contact, that a motion does not have within NO_TIME; a zone of nodes of a
 flexible body has about one for every node."""
 NO_TIME = 1e-4
