@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Superellipsoid, Support
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
 from bellcrank.contact.side_by_side import count, strikes
 from bellcrank.math.tuples import Vec, scale
 from bellcrank.program.functions import maximum, sqrt
@@ -113,11 +113,6 @@ class PairSpot(Spot):
 
     def support(self, n: Vec) -> Support:
         return self.of.support(n)
-
-
-def flat_spotted(a: Shape, b: Shape) -> bool:
-    """Whether two shapes may lie on each other with flat spots that are no sides, at one point somewhere on them."""
-    return all(isinstance(shape, Superellipsoid) and shape.by_points for shape in (a, b))
 
 
 def touching(a: Shape, b: Shape, rigid: bool = False, exponent: float = 1.0) -> list[tuple[Shape, Shape]]:

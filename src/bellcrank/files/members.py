@@ -35,7 +35,6 @@ MAX_ELEMENTS = 500
 """Of a beam; finding its modes takes some seconds then, growing with the square. Beams of more are written by their
 numbers."""
 MAX_MODES = 500
-MAX_FREEDOMS = 5_000
 MESHES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")
 MATRICES = (".npy", ".mtx")
 
