@@ -19,7 +19,7 @@ from bellcrank.program.loops.layout import leaves
 from bellcrank.program.program import Program
 
 MODULUS = 1e7
-FORCE, MOMENT, LOAD, ENERGY, DEPTH, RATE, AREA = slice(0, 3), slice(3, 6), 12, 13, 14, 15, 16
+FORCE, MOMENT, LOAD, ENERGY, DEPTH, RATE, AREA, RADIUS = slice(0, 3), slice(3, 6), 12, 13, 14, 15, 16, 18
 
 
 def _program(a, b, law=FieldLaw.HALF_SPACE):
@@ -112,6 +112,15 @@ def test_a_face_is_linear_and_a_foundation_is_winklers():
         if law is FieldLaw.FOUNDATION:
             w = 2.0 * box.field.width  # how far the blended edges reach into a side
             assert 4e4 * (0.1 - w) * (0.07 - w) < loads[0] < 4e4 * 0.1 * 0.07
+
+
+def test_the_radius_of_gyration_of_a_load_is_that_of_its_patch():
+    kernel = compile_program(_program(Plane(), Box(0.1, 0.07, 0.05), FieldLaw.FOUNDATION))
+    at = (0.0, 0.0, 0.05 - 1e-5)
+    # Of a rectangle about its middle, less the rounded edges; friction has no part in it.
+    expected = math.sqrt((0.1**2 + 0.07**2) / 3.0)
+    found = [kernel(_inputs(at, v=(0.1, 0, 0), stiffness=1e9, friction=f))[RADIUS] for f in (0.0, 0.4)]
+    assert found[0] == found[1] == pytest.approx(expected, rel=0.05)
 
 
 def test_damping_and_friction_act_against_the_motion():

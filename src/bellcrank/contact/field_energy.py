@@ -335,8 +335,8 @@ def side(
                     rubbed = ZERO
                     if law.static > 0.0:
                         slip = u - g * (rate / (steep * steep))
-                        square = slip.square + law.slip_speed * law.slip_speed
-                        rubbed = slip * (-coefficient(law, square) * damped * steep / square**0.5)
+                        fast = slip.square + law.slip_speed * law.slip_speed
+                        rubbed = slip * (-coefficient(law, fast) * damped * steep / fast**0.5)
                     force += pushed + rubbed
                     friction += rubbed
                     moment += x.cross(pushed + rubbed)

@@ -194,7 +194,7 @@ def _surface(met: Obstacle, d: int, everything: Array, size: float) -> Iterator[
 def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None) -> dict[str, Any]:
     """What the script of the page reads; see `bellcrank.view.animation`."""
     target, frame, follow = camera(drawn)
-    most = max(float(d.stress.max()) for d in drawn.deforming if d.stress is not None)
+    most = drawn.stress
     duration = float(result.time[-1] - result.time[0])
     seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
     speeds = speeds_for(duration)
@@ -218,8 +218,9 @@ def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None)
         "anchor": 0,
         "anchor_start": drawn.positions[0, 0].tolist(),
         "events": [],
-        "stops": STOPS,
-        "stress": f"{scaled(most)}Pa (von Mises)" if most > 0.0 else "",
+        "stops": {"stress": STOPS, "pressure": ()},
+        "patches": [],
+        "scales": [{"label": f"stress: 0 to {scaled(most)}Pa (von Mises)", "stops": STOPS}] if most > 0.0 else [],
         "speeds": speeds,
         "speed": min(speeds, key=lambda s: abs(np.log(max(duration, 1e-12) / s / 8.0))),
         "ticks": seconds.tolist(),

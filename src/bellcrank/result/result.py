@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.base.provided import provided
+from bellcrank.errors import ModelError
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 from bellcrank.quantities.multipliers import multipliers
@@ -22,6 +23,7 @@ from bellcrank.result.ledger import Ledger, changes, works
 from bellcrank.result.series import Series
 
 if TYPE_CHECKING:
+    from bellcrank.contact.patch import Patch
     from bellcrank.integrate.trajectory import Trajectory
     from bellcrank.mechanism import Mechanism
     from bellcrank.view.live import Viewer
@@ -155,7 +157,7 @@ class Result:
             outputs += picked
             sizes.append(len(picked))
         needs = any(q.needs_multipliers for q, _ in found)
-        values = self._on_states(outputs, needs)
+        values = self.on_states(outputs, needs)
         first = 0
         for (quantity, components), size, name in zip(found, sizes, names, strict=True):
             block = values[first : first + size].T
@@ -166,7 +168,8 @@ class Result:
                 shaped = block.reshape(-1, 3, 3)
             yield Series(shaped, self.time, name, quantity.unit)
 
-    def _on_states(self, outputs: Sequence[Any], with_multipliers: bool) -> Array:
+    def on_states(self, outputs: Sequence[Any], with_multipliers: bool = False) -> Array:
+        """Values, (n, k), of n expressions traced from the state of ``quantities``, at all outputs."""
         states = self._states(with_multipliers)
         values = evaluate(Program.of(self.quantities.s.inputs, outputs), states)
         return np.asarray(values).reshape(len(outputs), len(self.time))
@@ -229,6 +232,19 @@ class Result:
         from bellcrank.result.deformation import deformed
 
         return deformed(self, body, magnified)
+
+    def patch(self, contact: str, time: float) -> Patch:
+        """The patch of a contact by fields at the output nearest to a time [s].
+
+        Triangles in world axes: ``corners`` (n, 3, 3) [m] and the elastic ``pressure`` at each corner (n, 3) [Pa]; none
+        while the bodies are apart.
+        """
+        from bellcrank.result.patches import patches
+
+        if not len(self):
+            raise ModelError("the result has no outputs: there is no patch to show")
+        row = int(np.argmin(np.abs(self.time - float(time))))
+        return next(patches(self, contact, slice(row, row + 1)))
 
     def to_pandas(self, *names: str | Sequence[str]) -> Any:
         """A pandas DataFrame of the quantities `names` (positions of all bodies where none are named)."""

@@ -14,7 +14,7 @@ from bellcrank.model.parameters import value
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span, ticks
 from bellcrank.view.pages import animation, counted, floats
 from bellcrank.view.scene import Scene, scene
-from bellcrank.view.stress import STOPS
+from bellcrank.view.stress import PRESSED, STOPS, scaled
 from bellcrank.view.svg import placed, tick_labels
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
     target, box, follow = camera(drawn)
     masses = [value(b.mass, parameters) for b in bodies.values()]
     anchor = int(np.argmax(masses))
-    most = _largest(drawn)
+    most = drawn.stress
     duration = float(result.time[-1] - result.time[0])
     seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
     return {
@@ -115,6 +115,14 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
             }
             for d in drawn.deforming
         ],
+        "patches": [
+            {
+                "v": floats(p.corners),
+                "p": floats(p.pressure.mean(axis=1) / (drawn.pressure or 1.0)),
+                "first": p.first.tolist(),
+            }
+            for p in drawn.patches
+        ],
         "time": floats(drawn.time),
         "poses": floats(poses),
         "up": drawn.up.tolist(),
@@ -128,8 +136,15 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         "events": sorted(
             {*(e.time for e in result.events[:200]), *(i.time for i in list(result.impacts)[:200])}
         ),
-        "stops": STOPS,
-        "stress": f"{most / 1e6:.3g} MPa" if most > 0.0 else "",
+        "stops": {"stress": STOPS, "pressure": PRESSED},
+        "scales": [
+            {"label": f"{what}: 0 to {scaled(most)}Pa", "stops": colours}
+            for what, most, colours in (
+                ("stress", drawn.stress, STOPS),
+                ("contact pressure", drawn.pressure, PRESSED),
+            )
+            if most > 0.0
+        ],
         "speeds": speeds_for(duration),
         "speed": min(
             speeds_for(duration),
@@ -139,12 +154,6 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
         "labels": tick_labels(seconds)[0],
         "panels": [panel_data(p) for p in curves],
     }
-
-
-def _largest(drawn: Scene) -> float:
-    """The largest stress in the whole run [Pa], 0 where there is none."""
-    found = [float(np.nanmax(d.stress, initial=0.0)) for d in drawn.deforming if d.stress is not None]
-    return max(found, default=0.0)
 
 
 def _compact(colours: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.patch import coarser
 from bellcrank.math.normals import across
 from bellcrank.model import forces as described
 from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
+from bellcrank.result.patches import patches
 from bellcrank.view.placing import GROUND, Placing, apart, quaternions
 from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
 from bellcrank.view.stress import outer_faces, stress_at
@@ -33,6 +35,8 @@ COLOURS = ("#3b75af", "#e1792d", "#3c9a52", "#c14a4f", "#8a63b3", "#c9a227", "#3
 GROUND_COLOUR, JOINT_COLOUR, TYRE = "#a7adb5", "#30363d", ("#2f343b", "#c3c9d1", "#8b949e")
 UNSEEN = 1e-4
 """Shapes smaller than this share of the mechanism are not drawn: they stand for points."""
+MOST_WET, LEAST_WET = 200_000, 60
+"""Triangles of all contact patches in all frames, some 10 MB of a page, and those that a patch may have in any case."""
 MOST_LINES = 800
 """Of one flexible body; finer meshes are drawn in part."""
 
@@ -75,6 +79,23 @@ class Deforming:
 
 
 @dataclass(frozen=True, eq=False)
+class Patches:
+    """A contact patch over the frames: triangles one after the other, those of frame k from first[k] to first[k + 1].
+
+    corners: (m, 3, 3) in world axes [m]. pressure: (m, 3) at the corners [Pa].
+    """
+
+    corners: Array
+    pressure: Array
+    first: NDArray[np.int64]
+
+    def of(self, frame: int) -> tuple[Array, Array]:
+        """Corners and pressure in one frame."""
+        rows = slice(self.first[frame], self.first[frame + 1])
+        return self.corners[rows], self.pressure[rows]
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """A mechanism to be drawn over some frames.
 
@@ -96,6 +117,18 @@ class Scene:
     size: float
     planar: bool
     deforming: tuple[Deforming, ...] = ()
+    patches: tuple[Patches, ...] = ()
+
+    @property
+    def stress(self) -> float:
+        """The largest stress of any flexible body [Pa], 0 where there is none."""
+        known = [d.stress for d in self.deforming if d.stress is not None]
+        return max((float(np.nanmax(s, initial=0.0)) for s in known), default=0.0)
+
+    @property
+    def pressure(self) -> float:
+        """The largest pressure of any contact patch [Pa], 0 where there is none."""
+        return max((float(p.pressure.max(initial=0.0)) for p in self.patches), default=0.0)
 
 
 def scene(result: Result, frames: int = 600, magnified: float = 1.0) -> Scene:
@@ -130,6 +163,7 @@ class _Builder(Placing):
             self.size,
             planar,
             tuple(self._deforming()),
+            tuple(self._patches()),
         )
 
     def _body(self, name: str, colour: str) -> Iterator[Solid]:
@@ -227,6 +261,19 @@ class _Builder(Placing):
                 numbered[ends:].reshape(-1, 3),
                 stress_at(self.result, name, used),
             )
+
+    def _patches(self) -> Iterator[Patches]:
+        names = [n for n, f in self.system.forces.items() if isinstance(f, described.FieldContact)]
+        most = max(MOST_WET // max(1, len(names) * len(self.result)), LEAST_WET)
+        for name in names:
+            found = [coarser(p, most) for p in patches(self.result, name)]
+            counts = [len(p.corners) for p in found]
+            if sum(counts):
+                yield Patches(
+                    np.concatenate([p.corners for p in found]),
+                    np.concatenate([p.pressure for p in found]),
+                    np.cumsum([0, *counts]),
+                )
 
     def _joint(self, joint: Joint) -> Iterator[tuple[int, Solid]]:
         w, a, b = self.width, joint.a, joint.b

@@ -18,6 +18,8 @@ Integers = NDArray[np.int64]
 
 STOPS = ("#2c7bb6", "#6fb8d2", "#d8e6a8", "#fdae61", "#d7191c")
 """From no stress to the largest."""
+PRESSED = ("#fff6c2", "#ffd166", "#f4845f", "#d62828", "#5c0411")
+"""From no contact pressure to the largest."""
 _TETRAHEDRON = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
 _HEXAHEDRON = ((0, 2, 6, 3), (1, 4, 7, 5), (0, 1, 5, 3), (2, 4, 7, 6), (0, 1, 4, 2), (3, 5, 7, 6))
 """scikit-fem's: corner 0, those that differ in one coordinate (1, 2, 3), in two (4, 5, 6), in three (7)."""
@@ -45,11 +47,11 @@ def stress_at(result: Result, body: str, points: Integers) -> Array | None:
     return values
 
 
-def colours(share: Array) -> NDArray[np.uint8]:
-    """Colours (..., 3) for shares 0 to 1 of the largest stress."""
-    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in STOPS], dtype=float)
-    at = np.clip(np.nan_to_num(share), 0.0, 1.0) * (len(STOPS) - 1)
-    mixed = np.stack([np.interp(at, np.arange(len(STOPS)), stops[:, i]) for i in range(3)], axis=-1)
+def colours(share: Array, scale: tuple[str, ...] = STOPS) -> NDArray[np.uint8]:
+    """Colours (..., 3) for shares 0 to 1 of the largest value, between those of a scale."""
+    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in scale], dtype=float)
+    at = np.clip(np.nan_to_num(share), 0.0, 1.0) * (len(scale) - 1)
+    mixed = np.stack([np.interp(at, np.arange(len(scale)), stops[:, i]) for i in range(3)], axis=-1)
     return np.asarray(np.round(mixed), dtype=np.uint8)
 
 

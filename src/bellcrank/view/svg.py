@@ -12,6 +12,7 @@ from bellcrank.math.normals import across
 from bellcrank.view.curves import Panel, pretty, span, ticks
 from bellcrank.view.placing import GROUND
 from bellcrank.view.scene import Scene
+from bellcrank.view.stress import PRESSED, colours
 
 Array = NDArray[np.float64]
 
@@ -166,6 +167,17 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
         line = f'<polyline points="{text}" fill="none" stroke="#5b6470" stroke-width="1.2"/>'
         drawn.append((True, float(seen[:, 2].mean()), line))
     out += [text for _, _, text in sorted(drawn, key=lambda item: item[:2])]
+    # Patches lie between two bodies: over everything else, so that they are seen.
+    for patch in scene.patches:
+        corners, pressure = patch.of(frame)
+        seen = np.stack([corners @ right, corners @ above], axis=-1)
+        for triangle, shade in zip(
+            seen, colours(pressure.mean(axis=1) / (scene.pressure or 1.0), PRESSED), strict=True
+        ):
+            text = " ".join(f"{u:.1f},{v:.1f}" for u, v in place(triangle))
+            out.append(
+                f'<polygon points="{text}" fill="rgb({shade[0]},{shade[1]},{shade[2]})" fill-opacity="0.85"/>'
+            )
     return "".join([*out, "</svg>"])
 
 

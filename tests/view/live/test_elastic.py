@@ -55,7 +55,7 @@ def test_seeking_shows_the_body_as_it_is_deformed_then(disc: elastic.ElasticResu
         nodes = disc.bodies[0].nodes + disc.displacement(frame)
         nearest = np.linalg.norm(shown[:, None] - nodes[None], axis=2).min(axis=1)
         assert nearest.max() < 1e-6
-        assert viewer.stage.stress == pytest.approx(
+        assert viewer.stage.scene.stress == pytest.approx(
             max(disc.stress(k).von_mises.max() for k in range(len(disc.frame_times)))
         )
         # The wall has travelled at its speed.

@@ -51,22 +51,25 @@ class TimeControls:
             self.jump = gui.add_dropdown("impacts", (NOWHERE, *self._jumps), initial_value=NOWHERE)
             self.jump.visible = bool(self._jumps)
             self.status = gui.add_text("run", words, disabled=True)
-        with gui.add_folder("Scene", expand_by_default=viewer.stage.stress > 0.0):
+        drawn = viewer.stage.scene
+        with gui.add_folder("Scene", expand_by_default=max(drawn.stress, drawn.pressure) > 0.0):
             self.names = gui.add_checkbox("names", False)
             self.follow = gui.add_checkbox("follow", viewer._travels)
-            stressed = viewer.stage.stress > 0.0
-            self.stress = gui.add_text("stress", "", disabled=True, visible=stressed)
-            if stressed:
+            self.stress = gui.add_text("stress", "", disabled=True, visible=drawn.stress > 0.0)
+            self.pressure = gui.add_text("contact pressure", "", disabled=True, visible=drawn.pressure > 0.0)
+            if max(drawn.stress, drawn.pressure) > 0.0:
                 gui.add_html(COLOUR_BAR)
-            self._show_stress()
+            self._show_scales()
         self.slider.on_update(self._moved)
         self.toggle.on_click(lambda _: viewer.pause() if viewer.playing else viewer.play())
         self.jump.on_update(self._jumped)
         self.names.on_update(lambda _: viewer.stage.show_names(self.names.value))
         self.follow.on_update(lambda _: viewer._later(self._redraw))
 
-    def _show_stress(self) -> None:
-        self.stress.value = f"0 to {scaled(self.viewer.stage.stress)}Pa"
+    def _show_scales(self) -> None:
+        drawn = self.viewer.stage.scene
+        self.stress.value = f"0 to {scaled(drawn.stress)}Pa"
+        self.pressure.value = f"0 to {scaled(drawn.pressure)}Pa"
 
     def _redraw(self) -> None:
         self.viewer._drawn = -1
@@ -107,7 +110,7 @@ class TimeControls:
         self.jump.options = (NOWHERE, *self._jumps)
         self.jump.value = NOWHERE
         self.jump.visible = bool(self._jumps)
-        self._show_stress()
+        self._show_scales()
 
 
 class ParameterSliders:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.view.placing import GROUND
-from bellcrank.view.scene import Deforming, Scene
+from bellcrank.view.scene import Deforming, Patches, Scene
 from bellcrank.view.shapes import Solid
-from bellcrank.view.stress import colours
+from bellcrank.view.stress import PRESSED, colours
 from bellcrank.view.svg import coil, placed
 
 if TYPE_CHECKING:
@@ -47,16 +47,14 @@ class Stage:
             if name
         ]
         self.springs = self._spring_lines()
-        most = self.stress
+        most = scene.stress
         self.deforming = [_Bent(api, f"/stage/bent{k}", d, most) for k, d in enumerate(scene.deforming)]
+        self.patches = [
+            _Pressed(api, f"/stage/patch{k}", p, scene.pressure, 1e-3 * scene.size)
+            for k, p in enumerate(scene.patches)
+        ]
         self.impacts = self._impact_marks()
         self._lights()
-
-    @property
-    def stress(self) -> float:
-        """The largest stress of any flexible body [Pa], 0 where there is none."""
-        known = [d.stress for d in self.scene.deforming if d.stress is not None]
-        return max((float(np.nanmax(s, initial=0.0)) for s in known), default=0.0)
 
     def remove(self) -> None:
         """Take everything away."""
@@ -77,6 +75,8 @@ class Stage:
                 handle.points = _segments(self._coil(number, frame))
             for bent in self.deforming:
                 bent.show(frame)
+            for pressed in self.patches:
+                pressed.show(frame)
             now, span = scene.time[frame], FLASH * float(np.ptp(scene.time))
             for time, mark in self.impacts:
                 mark.visible = bool(0.0 <= now - time <= span)
@@ -258,6 +258,42 @@ class _Bent:
                     points[used].astype(np.float32),
                     numbered.reshape(-1, 3).astype(np.uint32),
                 )
+
+
+class _Pressed:
+    """A contact patch in bins of pressure colour, drawn on both sides of where it is.
+
+    lift: How far in front of the surfaces [m], so that they do not hide it.
+    """
+
+    def __init__(self, api: Any, path: str, drawn: Patches, most: float, lift: float) -> None:
+        self.drawn, self.most, self.lift = drawn, most or 1.0, lift
+        self.bins = [
+            api.add_mesh_simple(
+                f"{path}/bin{n}",
+                np.zeros((3, 3)),
+                np.array([[0, 1, 2]]),
+                color=tuple(int(c) for c in shade),
+                flat_shading=True,
+                side="double",
+                visible=False,
+            )
+            for n, shade in enumerate(colours(np.linspace(0.0, 1.0, BINS), PRESSED))
+        ]
+
+    def show(self, frame: int) -> None:
+        corners, pressure = self.drawn.of(frame)
+        bins = np.clip((BINS * pressure.mean(axis=1) / self.most).astype(int), 0, BINS - 1)
+        for n, mesh in enumerate(self.bins):
+            here = corners[bins == n]
+            mesh.visible = bool(len(here))
+            if len(here):
+                normals = np.cross(here[:, 1] - here[:, 0], here[:, 2] - here[:, 0])
+                length = np.linalg.norm(normals, axis=1, keepdims=True)
+                shift = self.lift * (normals / np.where(length > 0.0, length, 1.0))[:, None]
+                both = np.concatenate([here + shift, here - shift]).reshape(-1, 3)
+                mesh.vertices = both.astype(np.float32)
+                mesh.faces = np.arange(len(both), dtype=np.uint32).reshape(-1, 3)
 
 
 def _linear(shades: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -63,11 +63,12 @@ function placed(frame, x, y, z) {
 const rgb = c => [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16));
 const shade = (c, f, o) => `rgba(${Math.round(c[0] * f)},${Math.round(c[1] * f)},${Math.round(c[2] * f)},${o})`;
 const deforming = data.deforming.map(d => ({ ...d, p: floats(d.p), c: rgb(d.c), s: d.s && floats(d.s) }));
-const stops = data.stops.map(rgb);
-function stressed(share) {
+const stops = { stress: data.stops.stress.map(rgb), pressure: data.stops.pressure.map(rgb) };
+function shaded(share, stops) {
   const at = Math.min(1, Math.max(0, share)) * (stops.length - 1), k = Math.min(Math.floor(at), stops.length - 2);
   return [0, 1, 2].map(i => mix(stops[k][i], stops[k + 1][i], at - k));
 }
+const patches = data.patches.map(p => ({ ...p, v: floats(p.v), p: floats(p.p) }));
 const springs = data.springs.map(s => ({ ...s, ma: s.ma && floats(s.ma), mb: s.mb && floats(s.mb) }));
 const solids = data.solids.map(s => ({ ...s, v: floats(s.v), c: s.c.map(rgb) }));
 
@@ -130,8 +131,17 @@ function drawScene() {
       const a = 3 * (first * d.n + i), b = 3 * (next * d.n + i);
       seen.push(see([0, 1, 2].map(k => mix(d.p[a + k], d.p[b + k], share))));
     }
-    for (const [i, j, k] of d.f || []) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2] + seen[k][2]) / 3, points: [seen[i], seen[j], seen[k]], fill: shade(stressed((stress(d, i) + stress(d, j) + stress(d, k)) / 3), 1, 1), stroke: shade(stressed((stress(d, i) + stress(d, j) + stress(d, k)) / 3), 1, 1) });
-    for (const [i, j] of d.l) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: d.s ? shade(stressed(0.5 * (stress(d, i) + stress(d, j))), 1, 1) : shade(d.c, 0.9, 1), width: Math.max(0.5, scale * d.w), round: true });
+    for (const [i, j, k] of d.f || []) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2] + seen[k][2]) / 3, points: [seen[i], seen[j], seen[k]], fill: shade(shaded((stress(d, i) + stress(d, j) + stress(d, k)) / 3, stops.stress), 1, 1), stroke: shade(shaded((stress(d, i) + stress(d, j) + stress(d, k)) / 3, stops.stress), 1, 1) });
+    for (const [i, j] of d.l) list.push({ layer: 1, depth: (seen[i][2] + seen[j][2]) / 2, points: [seen[i], seen[j]], stroke: d.s ? shade(shaded(0.5 * (stress(d, i) + stress(d, j)), stops.stress), 1, 1) : shade(d.c, 0.9, 1), width: Math.max(0.5, scale * d.w), round: true });
+  }
+  // Patches lie between two bodies: over everything else, so that they are seen.
+  for (const p of patches) {
+    const frame = share < 0.5 ? first : next;
+    for (let k = p.first[frame]; k < p.first[frame + 1]; k++) {
+      const points = [0, 3, 6].map(i => see([p.v[9 * k + i], p.v[9 * k + i + 1], p.v[9 * k + i + 2]]));
+      const fill = shade(shaded(p.p[k], stops.pressure), 1, 0.85);
+      list.push({ layer: 2, depth: (points[0][2] + points[1][2] + points[2][2]) / 3, points, fill, stroke: fill });
+    }
   }
   const held = (at, moving) => moving ? [0, 1, 2].map(k => mix(moving[3 * first + k], moving[3 * next + k], share)) : at;
   for (const s of springs) {
@@ -152,7 +162,7 @@ function drawScene() {
     if (item.stroke) { g.strokeStyle = item.stroke; g.lineWidth = item.width || 0.7; g.stroke(); }
   }
   drawAxes(right, above, W, H);
-  if (data.stress) drawScale();
+  data.scales.forEach(drawScale);
   if (el("labels").checked) {
     g.font = "12px system-ui, sans-serif"; g.textAlign = "center"; g.lineWidth = 3;
     data.bodies.forEach((body, k) => {
@@ -162,12 +172,13 @@ function drawScene() {
     });
   }
 }
-function drawScale() {
+function drawScale({ label, stops }, n) {
+  const top = 14 + 34 * n;
   const bar = g.createLinearGradient(16, 0, 136, 0);
-  stops.forEach((c, i) => bar.addColorStop(i / (stops.length - 1), shade(c, 1, 1)));
-  g.fillStyle = bar; g.fillRect(16, 14, 120, 8);
+  stops.forEach((c, i) => bar.addColorStop(i / (stops.length - 1), c));
+  g.fillStyle = bar; g.fillRect(16, top, 120, 8);
   g.font = "11px system-ui, sans-serif"; g.textAlign = "left"; g.fillStyle = "#57606a";
-  g.fillText("stress: 0 to " + data.stress, 16, 36);
+  g.fillText(label, 16, top + 22);
 }
 function drawAxes(right, above, W, H) {
   const x0 = W - 44, y0 = H - 40;
