@@ -21,12 +21,54 @@ import numpy as np
 
 BLOCK = 128
 STEP, STEPS, SAMPLES = 1e-3, 1000, 10
+CONTACT_STATES, SAMPLED = 2000, 100
+"""States along a run with contact, repeated for the measurement; points of a surface of samples."""
 CARS, DISTINCT, CHECKED, STATES = 100_000, 20_000, 64, 1 << 20
 """Cars on the bump, how many of them differ (their starts travel), are checked; states in one evaluation."""
 KINDS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 TOLERANCE = {"double": 1e-11, "single": 2e-6}
 """Position residual [m] to which loops are closed on the device."""
 AGREEMENT = 1e-10
+
+
+def contacts() -> dict[str, Any]:
+    """Bodies thrown onto another: a field on a plane, mesh on mesh by fields, two surfaces of samples by points."""
+    import trimesh
+
+    import bellcrank as bc
+    from bellcrank.contact import Box, Mesh, Sampled, Torus
+
+    def mesh(made: Any) -> Any:
+        return Mesh(np.array(made.vertices), np.array(made.faces), resolution=24)
+
+    k = np.arange(SAMPLED) + 0.5
+    z, turn = 1 - 2 * k / SAMPLED, np.pi * (1 + np.sqrt(5)) * k
+    normals = np.column_stack([np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn), z])
+    ring = mesh(trimesh.creation.torus(0.1, 0.04, major_sections=24, minor_sections=12))
+    ball = mesh(trimesh.creation.icosphere(2, 0.1))
+    samples = Sampled(0.1 * normals, normals)
+    pairs = {
+        "box_on_torus": (Torus(0.1, 0.04), Box(0.05, 0.05, 0.05), {}),
+        "mesh_on_mesh": (ring, ball, {}),
+        "samples_on_samples": (samples, samples, {"method": "points"}),
+    }
+    found = {}
+    for name, (below, above, more) in pairs.items():
+        system = bc.System(name, gravity=(0.0, 0.0, -9.81))
+        body = system.body("body", mass=1.0, inertia=(0.003,) * 3, at=(0.02, 0.01, 0.24))
+        system.free("flight", system.ground, body)
+        system.contact(
+            "touch",
+            system.ground.shape(below),
+            body.shape(above),
+            0.6,
+            friction=0.3,
+            young=1e6,
+            treatment="continuous",
+            **more,
+        )
+        found[name] = system
+    return found
 
 
 def prepare(folder: Path) -> None:
@@ -67,9 +109,16 @@ def prepare(folder: Path) -> None:
         groups = LaneGroups(lane_machine(mechanism), method, times, p.shape[1], options, capacity=len(first))
         groups.run(0.0, y[:CHECKED], p[:CHECKED], first, lambda: False)
         arrays[name] = groups.kept[:CHECKED].transpose(1, 2, 0)
-    np.savez(folder / "numbers.npz", **arrays)
     e = export_of(mechanism)
     problem = Problem(e.rates, e.projection, len(e.states), len(e.parameters))
+    for name, system in contacts().items():
+        export = export_of(analyse(system))
+        run = system.simulate(0.4, output=CONTACT_STATES)
+        rows = np.hstack([run.time[:, None], run.q, run.u, run.parameters])
+        arrays |= {f"x_{name}": rows, f"expected_{name}": compile_program(export.rates).many(rows)}
+        text = cuda.evaluation(export.rates, len(export.states), "double", BLOCK)
+        (folder / f"contact_{name}.cu").write_text(text)
+    np.savez(folder / "numbers.npz", **arrays)
     for precision in cuda.BLOCK:
         (folder / f"evaluate_{precision}.cu").write_text(cuda.evaluation(program, n, precision, BLOCK))
         for method in ("runge_kutta4", "dormand_prince5", "runge_kutta5"):
@@ -91,7 +140,12 @@ def measure(folder: Path) -> dict[str, Any]:
             print(f"{make.__name__}: {error}")
             continue
         print(on.name)
-        found = {"name": on.name, "rows": [*_evaluations(on, folder, numbers), *_bump(on, folder, numbers)]}
+        rows = [
+            *_contacts(on, folder, numbers),
+            *_evaluations(on, folder, numbers),
+            *_bump(on, folder, numbers),
+        ]
+        found = {"name": on.name, "rows": rows}
         report["devices"].append(found)
     if not report["devices"]:
         raise SystemExit("no graphics processor could be used here")
@@ -155,6 +209,39 @@ def _evaluations(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[st
                 a_second=STATES / seconds,
                 error=error,
                 must_agree=precision == "double",
+                first_call=compiling,
+            )
+        )
+    return rows
+
+
+def _contacts(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    """Evaluations of bodies in contact a second: the searches run on the device."""
+    from bellcrank.program.gpu import evaluate
+
+    rows = []
+    for path in sorted(folder.glob("contact_*.cu")):
+        name = path.stem.removeprefix("contact_")
+        x, expected = numbers[f"x_{name}"], numbers[f"expected_{name}"]
+        n = expected.shape[1]
+        source = path.read_text()
+        begin = time.perf_counter()
+        got = evaluate(on, source, BLOCK, x[:, 0], x[:, 1 : 1 + n], x[:, 1 + n :], n, np.float64)
+        compiling = time.perf_counter() - begin
+        many = np.resize(x, (STATES // 8, x.shape[1]))
+        t, y = on.put(np.ascontiguousarray(many[:, 0])), on.put(np.ascontiguousarray(many[:, 1 : 1 + n].T))
+        p, out = on.put(np.ascontiguousarray(many[:, 1 + n :].T)), on.put(np.zeros((n, len(many))))
+        kernel = on.compiled(source, "bc_evaluate")
+        arguments = [t, y, p, out, np.int64(len(many))]
+        seconds = _seconds(on, lambda k=kernel, a=arguments: k(int(a[-1]), BLOCK, a), 5)  # type: ignore[misc]
+        rows.append(
+            _row(
+                what=f"contact {name}",
+                precision="double",
+                a_second=len(many) / seconds,
+                touching=float((np.abs(expected[:, -3:]).max(axis=1) > 9.82).mean()),
+                error=_relative(got, expected),
+                must_agree=True,
                 first_call=compiling,
             )
         )

@@ -303,9 +303,10 @@ def routine_texts(programs: Sequence[Program], dialect: Dialect) -> list[str]:
     if not found:
         return []
     texts = [loops.WORDS.format(static=dialect.static, real=dialect.real)]
+    written: set[str] = set()
     for routine in found.values():
         name = routine_name(routine)
-        lines = loops.table_lines(routine.table_types, routine.tables, name, dialect.constant)
+        lines = loops.table_lines(routine.table_types, routine.tables, name, written, dialect.constant)
         body = loops.emit(routine.code, name, dialect.real, dialect.static)
         texts.append("\n".join([f"#ifndef {name}_TABLES", *lines, body, "#endif"]))
     return texts

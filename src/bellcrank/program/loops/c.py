@@ -5,6 +5,7 @@ Arrays are bytes whose words are read and written through small functions, since
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Sequence
@@ -46,9 +47,17 @@ def emit(functions: Sequence[ir.Function], prefix: str, real: str = "double", st
 
 
 def table_lines(
-    given: Sequence[Type], tables: Sequence[Any], prefix: str, constant: str = "static const"
+    given: Sequence[Type],
+    tables: Sequence[Any],
+    prefix: str,
+    written: set[str],
+    constant: str = "static const",
 ) -> list[str]:
-    """Arrays of words for the tables of a routine, and ``prefix_tables``, a function that lays out their addresses."""
+    """Arrays of words for the tables of a routine, and ``prefix_TABLES``, which lists their addresses and sizes.
+
+    written: Names of arrays that the file has already, which grows; arrays go by what they hold, so that routines with
+    the same shapes share them.
+    """
     arrays: list[str] = []
     words: list[str] = []
 
@@ -66,9 +75,13 @@ def table_lines(
             assert isinstance(kind, ArrayType)
             array = value.words if isinstance(value, Records) else value
             bits = np.ascontiguousarray(array).view(np.int64).ravel()
-            name = f"{prefix}_data{len(arrays)}"
-            listed = ", ".join(_literal(int(b)) for b in bits) or "0"
-            arrays.append(f"{constant} long long {name}[{max(len(bits), 1)}] = {{{listed}}};")
+            name = f"bc_data_{hashlib.sha256(bits.tobytes()).hexdigest()[:24]}"
+            if name not in written:
+                written.add(name)
+                listed = ", ".join(_literal(int(b)) for b in bits) or "0"
+                line = f"{constant} long long {name}[{max(len(bits), 1)}] = {{{listed}}};"
+                # Several programs of one file may bring the same one.
+                arrays.extend([f"#ifndef {name}_", f"#define {name}_", line, "#endif"])
             words.append(f"(long long)(size_t){name}")
             words.extend(str(n) for n in array.shape[: kind.dimensions])
 
