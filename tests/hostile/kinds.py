@@ -23,6 +23,7 @@ from unittest import mock
 import yaml
 
 import bellcrank as bc
+from bellcrank.errors import BellcrankError
 from hostile import damage
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -125,11 +126,23 @@ def checkpoint(path: Path) -> None:
 
 
 def mesh(path: Path) -> None:
-    """A mesh file as a shape of contact, and as a body with mass."""
-    from bellcrank.contact import Sampled, Solid
+    """A mesh file as a shape of contact with its field, as a surface of samples, and as a body with mass."""
+    from bellcrank.contact import Mesh, Sampled, Solid
 
-    Sampled.from_file(path)
-    Solid.from_file(path, density=1000.0)
+    def touching() -> None:
+        made = Mesh.from_file(path, resolution=12)
+        made.field, made.triangles()
+
+    refused = []
+    for read in (touching, lambda: Sampled.from_file(path), lambda: Solid.from_file(path, density=1000.0)):
+        try:
+            read()
+        except BellcrankError as error:
+            refused.append(error)
+            assert str(error).strip()
+    # The samples of a sound mesh may be too few for a smooth surface.
+    if len(refused) > 1:
+        raise refused[0]
 
 
 SOLID = """

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from bellcrank.contact.given import is_finite
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec, dot, scale
 from bellcrank.program.functions import sqrt, where
-from bellcrank.program.trace import Scalar, compare, function
+from bellcrank.program.trace import Expr, Scalar, compare, function
 
 TINY = 1e-30
 """Square of a slip [m^2/s^2] that keeps the root of it smooth."""
@@ -24,13 +25,13 @@ class Coulomb:
 
     kinetic, static: Coefficients; static is the kinetic one where missing. stribeck_speed: Over which friction falls
     from static to kinetic [m/s]. slip_speed: Below it friction is viscous [m/s]: a body held on a slope creeps at
-    about this speed.
+    about this speed. Each may be an expression of a system's parameters.
     """
 
-    kinetic: float
-    static: float | None = None
-    stribeck_speed: float = 1e-2
-    slip_speed: float = 1e-3
+    kinetic: Scalar
+    static: Scalar | None = None
+    stribeck_speed: Scalar = 1e-2
+    slip_speed: Scalar = 1e-3
 
     def __post_init__(self) -> None:
         _check(self, optional=("static",), may_vanish=("kinetic", "static"))
@@ -63,13 +64,13 @@ class LuGre:
     falls with the slip as exp(-(v / stribeck_speed)^2), so that the model stays passive (Olsson 1996, section 3.4).
     """
 
-    kinetic: float
-    static: float | None = None
-    stiffness: float = 1e4
-    damping: float | None = None
-    viscous: float = 0.0
-    stribeck_speed: float = 1e-2
-    recovery: float = 1e-3
+    kinetic: Scalar
+    static: Scalar | None = None
+    stiffness: Scalar = 1e4
+    damping: Scalar | None = None
+    viscous: Scalar = 0.0
+    stribeck_speed: Scalar = 1e-2
+    recovery: Scalar = 1e-3
 
     def __post_init__(self) -> None:
         _check(self, optional=("static", "damping"), may_vanish=("damping", "viscous"))
@@ -90,12 +91,20 @@ class LuGre:
         """The force [N] on the body that slips with the velocity `slip` [m/s] under the normal force `load` [N]."""
         s2 = _square(slip)
         bending = self.rate(bend, slip, compare("lt", 0.0, load))
-        damping = 2.0 * math.sqrt(self.stiffness / 9.81) if self.damping is None else self.damping
+        damping = 2.0 * sqrt(self.stiffness / 9.81) if self.damping is None else self.damping
         damped = damping * function("exp", -(s2 / (self.stribeck_speed * self.stribeck_speed)))
         return [
             -load * (self.stiffness * z + damped * w + self.viscous * v)
             for z, w, v in zip(bend, bending, slip, strict=True)
         ]
+
+
+def with_numbers(friction: Coulomb | LuGre, number: Callable[[Scalar], Scalar]) -> Coulomb | LuGre:
+    """A law of friction with each of its numbers replaced, such as parameters by their values."""
+    given: dict[str, Any] = {
+        name: None if old is None else number(old) for name, old in vars(friction).items()
+    }
+    return replace(friction, **given)
 
 
 def _square(slip: Sequence[Scalar]) -> Scalar:
@@ -109,21 +118,28 @@ def _check(friction: Coulomb | LuGre, optional: Sequence[str], may_vanish: Seque
     for name, given in vars(friction).items():
         if given is None and name in optional:
             continue
+        if isinstance(given, Expr):
+            continue  # of parameters, whose present values are looked at where the contact is made
         low = 0.0 if name in may_vanish else math.ulp(0.0)
         if not (is_finite(given) and low <= given):
             raise ModelError(f"friction: {name} must be a {'positive ' if low else ''}number, not {given!r}")
-    if friction.static is not None and friction.static < friction.kinetic:
+    if friction.static is not None and _plain(friction) and friction.static < friction.kinetic:
         raise ModelError(
             f"friction: static {friction.static:g} is less than kinetic {friction.kinetic:g}; it must not be smaller"
         )
 
 
+def _plain(friction: Coulomb | LuGre) -> bool:
+    """Whether its coefficients are numbers without parameters."""
+    return not (isinstance(friction.static, Expr) or isinstance(friction.kinetic, Expr))
+
+
 def _coefficient(friction: Coulomb | LuGre, s2: Scalar) -> Scalar:
     """mu at the square of a slip."""
-    if friction.static is None or friction.static <= friction.kinetic:
+    if friction.static is None or (_plain(friction) and friction.static <= friction.kinetic):
         return friction.kinetic
     fall = function("exp", -(s2 / (friction.stribeck_speed * friction.stribeck_speed)))
     return friction.kinetic + (friction.static - friction.kinetic) * fall
 
 
-__all__ = ["Coulomb", "LuGre"]
+__all__ = ["Coulomb", "LuGre", "with_numbers"]

@@ -28,9 +28,11 @@ LONGEST = 1e-10
 """4 det / trace^2 of the most slender contact; beyond it the contact is a line and Hertz's point theory ends."""
 
 
-def effective_modulus(young: tuple[float, float], poisson: tuple[float, float]) -> float:
+def effective_modulus(young: tuple[Scalar, Scalar], poisson: tuple[Scalar, Scalar]) -> Scalar:
     """E* [Pa] of two bodies, 1 / E* = (1 - nu_a^2) / E_a + (1 - nu_b^2) / E_b; an infinite E is rigid."""
-    soft = sum((1.0 - nu * nu) / e for e, nu in zip(young, poisson, strict=True))
+    soft: Scalar = 0.0
+    for e, nu in zip(young, poisson, strict=True):
+        soft = soft + (1.0 - nu * nu) / e
     return 1.0 / soft
 
 

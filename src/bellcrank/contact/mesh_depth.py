@@ -441,7 +441,8 @@ class ExactDepth:
             v, f = divided(part.vertices, part.faces, 4.0)
             _, normal = areas_and_normals(v, f)
             thin = self(v[f].mean(axis=1) - 2.0 * half * normal) < 1.6 * half
-            made._parts.append(_Part(v, np.ascontiguousarray(f[thin]), half))
+            if thin.any():
+                made._parts.append(_Part(v, np.ascontiguousarray(f[thin]), half))
         return made
 
     def __call__(self, points: Array) -> Array:

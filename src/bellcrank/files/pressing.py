@@ -19,6 +19,7 @@ from bellcrank.files.shapes import plain
 from bellcrank.model.contacts import PlacedShape
 from bellcrank.model.field_contacts import METHODS
 from bellcrank.model.forces import ContactForce, FieldContact
+from bellcrank.program.trace import Scalar
 
 FRICTIONS = {"coulomb": Coulomb, "lugre": LuGre}
 
@@ -49,19 +50,19 @@ def _one_or_two(fields: Fields, key: str) -> Any:
     """One number for both bodies or one each; 'rigid' is an infinite modulus."""
     node = fields.get(key)
     items = node.items if isinstance(node, Items) else [node]
-    found = []
+    found: list[Scalar] = []
     for item in items:
         if isinstance(item, Text) and item.value == "rigid":
             found.append(math.inf)
         else:
-            found.append(plain(fields, fields.scope.number(item, f"{key} of {fields.who}")))
+            found.append(fields.scope.number(item, f"{key} of {fields.who}"))
     return tuple(found) if isinstance(node, Items) else found[0]
 
 
 def _friction(fields: Fields) -> Any:
     node = fields.get("friction")
     if not isinstance(node, Entries):
-        return plain(fields, fields.number("friction"))
+        return fields.number("friction")
     own = Fields(fields.scope, node, f"friction of {fields.who}", ("kind", *layout.FRICTION))
     kind = own.word("kind", tuple(FRICTIONS))
     law: Any = FRICTIONS[kind]
@@ -73,7 +74,7 @@ def _friction(fields: Fields) -> Any:
                 raise node.keys[key].error(
                     f"friction {kind} has no key {key!r}; keys here: {', '.join(known)}"
                 )
-            given[key] = plain(own, own.number(key))
+            given[key] = own.number(key)
     if "kinetic" not in given:
         raise node.error(f"friction {kind} needs 'kinetic'")
     with own.blamed():
@@ -98,7 +99,9 @@ def pressing_entries(
             result["exponent"] = force.exponent
     for key in ("young", "poisson"):
         if key in force.given:
-            result[key] = row(["rigid" if math.isinf(x) else x for x in force.given[key]])
+            result[key] = row(
+                ["rigid" if isinstance(x, float) and math.isinf(x) else x for x in force.given[key]]
+            )
     result["approach_speed"] = force.given["approach_speed"]
     law = force.friction
     if law is not None:

@@ -60,12 +60,11 @@ class FieldPressing(Pressing):
     def _called(self, nearness: float) -> Pressed:
         """What the routine gives, in the frame of side a."""
         f, number = self.force, self.kin.number
-        law = f.friction if isinstance(f.friction, Coulomb) else Coulomb(0.0)
+        law = self.rubbing if isinstance(self.rubbing, Coulomb) else Coulomb(0.0)
         static = law.kinetic if law.static is None else law.static
-        stiffness, speed = (cast("float", number(x)) for x in (f.stiffness or f.modulus, f.approach_speed))
-        given = Coefficients(
-            stiffness, f.factor, speed, law.kinetic, static, law.stribeck_speed, law.slip_speed, nearness
-        )
+        friction = law.kinetic, static, law.stribeck_speed, law.slip_speed
+        numbers = self.stiffness, f.factor, number(f.approach_speed), *friction, nearness
+        given = Coefficients(*(cast("float", x) for x in numbers))
         made = routine(f.contact.a.shape, f.contact.b.shape, f.field_law)
         memory = [cell for cell in map(number, f.warm) if isinstance(cell, Expr)]
         found: Pressed = made(*self._relative, given, memory=memory)
@@ -103,7 +102,8 @@ class FieldPressing(Pressing):
     @cached_property
     def stiffness(self) -> Scalar:
         """E* [Pa] or k [N/m^3]."""
-        return self.kin.number(self.force.stiffness or self.force.modulus)
+        f = self.force
+        return self.kin.number(f.modulus if f.stiffness is None else f.stiffness)
 
     @cached_property
     def load(self) -> Scalar:
@@ -133,7 +133,7 @@ class FieldPressing(Pressing):
     @cached_property
     def _bristles(self) -> tuple[LuGre, list[Scalar], list[Scalar], Scalar]:
         """The law, bend and slip of bristles, those of drilling last, and the radius at which they drill [m]."""
-        law, normal = self.force.friction, self.normal
+        law, normal = self.rubbing, self.normal
         assert isinstance(law, LuGre)
         assert self.force.drill is not None
         w_a, w_b = self._spins()

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest
-from bellcrank.contact.friction import Coulomb, LuGre
+from bellcrank.contact.friction import Coulomb, LuGre, with_numbers
 from bellcrank.contact.hertz import Curvature, curvature, stiffness
 from bellcrank.contact.laws import normal_force, unclipped_force
 from bellcrank.math.tuples import (
@@ -108,10 +108,10 @@ class Pressing:
         given = self.force.stiffness
         if given is not None:
             return self.kin.number(given)
-        n = self.closest.normal
+        n, modulus = self.closest.normal, self.kin.number(self.force.modulus)
         e1, e2 = tangents(n)
         if self.closest.bends is not None:
-            return stiffness(self.force.modulus, *(_along(K, e1, e2) for K in self.closest.bends()))
+            return stiffness(modulus, *(_along(K, e1, e2) for K in self.closest.bends()))
         bends = []
         sides = (
             (self.force.contact.a.shape, self.pair.a, n, self.closest.point_a),
@@ -120,7 +120,7 @@ class Pressing:
         for shape, marker, outward, point in sides:
             R, p = self.seen(marker)
             bends.append(curvature(shape, R, outward, transposed_times(R, sub(point, p)), e1, e2))
-        return stiffness(self.force.modulus, *bends)
+        return stiffness(modulus, *bends)
 
     def seen(self, m: Marker) -> tuple[Mat, Vec]:
         """Rotation and origin of a side's frame."""
@@ -142,9 +142,15 @@ class Pressing:
         return f.law, self.depth, self.rate, self.stiffness, f.exponent, f.factor, v0, D
 
     @cached_property
+    def rubbing(self) -> Coulomb | LuGre | None:
+        """The law of friction with its numbers in this state."""
+        law = self.force.friction
+        return None if law is None else with_numbers(law, self.kin.number)
+
+    @cached_property
     def friction(self) -> Vec:
         """Force of friction on b [N]."""
-        law = self.force.friction
+        law = self.rubbing
         if law is None:
             return ZERO
         if isinstance(law, Coulomb):
@@ -169,7 +175,7 @@ class Pressing:
         It turns with the mean of both bodies, so that friction goes along with a turning table; what then sticks out
         of the plane of contact straightens.
         """
-        law, n, z = self.force.friction, self.normal, self._kept
+        law, n, z = self.rubbing, self.normal, self._kept
         assert isinstance(law, LuGre)
         rate = vec(law.rate(self.bend, self.slip, compare("lt", 0.0, self.load)))
         turned = cross(scale(0.5, add(*self._spins())), z)

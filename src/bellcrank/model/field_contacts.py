@@ -84,7 +84,7 @@ def field_contact(
     a: PlacedShape,
     b: PlacedShape,
     restitution: float,
-    friction: float | Coulomb | LuGre,
+    friction: Scalar | Coulomb | LuGre,
     law: str | None,
     *,
     stiffness: Any = None,
@@ -120,7 +120,8 @@ def field_contact(
             f"{who}: restitution {restitution:g} would need a force without bound; give at least 0.001"
         )
     k: Scalar | None = None
-    modulus, material = 0.0, dict[str, Any]()
+    modulus: Scalar = 0.0
+    material = dict[str, Any]()
     if chosen is FieldLaw.FOUNDATION:
         if stiffness is None or young is not None:
             raise ModelError(
@@ -134,7 +135,7 @@ def field_contact(
             )
         modulus = SOFT
         if young is not None:
-            modulus, material = modulus_of(who, young, poisson)
+            modulus, material = modulus_of(who, young, poisson, parameters)
     speed = checks.plain_number(
         f"approach_speed of {who}", approach_speed, "it is kept in a parameter of its own"
     )
@@ -145,7 +146,7 @@ def field_contact(
     if factor:
         v0 = parameters.add(Parameter(f"{name} approach speed", speed, "m/s", True))
     warm = tuple(parameters.add(Parameter(f"{name} deepest {n}", -1.0, "", True)) for n in range(MEMORY))
-    rubbing = friction_law(who, friction)
+    rubbing = friction_law(who, friction, parameters)
     bend: tuple[Scalar, Scalar, Scalar] | None = None
     drill: Scalar | None = None
     if isinstance(rubbing, LuGre):

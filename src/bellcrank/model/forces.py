@@ -177,7 +177,7 @@ class ContactForce:
     contact: Contact
     law: ForceLaw
     stiffness: Scalar | None
-    modulus: float
+    modulus: Scalar
     exponent: float
     factor: float
     damping: Scalar

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bellcrank.base.provided import provided
 from bellcrank.contact.closest import by_search
 from bellcrank.contact.fields import SOFT
-from bellcrank.contact.friction import Coulomb, LuGre
+from bellcrank.contact.friction import Coulomb, LuGre, with_numbers
 from bellcrank.contact.hertz import effective_modulus
 from bellcrank.contact.laws import FACTORS, ForceLaw
 from bellcrank.contact.nearest import MEMORY
@@ -24,7 +24,7 @@ from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.model.parameters import Parameter, ParameterTable
 from bellcrank.model.states import StateVariable
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.mechanics.kinematics import Kinematics
@@ -37,7 +37,7 @@ def contact_force(
     a: PlacedShape,
     b: PlacedShape,
     restitution: float,
-    friction: float | Coulomb | LuGre,
+    friction: Scalar | Coulomb | LuGre,
     law: str | None,
     *,
     stiffness: Any = None,
@@ -76,12 +76,13 @@ def contact_force(
     if stiffness is not None and young is not None:
         raise ModelError(f"{who} takes one of stiffness= and young=, not both")
     k_given: Scalar | None = None
-    modulus, material = SOFT, dict[str, Any]()
+    modulus: Scalar = SOFT
+    material = dict[str, Any]()
     if stiffness is not None:
         k_given = checks.positive(f"stiffness of {who}", stiffness, parameters)
     else:
         if young is not None:
-            modulus, material = modulus_of(who, young, poisson)
+            modulus, material = modulus_of(who, young, poisson, parameters)
         check_curved(who, a.shape, b.shape)
         if n != 1.5:
             raise ModelError(
@@ -97,7 +98,7 @@ def contact_force(
     v0: Scalar = speed
     places = at_spots(a, b, exponent=n) if stiffness is not None else []
     count = len(places) or 1
-    rubbing = friction_law(who, friction)
+    rubbing = friction_law(who, friction, parameters)
     notes = notes_of(name, a, b)
     found = []
     for k in range(count):
@@ -203,21 +204,29 @@ def _check_law(who: str, law: ForceLaw, e: float, damping: Any, exponent: float 
         )
 
 
-def modulus_of(who: str, young: Any, poisson: Any) -> tuple[float, dict[str, Any]]:
+def modulus_of(
+    who: str, young: Any, poisson: Any, parameters: ParameterTable
+) -> tuple[Scalar, dict[str, Any]]:
     """E* of two bodies, and what it was made of."""
 
-    def both(what: str, given: Any) -> tuple[float, float]:
+    def both(what: str, given: Any) -> tuple[Scalar, Scalar]:
         items = tuple(given) if isinstance(given, tuple | list) else (given, given)
-        if len(items) != 2 or any(isinstance(x, bool) or not isinstance(x, int | float) for x in items):
+        plain = [x for x in items if not isinstance(x, Expr)]
+        if len(items) != 2 or any(isinstance(x, bool) or not isinstance(x, int | float) for x in plain):
             raise ModelError(f"{what} of {who} must be one number or two, one for each body, not {given!r}")
-        return float(items[0]), float(items[1])
+        a, b = (
+            checks.number(f"{what} of {who}", x, parameters) if isinstance(x, Expr) else float(x)
+            for x in items
+        )
+        return a, b
 
     e, nu = both("young", young), both("poisson", poisson)
-    if not all(x > 0.0 for x in e) or all(math.isinf(x) for x in e):
+    now = [parameters.value(x) for x in e]
+    if not all(x > 0.0 for x in now) or all(math.isinf(x) for x in now):
         raise ModelError(
             f"young of {who} is {young!r}; it must be positive [Pa], and finite for one body at least"
         )
-    if not all(-1.0 < x <= 0.5 for x in nu):
+    if not all(-1.0 < parameters.value(x) <= 0.5 for x in nu):
         raise ModelError(f"poisson of {who} is {poisson!r}; it must lie between -1 and 0.5")
     return effective_modulus(e, nu), {"young": e, "poisson": nu}
 
@@ -263,16 +272,19 @@ FLATTEST = 1e-3
 """Least curvature of a gap, over one by the size of the body, that still counts as a point contact."""
 
 
-def friction_law(who: str, given: float | Coulomb | LuGre) -> Coulomb | LuGre | None:
+def friction_law(
+    who: str, given: Scalar | Coulomb | LuGre, parameters: ParameterTable
+) -> Coulomb | LuGre | None:
     """The law of friction, as the user says it."""
     if isinstance(given, Coulomb | LuGre):
+        for name, number in vars(given).items():
+            if number is not None:
+                checks.number(f"{name} of the friction of {who}", number, parameters)
+        # With the present values of its parameters it must be a law as well.
+        with_numbers(given, parameters.value)
         return given
-    mu = checks.plain_number(
-        f"friction of {who}", given, "friction is a plain number, contact.Coulomb(...) or contact.LuGre(...)"
-    )
-    if mu < 0.0:
-        raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
-    return Coulomb(mu) if mu else None
+    mu = checks.at_least_zero(f"friction of {who}", given, parameters)
+    return Coulomb(mu) if isinstance(mu, Expr) or mu else None
 
 
 __all__ = ["contact_force"]
