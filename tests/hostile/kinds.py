@@ -139,7 +139,6 @@ def mesh(path: Path) -> None:
             read()
         except BellcrankError as error:
             refused.append(error)
-            assert str(error).strip()
     # The samples of a sound mesh may be too few for a smooth surface.
     if len(refused) > 1:
         raise refused[0]
