@@ -19,6 +19,9 @@ from typing import Any
 
 from study.test_cluster import ENVIRONMENT, Cluster
 
+NEEDED = ("bellcrank.study.cluster", "study.models")
+"""Modules that the workers have from here."""
+
 
 class Process:
     """One that the nursery has forked."""
@@ -83,8 +86,7 @@ def main() -> None:
     """Fork what the lines of the standard input ask for."""
     from distributed.cli import dask_scheduler, dask_worker
 
-    # What the workers need, they have from here.
-    for name in ("bellcrank.study.cluster", "explore.models"):
+    for name in NEEDED:
         import_module(name)
 
     modules = {"dask_scheduler": dask_scheduler, "dask_worker": dask_worker}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bellcrank.run import recording
-from hostile import faults
+from hostile import faults, nursery
 from result.test_storage import pendulum
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of other processes")
@@ -41,3 +42,8 @@ def test_a_loss_is_noticed_and_kept(
     assert (tmp_path / "kill-0-0" / "work" / "run.h5").exists()
     monkeypatch.undo()
     assert faults.main(given) == 1, "what was done is not done again"
+
+
+@pytest.mark.parametrize("name", nursery.NEEDED)
+def test_workers_of_a_cluster_find_their_modules(name: str) -> None:
+    assert importlib.util.find_spec(name) is not None
