@@ -26,7 +26,15 @@ Made = tuple[MeshField, Array, float]
 
 FORMAT = "2"
 """Version of the entries."""
-MAKERS = ("mesh.py", "mesh_depth.py", "mesh_field.py", "mesh_grid.py", "quadrics.py", "sampled.py")
+MAKERS = (
+    "mesh.py",
+    "mesh_depth.py",
+    "mesh_field.py",
+    "mesh_grid.py",
+    "mesh_winding.py",
+    "quadrics.py",
+    "sampled.py",
+)
 """What fields depend on besides the mesh: the text that makes them."""
 LARGEST = 32 * 1024 * 1024
 """Bytes of an entry at most: an eighth of what the folder holds."""

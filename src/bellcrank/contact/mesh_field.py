@@ -43,6 +43,9 @@ REACH = 3.0
 from the surface, so a straight line of this length that ends inside the mesh and begins less than half a cell deep
 stays in fine blocks."""
 
+SIXTH = 1.0 / 6.0
+"""Divisions take ten times as long as products."""
+
 
 class Weights(NamedTuple):
     """Of the four coefficients around a point."""
@@ -72,10 +75,10 @@ def _weights(t: float) -> Weights:
     """Cubic B-splines at t in [0, 1] of a cell."""
     u = 1.0 - t
     return Weights(
-        u * u * u / 6.0,
-        (t * t * (3.0 * t - 6.0) + 4.0) / 6.0,
-        (u * u * (3.0 * u - 6.0) + 4.0) / 6.0,
-        t * t * t / 6.0,
+        u * u * u * SIXTH,
+        t * t * (0.5 * t - 1.0) + 4.0 * SIXTH,
+        u * u * (0.5 * u - 1.0) + 4.0 * SIXTH,
+        t * t * t * SIXTH,
     )
 
 
@@ -208,15 +211,16 @@ class MeshField(NamedTuple):
         """
         u = self._cells(x)
         reach = r * (1.0 / self.spacing)
-        if self._within(u):
+        # For small spheres the slope of the field says more than the distance does.
+        if reach > 1.0 and self._within(u):
             at = self._block(u)
             if at >= 0:
                 d = self._fine(u, at)
-                most = d + reach + 2.0 * FINE_EXCESS
-                # Less deep than where the coarse grid takes part, the whole excess counts.
-                return self.spacing * min(
-                    self.deepest, most if most > -NEAR else min(-NEAR, d + reach + FINE_EXCESS + EXCESS)
-                )
+                most = min(d + reach + 2.0 * FINE_EXCESS, self.deepest)
+                if most < -NEAR:
+                    # The coarse grid takes part, and the whole excess counts.
+                    most = min(-NEAR, d + reach + FINE_EXCESS + EXCESS)
+                return self.spacing * most
         away = Vector(
             _beyond(u.x, 1.0 * BLOCK * self.nx),
             _beyond(u.y, 1.0 * BLOCK * self.ny),
