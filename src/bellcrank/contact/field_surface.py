@@ -16,10 +16,10 @@ from bellcrank.program.loops import Records
 Floats = NDArray[np.float64]
 Faces = NDArray[np.int64]
 
-TRIANGLES = 12
+TRIANGLES = 24
 """Most triangles of a cluster. Smaller ones follow the rim of a patch more closely, larger ones share more vertices;
 from 8 to 20 the time of an evaluation changes little."""
-VERTICES = 3 * TRIANGLES
+VERTICES = 36
 """Most vertices of a cluster: triangles that share none."""
 
 
@@ -82,7 +82,7 @@ def surface_of(vertices: Floats, faces: Faces) -> Surface:
         own = np.unique(faces[chosen])
         centre, radius = _sphere(vertices[own])
         place = len(nodes)
-        if len(chosen) <= TRIANGLES:
+        if len(chosen) <= TRIANGLES and len(own) <= VERTICES:
             local = np.searchsorted(own, faces[chosen])
             nodes.append((*centre, radius, place + 1, counts[0], len(own), counts[1], len(chosen)))
             points.append(vertices[own])
