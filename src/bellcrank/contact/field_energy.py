@@ -244,7 +244,7 @@ def coefficient(law: Coefficients, square: float) -> float:
 
 @compiled
 def side(
-    surface: Surface,
+    surface: Any,
     field: Any,
     integral: Mean,
     pose: Pose,
@@ -255,8 +255,9 @@ def side(
 ) -> Side:
     """Sums over a surface, whose frame has the `pose` in that of the field, and moves with the `twist`.
 
-    The twist is that of the surface's body at the origin of the field's frame. warm[place]: The node that held the
-    deepest vertex the last time. Forces here are those on the surface's body for dU/dI = 1.
+    surface: A :class:`Surface`, or a :class:`Bent` one. The twist is that of the surface's body at the origin of the
+    field's frame. warm[place]: The node that held the deepest vertex the last time. Forces here are those on the
+    surface's body for dU/dI = 1.
     """
     total = 0.0
     force = ZERO
@@ -270,6 +271,7 @@ def side(
     depth = -math.inf
     deepest = ZERO
     best = -1
+    where = -1
     p = value(pose.p)
     R = value(pose.R)
     count = len(surface.nodes)
@@ -278,12 +280,13 @@ def side(
     if law.nearness > 0.0 and 0 <= last < count and surface.nodes[last].vertices > 0:
         node = surface.nodes[last]
         for k in range(node.vertices):
-            x = p + R @ surface.vertices[node.first_vertex + k]
+            x = p + R @ value(surface.vertex(node.first_vertex + k))
             d = value(field.depth(x))
             if d > depth:
                 depth = d
                 deepest = x
                 best = last
+                where = node.first_vertex + k
     wet = ints(VERTICES)
     depths = reals(VERTICES)
     slopes = reals(VERTICES)
@@ -291,16 +294,18 @@ def side(
     i = 0
     while i < count:
         node = surface.nodes[i]
-        centre = p + R @ node.centre
+        middle_at = value(surface.centre(i))
+        centre = p + R @ middle_at
+        reach = surface.reach(i)
         least = min(depth, 0.0) if law.nearness > 0.0 else 0.0
         # Without a search for the gap, whatever is outside may be left out: vertices too.
         near = Tangent(0.0, ZERO, 0.0, 0.0, math.inf)
         if isinstance(field, Tangential) and node.vertices > 0 and least == 0.0:
             near = field.tangent(centre)
-            if near.limit + node.radius <= 0.0:
+            if near.limit + reach <= 0.0:
                 i = node.skip
                 continue
-        elif field.bound(centre, node.radius) <= least:
+        elif field.bound(centre, reach) <= least:
             i = node.skip
             continue
         slope = R.transposed @ near.slope
@@ -309,9 +314,9 @@ def side(
             wet[k] = 0
             slopes[k] = 0.0
             depths[k] = -1.0
-            v = surface.vertices[node.first_vertex + k]
+            v = value(surface.vertex(node.first_vertex + k))
             if isinstance(field, Tangential):
-                w = v - node.centre
+                w = v - middle_at
                 square = w.square
                 if near.limit < 0.0 and square <= near.limit * near.limit:
                     continue
@@ -328,6 +333,7 @@ def side(
                 depth = d
                 deepest = x
                 best = i
+                where = node.first_vertex + k
         if touches:
             for k in range(node.triangles):
                 t = surface.triangles[node.first_triangle + k]
@@ -337,7 +343,7 @@ def side(
                     wet[t.c] = 1
             for k in range(node.vertices):
                 if wet[k] == 1:
-                    x = pose.p + pose.R @ surface.vertices[node.first_vertex + k]
+                    x = pose.p + pose.R @ surface.vertex(node.first_vertex + k)
                     depths[k], g = gradient(field.depth, x)
                     across[3 * k], across[3 * k + 1], across[3 * k + 2] = g
             for k in range(node.triangles):
@@ -351,9 +357,9 @@ def side(
                     slopes[t.c] += t.area * part.c
             for k in range(node.vertices):
                 if slopes[k] > 0.0:
-                    x = pose.p + pose.R @ surface.vertices[node.first_vertex + k]
+                    x = pose.p + pose.R @ surface.vertex(node.first_vertex + k)
                     g = Vector(across[3 * k], across[3 * k + 1], across[3 * k + 2])
-                    u = twist.v + twist.w.cross(x)
+                    u = twist.v + twist.w.cross(x) + pose.R @ surface.speed(node.first_vertex + k)
                     rate = g.dot(u)
                     steep = g.length
                     damped = slopes[k] * max(0.0, 1.0 + law.damping * rate / law.approach_speed)
@@ -364,6 +370,7 @@ def side(
                         rubbed = slip * (-coefficient(law, speed) * damped * steep / speed**0.5)
                         friction += rubbed
                         pushed += rubbed
+                    surface.push(node.first_vertex + k, pose.R.transposed @ pushed)
                     force += pushed
                     moment += x.cross(pushed)
                     load += damped * steep
@@ -375,7 +382,7 @@ def side(
     if best >= 0:
         warm[place] = best
         _, g = gradient(field.depth, deepest)
-        rate = g.dot(twist.v + twist.w.cross(deepest))
+        rate = g.dot(twist.v + twist.w.cross(deepest) + pose.R @ surface.speed(where))
     return Side(total, force, moment, friction, load, weight, middle, second, area, depth, deepest, rate)
 
 
@@ -387,9 +394,9 @@ def pressed(
     twist: Twist,
     law: Coefficients,
     a: Any,
-    on_a: Surface,
+    on_a: Any,
     b: Any,
-    on_b: Surface,
+    on_b: Any,
     warm: Reals,
 ) -> Pressed:
     """Force and moment on b: both sides together."""
@@ -420,6 +427,8 @@ def pressed(
             energy = law.stiffness * total
             slope = law.stiffness
     slope *= share
+    on_a.scale_pushes(slope)
+    on_b.scale_pushes(slope)
     turned = pose.R @ of_a.force
     force = (of_b.force - turned) * slope
     moment = (of_b.moment - pose.R @ of_a.moment - pose.p.cross(turned)) * slope
