@@ -6,6 +6,8 @@ from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
 from bellcrank.contact import Capsule, LuGre
+from bellcrank.contact.skin import Skin
+from bellcrank.files import dumps, loads
 from bellcrank.flexible import STEEL, Clamped, NormalModes, beam, circle
 from bellcrank.flexible.member import Member
 from bellcrank.model.contacts import PlacedShape
@@ -15,11 +17,13 @@ ALONG = Rotation.from_euler("y", 90, degrees=True).as_matrix()
 
 
 def member(modes: int = 4) -> Member:
-    model = beam("bar", LENGTH, circle(THICK), STEEL, elements=8)
+    model = beam("bar", LENGTH, circle(THICK), STEEL, elements=5)
     return model.reduce(NormalModes(count=modes), Clamped("start"))
 
 
-def ball_on_bar(made: Member, mass: float, overlap: float, turned: float = 0.0, **contact: float) -> bc.System:
+def ball_on_bar(
+    made: Member, mass: float, overlap: float, turned: float = 0.0, **contact: float
+) -> bc.System:
     """A bar is clamped at one end, and a ball in a guide stands on it between two nodes; all turned about z."""
     system = bc.System("bar", gravity=(0, 0, -9.81))
     R = Rotation.from_euler("z", turned).as_matrix()
@@ -34,7 +38,7 @@ def ball_on_bar(made: Member, mass: float, overlap: float, turned: float = 0.0, 
 
 def skin(bar: bc.Body) -> PlacedShape:
     shape = Capsule(THICK / 2, LENGTH / 2 - THICK / 2)
-    return bar.skin(shape, at=(LENGTH / 2, 0, 0), rotation=ALONG)
+    return bar.skin(shape, at=(LENGTH / 2, 0, 0), rotation=ALONG, spacing=0.05)
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +67,10 @@ def test_an_elastic_impact_keeps_the_energy_and_turning_everything_changes_nothi
         energy = run["energy.total"].to_numpy()
         assert np.ptp(energy) < 1e-6 * np.ptp(run["energy.kinetic"].to_numpy())
         assert run["touch.normal_force"].max() > 10.0
+        hardest = int(run["touch.normal_force"].to_numpy().argmax())
+        patch = run.patch("touch", run.time[hardest])
+        middle = np.average(patch.corners.mean(axis=1), axis=0, weights=patch.pressure.mean(axis=1))
+        assert np.allclose(middle, run["touch.point"][hardest], atol=1e-3)
         assert abs(run.ledger.residual).max() < 1e-5 * np.ptp(run["energy.kinetic"].to_numpy())
         ends.append([run["ball.position.z"][-1], run["bar.end.position"][-1][2]])
     assert ends[0] == pytest.approx(ends[1], abs=1e-9)
@@ -83,3 +91,17 @@ def test_what_cannot_touch_is_named(bar: Member) -> None:
         ball.skin()
     with pytest.raises(bc.ModelError, match="give the shape around its axis"):
         one.skin()
+
+
+def test_files_carry_it(bar: Member) -> None:
+    system = ball_on_bar(bar, 0.2, 1e-4, restitution=1.0, young=1e8)
+    again = loads(dumps(system))
+    ends = [s.simulate(2e-3, output=1)["ball.position.z"][-1] for s in (system, again)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+    with pytest.raises(bc.ModelError, match="triangles of a skin name vertices"):
+        Skin(np.eye(3), np.array([[0, 1, 7]]), np.zeros((3, 3, 1)))
+    strange = PlacedShape(
+        system.bodies["bar"].node("start"), Skin(np.eye(3), np.array([[0, 1, 2]]), np.zeros((3, 3, 1)))
+    )
+    with pytest.raises(bc.ModelError, match="has 1 modes, the body 4"):
+        system.contact("d", strange, system.bodies["ball"].sphere(0.1), 0.5, treatment="continuous")

@@ -20,13 +20,15 @@ from bellcrank.contact.field_energy import (
     mean_square,
     pressed,
 )
-from bellcrank.contact.field_surface import NOTHING, Bent, Surface, surface_of
+from bellcrank.contact.field_surface import NOTHING, Bent, Node, Surface, surface_of
 from bellcrank.contact.fields import FieldLaw
+from bellcrank.contact.given import numbers
 from bellcrank.contact.shapes.base import FieldShape, Shape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec
-from bellcrank.program.loops import Reals, Reals2, Routine
+from bellcrank.math.vectors import Vector
+from bellcrank.program.loops import Reals, Reals2, Records, Routine
 from bellcrank.program.trace import Scalar
 
 Floats = NDArray[np.float64]
@@ -43,6 +45,23 @@ class Skin(FieldShape):
     vertices: Floats
     corners: NDArray[np.int64]
     modes: Floats
+
+    def __post_init__(self) -> None:
+        vertices, modes = numbers(self.vertices, "vertices of a skin"), numbers(self.modes, "modes of a skin")
+        if vertices.ndim != 2 or vertices.shape[1:] != (3,) or not len(vertices):
+            raise ModelError(f"vertices of a skin have the shape (n, 3), not {vertices.shape}")
+        if modes.ndim != 3 or modes.shape[:2] != vertices.shape or not modes.shape[2]:
+            raise ModelError(f"modes of a skin have the shape ({len(vertices)}, 3, modes), not {modes.shape}")
+        corners = self.corners
+        if corners.ndim != 2 or corners.shape[1:] != (3,) or not len(corners):
+            raise ModelError(f"triangles of a skin have the shape (m, 3), not {corners.shape}")
+        if corners.min() < 0 or corners.max() >= len(vertices):
+            raise ModelError(f"triangles of a skin name vertices from 0 to {len(vertices) - 1}")
+        if not (np.isfinite(vertices).all() and np.isfinite(modes).all()):
+            raise ModelError("a skin has a vertex or a mode that is not a number")
+        sides = vertices[corners[:, 1:]] - vertices[corners[:, :1]]
+        if not np.cross(sides[:, 0], sides[:, 1]).any():
+            raise ModelError("all triangles of a skin are without area")
 
     @property
     def is_open(self) -> bool:
@@ -80,6 +99,15 @@ class Skin(FieldShape):
             middles[i] = 0.5 * (own.min(axis=0) + own.max(axis=0))
             spreads[i] = np.linalg.norm(own - middles[i], axis=1).max(axis=0)
         return made, shapes.reshape(-1, count), middles.reshape(-1, count), spreads
+
+    def deformed(self, eta: Floats) -> Surface:
+        """The surface at modal coordinates."""
+        made, shapes, middles, spreads = self.tables
+        vertices = made.vertices.words + (shapes @ eta).reshape(-1, 3)
+        nodes = made.nodes.words.copy()
+        nodes[:, :3] += (middles @ eta).reshape(-1, 3)
+        nodes[:, 3] += spreads @ np.abs(eta)
+        return made._replace(nodes=Records(Node, nodes), vertices=Records(Vector, vertices))
 
 
 def _on_b(

@@ -91,6 +91,15 @@ def _check_skin(who: str, a: PlacedShape, b: PlacedShape, method: str) -> None:
             f"{who}: the skins of two flexible members know no depth in each other; put rigid shapes on nodes of one "
             f"of them, such as {b.frame.body.name}.sphere(radius, at=node)"
         )
+    for side in (a, b):
+        if isinstance(side.shape, Skin):
+            member = side.frame.body.member
+            known = 0 if member is None else member.modes
+            if side.shape.modes.shape[2] != known:
+                raise ModelError(
+                    f"{who}: the skin on body {side.frame.body.name!r} has {side.shape.modes.shape[2]} modes, the body "
+                    f"{known}; make it with {side.frame.body.name}.skin(...)"
+                )
     if method == "points":
         raise ModelError(f"{who}: the skin of a member touches by fields; leave method='points' out")
     if not has_field(rigid[0].shape):
