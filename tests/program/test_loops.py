@@ -470,3 +470,37 @@ def test_tables_are_no_results_and_memory_is_of_the_program():
         routine(Vector(x, 0.0, 0.0), 1.0, memory=[x * 2.0, x])
     with pytest.raises(ValueError, match="takes 4 numbers and 2 of memory"):
         routine(Vector(x, 0.0, 0.0), 1.0)
+
+
+def _bent(eta: Reals, x: float, shapes: Reals2, out: Reals) -> float:
+    total = 0.0
+    for k in range(len(eta)):
+        u = 0.0
+        for j in range(shapes.shape[1]):
+            u += shapes[k, j] * eta[j]
+        total += math.sin(u) * x
+        for j in range(shapes.shape[1]):
+            out[j] += shapes[k, j] * math.cos(u) * x
+    return total
+
+
+def test_rows_of_numbers_are_inputs_and_results():
+    shapes = np.random.default_rng(0).normal(size=(3, 3))
+    made = Routine(_bent, (shapes,), rows=(3,), more=3)
+    graph = Graph()
+    inputs = [graph.input(f"e{k}") for k in range(3)]
+    energy, slopes = made(inputs, 2.0)
+    rates = jacobian([energy, *slopes], inputs)
+    kernel = compile_program(
+        Program.of(inputs, [energy, *slopes, *(rates[i].get(j, 0.0) for i in range(4) for j in range(3))])
+    )
+    at = np.array([0.3, -0.2, 0.5])
+    found = kernel(at)
+    u = shapes @ at
+    second = -2.0 * shapes.T @ np.diag(np.sin(u)) @ shapes
+    assert found[0] == pytest.approx(2.0 * np.sin(u).sum(), rel=1e-14)
+    assert found[1:4] == pytest.approx(2.0 * shapes.T @ np.cos(u), rel=1e-14)
+    assert found[4:7] == pytest.approx(found[1:4], rel=1e-14)
+    assert found[7:].reshape(3, 3) == pytest.approx(second, rel=1e-13, abs=1e-14)
+    energy, slopes = made(at, 2.0)
+    assert [energy, *slopes] == pytest.approx(found[:4], rel=1e-14)

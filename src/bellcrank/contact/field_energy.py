@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from bellcrank.contact.field_surface import VERTICES, Surface
+from bellcrank.contact.shapes.fields import Tangent, Tangential
 from bellcrank.math.vectors import ZERO, Matrix, Vector
 from bellcrank.program.loops import Reals, Routine, compiled, gradient, ints, reals, value
 
@@ -107,7 +108,7 @@ class Side(NamedTuple):
     load: float
     weight: float
     middle: Vector
-    square: float
+    second: float
     area: float
     depth: float
     deepest: Vector
@@ -243,7 +244,7 @@ def coefficient(law: Coefficients, square: float) -> float:
 
 @compiled
 def side(
-    surface: Surface,
+    surface: Any,
     field: Any,
     integral: Mean,
     pose: Pose,
@@ -254,8 +255,9 @@ def side(
 ) -> Side:
     """Sums over a surface, whose frame has the `pose` in that of the field, and moves with the `twist`.
 
-    The twist is that of the surface's body at the origin of the field's frame. warm[place]: The node that held the
-    deepest vertex the last time. Forces here are those on the surface's body for dU/dI = 1.
+    surface: A :class:`Surface`, or a :class:`Bent` one. The twist is that of the surface's body at the origin of the
+    field's frame. warm[place]: The node that held the deepest vertex the last time. Forces here are those on the
+    surface's body for dU/dI = 1.
     """
     total = 0.0
     force = ZERO
@@ -264,11 +266,12 @@ def side(
     load = 0.0
     weight = 0.0
     middle = ZERO
-    square = 0.0
+    second = 0.0
     area = 0.0
     depth = -math.inf
     deepest = ZERO
     best = -1
+    where = -1
     p = value(pose.p)
     R = value(pose.R)
     count = len(surface.nodes)
@@ -277,33 +280,60 @@ def side(
     if law.nearness > 0.0 and 0 <= last < count and surface.nodes[last].vertices > 0:
         node = surface.nodes[last]
         for k in range(node.vertices):
-            x = p + R @ surface.vertices[node.first_vertex + k]
+            x = p + R @ value(surface.vertex(node.first_vertex + k))
             d = value(field.depth(x))
             if d > depth:
                 depth = d
                 deepest = x
                 best = last
+                where = node.first_vertex + k
     wet = ints(VERTICES)
     depths = reals(VERTICES)
     slopes = reals(VERTICES)
+    across = reals(3 * VERTICES)
     i = 0
     while i < count:
         node = surface.nodes[i]
-        if field.bound(p + R @ node.centre, node.radius) <= (min(depth, 0.0) if law.nearness > 0.0 else 0.0):
+        middle_at = value(surface.centre(i))
+        centre = p + R @ middle_at
+        reach = surface.reach(i)
+        least = min(depth, 0.0) if law.nearness > 0.0 else 0.0
+        # Without a search for the gap, whatever is outside may be left out: vertices too.
+        near = Tangent(0.0, ZERO, 0.0, 0.0, math.inf)
+        if isinstance(field, Tangential) and node.vertices > 0 and least == 0.0:
+            near = field.tangent(centre)
+            if near.limit + reach <= 0.0:
+                i = node.skip
+                continue
+        elif field.bound(centre, reach) <= least:
             i = node.skip
             continue
+        slope = R.transposed @ near.slope
         touches = False
         for k in range(node.vertices):
-            x = p + R @ surface.vertices[node.first_vertex + k]
+            wet[k] = 0
+            slopes[k] = 0.0
+            depths[k] = -1.0
+            v = value(surface.vertex(node.first_vertex + k))
+            if isinstance(field, Tangential):
+                w = v - middle_at
+                square = w.square
+                if near.limit < 0.0 and square <= near.limit * near.limit:
+                    continue
+                if (
+                    square <= near.reach * near.reach
+                    and near.depth + slope.dot(w) + 0.5 * near.bend * square <= 0.0
+                ):
+                    continue
+            x = p + R @ v
             d = value(field.depth(x))
             depths[k] = d
-            slopes[k] = 0.0
-            wet[k] = 0
             touches = touches or d > 0.0
             if d > depth:
                 depth = d
                 deepest = x
                 best = i
+                where = node.first_vertex + k
         if touches:
             for k in range(node.triangles):
                 t = surface.triangles[node.first_triangle + k]
@@ -313,7 +343,9 @@ def side(
                     wet[t.c] = 1
             for k in range(node.vertices):
                 if wet[k] == 1:
-                    depths[k] = field.depth(pose.p + pose.R @ surface.vertices[node.first_vertex + k])
+                    x = pose.p + pose.R @ surface.vertex(node.first_vertex + k)
+                    depths[k], g = gradient(field.depth, x)
+                    across[3 * k], across[3 * k + 1], across[3 * k + 2] = g
             for k in range(node.triangles):
                 t = surface.triangles[node.first_triangle + k]
                 if max(depths[t.a], max(depths[t.b], depths[t.c])) > 0.0:
@@ -325,32 +357,33 @@ def side(
                     slopes[t.c] += t.area * part.c
             for k in range(node.vertices):
                 if slopes[k] > 0.0:
-                    x = pose.p + pose.R @ surface.vertices[node.first_vertex + k]
-                    _, g = gradient(field.depth, x)
-                    u = twist.v + twist.w.cross(x)
+                    x = pose.p + pose.R @ surface.vertex(node.first_vertex + k)
+                    g = Vector(across[3 * k], across[3 * k + 1], across[3 * k + 2])
+                    u = twist.v + twist.w.cross(x) + pose.R @ surface.speed(node.first_vertex + k)
                     rate = g.dot(u)
                     steep = g.length
                     damped = slopes[k] * max(0.0, 1.0 + law.damping * rate / law.approach_speed)
                     pushed = g * -damped
-                    rubbed = ZERO
                     if law.static > 0.0:
                         slip = u - g * (rate / (steep * steep))
-                        fast = slip.square + law.slip_speed * law.slip_speed
-                        rubbed = slip * (-coefficient(law, fast) * damped * steep / fast**0.5)
-                    force += pushed + rubbed
-                    friction += rubbed
-                    moment += x.cross(pushed + rubbed)
+                        speed = slip.square + law.slip_speed * law.slip_speed
+                        rubbed = slip * (-coefficient(law, speed) * damped * steep / speed**0.5)
+                        friction += rubbed
+                        pushed += rubbed
+                    surface.push(node.first_vertex + k, pose.R.transposed @ pushed)
+                    force += pushed
+                    moment += x.cross(pushed)
                     load += damped * steep
                     weight += slopes[k] * steep
                     middle += x * (slopes[k] * steep)
-                    square += x.square * (slopes[k] * steep)
+                    second += x.square * (slopes[k] * steep)
         i += 1
     rate = 0.0
     if best >= 0:
         warm[place] = best
         _, g = gradient(field.depth, deepest)
-        rate = g.dot(twist.v + twist.w.cross(deepest))
-    return Side(total, force, moment, friction, load, weight, middle, square, area, depth, deepest, rate)
+        rate = g.dot(twist.v + twist.w.cross(deepest) + pose.R @ surface.speed(where))
+    return Side(total, force, moment, friction, load, weight, middle, second, area, depth, deepest, rate)
 
 
 @compiled
@@ -361,9 +394,9 @@ def pressed(
     twist: Twist,
     law: Coefficients,
     a: Any,
-    on_a: Surface,
+    on_a: Any,
     b: Any,
-    on_b: Surface,
+    on_b: Any,
     warm: Reals,
 ) -> Pressed:
     """Force and moment on b: both sides together."""
@@ -394,6 +427,8 @@ def pressed(
             energy = law.stiffness * total
             slope = law.stiffness
     slope *= share
+    on_a.scale_pushes(slope)
+    on_b.scale_pushes(slope)
     turned = pose.R @ of_a.force
     force = (of_b.force - turned) * slope
     moment = (of_b.moment - pose.R @ of_a.moment - pose.p.cross(turned)) * slope
@@ -422,7 +457,7 @@ def pressed(
     if weight > 0.0:
         there = pose.R @ of_a.middle
         point = (of_b.middle + there + pose.p * of_a.weight) / weight
-        squares = of_b.square + of_a.square + 2.0 * pose.p.dot(there) + pose.p.square * of_a.weight
+        squares = of_b.second + of_a.second + 2.0 * pose.p.dot(there) + pose.p.square * of_a.weight
         spread = squares / weight - point.square
     radius = spread**0.5 if spread > 0.0 else 0.0
     high = max(depth, 0.0)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.mesh_field import BLOCK, COARSE, SIDE, MeshField
+from bellcrank.contact.mesh_field import BLOCK, COARSE, GROUPS, SIDE, MeshField
 from bellcrank.math.vectors import Vector
 from bellcrank.program import cache
 
@@ -24,13 +24,21 @@ Array = NDArray[np.float64]
 Made = tuple[MeshField, Array, float]
 """A field, its errors on the surface [m], and the share of walls too thin for it."""
 
-FORMAT = "1"
+FORMAT = "2"
 """Version of the entries."""
-MAKERS = ("mesh.py", "mesh_depth.py", "mesh_field.py", "mesh_grid.py", "quadrics.py", "sampled.py")
+MAKERS = (
+    "mesh.py",
+    "mesh_depth.py",
+    "mesh_field.py",
+    "mesh_grid.py",
+    "mesh_winding.py",
+    "quadrics.py",
+    "sampled.py",
+)
 """What fields depend on besides the mesh: the text that makes them."""
 LARGEST = 32 * 1024 * 1024
 """Bytes of an entry at most: an eighth of what the folder holds."""
-ARRAYS = ("table", "fine", "coarse", "numbers", "counts", "errors")
+ARRAYS = ("table", "fine", "coarse", "bends", "numbers", "counts", "errors")
 
 
 def kept(vertices: Array, others: NDArray[np.generic], given: str, make: Callable[[], Made]) -> Made:
@@ -62,6 +70,7 @@ def _packed(made: Made) -> bytes:
         table=field.table,
         fine=field.fine,
         coarse=field.coarse,
+        bends=field.bends,
         numbers=numbers,
         counts=counts,
         errors=errors,
@@ -72,10 +81,10 @@ def _packed(made: Made) -> bytes:
 def _unpacked(data: bytes) -> Made | None:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            table, fine, coarse, numbers, counts, errors = (archive[name] for name in ARRAYS)
+            table, fine, coarse, bends, numbers, counts, errors = (archive[name] for name in ARRAYS)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
-    reals = (fine, coarse, numbers, errors)
+    reals = (fine, coarse, bends, numbers, errors)
     if any(x.dtype != np.float64 or x.ndim != 1 for x in reals) or any(
         x.dtype != np.int64 or x.ndim != 1 for x in (table, counts)
     ):
@@ -84,11 +93,13 @@ def _unpacked(data: bytes) -> Made | None:
         return None
     if len(coarse) != np.prod(BLOCK // COARSE * counts + 3) or len(fine) % SIDE**3:
         return None
+    if len(bends) * SIDE**3 != len(fine) * GROUPS**3:
+        return None
     if table.min() < -1 or table.max() >= len(fine) // SIDE**3:
         return None
     x, y, z, spacing, steepest, deepest, thin = numbers.tolist()
     nx, ny, nz = counts.tolist()
-    field = MeshField(Vector(x, y, z), spacing, nx, ny, nz, table, fine, coarse, steepest, deepest)
+    field = MeshField(Vector(x, y, z), spacing, nx, ny, nz, table, fine, coarse, bends, steepest, deepest)
     return field, errors, thin
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.mesh_winding import Bins, bins_of, windings
 from bellcrank.errors import ModelError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Surface:
         if not self.overlapping:
             return self.vertices, self.solids
         size = float(np.ptp(self.vertices, axis=0).max())
-        return exposed(self.vertices, self.solids, PIECE * size)
+        return self._exposed(PIECE * size)
 
     def scaled(self, centre: Array, unit: float, step: float) -> Surface:
         """The surface around `centre` in another unit of length, rounded to multiples of `step`."""
@@ -101,12 +102,54 @@ class Surface:
         if len(self.solids) == 0:
             return False
         points, normals, _ = spread(self.vertices, self.solids, PROBES)
-        return float(np.mean(_covered(self.vertices, self.solids, points, normals))) > OVERLAP
+        return float(np.mean(self._covered(points, normals))) > OVERLAP
 
     @cached_property
     def closed_solids(self) -> bool:
         """Whether every edge of the solids is passed as often one way as the other: there are no holes."""
         return bool(_balanced(self.solids).all())
+
+    @cached_property
+    def _closed(self) -> tuple[Array, Indices, int, Bins]:
+        """The solids with a cap over each hole, a fan around the middle of its border.
+
+        Vertices, triangles with those of the caps behind, the number of the solids' own, and bins of all.
+        """
+        v, f = self.vertices, self.solids
+        caps = np.zeros((0, 3), np.int64)
+        if not self.closed_solids:
+            start, end, loop = borders(f, len(v))
+            sums = np.stack([np.bincount(loop, v[start, k]) for k in range(3)], axis=1)
+            middles = sums / np.bincount(loop)[:, None]
+            caps = np.stack([end, start, len(v) + loop], axis=1)
+            v = np.concatenate([v, middles])
+        whole = np.ascontiguousarray(np.concatenate([f, caps]))
+        return v, whole, len(f), bins_of(v, whole)
+
+    def winding(self, points: Array) -> Array:
+        """The winding number of the solids at points (n, 3).
+
+        Of a closed mesh by the crossings of a ray. What caps over holes add is the solid angle under which they are
+        seen, and is taken off.
+        """
+        v, f, own, bins = self._closed
+        found = windings(bins, v, f, points)
+        if len(f) > own:
+            caps = np.ascontiguousarray(f[own:])
+            found -= igl().fast_winding_number(v, caps, np.ascontiguousarray(points))
+        return found
+
+    def _covered(self, points: Array, normals: Array) -> NDArray[np.bool_]:
+        """Which points of the surface have the inside of the solids in front of them as well."""
+        step = STEP * float(np.ptp(self.vertices, axis=0).max())
+        return np.asarray(self.winding(points + step * normals) > 0.75)
+
+    def _exposed(self, longest: float) -> tuple[Array, Indices]:
+        """The surface of the union of overlapping solids in pieces of about `longest`, without those inside."""
+        points, pieces = divided(self.vertices, self.solids, longest)
+        _, normal = areas_and_normals(points, pieces)
+        covered = self._covered(points[pieces].mean(axis=1), normal)
+        return points, np.ascontiguousarray(pieces[~covered])
 
 
 def areas_and_normals(vertices: Array, faces: Indices) -> tuple[Array, Array]:
@@ -245,6 +288,25 @@ def _balanced(f: Indices) -> NDArray[np.bool_]:
     return np.asarray((np.bincount(which, direction)[which] == 0).reshape(-1, 3).all(axis=1))
 
 
+def borders(f: Indices, count: int) -> tuple[Indices, Indices, Indices]:
+    """Edges passed more often in one direction than in the other: start, end, and the number of the hole at each.
+
+    An edge stands there as many times as the numbers of passes differ. count: Of vertices.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    key, direction = edges(f)
+    found, which = np.unique(key, return_inverse=True)
+    net = np.bincount(which, direction, len(found)).astype(np.int64)
+    found, net = np.repeat(found, np.abs(net)), np.repeat(net, np.abs(net))
+    low, high = found >> 32, found & 0xFFFFFFFF
+    start, end = np.where(net > 0, low, high), np.where(net > 0, high, low)
+    graph = coo_matrix((np.ones(len(start), np.int8), (start, end)), shape=(count, count))
+    loop = connected_components(graph, directed=False)[1][start]
+    return start, end, np.unique(loop, return_inverse=True)[1].reshape(-1)
+
+
 def _consistent(f: Indices, notes: list[str]) -> Indices:
     """Neighbours across edges of two triangles wound alike."""
     key, direction = edges(f)
@@ -337,20 +399,6 @@ def spread(v: Array, f: Indices, count: int) -> tuple[Array, Array, Indices]:
     chosen = random.choice(len(area), count, p=area / area.sum())
     weights = random.dirichlet((1.0, 1.0, 1.0), count)
     return np.einsum("ij,ijk->ik", weights, v[f[chosen]]), normal[chosen], chosen
-
-
-def _covered(v: Array, f: Indices, points: Array, normals: Array) -> NDArray[np.bool_]:
-    """Which points of the surface have the inside of the solids (v, f) in front of them as well."""
-    step = STEP * float(np.ptp(v, axis=0).max())
-    return np.asarray(igl().fast_winding_number(v, f, points + step * normals) > 0.75)
-
-
-def exposed(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
-    """The surface of the union of overlapping solids, in pieces of at most about `longest`, without those inside."""
-    points, pieces = divided(v, f, longest)
-    _, normal = areas_and_normals(points, pieces)
-    covered = _covered(v, f, points[pieces].mean(axis=1), normal)
-    return points, np.ascontiguousarray(pieces[~covered])
 
 
 def divided(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
@@ -495,18 +543,10 @@ class ExactDepth:
     @cached_property
     def _holes(self) -> tuple[Array, float]:
         """Points along the borders of holes in the solids, half a cell apart, and the width of the widest."""
-        from scipy.sparse import coo_matrix
-        from scipy.sparse.csgraph import connected_components
-
         v, f = self.surface.vertices, self.surface.solids
-        key, direction = edges(f)
-        found, which = np.unique(key, return_inverse=True)
-        found = found[np.bincount(which, direction, len(found)) != 0]
-        if len(found) == 0:
+        a, b, loop = borders(f, len(v))
+        if len(a) == 0:
             return np.zeros((0, 3)), 0.0
-        a, b = found >> 32, found & 0xFFFFFFFF
-        graph = coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(len(v), len(v)))
-        loop = connected_components(graph, directed=False)[1][a]
         ends = np.stack([v[a], v[b]])
         low, high = np.full((loop.max() + 1, 3), np.inf), np.full((loop.max() + 1, 3), -np.inf)
         np.minimum.at(low, loop, ends.min(axis=0))
@@ -530,7 +570,6 @@ class ExactDepth:
         )
 
     def _inside(self, points: Array) -> NDArray[np.bool_]:
-        s = self.surface
-        if len(s.solids) == 0:
+        if len(self.surface.solids) == 0:
             return np.zeros(len(points), bool)
-        return np.asarray(igl().fast_winding_number(s.vertices, s.solids, points) >= 0.5)
+        return np.asarray(self.surface.winding(points) >= 0.5)

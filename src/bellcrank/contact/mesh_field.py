@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bellcrank.contact.shapes.fields import Tangent
 from bellcrank.math.vectors import Vector
 from bellcrank.program.loops import Ints, Reals, value
 
@@ -32,6 +33,18 @@ FINE_EXCESS, EXCESS = 0.35, 2.0
 """How far the field lies from the distance at most [cells], in the fine grid and anywhere: a cubic spline misses the
 tip of a cone, the worst kink, by 0.3 of its cells, and the coarse cells are four times as long; where both grids meet
 at a kink, half a cell more."""
+
+GROUP = 2
+"""Fine cells along the side of a group, for which one bound of the curvature is kept."""
+GROUPS = BLOCK // GROUP
+"""Groups along the side of a block."""
+REACH = 3.0
+"""How far from a point the bound of the curvature there holds [cells]. What has no fine block is more than four cells
+from the surface, so a straight line of this length that ends inside the mesh and begins less than half a cell deep
+stays in fine blocks."""
+
+SIXTH = 1.0 / 6.0
+"""Divisions take ten times as long as products."""
 
 
 class Weights(NamedTuple):
@@ -62,10 +75,10 @@ def _weights(t: float) -> Weights:
     """Cubic B-splines at t in [0, 1] of a cell."""
     u = 1.0 - t
     return Weights(
-        u * u * u / 6.0,
-        (t * t * (3.0 * t - 6.0) + 4.0) / 6.0,
-        (u * u * (3.0 * u - 6.0) + 4.0) / 6.0,
-        t * t * t / 6.0,
+        u * u * u * SIXTH,
+        t * t * (0.5 * t - 1.0) + 4.0 * SIXTH,
+        u * u * (0.5 * u - 1.0) + 4.0 * SIXTH,
+        t * t * t * SIXTH,
     )
 
 
@@ -141,8 +154,9 @@ class MeshField(NamedTuple):
 
     origin: Corner of the grid [m]. spacing: Side of a fine cell [m]. nx, ny, nz: Blocks along the axes. table: For each
     block its place among the coefficients, or -1 where only the coarse grid is. fine: (SIDE^3) coefficients [cells] of
-    each block. coarse: Coefficients [cells] of the dense grid. steepest: Largest slope of the depth, measured. deepest:
-    No depth is larger [cells].
+    each block. coarse: Coefficients [cells] of the dense grid. bends: For each group of cells of each block an upper
+    bound of the second derivatives of the fine spline within `REACH` [1/cell]. steepest: Largest slope of the depth,
+    measured. deepest: No depth is larger [cells].
     """
 
     origin: Vector
@@ -153,6 +167,7 @@ class MeshField(NamedTuple):
     table: Ints
     fine: Reals
     coarse: Reals
+    bends: Reals
     steepest: float
     deepest: float
 
@@ -162,7 +177,9 @@ class MeshField(NamedTuple):
         The distance to the surface within the rounding of edges and, in cells, the fourth power of the spacing; far
         outside the grid at most minus the distance to it.
         """
-        u = (x - self.origin) / self.spacing
+        u = self._cells(x)
+        if self._within(u):
+            return self.spacing * self._spline(u)
         inner = Vector(
             _eased(u.x, 1.0 * BLOCK * self.nx),
             _eased(u.y, 1.0 * BLOCK * self.ny),
@@ -172,13 +189,13 @@ class MeshField(NamedTuple):
 
     def depth_and_gradient(self, x: Vector) -> tuple[float, Vector]:
         """Depth [m] at x and its gradient, the same numbers as by duals and sooner."""
-        u = (x - self.origin) / self.spacing
+        u = self._cells(x)
         ex, ey, ez = 1.0 * BLOCK * self.nx, 1.0 * BLOCK * self.ny, 1.0 * BLOCK * self.nz
         inner = Vector(_eased(u.x, ex), _eased(u.y, ey), _eased(u.z, ez))
         d, g = self._spline_and_slope(inner)
         out = u - inner
         length = (out.square + 1e-30) ** 0.5
-        # Beyond the grid the point is eased inwards, and the way out counts as distance.
+        # Beyond the grid the point is eased inwards, and the distance it moves counts as distance.
         kx, ky, kz = _eased_slope(u.x, ex), _eased_slope(u.y, ey), _eased_slope(u.z, ez)
         return self.spacing * (d - length), Vector(
             g.x * kx - (1.0 - kx) * out.x / length,
@@ -192,8 +209,18 @@ class MeshField(NamedTuple):
         By the slope of the field; by the distance, whose slope is 1 and from which the field differs by little where it
         is not far below zero; and beyond the grid by the distance to the box around the mesh.
         """
-        u = (x - self.origin) / self.spacing
-        reach = r / self.spacing
+        u = self._cells(x)
+        reach = r * (1.0 / self.spacing)
+        # For small spheres the slope of the field says more than the distance does.
+        if reach > 1.0 and self._within(u):
+            at = self._block(u)
+            if at >= 0:
+                d = self._fine(u, at)
+                most = min(d + reach + 2.0 * FINE_EXCESS, self.deepest)
+                if most < -NEAR:
+                    # The coarse grid takes part, and the whole excess counts.
+                    most = min(-NEAR, d + reach + FINE_EXCESS + EXCESS)
+                return self.spacing * most
         away = Vector(
             _beyond(u.x, 1.0 * BLOCK * self.nx),
             _beyond(u.y, 1.0 * BLOCK * self.ny),
@@ -208,6 +235,39 @@ class MeshField(NamedTuple):
             here = FINE_EXCESS if d > -NEAR else EXCESS
             found = min(found, max(d + here + reach + FINE_EXCESS, -NEAR))
         return self.spacing * found
+
+    def tangent(self, x: Vector) -> Tangent:
+        """An upper bound of the depth around x by its slope and the curvature of the fine spline."""
+        u = self._cells(x)
+        if self._within(u):
+            at = self._block(u)
+            if at >= 0:
+                ix, iy, iz = self._cell(u.x, self.nx), self._cell(u.y, self.ny), self._cell(u.z, self.nz)
+                m = ((at * SIDE + ix % BLOCK) * SIDE + iy % BLOCK) * SIDE + iz % BLOCK
+                d, g = _cube(self.fine, m, SIDE * SIDE, SIDE, u.x - ix, u.y - iy, u.z - iz)
+                group = (
+                    (at * GROUPS + ix % BLOCK // GROUP) * GROUPS + iy % BLOCK // GROUP
+                ) * GROUPS + iz % BLOCK // GROUP
+                return Tangent(
+                    self.spacing * d,
+                    g,
+                    self.bends[group] / self.spacing,
+                    REACH * self.spacing if d < 0.5 else 0.0,
+                    self.spacing * (d + 2.0 * FINE_EXCESS),
+                )
+        return Tangent(0.0, x - x, 0.0, 0.0, self.bound(x, 0.0))
+
+    def _cells(self, x: Vector) -> Vector:
+        """A point in the frame of the grid [cells]."""
+        return (x - self.origin) * (1.0 / self.spacing)  # type: ignore[no-any-return]
+
+    def _within(self, u: Vector) -> bool:
+        """Whether a point [cells] lies where nothing is eased."""
+        return (  # type: ignore[no-any-return]
+            COARSE < u.x < BLOCK * self.nx - COARSE
+            and COARSE < u.y < BLOCK * self.ny - COARSE
+            and COARSE < u.z < BLOCK * self.nz - COARSE
+        )
 
     def _block(self, u: Vector) -> int:
         """The place of the fine block around a point [cells], or -1."""

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.mesh_field import BAND, BLOCK, COARSE, MARGIN, MeshField
+from bellcrank.contact.mesh_field import BAND, BLOCK, COARSE, GROUP, GROUPS, MARGIN, REACH, MeshField
 from bellcrank.math.vectors import Vector
 from bellcrank.program.loops import Reals, Reals2, entry
 
@@ -61,10 +61,47 @@ def tabulated(depth: Depth, extent: Array, centre: Array, spacing: float) -> Mes
         table,
         fine.reshape(-1),
         np.ascontiguousarray(coarse).reshape(-1),
+        _bends(fine, chosen, n),
         1.0,
         float(max(coarse.max(), fine.max(initial=0.0))),
     )
     return field._replace(steepest=_steepest(field, chosen))
+
+
+def _bends(fine: Array, chosen: NDArray[np.int64], n: NDArray[np.int64]) -> Array:
+    """Upper bounds of the second derivatives of the fine spline within `REACH`, for each group of cells [1/cell].
+
+    The derivatives of a spline lie in the convex hull of the differences of its coefficients. The largest eigenvalue of
+    the Hessian is at most the largest sum of a diagonal entry and the sizes of the others in its row (Gershgorin).
+    """
+    from scipy.ndimage import maximum_filter
+
+    rows = []
+    for axis in (1, 2, 3):
+        others = [k for k in (1, 2, 3) if k != axis]
+        row = _largest(np.diff(fine, 2, axis=axis))
+        for other in others:
+            row += _largest(np.abs(np.diff(np.diff(fine, axis=axis), axis=other)))
+        rows.append(row)
+    groups = np.max(rows, axis=0)
+    dense = np.zeros(GROUPS * n)
+    inside = dense.reshape(n[0], GROUPS, n[1], GROUPS, n[2], GROUPS).transpose(0, 2, 4, 1, 3, 5)
+    i, j, k = chosen.T
+    inside[i, j, k] = np.maximum(groups, 0.0)
+    # From anywhere in a group the reach ends within that many groups.
+    wide = 2 * int(np.ceil(REACH / GROUP)) + 1
+    dense[:] = maximum_filter(dense, wide, mode="nearest")
+    return np.ascontiguousarray(inside[i, j, k]).reshape(-1)
+
+
+def _largest(differences: Array) -> Array:
+    """The largest of the differences that belong to each group of cells, (count, GROUPS, GROUPS, GROUPS)."""
+    for axis in (1, 2, 3):
+        # Along an axis on which it was differenced k times, a cell has 4 - k coefficients.
+        count = GROUP + differences.shape[axis] - BLOCK
+        rows = [differences.take(range(j, j + GROUP * GROUPS, GROUP), axis=axis) for j in range(count)]
+        differences = np.max(rows, axis=0)
+    return differences
 
 
 @entry

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.field_energy import HALF_SPACE, Mean, Pose, mean_fourth, mean_square
-from bellcrank.contact.field_surface import VERTICES, Surface
+from bellcrank.contact.field_surface import NOTHING, VERTICES, Surface
 from bellcrank.contact.fields import FieldLaw, surface
 from bellcrank.contact.shapes import Shape
+from bellcrank.contact.skin import Skin
 from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.program.loops import Entry, Reals, Reals2, compiled, reals
 from bellcrank.program.loops.layout import ArrayType, Type, type_of
@@ -101,13 +102,24 @@ def _wet_triangles(
         room = count
 
 
-def patch(a: Shape, b: Shape, law: FieldLaw, stiffness: float, p: Floats, R: Floats) -> Patch:
+def patch(
+    a: Shape,
+    b: Shape,
+    law: FieldLaw,
+    stiffness: float,
+    p: Floats,
+    R: Floats,
+    eta: Floats | None = None,
+) -> Patch:
     """The patch on b's surface, on a's where b has none, in the frame of a.
 
-    stiffness: E* [Pa] or k [N/m^3]. p, R: Origin (3,) [m] and rotation (3, 3) of b's frame in a's. Damping has no part
-    in the pressure.
+    stiffness: E* [Pa] or k [N/m^3]. p, R: Origin (3,) [m] and rotation (3, 3) of b's frame in a's. eta: Modal
+    coordinates where one of them is the skin of a flexible member. Damping has no part in the pressure.
     """
-    on_a, on_b = surface(a, b), surface(b, a)
+    if eta is None:
+        on_a, on_b = surface(a, b), surface(b, a)
+    else:
+        on_a, on_b = (s.deformed(eta) if isinstance(s, Skin) else NOTHING for s in (a, b))
     nothing = np.zeros((0, 3, 3)), np.zeros((0, 3)), 0.0
     of_a = _wet_triangles(on_a, b.field, law, -R.T @ p, R.T) if len(on_a.nodes) else nothing
     of_b = _wet_triangles(on_b, a.field, law, p, R) if len(on_b.nodes) else nothing

@@ -6,6 +6,7 @@ longest edge, and the neighbour across that edge with it. Angles stay bounded be
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,8 +110,9 @@ def refined(
     surface: Triangles,
     too_long: Callable[[Floats, Floats], Bools],
     between: Callable[[Floats, Floats], Floats] = lambda a, b: 0.5 * (a + b),
+    most: float = math.inf,
 ) -> Triangles:
-    """A surface whose edges are split until none is too long.
+    """A surface whose edges are split until none is too long, or there are more than `most` triangles.
 
     too_long: Given both ends of edges [m], (k, 3) each: which of them to split. between: The points that split them, on
     the surface that the triangles stand for.
@@ -137,6 +139,8 @@ def refined(
         added = between(vertices[first[split]], vertices[second[split]])
         vertices = np.concatenate([vertices, added])
         faces = _split(faces, middle[of_face], longest)
+        if len(faces) > most:
+            break
     return Triangles(vertices, faces)
 
 

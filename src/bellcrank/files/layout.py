@@ -489,6 +489,13 @@ SHAPES = Kinds(
         may("thickness", NUMBER, "Of sheets [m]. A plain number."),
         may("resolution", NUMBER, "Cells of the grid of depths along the longest side. A plain number."),
     ),
+    skin=Keys(
+        "The surface of a flexible body, which bends with it; touches rigid shapes.",
+        *_ON_BODY,
+        must("vertices", PACKED, "At rest, in the axes of the body [m], written like points."),
+        must("faces", PACKED, "Numbers of the vertices of each triangle, packed as vertices are."),
+        must("modes", PACKED, "Displacement of each vertex for each modal coordinate, three rows a vertex."),
+    ),
     height_field=Keys(
         "A terrain through heights on a grid.",
         *_ON_BODY,

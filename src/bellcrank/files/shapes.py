@@ -35,6 +35,7 @@ from bellcrank.contact.shapes import (
 )
 from bellcrank.contact.shapes.implicit import Implicit
 from bellcrank.contact.shapes.revolution import Revolution
+from bellcrank.contact.skin import Skin
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.beside import file_beside
@@ -92,6 +93,8 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return Mesh.from_file(path, scale=scale)
         case "triangles":
             return _triangles(fields, folder)
+        case "skin":
+            return Skin(_array(fields, "vertices", 2), _corners(fields), _array(fields, "modes", 3))
         case "height_field":
             dx, dy = (plain(fields, x) for x in fields.vector("spacing", (2,)))
             return HeightField(_array(fields, "heights", 2), (dx, dy), bool(fields.truth("above")))
@@ -121,10 +124,15 @@ def _triangles(fields: Fields, folder: Path | None) -> Mesh:
         path = file_beside(folder, fields, "file", TRIANGLES)
         scale = plain(fields, fields.number("scale")) if "scale" in fields else 1.0
         return Mesh.from_file(path, scale=scale, **given)
+    return Mesh(_array(fields, "vertices", 2), _corners(fields), **given)
+
+
+def _corners(fields: Fields) -> NDArray[np.int64]:
+    """Numbers of vertices, for each triangle."""
     faces = _array(fields, "faces", 2)
     if not (np.all(np.abs(faces) < 2.0**31) and np.all(faces == np.round(faces))):
         raise fields.get("faces").error(f"faces of {fields.who} are whole numbers of vertices")
-    return Mesh(_array(fields, "vertices", 2), faces.astype(np.int64), **given)
+    return faces.astype(np.int64)
 
 
 def _union(fields: Fields, folder: Path | None) -> Union:
@@ -271,6 +279,13 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 "vertices": packed(shape.vertices),
                 "faces": packed(np.asarray(shape.faces, dtype=float)),
                 **{key: value for key, value in more.items() if value is not None},
+            }
+        case Skin():
+            return {
+                "kind": "skin",
+                "vertices": packed(shape.vertices),
+                "faces": packed(np.asarray(shape.corners, dtype=float)),
+                "modes": packed(shape.modes),
             }
         case Sampled():
             return {"kind": "sampled", "points": packed(shape.points), "normals": packed(shape.normals)}

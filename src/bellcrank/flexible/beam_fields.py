@@ -20,12 +20,13 @@ RESULTANTS = ("normal", "torque", "moment_y", "moment_z")
 
 
 def beam_fields(mesh: BeamMesh) -> dict[str, FieldMatrix]:
-    """Displacement of the node line, section forces, axial strain and stress; at a node the mean of both
-    sides."""
+    """Displacement of the node line, rotation of the sections, section forces, axial strain and stress; at a node the
+    mean of both sides."""
     line = np.column_stack([mesh.nodes, np.zeros((len(mesh.nodes), 2))])
     edges = np.column_stack([np.arange(len(mesh.nodes) - 1), np.arange(1, len(mesh.nodes))])
     fields = {
         "displacement": FieldMatrix(line, _mean(mesh, _displacement), SPATIAL, "m", edges),
+        "rotation": FieldMatrix(line, _mean(mesh, _rotation), SPATIAL, "rad", edges),
         "section force": FieldMatrix(line, _mean(mesh, _resultants), RESULTANTS, "N, N m", edges),
     }
     if section_at(mesh.profile, 0.0).extremes:
@@ -57,6 +58,12 @@ def _mean(mesh: BeamMesh, rows: Rows) -> Sparse:
 def _displacement(mesh: BeamMesh, node: int, index: int, xi: float) -> Array:
     rows = np.zeros((3, 12))
     rows[:, 6 * int(xi) : 6 * int(xi) + 3] = np.eye(3)
+    return rows
+
+
+def _rotation(mesh: BeamMesh, node: int, index: int, xi: float) -> Array:
+    rows = np.zeros((3, 12))
+    rows[:, 6 * int(xi) + 3 : 6 * int(xi) + 6] = np.eye(3)
     return rows
 
 

@@ -59,3 +59,24 @@ def equivalent_stress(stress: ArrayLike) -> Array:
     xx, yy, zz, xy, yz, xz = np.moveaxis(np.asarray(stress, dtype=float), -1, 0)
     normal = (xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2
     return np.asarray(np.sqrt(0.5 * normal + 3.0 * (xy**2 + yz**2 + xz**2)))
+
+
+_TETRAHEDRON = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+_HEXAHEDRON = ((0, 2, 6, 3), (1, 4, 7, 5), (0, 1, 5, 3), (2, 4, 7, 6), (0, 1, 4, 2), (3, 5, 7, 6))
+"""scikit-fem's: corner 0, those that differ in one coordinate (1, 2, 3), in two (4, 5, 6), in three (7)."""
+
+
+def outer_faces(cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Triangles (m, 3) on the outside of tetrahedra or hexahedra, or those of a flat body; none for other cells."""
+    corners = cells.shape[1] if cells.ndim == 2 else 0
+    if corners == 3:
+        return cells
+    sides = {4: _TETRAHEDRON, 8: _HEXAHEDRON}.get(corners)
+    if sides is None:
+        return np.zeros((0, 3), dtype=np.int64)
+    faces = np.concatenate([cells[:, list(side)] for side in sides])
+    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    outside = faces[first[count == 1]]
+    if outside.shape[1] == 4:
+        outside = np.concatenate([outside[:, [0, 1, 2]], outside[:, [0, 2, 3]]])
+    return np.asarray(outside, dtype=np.int64)

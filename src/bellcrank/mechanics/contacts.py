@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
+from bellcrank.contact.skin import Skin
 from bellcrank.contact.spots import PairSpot
 from bellcrank.math.tuples import (
+    UNIT,
     ZERO,
     Mat,
     Vec,
@@ -143,6 +145,9 @@ class ContactPair:
 
 def _marker(placed: PlacedShape, linkage: Linkage) -> Marker:
     frame = placed.frame
+    if isinstance(placed.shape, Skin):
+        # In the axes of the member, whatever node it is said to stand at.
+        return marker(linkage.placements[frame.body.name], UNIT, ZERO)
     return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
 
 

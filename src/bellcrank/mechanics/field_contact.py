@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from bellcrank.contact.field_energy import Coefficients, Pose, Pressed, Twist
 from bellcrank.contact.fields import routine
 from bellcrank.contact.friction import Coulomb, LuGre
+from bellcrank.contact.skin import Skin, skin_routine
 from bellcrank.math.tuples import (
     Mat,
     Vec,
@@ -28,6 +29,9 @@ from bellcrank.program.functions import sqrt, where
 from bellcrank.program.trace import Expr, Scalar, compare
 
 if TYPE_CHECKING:
+    from bellcrank.mechanics.contacts import ContactPair
+    from bellcrank.mechanics.kinematics import Kinematics
+    from bellcrank.mechanics.links import Link
     from bellcrank.model.forces import FieldContact
 
 MEAN = 0.94
@@ -57,17 +61,23 @@ class FieldPressing(Pressing):
         pose = Pose(_vector(transposed_times(R_a, sub(p_b, p_a))), Matrix(*(_vector(row) for row in R)))
         return pose, Twist(_vector(transposed_times(R_a, v)), _vector(transposed_times(R_a, sub(w_b, w_a))))
 
-    def _called(self, nearness: float) -> Pressed:
-        """What the routine gives, in the frame of side a."""
+    def _coefficients(self, nearness: float) -> Coefficients:
         f, number = self.force, self.kin.number
         law = self.rubbing if isinstance(self.rubbing, Coulomb) else Coulomb(0.0)
         static = law.kinetic if law.static is None else law.static
         friction = law.kinetic, static, law.stribeck_speed, law.slip_speed
         numbers = self.stiffness, f.factor, number(f.approach_speed), *friction, nearness
-        given = Coefficients(*(cast("float", x) for x in numbers))
+        return Coefficients(*(cast("float", x) for x in numbers))
+
+    @property
+    def _memory(self) -> list[Expr]:
+        return [cell for cell in map(self.kin.number, self.force.warm) if isinstance(cell, Expr)]
+
+    def _called(self, nearness: float) -> Pressed:
+        """What the routine gives, in the frame of side a."""
+        f = self.force
         made = routine(f.contact.a.shape, f.contact.b.shape, f.field_law)
-        memory = [cell for cell in map(number, f.warm) if isinstance(cell, Expr)]
-        found: Pressed = made(*self._relative, given, memory=memory)
+        found: Pressed = made(*self._relative, self._coefficients(nearness), memory=self._memory)
         return found
 
     @cached_property
@@ -190,6 +200,54 @@ class FieldPressing(Pressing):
         return add(found, scale(self._bristles[3] * self._rubbed[3], self.normal))
 
 
+@dataclass(frozen=True, eq=False)
+class SkinPressing(FieldPressing):
+    """A contact of a rigid shape with the skin of a flexible member; the slip leaves out how the member deforms."""
+
+    first: bool
+
+    @cached_property
+    def _member(self) -> Link:
+        side = self.pair.a if self.first else self.pair.b
+        return self.kin.linkage.links[side.link]
+
+    @cached_property
+    def _whole(self) -> tuple[Pressed, list[Scalar]]:
+        """What the routine gives: the contact, and the modal forces."""
+        return self._skin(0.0)
+
+    def _skin(self, nearness: float) -> tuple[Pressed, list[Scalar]]:
+        f, link = self.force, self._member
+        sides = f.contact.a.shape, f.contact.b.shape
+        skin, other = sides if self.first else sides[::-1]
+        assert isinstance(skin, Skin)
+        made = skin_routine(skin, other, f.field_law, self.first)
+        eta, rates = self.kin.eta(link), self.kin.eta_rates(link)
+        found: tuple[Pressed, list[Scalar]] = made(
+            *self._relative, self._coefficients(nearness), eta, rates, memory=self._memory
+        )
+        return found
+
+    def _called(self, nearness: float) -> Pressed:
+        return (self._whole if nearness == 0.0 else self._skin(nearness))[0]
+
+    def modal_forces(self) -> list[tuple[int, Scalar]]:
+        return [(self._member.eta_u + k, push) for k, push in enumerate(self._whole[1])]
+
+    @property
+    def working(self) -> Scalar:
+        power = super().working
+        for push, rate in zip(self._whole[1], self.kin.eta_rates(self._member), strict=True):
+            power = power + push * rate
+        return power
+
+
+def field_pressing(force: FieldContact, pair: ContactPair, kin: Kinematics) -> FieldPressing:
+    """A contact by fields, of rigid bodies or of the skin of a member."""
+    skins = [isinstance(side.shape, Skin) for side in (force.contact.a, force.contact.b)]
+    return SkinPressing(force, pair, kin, skins[0]) if any(skins) else FieldPressing(force, pair, kin)
+
+
 def _vector(v: Vec) -> Vector:
     x, y, z = (cast("float", c) for c in v)
     return Vector(x, y, z)
@@ -199,4 +257,4 @@ def _column(m: Mat, k: int) -> Vec:
     return (m[0][k], m[1][k], m[2][k])
 
 
-__all__ = ["FieldPressing"]
+__all__ = ["FieldPressing", "field_pressing"]

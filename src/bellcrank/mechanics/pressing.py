@@ -56,9 +56,9 @@ class Pressing:
         from bellcrank.model.forces import FieldContact
 
         if isinstance(force, FieldContact):
-            from bellcrank.mechanics.field_contact import FieldPressing
+            from bellcrank.mechanics.field_contact import field_pressing
 
-            return FieldPressing(force, ContactPair.of(force.contact, linkage), kin)
+            return field_pressing(force, ContactPair.of(force.contact, linkage), kin)
         return Pressing(force, ContactPair.of(force.contact, linkage), kin)
 
     @cached_property
@@ -207,6 +207,10 @@ class Pressing:
             return ZERO
         return scale(self._spring, self.closest.twist)
 
+    def modal_forces(self) -> list[tuple[int, Scalar]]:
+        """Generalised forces on modal coordinates, by the number of the speed; only the skin of a member has them."""
+        return []
+
     @property
     def working(self) -> Scalar:
         """Power given to the mechanism [W]."""
@@ -236,6 +240,8 @@ def press(force: ContactForce, linkage: Linkage, kin: Kinematics, t: Scalar, loa
     found = Pressing.of(force, linkage, kin)
     at = found.point
     loads.between(found.pair.a.link, found.pair.b.link, found.pair.base, at, at, found.on_b, found.moment)
+    for speed, modal in found.modal_forces():
+        loads.on_speed(speed, modal)
 
 
 __all__ = ["Pressing", "press"]

@@ -11,6 +11,7 @@ from bellcrank.contact.fields import SOFT, FieldLaw, has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import FACTORS, ForceLaw
 from bellcrank.contact.shapes.base import FieldShape
+from bellcrank.contact.skin import Skin
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
@@ -53,6 +54,10 @@ def by_fields(
     force at a point, its stiffness, exponent or damping), and for pairs that are round everywhere.
     """
     chosen = checks.choice(f"method of {who}", method, METHODS)
+    skins = [side for side in (a, b) if isinstance(side.shape, Skin)]
+    if skins:
+        _check_skin(who, a, b, chosen)
+        return True
     asked = law is not None and str(law) in [x.value for x in FieldLaw]
     if asked and chosen == "points":
         raise ModelError(f"{who}: law {law!s} belongs to method='field'; leave one of them out")
@@ -76,6 +81,31 @@ def by_fields(
     if surface_missing(a.shape, b.shape):
         raise ModelError(f"{who}: two shapes without end have no patch in common; make one of them finite")
     return True
+
+
+def _check_skin(who: str, a: PlacedShape, b: PlacedShape, method: str) -> None:
+    """Raise for a skin that cannot touch its partner."""
+    rigid = [side for side in (a, b) if not isinstance(side.shape, Skin)]
+    if not rigid:
+        raise ModelError(
+            f"{who}: the skins of two flexible members know no depth in each other; put rigid shapes on nodes of one "
+            f"of them, such as {b.frame.body.name}.sphere(radius, at=node)"
+        )
+    for side in (a, b):
+        if isinstance(side.shape, Skin):
+            member = side.frame.body.member
+            known = 0 if member is None else member.modes
+            if side.shape.modes.shape[2] != known:
+                raise ModelError(
+                    f"{who}: the skin on body {side.frame.body.name!r} has {side.shape.modes.shape[2]} modes, the body "
+                    f"{known}; make it with {side.frame.body.name}.skin(...)"
+                )
+    if method == "points":
+        raise ModelError(f"{who}: the skin of a member touches by fields; leave method='points' out")
+    if not has_field(rigid[0].shape):
+        raise ModelError(
+            f"{who}: a {type(rigid[0].shape).__name__} has no field of depth, which the skin of a member needs"
+        )
 
 
 def field_contact(
@@ -147,6 +177,10 @@ def field_contact(
         v0 = parameters.add(Parameter(f"{name} approach speed", speed, "m/s", True))
     warm = tuple(parameters.add(Parameter(f"{name} deepest {n}", -1.0, "", True)) for n in range(MEMORY))
     rubbing = friction_law(who, friction, parameters)
+    if isinstance(rubbing, LuGre) and any(isinstance(side.shape, Skin) for side in (a, b)):
+        raise ModelError(
+            f"{who}: friction on the skin of a member is Coulomb's; give a number or Coulomb(...)"
+        )
     bend: tuple[Scalar, Scalar, Scalar] | None = None
     drill: Scalar | None = None
     if isinstance(rubbing, LuGre):

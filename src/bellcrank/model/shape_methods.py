@@ -33,6 +33,31 @@ class ShapeMethods:
         turned = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rotation is None else rotation
         return PlacedShape(body.frame(at, turned), shape)
 
+    def skin(
+        self, shape: Shape | None = None, at: Any = ZERO, rotation: Any = None, spacing: float | None = None
+    ) -> PlacedShape:
+        """The surface of a flexible member, which bends with it, for continuous contact with rigid shapes.
+
+        A member of solid elements has a surface; around one of beams lies a shape, its frame at `at` [m] and turned by
+        `rotation`, (3, 3), in the member's axes. spacing: The longest edge of the triangles of the skin [m]; they
+        should be small against what they touch.
+        """
+        from bellcrank.contact.shapes import Shape
+        from bellcrank.model.contacts import PlacedShape
+        from bellcrank.model.skins import node_of, skin_of
+
+        body = cast("Body", self)
+        who = f"the skin of body {body.name!r}"
+        if body.member is None:
+            raise ModelError(f"{who}: the body is rigid; put a shape on it, such as {body.name}.sphere(0.1)")
+        if shape is not None and not isinstance(shape, Shape):
+            raise ModelError(f"{who} takes a shape of bellcrank.contact, not {shape!r}")
+        why = "a skin is made of plain numbers"
+        turned = np.eye(3) if rotation is None else np.asarray(rotation, float)
+        place = checks.plain_vector(f"at of {who}", at, why)
+        made = skin_of(who, body.member, shape, place, turned, spacing)
+        return PlacedShape(body.frame(node_of(body.member).tolist()), made)
+
     def sphere(self, radius: Any, at: Any = ZERO) -> PlacedShape:
         """A sphere of a radius [m] about the point `at` [m]."""
         from bellcrank.contact.shapes import Sphere

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.fields import deepest
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.contact.notes import ContactNote
+from bellcrank.contact.shapes import Plane
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.integrate.events import RATE
 from bellcrank.mechanics.kinematics import Kinematics
@@ -171,7 +172,11 @@ def _middle(force: FieldContact, mechanism: Mechanism) -> list[Event]:
     """Ends a run in which a body is pressed to the middle of another: from there on it would be driven out on the other
     side."""
     sides = force.contact.a, force.contact.b
-    most = [deepest(side.shape) for side in sides]
+    # A plane has no surface that the field of the other body could drive out.
+    most = [
+        np.inf if isinstance(other.shape, Plane) else deepest(side.shape)
+        for side, other in zip(sides, sides[::-1], strict=True)
+    ]
     thin = min(most)
     if not 0.0 < thin < np.inf:
         return []

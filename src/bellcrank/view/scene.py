@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.patch import coarser
+from bellcrank.flexible.recovery import outer_faces
 from bellcrank.math.normals import across
 from bellcrank.model import forces as described
 from bellcrank.model.joint_kinds import JointKind
@@ -21,7 +22,7 @@ from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.result.patches import patches
 from bellcrank.view.placing import GROUND, Placing, apart, quaternions
 from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
-from bellcrank.view.stress import outer_faces, stress_at
+from bellcrank.view.stress import stress_at
 from bellcrank.view.touching import solid
 
 if TYPE_CHECKING:

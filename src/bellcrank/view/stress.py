@@ -1,4 +1,4 @@
-"""Stress of flexible bodies at the points they are drawn by, colours for it, and their outer faces."""
+"""Stress of flexible bodies at the points they are drawn by, and colours for it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ STOPS = ("#2c7bb6", "#6fb8d2", "#d8e6a8", "#fdae61", "#d7191c")
 """From no stress to the largest."""
 PRESSED = ("#fff6c2", "#ffd166", "#f4845f", "#d62828", "#5c0411")
 """From no contact pressure to the largest."""
-_TETRAHEDRON = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
-_HEXAHEDRON = ((0, 2, 6, 3), (1, 4, 7, 5), (0, 1, 5, 3), (2, 4, 7, 6), (0, 1, 4, 2), (3, 5, 7, 6))
-"""scikit-fem's: corner 0, those that differ in one coordinate (1, 2, 3), in two (4, 5, 6), in three (7)."""
 
 
 def stress_at(result: Result, body: str, points: Integers) -> Array | None:
@@ -53,22 +50,6 @@ def colours(share: Array, scale: tuple[str, ...] = STOPS) -> NDArray[np.uint8]:
     at = np.clip(np.nan_to_num(share), 0.0, 1.0) * (len(scale) - 1)
     mixed = np.stack([np.interp(at, np.arange(len(scale)), stops[:, i]) for i in range(3)], axis=-1)
     return np.asarray(np.round(mixed), dtype=np.uint8)
-
-
-def outer_faces(cells: Integers) -> Integers:
-    """Triangles (m, 3) on the outside of tetrahedra or hexahedra, or those of a flat body; none for other cells."""
-    corners = cells.shape[1] if cells.ndim == 2 else 0
-    if corners == 3:
-        return cells
-    sides = {4: _TETRAHEDRON, 8: _HEXAHEDRON}.get(corners)
-    if sides is None:
-        return np.zeros((0, 3), dtype=np.int64)
-    faces = np.concatenate([cells[:, list(side)] for side in sides])
-    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
-    outside = faces[first[count == 1]]
-    if outside.shape[1] == 4:
-        outside = np.concatenate([outside[:, [0, 1, 2]], outside[:, [0, 2, 3]]])
-    return np.asarray(outside, dtype=np.int64)
 
 
 def scaled(value: float) -> str:

@@ -13,11 +13,12 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError, UnknownName
+from bellcrank.flexible.recovery import outer_faces
 from bellcrank.view.live import Viewer
 from bellcrank.view.live.again import again, at_start, with_parameters
 from bellcrank.view.live.controls import jumps, slider_range
 from bellcrank.view.scene import scene
-from bellcrank.view.stress import STOPS, colours, outer_faces
+from bellcrank.view.stress import STOPS, colours
 from view.live.conftest import ball_system
 
 

@@ -19,7 +19,15 @@ from bellcrank.contact.shapes.base import (
     number,
     plain,
 )
-from bellcrank.contact.shapes.fields import BLEND, Field, onto, smooth_absolute, smooth_maximum
+from bellcrank.contact.shapes.fields import (
+    BLEND,
+    Field,
+    Tangent,
+    concave,
+    onto,
+    smooth_absolute,
+    smooth_maximum,
+)
 from bellcrank.contact.shapes.grading import COARSE, crates, graded
 from bellcrank.contact.triangles import Triangles, refined
 from bellcrank.math.tuples import Vec
@@ -51,6 +59,9 @@ class BoxField(NamedTuple):
 
     def bound(self, x: Vector, r: float) -> float:
         return self.depth(x) + r
+
+    def tangent(self, x: Vector) -> Tangent:
+        return concave(self, x)
 
 
 @dataclass(frozen=True)

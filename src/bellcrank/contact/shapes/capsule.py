@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bellcrank.contact.shapes.base import FLAT, Floats, Shape, Support, check_sizes, number, plain
-from bellcrank.contact.shapes.fields import TINY, Field
+from bellcrank.contact.shapes.fields import TINY, Field, Tangent, concave
 from bellcrank.contact.shapes.grading import following
 from bellcrank.contact.shapes.turned import mass_of_revolution, turned
 from bellcrank.contact.triangles import Triangles
@@ -35,6 +35,9 @@ class CapsuleField(NamedTuple):
 
     def bound(self, x: Vector, r: float) -> float:
         return self.depth(x) + r
+
+    def tangent(self, x: Vector) -> Tangent:
+        return concave(self, x)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from bellcrank.contact.shapes.fields import (
     BLEND,
     SHARP,
     Field,
+    Tangent,
+    concave,
     smooth_absolute,
     smooth_maximum,
     smooth_radius,
@@ -55,6 +57,9 @@ class ConeField(NamedTuple):
 
     def bound(self, x: Vector, r: float) -> float:
         return self.depth(x) + r
+
+    def tangent(self, x: Vector) -> Tangent:
+        return concave(self, x)
 
 
 @dataclass(frozen=True)

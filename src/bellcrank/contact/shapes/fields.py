@@ -1,9 +1,10 @@
 """Fields of depth: what every shape gives to every other one that touches it.
 
 A field is a record of the loop language with two methods: `depth(x)`, positive inside and to first order the distance
-to the surface, and `bound(x, r)`, an upper bound of the depth within r of x, for culling. Flat sides are joined by a
-maximum that is smooth to second order, so that forces and their slopes are continuous where a contact slides over an
-edge.
+to the surface, and `bound(x, r)`, an upper bound of the depth within r of x, for culling. A field may have a third one,
+`tangent(x)`, a bound by the slope of the depth (:class:`Tangent`), which culls single vertices. Flat sides are joined
+by a maximum that is smooth to second order, so that forces and their slopes are continuous where a contact slides over
+an edge.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,36 @@ class Field(Protocol):
     def bound(self, x: Vector, r: float) -> float:
         """An upper bound [m] of the depth within r of x."""
         ...
+
+
+class Tangent(NamedTuple):
+    """An upper bound of the depth [m] around a point, for all that lies inside the body.
+
+    At a distance w from the point the depth is at most depth + slope . w + bend |w|^2 / 2 where |w| is at most `reach`,
+    and at most limit + |w| anywhere.
+    """
+
+    depth: float
+    slope: Vector
+    bend: float
+    reach: float
+    limit: float
+
+
+@runtime_checkable
+class Tangential(Protocol):
+    """A field whose depth is bounded around a point by its slope there."""
+
+    def tangent(self, x: Vector) -> Tangent:
+        """The bound around x."""
+        ...
+
+
+@compiled
+def concave(field: Any, x: Vector) -> Tangent:
+    """The bound of a concave depth with a slope of at most one, that of a convex body: its tangent plane."""
+    d, g = gradient(field.depth, x)
+    return Tangent(d, g, 0.0, math.inf, d)
 
 
 @compiled
@@ -174,7 +205,10 @@ __all__ = [
     "TINY",
     "Field",
     "PlacedField",
+    "Tangent",
+    "Tangential",
     "bounds",
+    "concave",
     "depths",
     "first_order",
     "onto",

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bellcrank.contact.shapes.base import SAGITTA, Floats, Shape, Support, check_sizes, number, plain
-from bellcrank.contact.shapes.fields import TINY, Field
+from bellcrank.contact.shapes.fields import TINY, Field, Tangent, concave
 from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.contact.triangles import Triangles
 from bellcrank.math.tuples import Vec, dot, scale
@@ -29,6 +29,9 @@ class SphereField(NamedTuple):
 
     def bound(self, x: Vector, r: float) -> float:
         return self.depth(x) + r
+
+    def tangent(self, x: Vector) -> Tangent:
+        return concave(self, x)
 
 
 @dataclass(frozen=True)

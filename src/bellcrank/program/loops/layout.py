@@ -75,7 +75,14 @@ class TupleType:
     items: tuple[Type, ...]
 
 
-Type: TypeAlias = ScalarType | RecordType | ArrayType | TupleType
+@dataclass(frozen=True)
+class RowType:
+    """So many reals, handed over one by one and kept in an array."""
+
+    count: int
+
+
+Type: TypeAlias = ScalarType | RecordType | ArrayType | TupleType | RowType
 
 INT, REAL, BOOL = ScalarType("int"), ScalarType("real"), ScalarType("bool")
 
@@ -131,7 +138,7 @@ def of_numbers(given: Type) -> bool:
         return all(of_numbers(field) for _, field in given.fields)
     if isinstance(given, TupleType):
         return all(of_numbers(item) for item in given.items)
-    return isinstance(given, ScalarType)
+    return isinstance(given, ScalarType | RowType)
 
 
 def leaves(given: Type, value: Any) -> Iterator[Any]:
@@ -142,6 +149,10 @@ def leaves(given: Type, value: Any) -> Iterator[Any]:
     elif isinstance(given, TupleType):
         for item, part in zip(given.items, value, strict=True):
             yield from leaves(item, part)
+    elif isinstance(given, RowType):
+        if len(value) != given.count:
+            raise ValueError(f"{given.count} numbers are wanted here, not {len(value)}")
+        yield from value
     else:
         yield value
 
@@ -152,7 +163,7 @@ def width(given: Type) -> int:
         return sum(width(field) for _, field in given.fields)
     if isinstance(given, TupleType):
         return sum(width(item) for item in given.items)
-    return 1
+    return given.count if isinstance(given, RowType) else 1
 
 
 def built(given: Type, numbers: Iterator[Any]) -> Any:
@@ -161,6 +172,9 @@ def built(given: Type, numbers: Iterator[Any]) -> Any:
         return given.record(*[built(field, numbers) for _, field in given.fields])
     if isinstance(given, TupleType):
         return tuple(built(item, numbers) for item in given.items)
+    if isinstance(given, RowType):
+        row = [next(numbers) for _ in range(given.count)]
+        return np.array(row) if all(isinstance(x, float | int) for x in row) else row
     number = next(numbers)
     if not isinstance(number, float | int):
         return number  # a traced value; those are all reals
@@ -249,6 +263,7 @@ def words(given: Type, value: Any, found: list[int], kept: list[Any]) -> None:
         for item, part in zip(given.items, value, strict=True):
             words(item, part, found, kept)
     else:
+        assert isinstance(given, ArrayType)
         array = value.words if isinstance(value, Records) else value
         if given.dimensions:
             _check(given, value, array)

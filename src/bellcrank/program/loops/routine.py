@@ -21,6 +21,8 @@ from bellcrank.program.graph import Graph, ParameterGraph
 from bellcrank.program.loops import ir, llvm
 from bellcrank.program.loops.entry import EFFORT, OPTIMISE
 from bellcrank.program.loops.layout import (
+    ArrayType,
+    RowType,
     TupleType,
     Type,
     built,
@@ -52,6 +54,9 @@ class Routine:
     The parameters of the function are the inputs (numbers and records of numbers), the tables, and the memory if there
     is one: an array that keeps its numbers from call to call, for a warm start. What is kept there may change how fast
     a result is found, not the result beyond its tolerance. Results are numbers, records or tuples of them.
+
+    Inputs that are arrays have the sizes `rows`, in order. With `more`, the last parameter is an array of so many zeros
+    into which the function writes further results.
     """
 
     def __init__(
@@ -61,15 +66,22 @@ class Routine:
         memory: int = 0,
         name: str = "",
         moving: Sequence[Motion] = (),
+        rows: Sequence[int] = (),
+        more: int = 0,
     ) -> None:
         """moving: Inputs that move, once for every derivative taken; see :meth:`partials` and :meth:`directional`."""
         self.function, self.tables, self.memory = function, tuple(tables), memory
         self.name = name or function.__name__
-        self.moving = tuple(moving)
+        self.moving, self.rows, self.more = tuple(moving), tuple(rows), more
         hints = typing.get_type_hints(function, include_extras=True)
         result: Type = declared(hints.pop("return"))
-        count = len(hints) - len(self.tables) - (memory > 0)
+        count = len(hints) - len(self.tables) - (memory > 0) - (more > 0)
         self.inputs = [declared(hint) for hint in list(hints.values())[:count]]
+        arrays = [k for k, given in enumerate(self.inputs) if isinstance(given, ArrayType)]
+        for k, size in zip(arrays, rows, strict=False):
+            self.inputs[k] = RowType(size)
+        if more:
+            result = TupleType((result, RowType(more)))
         self.table_types = [type_of(table) for table in self.tables]
         for given in (*self.inputs, result):
             if not of_numbers(given):
@@ -108,10 +120,12 @@ class Routine:
     @cached_property
     def _translated(self) -> tuple[list[ir.Function], str]:
         """The functions and their digest: the same for all tables of these types."""
-        key = self.function, tuple(self.inputs), tuple(self.table_types), self.memory, self.moving
+        key = self.function, tuple(self.inputs), tuple(self.table_types), self.memory, self.more, self.moving
         if key not in _translations:
             module = Module([motion.directions for motion in self.moving])
-            module.routine(self.function, self.inputs, self.table_types, self.memory, self.moving, "routine")
+            module.routine(
+                self.function, self.inputs, self.table_types, self.memory, self.more, self.moving, "routine"
+            )
             letters = hashlib.sha256(llvm.emit(module.functions, "routine").encode()).hexdigest()
             _translations[key] = module.functions, letters
         return _translations[key]
@@ -176,9 +190,10 @@ class Routine:
         numbers = iter([float(v) for v in x[: self.n_in]])
         arguments = [built(given, numbers) for given in self.inputs]
         kept = [np.array(x[self.n_in :], dtype=float)] if self.memory else []
-        return np.array(
-            [float(v) for v in leaves(self.result, self.function(*arguments, *self.tables, *kept))]
-        )
+        written = [np.zeros(self.more)] if self.more else []
+        found = self.function(*arguments, *self.tables, *kept, *written)
+        whole = (found, *written) if self.more else found
+        return np.array([float(v) for v in leaves(self.result, whole)])
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -202,7 +217,8 @@ class Routine:
     def _derivative(self, motion: Motion) -> Routine:
         found = self._derivatives.get(motion)
         if found is None:
-            found = Routine(self.function, self.tables, self.memory, self.name, (*self.moving, motion))
+            moving = (*self.moving, motion)
+            found = Routine(self.function, self.tables, self.memory, self.name, moving, self.rows, self.more)
             self._derivatives[motion] = found
         return found
 

@@ -23,6 +23,7 @@ from bellcrank.program.loops.ir import Operand, Ref, Statement
 from bellcrank.program.loops.layout import (
     ArrayType,
     RecordType,
+    RowType,
     ScalarType,
     TupleType,
     Type,
@@ -130,12 +131,14 @@ class Module:
         inputs: Sequence[Type],
         tables: Sequence[Type],
         memory: int,
+        more: int,
         moving: Sequence[Motion],
         name: str,
     ) -> ir.Function:
         """The function `name` of pointers to inputs, outputs, memory and the words of the tables.
 
-        moving: Which inputs move, by level; see :class:`~bellcrank.program.loops.Routine`.
+        more: Results that it writes into an array, its last parameter. moving: Which inputs move, by level; see
+        :class:`~bellcrank.program.loops.Routine`.
         """
         writer = _Body(self, python, name, {})
         x, y, kept, words_at = (writer.ref("pointer") for _ in range(4))
@@ -147,8 +150,12 @@ class Module:
         arguments += [writer.unpacked(t, words_at, words) for t in tables]
         if memory:
             arguments.append(Array("real", (kept,), (memory,), writer.root()))
-        result = writer.called(python, arguments)
-        outputs = [writer.output(o) for o in _flat(result)]
+        written = writer.local("real", more) if more else None
+        result = writer.called(python, arguments if written is None else [*arguments, written])
+        found = _flat(result)
+        if written is not None:
+            found += [writer.load(written, k) for k in range(more)]
+        outputs = [writer.output(o) for o in found]
         for level in range(len(moving)):
             outputs = [
                 *(_value(o, level) for o in outputs),
@@ -368,6 +375,11 @@ class _Body(NumberWriter):
             return Record(given.record, tuple(self.built(f, numbers) for _, f in given.fields))
         if isinstance(given, TupleType):
             return tuple(self.built(item, numbers) for item in given.items)
+        if isinstance(given, RowType):
+            row = self.local("real", given.count)
+            for k in range(given.count):
+                self.keep(row, k, next(numbers))
+            return row
         number = next(numbers)
         if given == ScalarType("int"):
             return self.op("whole", "int", self.plain(number))
