@@ -1,25 +1,31 @@
-"""Real meshes dropped on a plane: whether the runs complete, how energy behaves, and what they cost beside MuJoCo.
+"""Real meshes dropped on a plane, on another mesh and into a bowl: do runs complete, and what do they cost?
 
-    python -m benchmarks.meshes [--only TEXT] [--seconds 1] [--on plane|mesh|bowl]
+    python -m benchmarks.meshes [--on plane|mesh|bowl] [--only TEXT] [--most N] [--output FILE] [--limit 300]
 
-Every mesh of :mod:`benchmarks.meshes_sources` that is installed, scaled to 0.2 m and made of 1000 kg/m^3, falls from
-above with restitution 0.3 and friction 0.4. Printed: processor time a simulated second (of a run whose programs are
-compiled), the largest rise of the total energy, the last penetration and speed; with `mujoco`, the time that MuJoCo
-takes for the convex hull of the same mesh at steps of 1 ms.
+Every mesh of :mod:`benchmarks.meshes_sources` that is installed, scaled to 0.2 m and made of 1000 kg/m^3, falls by 5 cm
+with restitution 0.3 and friction 0.4, and is followed for 1 s. In the second case the next mesh of the list stands
+below on a table. Printed: processor time of building shape and programs, and that of a simulated second; the largest
+rise of the total energy over that of the fall; penetration and speed at the end; the time that MuJoCo takes for the
+convex hull of the same mesh on a plane at steps of 1 ms. With --output, rows are appended to a file of JSON lines, and
+meshes that are in it are not run again. A mesh past the limit [s] of processor time is counted as not complete.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import signal
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
-from bellcrank.contact import Mesh, Shape
+from bellcrank.contact import HeightField, Mesh
 from bellcrank.errors import BellcrankError
 from bellcrank.model.contacts import PlacedShape
 from benchmarks.meshes_sources import Source, installed
@@ -31,71 +37,87 @@ FALL = 0.05
 
 @dataclass(frozen=True)
 class Row:
-    """One mesh: processor times [s], rise of energy over that of the fall; last penetration [m] and speed [m/s]."""
+    """One mesh: processor times [s], rise of energy over that of the fall, last penetration [m] and speed [m/s]."""
 
     name: str
-    triangles: int
-    first: float
-    run: float
-    rise: float
-    penetration: float
-    speed: float
-    mujoco: float
+    on: str
+    triangles: int = 0
+    build: float = 0.0
+    run: float = 0.0
+    rise: float = 0.0
+    penetration: float = 0.0
+    speed: float = 0.0
+    mujoco: float = 0.0
     error: str = ""
 
 
-def floor(system: bc.System, kind: str, mesh: Mesh) -> PlacedShape:
-    """What the mesh falls on: a plane, itself lying there, or a bowl."""
-    if kind == "mesh":
-        return system.ground.shape(mesh, at=tuple(-np.asarray(mesh.centre)))
-    if kind == "bowl":
-        return system.ground.shape(bowl(), at=(0.0, 0.0, -0.1))
-    return system.ground.plane()
+class SlowError(Exception):
+    """A mesh past its limit."""
 
 
-def bowl() -> Shape:
-    """A bowl of 0.6 m across."""
-    from bellcrank.contact import HeightField
+def ended(signum: int, frame: object) -> None:
+    raise SlowError
 
+
+def bowl() -> HeightField:
+    """A round bowl, 1 m across and 0.2 m deep."""
     x = np.linspace(-0.5, 0.5, 41)
-    r = np.hypot(*np.meshgrid(x, x, indexing="ij"))
-    heights = 0.8 * r**2
-    return HeightField(heights - heights.min(), 0.025)
+    return HeightField(0.8 * np.add.outer(x**2, x**2), 0.025)
 
 
-def dropped(mesh: Mesh, on: str, seconds: float, seed: int) -> tuple[Any, float, float]:
-    """The result, and the processor times of the first and of the second run."""
+def below(system: bc.System, on: str, other: Mesh) -> tuple[list[PlacedShape], float]:
+    """What the mesh falls on, and how high that is [m]."""
+    if on == "bowl":
+        return [system.ground.shape(bowl(), at=(-0.5, -0.5, 0.0))], 0.0
+    if on == "plane":
+        return [system.ground.plane()], 0.0
+    low, high = other.vertices.min(axis=0)[2], other.vertices.max(axis=0)[2]
+    x, y, _ = np.asarray(other.centre)
+    return [system.ground.shape(other, at=(-x, -y, -low)), system.ground.plane()], float(high - low)
+
+
+def dropped(mesh: Mesh, other: Mesh, on: str, seed: int) -> tuple[Any, float, float]:
+    """The result, and the processor times of building and of running."""
+    begin = time.process_time()
     turned = Rotation.random(random_state=seed).as_matrix()
     system = bc.System("drop", gravity=(0.0, 0.0, -9.81))
     mass = max(DENSITY * float(mesh.volume), 1e-9)
     principal, axes = np.linalg.eigh(DENSITY * np.asarray(mesh.inertia))
     axes[:, 2] *= np.sign(np.linalg.det(axes))
+    places, top = below(system, on, other)
     lowest = (turned @ (np.asarray(mesh.vertices) - mesh.centre).T)[2].min()
-    height = FALL - lowest + (0.22 if on == "mesh" else 0.0)
+    rim = 0.0
+    if on == "bowl":
+        # Above the highest place of the bowl under the mesh.
+        rim = 0.8 * float(((np.asarray(mesh.vertices) - mesh.centre) ** 2).sum(axis=1).max())
     body = system.body(
-        "part", mass=mass, inertia=tuple(principal), at=(0.0, 0.0, height), rotation=turned @ axes
+        "part",
+        mass=mass,
+        inertia=tuple(principal),
+        at=(0.0, 0.0, FALL - lowest + top + rim),
+        rotation=turned @ axes,
     )
     system.free("flight", system.ground, body)
     shape = body.shape(mesh, at=tuple(-axes.T @ np.asarray(mesh.centre)), rotation=axes.T)
-    system.contact("touch", floor(system, on, mesh), shape, 0.3, 0.4, treatment="continuous")
-    begin = time.process_time()
+    for k, place in enumerate(places):
+        system.contact(f"touch {k}", place, shape, 0.3, 0.4, treatment="continuous")
     system.simulate(1e-4, output=1)
-    first = time.process_time() - begin
+    build = time.process_time() - begin
     begin = time.process_time()
-    result = system.simulate(seconds, tolerance=1e-6, output=100)
-    return result, first, (time.process_time() - begin) / seconds
+    result = system.simulate(1.0, tolerance=1e-6, output=100)
+    return result, build, time.process_time() - begin
 
 
-def measured(source: Source, on: str, seconds: float, seed: int) -> Row:
+def measured(source: Source, other: Source, on: str, seed: int) -> Row:
     """One mesh."""
     mesh = Mesh(*source.triangles())
-    result, first, run = dropped(mesh, on, seconds, seed)
+    result, build, run = dropped(mesh, Mesh(*other.triangles()) if on == "mesh" else mesh, on, seed)
     energy = np.asarray(result["energy.total"])
     fall = DENSITY * float(mesh.volume) * 9.81 * FALL
     rise = float(np.max(np.maximum.accumulate(energy[::-1])[::-1][1:] - energy[:-1], initial=0.0)) / fall
     speed = float(np.linalg.norm(result["part.velocity"][-1]))
-    penetration = float(result["touch.penetration"][-1])
-    return Row(source.name, len(mesh.faces), first, run, rise, penetration, speed, hulls(mesh, seconds))
+    deep = max(float(result[f"touch {k}.penetration"][-1]) for k in range(2 if on == "mesh" else 1))
+    return Row(source.name, on, len(mesh.faces), build, run, rise, deep, speed, hulls(mesh, 1.0))
 
 
 def hulls(mesh: Mesh, seconds: float) -> float:
@@ -120,39 +142,73 @@ def hulls(mesh: Mesh, seconds: float) -> float:
     return (time.process_time() - begin) / seconds
 
 
+def rows(chosen: list[Source], on: str, limit: float, known: dict[str, Row]) -> Iterator[Row]:
+    """One after the other."""
+    signal.signal(signal.SIGVTALRM, ended)
+    for k, source in enumerate(chosen):
+        if source.name in known:
+            continue
+        signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+        try:
+            yield measured(source, chosen[(k + 1) % len(chosen)], on, k)
+        except BellcrankError as problem:
+            yield Row(source.name, on, error=f"{type(problem).__name__}: {problem}"[:200])
+        except SlowError:
+            yield Row(source.name, on, error=f"not complete after {limit:g} s")
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+
+
+def told(row: Row) -> str:
+    """A line of the table."""
+    if row.error:
+        return f"{row.name:52} {row.error}"
+    times = f"{row.triangles:9d} {row.build:8.2f} {row.run:8.3f}"
+    return f"{row.name:52} {times} {row.rise:8.1e} {1e3 * row.penetration:8.4f} {row.speed:8.1e} {row.mujoco:8.4f}"
+
+
+def summary(found: list[Row]) -> str:
+    """Medians and the worst."""
+    done = [row for row in found if not row.error]
+    runs = np.array([row.run for row in done])
+    ratio = np.nanmedian(runs / [row.mujoco for row in done])
+    return (
+        f"{len(done)} of {len(found)} complete; {np.median(runs):.3f} s a simulated second in the median, "
+        f"{runs.max():.2f} at worst, {ratio:.0f} times MuJoCo's hulls; "
+        f"build {np.median([row.build for row in done]):.1f} s; "
+        f"energy rises by {max(row.rise for row in done):.1e} at most; at the end "
+        f"{1e3 * np.median([row.penetration for row in done]):.3f} mm deep in the median, "
+        f"{sum(row.speed < 0.01 for row in done)} slower than 1 cm/s"
+    )
+
+
 def main() -> None:
     """Print the table and its medians."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="meshes whose name holds this")
     parser.add_argument("--on", default="plane", choices=("plane", "mesh", "bowl"))
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--most", type=int, default=10**6, help="meshes at most")
+    parser.add_argument("--most", type=int, default=10**6, help="meshes at most, spread over the list")
+    parser.add_argument("--limit", type=float, default=300.0, help="processor time of a mesh [s]")
+    parser.add_argument("--output", type=Path, help="file of JSON lines to go on with")
     options = parser.parse_args()
-    rows: list[Row] = []
+    known = dict[str, Row]()
+    if options.output and options.output.exists():
+        read = (Row(**json.loads(line)) for line in options.output.read_text().splitlines())
+        known = {row.name: row for row in read if row.on == options.on}
+    chosen = [source for source in installed() if options.only in source.name]
+    chosen = chosen[:: -(-len(chosen) // options.most)]
     print(
-        f"{'mesh':44} {'triangles':>9} {'first s':>8} {'s/s':>8} {'rise':>8} {'mm in':>8} {'m/s':>8} {'mujoco':>8}"
+        f"{'mesh':52} {'triangles':>9} {'build s':>8} {'s/s':>8} {'rise':>8} {'mm in':>8} {'m/s':>8} {'mujoco':>8}"
     )
-    chosen = [source for source in installed() if options.only in source.name][: options.most]
-    for k, source in enumerate(chosen):
-        try:
-            row = measured(source, options.on, options.seconds, k)
-        except BellcrankError as problem:
-            row = Row(source.name, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f"{type(problem).__name__}: {problem}")
-        rows.append(row)
-        figures = (
-            f"{row.triangles:9d} {row.first:8.2f} {row.run:8.3f} {row.rise:8.1e} {1e3 * row.penetration:8.4f}"
-        )
-        print(f"{row.name:44} {figures} {row.speed:8.1e} {row.mujoco:8.4f} {row.error[:120]}", flush=True)
-    done = [row for row in rows if not row.error]
-    if done:
-        runs = [row.run for row in done]
-        ratio = np.nanmedian([row.run / row.mujoco for row in done])
-        print(
-            f"\n{len(done)} of {len(rows)} complete; median {np.median(runs):.3f} s/s, worst {max(runs):.2f}; "
-        )
-        print(
-            f"MuJoCo's hulls: {ratio:.0f} times less; largest rise of energy {max(row.rise for row in done):.1e}"
-        )
+    for row in known.values():
+        print(told(row))
+    for row in rows(chosen, options.on, options.limit, known):
+        print(told(row), flush=True)
+        known[row.name] = row
+        if options.output:
+            with options.output.open("a") as file:
+                file.write(json.dumps(asdict(row)) + "\n")
+    print(f"\n{options.on}: {summary(list(known.values()))}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.shapes import (
     Box,
     Capsule,
@@ -40,7 +41,8 @@ from bellcrank.math.vectors import Vector
 from bellcrank.program.derive import jacobian
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
-from bellcrank.program.loops import Routine, gradient
+from bellcrank.program.loops import Entry, Reals, Reals2, Routine, gradient
+from bellcrank.program.loops.layout import type_of
 from bellcrank.program.program import Program
 
 QUARTER = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
@@ -174,6 +176,48 @@ def test_slopes_are_those_of_the_depth(look):
     off = np.abs(np.stack(moved, axis=1) - depths(field, points)[1]).max(axis=1)
     # On lines where two places are equally near, differences straddle a kink; points fall there by chance alone.
     assert np.mean(off > 1e-7) < 0.02
+
+
+def _missed(field: Any, points: Reals2, ways: Reals2, count: Reals) -> int:
+    """How many points inside the body the tangent takes for outside, and how many outside it leaves out."""
+    for i in range(len(points)):
+        x = Vector(points[i, 0], points[i, 1], points[i, 2])
+        w = Vector(ways[i, 0], ways[i, 1], ways[i, 2])
+        near = field.tangent(x)
+        bent = near.depth + near.slope.dot(w) + 0.5 * near.bend * w.square
+        out = (bent <= 0.0 and w.length <= near.reach) or w.length <= -near.limit
+        if field.depth(x + w) > 0.0:
+            count[0] += 1.0 if out else 0.0
+        else:
+            count[1] += 1.0 if out else 0.0
+    return 0
+
+
+def _dent() -> Mesh:
+    """Two balls as one mesh, with a concave seam."""
+    ball = Sphere(0.1).triangles()
+    v = np.concatenate([ball.vertices, ball.vertices + np.array([0.12, 0.03, 0.0])])
+    return Mesh(v, np.concatenate([ball.faces, ball.faces + len(ball.vertices)]), resolution=32)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Box(0.1, 0.07, 0.05), Capsule(0.04, 0.06), Cone(0.08, 0.08), Cylinder(0.06, 0.08), Sphere(0.1),
+     _hills(0.1), _dent()],
+    ids=lambda shape: type(shape).__name__,
+)  # fmt: skip
+def test_a_tangent_leaves_out_nothing_inside(shape):
+    random = np.random.default_rng(3)
+    middle, wide = (
+        (np.array([0.2, 0.14, 0.0]), 0.2) if isinstance(shape, HeightField) else (np.zeros(3), 0.15)
+    )
+    x = middle + random.uniform(-wide, wide, (20_000, 3))
+    ways = random.normal(size=x.shape) * random.uniform(0.0, 0.03, (len(x), 1))
+    count = np.zeros(2)
+    numbers = type_of(shape.field), type_of(x), type_of(x), type_of(count)
+    Entry(_missed, numbers)(shape.field, x, ways, count)
+    assert count[0] == 0
+    assert count[1] > 5000
 
 
 @every

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bellcrank.contact import ContactNote, Mesh, Sampled
+from bellcrank.errors import ModelError
 from bellcrank.files import dumps, load, loads
 from bellcrank.files.packed import packed
 from contact.test_sampled import on_sphere
@@ -68,3 +69,40 @@ def test_files_of_older_versions_load_with_notes_and_run(tmp_path: Path) -> None
     run = system.simulate(0.3, output=3)
     assert run["ball.position.z"][-1] == pytest.approx(0.1 - (9.81 / 1e6) ** (2.0 / 3.0), abs=5e-4)
     assert run["block.position.z"][-1] == pytest.approx(0.1, abs=1e-3)
+
+
+SLAB = """
+bellcrank: 1
+name: old
+gravity: [0, 0, -9.81]
+bodies:
+  block: {{mass: 1.0, inertia: [0.005, 0.005, 0.005], at: [0, 0, 0.1005]}}
+joints:
+  fall: {{kind: free, a: {{body: ground}}, b: {{body: block}}}}
+contacts:
+  plate:
+    a: {{kind: plane, body: ground}}
+    b: {{kind: mesh, body: block, file: block.stl, scale: 1e-3}}
+    treatment: continuous
+    law: {law}
+    stiffness: 1e6
+    {more}
+"""
+
+
+def test_a_mesh_of_an_older_file_touches_by_its_field(tmp_path: Path) -> None:
+    """A force at one point would let a face tilt; the old stiffness becomes the modulus of a ball of that size."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((200.0, 200.0, 200.0)).export(tmp_path / "block.stl")
+    path = tmp_path / "old.yaml"
+    path.write_text(SLAB.format(law="calibrated", more="exponent: 1.5\n    restitution: 0.3"))
+    with pytest.warns(ContactNote, match="touched at one point.*modulus of 2.37e\\+06 Pa"):
+        system = load(path)
+    assert type(system.forces["plate"]).__name__ == "FieldContact"
+    run = system.simulate(0.2, output=2)
+    flat = 9.81 / (1.69 * 0.75 * 1e6 / 0.1**0.5 * (0.04 / np.pi) ** 0.5)
+    assert run["block.position.z"][-1] == pytest.approx(0.1 - flat, abs=2e-6)
+    assert np.abs(run["block.rotation"][-1] - np.eye(3)).max() < 1e-5
+    path.write_text(SLAB.format(law="kelvin-voigt", more="damping: 10.0"))
+    with pytest.raises(ModelError, match="give restitution"):
+        load(path)

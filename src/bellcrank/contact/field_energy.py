@@ -31,6 +31,9 @@ from bellcrank.program.loops import Reals, Routine, compiled, gradient, ints, re
 HALF_SPACE = (8.0 / 15.0) / math.sqrt(2.0 * math.pi / 5.0)
 """c of the half-space law: a sphere on a plane has Hertz's energy (8/15) E* sqrt(R) d^(5/2)."""
 
+NEGLIGIBLE = 1e-9
+"""Part of a cluster's radius that is far above rounding and far below a depth that matters."""
+
 
 class Integral(NamedTuple):
     """A mean over a triangle, its slopes by the depths of the vertices, and the part of the triangle that is wet."""
@@ -243,6 +246,19 @@ def coefficient(law: Coefficients, square: float) -> float:
 
 
 @compiled
+def last_depth(surface: Any, field: Any, pose: Pose, last: int) -> float:
+    """The largest depth in the cluster that was deepest the last time."""
+    found = -math.inf
+    if 0 <= last < len(surface.nodes):
+        node = surface.nodes[last]
+        for k in range(node.vertices):
+            found = max(found, field.depth(pose.p + pose.R @ surface.vertex(node.first_vertex + k)))
+        # A little less, so that rounding does not hide that vertex.
+        found -= NEGLIGIBLE * node.radius
+    return found
+
+
+@compiled
 def side(
     surface: Any,
     field: Any,
@@ -250,14 +266,15 @@ def side(
     pose: Pose,
     twist: Twist,
     law: Coefficients,
+    floor: float,
     warm: Reals,
     place: int,
 ) -> Side:
     """Sums over a surface, whose frame has the `pose` in that of the field, and moves with the `twist`.
 
     surface: A :class:`Surface`, or a :class:`Bent` one. The twist is that of the surface's body at the origin of the
-    field's frame. warm[place]: The node that held the deepest vertex the last time. Forces here are those on the
-    surface's body for dU/dI = 1.
+    field's frame. floor: The pair is known to be that deep, and a vertex less deep is not the deepest. warm[place]: The
+    node that held the deepest vertex the last time. Forces here are those on the surface's body for dU/dI = 1.
     """
     total = 0.0
     force = ZERO
@@ -268,25 +285,13 @@ def side(
     middle = ZERO
     second = 0.0
     area = 0.0
-    depth = -math.inf
+    depth = floor
     deepest = ZERO
     best = -1
     where = -1
     p = value(pose.p)
     R = value(pose.R)
     count = len(surface.nodes)
-    # The last deepest cluster comes first: what lies less deep is then left out, as long as nothing touches.
-    last = int(warm[place])
-    if law.nearness > 0.0 and 0 <= last < count and surface.nodes[last].vertices > 0:
-        node = surface.nodes[last]
-        for k in range(node.vertices):
-            x = p + R @ value(surface.vertex(node.first_vertex + k))
-            d = value(field.depth(x))
-            if d > depth:
-                depth = d
-                deepest = x
-                best = last
-                where = node.first_vertex + k
     wet = ints(VERTICES)
     depths = reals(VERTICES)
     slopes = reals(VERTICES)
@@ -297,17 +302,19 @@ def side(
         middle_at = value(surface.centre(i))
         centre = p + R @ middle_at
         reach = surface.reach(i)
-        least = min(depth, 0.0) if law.nearness > 0.0 else 0.0
-        # Without a search for the gap, whatever is outside may be left out: vertices too.
         near = Tangent(0.0, ZERO, 0.0, 0.0, math.inf)
-        if isinstance(field, Tangential) and node.vertices > 0 and least == 0.0:
+        # Without a gap to find, whatever lies outside is left out: clusters, and single vertices.
+        wet_only = law.nearness == 0.0 or depth > 0.0
+        if isinstance(field, Tangential) and wet_only and node.vertices > 0:
             near = field.tangent(centre)
             if near.limit + reach <= 0.0:
                 i = node.skip
                 continue
-        elif field.bound(centre, reach) <= least:
-            i = node.skip
-            continue
+        else:
+            most = field.bound(centre, reach)
+            if most <= 0.0 if wet_only else most < depth:
+                i = node.skip
+                continue
         slope = R.transposed @ near.slope
         touches = False
         for k in range(node.vertices):
@@ -329,7 +336,7 @@ def side(
             d = value(field.depth(x))
             depths[k] = d
             touches = touches or d > 0.0
-            if d > depth:
+            if d >= depth:
                 depth = d
                 deepest = x
                 best = i
@@ -383,6 +390,8 @@ def side(
         warm[place] = best
         _, g = gradient(field.depth, deepest)
         rate = g.dot(twist.v + twist.w.cross(deepest) + pose.R @ surface.speed(where))
+    else:
+        depth = -math.inf
     return Side(total, force, moment, friction, load, weight, middle, second, area, depth, deepest, rate)
 
 
@@ -402,19 +411,17 @@ def pressed(
     """Force and moment on b: both sides together."""
     back = pose.R.transposed
     share = 1.0 if len(on_a.nodes) == 0 or len(on_b.nodes) == 0 else 0.5
+    there = Pose(-(back @ pose.p), back)
+    floor = -math.inf
+    if law.nearness > 0.0:
+        floor = max(
+            last_depth(on_a, b, value(there), int(warm[0])), last_depth(on_b, a, value(pose), int(warm[1]))
+        )
     # Of a's surface in b's field, and of b's in a's.
-    of_a = side(
-        on_a,
-        b,
-        integral,
-        Pose(-(back @ pose.p), back),
-        Twist(-(back @ twist.v), -(back @ twist.w)),
-        law,
-        warm,
-        0,
-    )
+    moving = Twist(-(back @ twist.v), -(back @ twist.w))
+    of_a = side(on_a, b, integral, there, moving, law, floor, warm, 0)
     at_a = Twist(twist.v - twist.w.cross(pose.p), twist.w)
-    of_b = side(on_b, a, integral, pose, at_a, law, warm, 1)
+    of_b = side(on_b, a, integral, pose, at_a, law, max(floor, of_a.depth), warm, 1)
     total = share * (of_a.integral + of_b.integral)
     energy = 0.0
     slope = 0.0
@@ -455,9 +462,9 @@ def pressed(
             rate = -g.dot(back @ (twist.v + twist.w.cross(on_a.inner - pose.p)))
     spread = 0.0
     if weight > 0.0:
-        there = pose.R @ of_a.middle
-        point = (of_b.middle + there + pose.p * of_a.weight) / weight
-        squares = of_b.second + of_a.second + 2.0 * pose.p.dot(there) + pose.p.square * of_a.weight
+        middle = pose.R @ of_a.middle
+        point = (of_b.middle + middle + pose.p * of_a.weight) / weight
+        squares = of_b.second + of_a.second + 2.0 * pose.p.dot(middle) + pose.p.square * of_a.weight
         spread = squares / weight - point.square
     radius = spread**0.5 if spread > 0.0 else 0.0
     high = max(depth, 0.0)

@@ -237,7 +237,7 @@ class MeshField(NamedTuple):
         return self.spacing * found
 
     def tangent(self, x: Vector) -> Tangent:
-        """An upper bound of the depth around x by its slope and the curvature of the fine spline."""
+        """By the slope and the curvature of the fine spline: where that is not positive, nor is the field."""
         u = self._cells(x)
         if self._within(u):
             at = self._block(u)

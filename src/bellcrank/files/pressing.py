@@ -17,10 +17,12 @@ from bellcrank.files.documents import Entries, Items, Text
 from bellcrank.files.fields import Fields
 from bellcrank.files.shapes import plain
 from bellcrank.model.contacts import PlacedShape
-from bellcrank.model.field_contacts import METHODS
+from bellcrank.model.field_contacts import METHODS, OF_POINTS
 from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.program.trace import Scalar
 
+SHALLOW = 1e-3
+"""Depth over the size of a mesh at which a force at one point and a field carry the same load: that of light parts."""
 FRICTIONS = {"coulomb": Coulomb, "lugre": LuGre}
 
 
@@ -44,6 +46,39 @@ def read_pressing(fields: Fields) -> dict[str, Any]:
     if "friction" in fields:
         given["friction"] = _friction(fields)
     return given
+
+
+def field_of_points(fields: Fields, given: dict[str, Any], size: float) -> dict[str, Any]:
+    """What a contact of a mesh takes in place of a force at one point, by which meshes of older files touched.
+
+    The modulus is that with which a ball as large as the mesh, pressed in by `SHALLOW` of its size, carries the load
+    that the stiffness would give. size: Of the mesh [m].
+    """
+    of_points = [key for key in OF_POINTS if key in given]
+    if "method" in given or not (of_points or given.get("law") in list(ForceLaw)):
+        return given
+    if "damping" in given:
+        raise fields.get("damping").error(
+            f"{fields.who}: in older files the mesh touched at one point, with damping; it touches by its field now: "
+            "give restitution in its place, or method: points"
+        )
+    changed = {key: value for key, value in given.items() if key not in (*OF_POINTS, "law")} | {
+        "method": "field"
+    }
+    said = ""
+    if "stiffness" in given:
+        radius, exponent = 0.5 * size, given.get("exponent", 1.5)
+        stiffness = plain(fields, given["stiffness"]) * (SHALLOW * size) ** (exponent - 1.5)
+        # Of a rigid ball on a body without sideways contraction: the contact modulus is the body's own.
+        changed |= {"young": (0.75 * stiffness / math.sqrt(radius), math.inf), "poisson": 0.0}
+        said = f", with a contact modulus of {changed['young'][0]:.3g} Pa, as stiff as a ball of its size"
+    warnings.warn(
+        f"{fields.who}: in older files meshes touched at one point; this one touches by its field{said}. Save the "
+        "model again to keep that, or give method: points",
+        ContactNote,
+        stacklevel=2,
+    )
+    return changed
 
 
 def _one_or_two(fields: Fields, key: str) -> Any:
@@ -126,4 +161,4 @@ def note_points(fields: Fields) -> None:
     )
 
 
-__all__ = ["note_points", "pressing_entries", "read_pressing"]
+__all__ = ["field_of_points", "note_points", "pressing_entries", "read_pressing"]

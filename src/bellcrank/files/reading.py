@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from bellcrank.contact import Mesh
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
 from bellcrank.files.keys import TRUTH_OR_NULL, Key, Kinds
 from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
-from bellcrank.files.pressing import note_points, read_pressing
+from bellcrank.files.pressing import field_of_points, note_points, read_pressing
 from bellcrank.files.scope import Scope, check_name
 from bellcrank.files.shapes import read_shape
 from bellcrank.math.tuples import Vec
@@ -333,6 +334,13 @@ class _Reader:
         a, b = (self._placed(fields, side) for side in ("a", "b"))
         if "treatment" in fields and fields.word("treatment", ("impulsive", "continuous")) == "continuous":
             given: dict[str, Any] = read_pressing(fields)
+            meshes = [
+                shape.shape
+                for shape, side in ((a, "a"), (b, "b"))
+                if _is_old_mesh(shape.shape, fields.get(side))
+            ]
+            if meshes:
+                given = field_of_points(fields, given, max(mesh.size for mesh in meshes))
         else:
             given = self._given(fields, "restitution", "friction")
             given |= self._given(fields, *layout.CONTACT[6:-1])
@@ -356,6 +364,12 @@ class _Reader:
 
     def _given(self, fields: Fields, *keys: str) -> dict[str, Any]:
         return {key: fields.number(key) for key in keys if key in fields}
+
+
+def _is_old_mesh(shape: Any, node: Node) -> TypeGuard[Mesh]:
+    """Whether a shape is a mesh by a kind that older files have; today's is `triangles`."""
+    kind = node.values.get("kind") if isinstance(node, Entries) else None
+    return isinstance(shape, Mesh) and isinstance(kind, Text) and kind.value != "triangles"
 
 
 def _unit_vector(axis: str | list[Scalar]) -> Vec | None:

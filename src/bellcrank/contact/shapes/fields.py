@@ -2,7 +2,7 @@
 
 A field is a record of the loop language with two methods: `depth(x)`, positive inside and to first order the distance
 to the surface, and `bound(x, r)`, an upper bound of the depth within r of x, for culling. A field may have a third one,
-`tangent(x)`, a bound by the slope of the depth (:class:`Tangent`), which culls single vertices. Flat sides are joined
+`tangent(x)`, a bound by the slope of the depth (:class:`Tangent`), to cull single vertices. Flat sides are joined
 by a maximum that is smooth to second order, so that forces and their slopes are continuous where a contact slides over
 an edge.
 """
@@ -46,10 +46,10 @@ class Field(Protocol):
 
 
 class Tangent(NamedTuple):
-    """An upper bound of the depth [m] around a point, for all that lies inside the body.
+    """What around a point lies outside the body, for culling.
 
-    At a distance w from the point the depth is at most depth + slope . w + bend |w|^2 / 2 where |w| is at most `reach`,
-    and at most limit + |w| anywhere.
+    A point at w from it is outside where depth + slope . w + bend |w|^2 / 2 is not positive and |w| is at most `reach`,
+    and where |w| is at most -limit; all but the bend in metres.
     """
 
     depth: float

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bellcrank.contact.given import is_positive, numbers
 from bellcrank.contact.shapes.base import FieldShape, Floats
-from bellcrank.contact.shapes.fields import Field, depths, smooth_maximum
+from bellcrank.contact.shapes.fields import Field, Tangent, depths, smooth_maximum
 from bellcrank.contact.shapes.splines import Weights, beyond, coefficients, slopes, weights
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
@@ -28,7 +28,8 @@ class HeightFieldField(NamedTuple):
     The slope is one on the surface. Beyond the grid the terrain goes on level with its margin.
 
     table: Coefficients of the spline, three more on each side than intervals end there. dx, dy: Of the grid [m].
-    side: 1 where the solid lies below, -1 above. steepest: No slope of the terrain is more.
+    side: 1 where the solid lies below, -1 above. steepest: No slope of the terrain is more. bend: No second derivative
+    of the vertical depth over the grid is more [1/m].
     """
 
     table: Reals2
@@ -36,6 +37,7 @@ class HeightFieldField(NamedTuple):
     dy: float
     side: float
     steepest: float
+    bend: float
 
     def height(self, x: Vector) -> tuple[float, float, float]:
         """The terrain at x and its slopes."""
@@ -62,6 +64,22 @@ class HeightFieldField(NamedTuple):
         # The vertical depth changes no faster than by `slant`, and is at most that times the depth.
         most = self.side * (level - x.z) + slant * r
         return most if most > 0.0 else most / slant  # type: ignore[no-any-return]
+
+    def tangent(self, x: Vector) -> Tangent:
+        """By the vertical depth, which has the sign of the depth; over the grid, where its curvature is known."""
+        rows, columns = self.table.shape
+        level, a, b = self.height(x)
+        steep = self.side * (level - x.z)
+        slant = (1.0 + self.steepest * self.steepest) ** 0.5
+        across = min(x.x, (rows - 7) * self.dx - x.x)
+        along = min(x.y, (columns - 7) * self.dy - x.y)
+        return Tangent(
+            steep,
+            Vector(a, b, -1.0) * self.side,
+            self.bend,
+            max(min(across, along), 0.0),
+            steep if steep > 0.0 else steep / slant,
+        )
 
 
 @compiled
@@ -130,7 +148,14 @@ class HeightField(FieldShape):
         steepest = math.hypot(
             np.abs(np.diff(table, axis=0)).max() / dx, np.abs(np.diff(table, axis=1)).max() / dy
         )
-        return HeightFieldField(table, dx, dy, -1.0 if self.above else 1.0, steepest)
+        # Likewise the second derivatives; an eigenvalue is at most the sum of a row (Gershgorin).
+        side = -1.0 if self.above else 1.0
+        mixed = np.abs(np.diff(np.diff(table, axis=0), axis=1)).max() / (dx * dy)
+        along_x, along_y = (
+            (side * np.diff(table, 2, axis=k)).max() / step**2 for k, step in ((0, dx), (1, dy))
+        )
+        bend = max(float(max(along_x, along_y) + mixed), 0.0)
+        return HeightFieldField(table, dx, dy, side, steepest, bend)
 
     def triangles(self, spacing: float | None = None) -> Triangles | None:
         """The terrain over the grid, an open surface; spacing: Longest step of its grid [m], that given if missing."""
