@@ -1,4 +1,4 @@
-"""How the site is built: strictly, without the network, with every block of code run on the way."""
+"""How the site is built: strictly, without the network, with every block of code run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ extensions = [
     "gallery",
     "manual",
     "mathml",
-    "rooms",
+    "packages",
 ]
 exclude_patterns = ["_build", "extensions", "_static"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
