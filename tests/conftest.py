@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
+
+FIRST = ("docs/test_site.py", "view/live/")
+"""Tests that share one long preparation. At the front they stay in one worker: work is stolen from the end."""
+
+# Property tests run on shared machines: the time of one example says nothing.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C reach the tests that send it, also where the suite runs in the background.
+    """Let Ctrl-C reach the tests that send it, and give all workers one cache of machine code, empty at first.
 
-    A shell starts background jobs with the interrupt ignored, and Python and its children leave it so.
+    A shell starts background jobs with the interrupt ignored, and Python and its children leave it so. Workers inherit
+    the cache; BELLCRANK_CACHE names another one, which may last.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "BELLCRANK_CACHE" not in os.environ:
+        folder = TemporaryDirectory(prefix="bellcrank-kernels-", ignore_cleanup_errors=True)
+        os.environ["BELLCRANK_CACHE"] = os.path.join(folder.name, "cache")
+        config.add_cleanup(folder.cleanup)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move the tests with a long preparation to the front."""
+    items.sort(key=lambda item: not any(name in item.nodeid for name in FIRST))
