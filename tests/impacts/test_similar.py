@@ -104,7 +104,7 @@ def test_similar_mechanisms_do_the_same(model: Model) -> None:
     system, duration, body = model(1.0, G)
     run = system.simulate(duration, output=1)
     wanted = motion(run, body, 1.0, math.sqrt(1.0 / G))
-    for s, g in ((s, g) for s in SIZES for g in (G, G * s)):
+    for s, g in ((size, gravity) for size in SIZES for gravity in (G, G * size)):
         T = math.sqrt(s / g)
         system, duration, body = model(s, g)
         other = system.simulate(duration, output=1)
