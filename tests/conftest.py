@@ -20,10 +20,10 @@ settings.load_profile("no deadline")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C reach the tests that send it, and give all workers one cache of machine code, empty at first.
+    """Settings that workers inherit: Ctrl-C, one cache of machine code, threads, garbage.
 
-    A shell starts background jobs with the interrupt ignored, and Python and its children leave it so. Workers inherit
-    the cache; BELLCRANK_CACHE names another one, which may last.
+    Ctrl-C must reach the tests that send it: a shell starts background jobs with the interrupt ignored, and Python and
+    its children leave it so. The cache is empty at first; BELLCRANK_CACHE names another one, which may last.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -31,6 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = TemporaryDirectory(prefix="bellcrank-kernels-", ignore_cleanup_errors=True)
         os.environ["BELLCRANK_CACHE"] = os.path.join(folder.name, "cache")
         config.add_cleanup(folder.cleanup)
+    # One thread of linear algebra a worker: more wait for each other, and matrices here are small.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     # Traced programs are many small objects that stay. Looking for garbage after every 700 of them, the default of
     # Python, takes a quarter of the time of tracing.
     gc.set_threshold(50_000, 20, 20)
