@@ -4,14 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
+TYPES := $(VENV)/types.log
 
 .PHONY: demo test bench docs manual graph lint clean browser fuzz
 
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
 
-test: browser lint
-	$(BIN)/python -m pytest -n 2
+# What does not wait for each other goes side by side: the environment and chromium, then the types and the tests.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 $(READY) browser
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@echo "$(BIN)/mypy and $(BIN)/python -m pytest -n 2 --dist worksteal"; \
+	$(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal; tests=$$?; \
+	wait $$types || { cat $(TYPES); exit 1; }; exit $$tests
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -62,7 +70,7 @@ $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		$(PYTHON) -m virtualenv $(VENV); } || { rm -rf $(VENV); \
 		echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[test]'
 	@touch $@
 
 # drake and pybullet are peers where wheels for them exist; without one its rows stay empty.

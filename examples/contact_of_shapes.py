@@ -1,4 +1,4 @@
-"""The three examples of paper C from model files, what the laws of the force deliver, and how good sampled shapes are.
+"""The examples of Park, Shin, Sohn and Yoo from model files, restitution of the force laws, errors of sampled shapes.
 
 Source: Park, Shin, Sohn, Yoo (2003), section 3; restitution delivered by F = K d^n (1 + a v / v0):
 a (1 + e) = ln((1 + a) / (1 - a e)).
@@ -60,13 +60,13 @@ def delivered(law: str, restitution: float) -> float:
     """Speed of parting over speed of approach of a ball of 1 kg on a wall, simulated."""
     system = System("ball", gravity=(0.0, 0.0, 0.0))
     ball = system.body("ball", mass=1.0, inertia=(1.0,) * 3, at=(0.0, 0.0, 0.11))
-    system.prismatic("way", system.ground, ball, axis="z")
+    system.prismatic("fall", system.ground, ball, axis="z")
     how = {"restitution": restitution}
     if law == "kelvin-voigt":
         how = {"damping": kelvin_voigt_damping(1e7, 1.0, restitution)}
     wall = system.ground.plane()
     system.contact("wall", wall, ball.sphere(0.1), law=law, treatment="continuous", stiffness=1e7, **how)
-    run = system.simulate(0.3, initial={"way": (0.0, -1.0)}, tolerance=1e-10, integrator="dop853", output=2)
+    run = system.simulate(0.3, initial={"fall": (0.0, -1.0)}, tolerance=1e-10, integrator="dop853", output=2)
     return float(run["ball.velocity.z"][-1])
 
 
@@ -91,11 +91,11 @@ def errors(shape: Sampled | BezierGrid) -> tuple[float, float]:
     pair, random = ClosestKernel(shape, Sphere(0.5)), np.random.default_rng(1)
     rows = []
     for _ in range(60):
-        way = random.normal(size=3) * [1.0, 1.0, 0.4]
-        way /= np.linalg.norm(way)
+        direction = random.normal(size=3) * [1.0, 1.0, 0.4]
+        direction /= np.linalg.norm(direction)
         gap = random.uniform(0.0, 0.1)
-        found = pair(np.eye(3), np.zeros(3), np.eye(3), (1.5 + gap) * way)
-        rows.append((found.distance - gap, np.linalg.norm(found.normal - way)))
+        found = pair(np.eye(3), np.zeros(3), np.eye(3), (1.5 + gap) * direction)
+        rows.append((found.distance - gap, np.linalg.norm(found.normal - direction)))
     gap_error, normal_error = np.sqrt(np.mean(np.square(rows), axis=0))
     return float(gap_error), float(normal_error)
 

@@ -1,4 +1,4 @@
-"""A slider-crank with a flexible rod, figure 4 of paper B redrawn: deflection of the rod's middle over one turn.
+"""A slider-crank with a flexible rod: figure 4 of Ahn and Lee (1994), the deflection of the rod's middle, redrawn.
 
 The rod is cut into 2, 4 and 10 beam elements with lumped and with consistent mass and keeps one bending and one axial
 mode, as the paper seems to; beside it the rod with geometric stiffening and three to five bending modes. The paper's

@@ -45,10 +45,10 @@ def outline(gear: str, thinner: float, low: float, high: float) -> np.ndarray:
 
     def round_off(roll: float, axis: float, side: float) -> np.ndarray:
         """From the flank to the axis of a tooth or a gap: an arc about the point of the axis on the flank's normal."""
-        turn, way = begin - roll, np.array([math.cos(axis), math.sin(axis)])
+        turn, line = begin - roll, np.array([math.cos(axis), math.sin(axis)])
         normal, here = np.array([-math.sin(turn), math.cos(turn)]), point(roll)
-        reach, out = np.linalg.solve(np.stack([normal, -way], axis=1), -here)
-        centre, first = out * way, math.atan2(*(-reach * normal)[::-1])
+        reach, out = np.linalg.solve(np.stack([normal, -line], axis=1), -here)
+        centre, first = out * line, math.atan2(*(-reach * normal)[::-1])
         last = axis if side > 0.0 else axis + math.pi
         turns = first + (1.0 - np.linspace(1.0, 0.0, 200)) * math.remainder(last - first, 2.0 * math.pi)
         return centre + abs(reach) * np.stack([np.cos(turns), np.sin(turns)], axis=1)

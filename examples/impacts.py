@@ -1,4 +1,4 @@
-"""The three examples of paper A, described in Python: a slider crank that strikes a block, a ball, two pendulums.
+"""The examples of Park, Yoo, Hwang and Yang in Python: a slider crank that strikes a block, a ball, two pendulums.
 
 Source: Park, Yoo, Hwang, Yang (2000); numbers from an independent solution. The same as model files:
 slider_crank_impact.yaml, ball_on_ground.yaml, two_pendulums.yaml.

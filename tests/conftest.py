@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 import threading
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
+
+FIRST = ("docs/test_site.py", "view/live/")
+"""Tests that share one long preparation. At the front they stay in one worker: work is stolen from the end."""
+
+# Property tests run on shared machines: the time of one example says nothing.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C reach the tests that send it, also where the suite runs in the background.
+    """Settings that workers inherit: Ctrl-C, one cache of machine code, threads, garbage.
 
-    A shell starts background jobs with the interrupt ignored, and Python and its children leave it so.
+    Ctrl-C must reach the tests that send it: a shell starts background jobs with the interrupt ignored, and Python and
+    its children leave it so. The cache is empty at first; BELLCRANK_CACHE names another one, which may last.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "BELLCRANK_CACHE" not in os.environ:
+        folder = TemporaryDirectory(prefix="bellcrank-kernels-", ignore_cleanup_errors=True)
+        os.environ["BELLCRANK_CACHE"] = os.path.join(folder.name, "cache")
+        config.add_cleanup(folder.cleanup)
+    # One thread of linear algebra a worker: more wait for each other, and matrices here are small.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    # Traced programs are many small objects that stay. Looking for garbage after every 700 of them, the default of
+    # Python, takes a quarter of the time of tracing.
+    gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move the tests with a long preparation to the front."""
+    items.sort(key=lambda item: not any(name in item.nodeid for name in FIRST))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ELSEWHERE = {"elastic_discs", "elastic_sphere_on_wall"}
-"""Run without their films by the tests of elastic contact."""
+ELSEWHERE = {"elastic_discs", "elastic_sphere_on_wall", "elastic_link_on_stop"}
+"""Run without their films and pictures by the tests of elastic contact."""
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.stem not in ELSEWHERE)
 

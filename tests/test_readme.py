@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from bellcrank.cli import main
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -31,16 +30,17 @@ def test_python_of_the_readme(
         assert (tmp_path / name).stat().st_size > 1000
 
 
-def test_commands_of_the_readme(tmp_path: Path) -> None:
+def test_commands_of_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     section = README.read_text(encoding="utf-8").split("## On the command line")[1].split("\n## ")[0]
     commands = re.findall(r"^    bellcrank (.+)$", section, re.M)
     assert len(commands) == 7
-    environment = {**os.environ, "MPLBACKEND": "Agg"}
     for command in commands:
-        words = [sys.executable, "-m", "bellcrank.cli", *command.split()]
-        done = subprocess.run(
-            words, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        with pytest.raises(SystemExit) as ended:
+            main(command.split())
+        assert not ended.value.code, f"{command}: {capsys.readouterr().err}"
     for name in ("slider_crank.yaml", "run.h5", "curves.png", "report.html"):
         assert (tmp_path / name).stat().st_size > 500

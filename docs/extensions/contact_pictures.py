@@ -21,12 +21,12 @@ def struck(restitution: float, young: float | None) -> bc.Result:
     """A ball that hits the floor; without a modulus by an impulse."""
     system = bc.System("ball", gravity=(0.0, 0.0, 0.0))
     ball = system.body("ball", mass=MASS, inertia=(0.4 * MASS * RADIUS**2,) * 3, at=(0.0, 0.0, RADIUS + 2e-3))
-    system.prismatic("way", system.ground, ball, axis="z")
+    system.prismatic("fall", system.ground, ball, axis="z")
     how: dict[str, Any] = {}
     if young is not None:
         how = {"treatment": "continuous", "young": (young, math.inf), "poisson": 0.0}
     system.contact("floor", system.ground.plane(), ball.sphere(RADIUS), restitution, **how)
-    return system.simulate(0.025, initial={"way": (0.0, -SPEED)}, output=1501, tolerance=1e-8)
+    return system.simulate(0.025, initial={"fall": (0.0, -SPEED)}, output=1501, tolerance=1e-8)
 
 
 def treatments() -> Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import inspect
 import re
 import sys
@@ -11,11 +12,12 @@ import textwrap
 from typing import Any
 
 from docutils import nodes
-from equations import named
+from equations import member, named
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.nodes import make_refnode
 
+MISSING = object()
 LITERAL = re.compile(r"(``.+?``|:\w+(?::\w+)?:`[^`]+`|`[^`\s][^`]*`)", re.S)
 
 
@@ -93,19 +95,27 @@ def exact(app: Sphinx, doctree: nodes.document) -> None:
             link.attributes.pop("refspecific", None)
 
 
+@functools.cache
+def meant(target: str, module: str | None, owner: str | None) -> Any:
+    """What a name stands for by itself, in a module and class, or in any module of the package; MISSING for nothing."""
+    places = [place for place in (module, owner) if place]
+    for path in (target, *(f"{place}.{target}" for place in places), ".".join([*places, target])):
+        with contextlib.suppress(AttributeError):
+            return named(path)
+    for name in sorted(sys.modules):
+        if name.startswith("bellcrank."):
+            with contextlib.suppress(AttributeError):
+                return functools.reduce(member, target.split("."), sys.modules[name])
+    return MISSING
+
+
 def found_elsewhere(app: Sphinx, env: Any, node: Any, content: nodes.TextElement) -> nodes.Node | None:
     """A name that the reference has at another place, or that exists but has no entry; the rest are errors."""
     if node.get("refdomain") != "py" or node.get("reftype") == "class" or node.get("strict"):
         return None
     objects, target = env.get_domain("py").objects, node["reftarget"]
-    places = [place for place in (node.get("py:module"), node.get("py:class")) if place]
-    candidates = [target, *(f"{place}.{target}" for place in places), ".".join([*places, target])]
-    candidates += [f"{module}.{target}" for module in sorted(sys.modules) if module.startswith("bellcrank.")]
-    for path in candidates:
-        try:
-            thing = named(path)
-        except AttributeError:
-            continue
+    thing = meant(target, node.get("py:module"), node.get("py:class"))
+    if thing is not MISSING:
         home = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
         if home not in objects:
             return content

@@ -30,11 +30,11 @@ def named(path: str) -> Any:
             module = import_module(".".join(parts[:cut]))
         except ModuleNotFoundError:
             continue
-        return reduce(_member, parts[cut:], module)
+        return reduce(member, parts[cut:], module)
     raise AttributeError(path)
 
 
-def _member(owner: Any, name: str) -> Any:
+def member(owner: Any, name: str) -> Any:
     """An attribute, or a field of a dataclass, which the class itself need not have."""
     fields = getattr(owner, "__dataclass_fields__", {})
     return fields[name] if name in fields and not hasattr(owner, name) else getattr(owner, name)

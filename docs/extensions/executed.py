@@ -113,7 +113,7 @@ class Block(SphinxDirective):
             lines = printed.splitlines()
             keep = self.options.get("lines", len(lines))
             printed = "\n".join([*lines[:keep], *(["..."] if len(lines) > keep else [])])
-            classes = ["printed", "told"] if "raises" in self.options else ["printed"]
+            classes = ["printed", "raised"] if "raises" in self.options else ["printed"]
             result.append(nodes.literal_block(printed, printed, language="text", classes=classes))
         wanted = [name.strip() for name in self.options.get("show", "").split(",") if name.strip()]
         result.extend(self.shown(page, name, "curves drawn by the block above") for name in pictures)
@@ -159,8 +159,8 @@ class RunPython(Block):
             if "raises" in self.options:
                 print(f"{type(error).__name__}: {error}")
                 return []
-            told = traceback.format_exc(limit=-3)
-            raise self.error(f"the block failed:\n{text}\n{told}") from error
+            trace = traceback.format_exc(limit=-3)
+            raise self.error(f"the block failed:\n{text}\n{trace}") from error
         if "raises" in self.options:
             raise self.error(f"the block should end in an error:\n{text}")
         if hasattr(value, "savefig"):

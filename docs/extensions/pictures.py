@@ -115,7 +115,7 @@ def _discs(module: dict[str, Any]) -> Any:
     return curves(run.time, lines, "time", "velocity upwards")
 
 
-def _paper_a(module: dict[str, Any]) -> Any:
+def _impact_figures(module: dict[str, Any]) -> Any:
     runs = module["slider_speeds"]()
     from matplotlib.figure import Figure
 
@@ -211,7 +211,7 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "geneva_drive": _geneva,
     "impacts": _impacts,
     "machines_in_contact": _machines,
-    "impacts_of_paper_a": _paper_a,
+    "impact_figures": _impact_figures,
     "parameter_sweep": _sweep,
     "suspension_optimum": _suspension,
 }

@@ -44,7 +44,7 @@ _HOMES = {
     "smooth_table": "bellcrank.program.tables",
 }
 
-# What lower folders ask of upper ones, so that imports point one way.
+# Services of upper folders for lower ones, so that all imports point in one direction.
 register(
     {
         "analyse": "bellcrank.mechanism:analyse",

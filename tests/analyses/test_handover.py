@@ -29,7 +29,7 @@ def over_an_edge(s: float, stiffness: float = 1e5) -> System:
     return system
 
 
-@pytest.mark.parametrize(("s", "stiffness"), [(1.0, 1e5), (1e-3, 1e5), (1e-6, 1e5), (1e-6, 1e8)])
+@pytest.mark.parametrize(("s", "stiffness"), [(1.0, 1e5), (1e-6, 1e8)])
 def test_a_corner_that_passes_over_an_edge_is_refused(s: float, stiffness: float) -> None:
     with pytest.raises(
         SimulationError, match=r"contact 'under \d+' passes over an edge and hands over"

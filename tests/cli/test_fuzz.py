@@ -20,7 +20,7 @@ from files.test_mjcf import everything
 from files.test_urdf import ARM
 
 MODELS = [e.model.read_text() for e in examples().values() if e.model is not None and e.name != "full_car"]
-few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 TOKENS = (
     *(
         "0",
@@ -215,7 +215,7 @@ def test_damaged_model_files(text: str, seed: int) -> None:
         clear("check", "model.yaml")
 
 
-@settings(few, max_examples=25)
+@settings(few)
 @given(st.sampled_from(MODELS), st.integers(0, 2**32))
 def test_damaged_model_files_run(text: str, seed: int) -> None:
     with folder() as here:
@@ -260,7 +260,7 @@ def test_any_bytes(data: bytes, head: bytes) -> None:
             clear(command, "file")
 
 
-@settings(few, max_examples=30)
+@settings(few)
 @given(st.integers(0, 2**32))
 def test_damaged_results(stored: Path, seed: int) -> None:
     rng = random.Random(seed)

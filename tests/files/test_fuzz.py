@@ -84,7 +84,7 @@ def reading(text: str) -> tuple[str | None, str]:
         return None, str(error).strip()
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_damaged_trees_are_read_or_refused(trees: list[Any], data: st.DataObject) -> None:
     tree = copy.deepcopy(data.draw(st.sampled_from(trees)))

@@ -80,8 +80,8 @@ def test_every_joint_between_two_flexible_bodies(kind: str) -> None:
 def test_every_joint_as_a_cut_on_a_node(kind: str) -> None:
     """Two hanging rods tied together at their middles by a cut joint."""
     system = bc.System("tied", gravity=(0.0, 0.0, -9.81))
-    first = system.flexible_body("first", rod("chord", 6))
-    second = system.flexible_body("second", rod("mean axes", 6))
+    first = system.flexible_body("first", rod("chord", 3))
+    second = system.flexible_body("second", rod("mean axes", 3))
     system.spherical("a", system.ground.point(0, 0, 0), first.node("start"))
     system.free("b", system.ground.point(LENGTH, 0, 0), second.node("end"))
     joined(system, kind, first.node("middle"), second.node("middle"), cut=True)

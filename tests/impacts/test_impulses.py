@@ -167,9 +167,10 @@ def drawn(rng: np.random.Generator, contacts: int, tangents: int):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_ten_thousand_impacts_never_gain_energy(law):
+def test_impacts_never_gain_energy(law):
+    """Ten thousand with all laws together."""
     rng = np.random.default_rng(LAWS.index(law))
-    kinds = [(1, 1, 8400), (2, 1, 700), (4, 1, 600), (1, 2, 250), (2, 2, 40), (3, 2, 10)]
+    kinds = [(1, 1, 2800), (2, 1, 240), (4, 1, 200), (1, 2, 84), (2, 2, 14), (3, 2, 4)]
     for contacts, tangents, number in kinds:
         for k in range(number):
             W, v, e, mu = drawn(rng, contacts, tangents)

@@ -17,7 +17,7 @@ from bellcrank.model import System
 from bellcrank.result.result import Result
 
 G = 9.81
-SIZES = (1e-6, 1e-3, 1e3)
+SIZES = (1e-6, 1e3)
 Model = Callable[[float, float], tuple[System, float, str]]
 
 
@@ -99,14 +99,12 @@ def motion(run: Result, body: str, s: float, T: float) -> list[float]:
     return [*where, *how, *(float(run[f"{body}.angular_velocity.{axis}"][-1]) * T for axis in "xyz")]
 
 
-@pytest.mark.parametrize("grows", [False, True], ids=["same gravity", "same times"])
 @pytest.mark.parametrize("model", [ball, box, slider_crank, egg, sampled])
-def test_similar_mechanisms_do_the_same(model: Model, grows: bool) -> None:
+def test_similar_mechanisms_do_the_same(model: Model) -> None:
     system, duration, body = model(1.0, G)
     run = system.simulate(duration, output=1)
     wanted = motion(run, body, 1.0, math.sqrt(1.0 / G))
-    for s in SIZES:
-        g = G * s if grows else G
+    for s, g in ((size, gravity) for size in SIZES for gravity in (G, G * size)):
         T = math.sqrt(s / g)
         system, duration, body = model(s, g)
         other = system.simulate(duration, output=1)

@@ -145,7 +145,7 @@ def test_a_link_does_not_lead_outside(folder: Path, tmp_path_factory) -> None:
         load_study(written(folder, MINIMAL.replace("quarter_car.yaml", "link.yaml")))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_torn_files_are_refused_in_words(folder: Path, data: st.DataObject) -> None:
     """Whatever is cut out or put in: a study, or an error of ours, nothing else."""

@@ -61,7 +61,7 @@ def test_a_cloud_on_a_sphere_closes(number: int) -> None:
 
 
 def test_many_samples_are_thinned_out() -> None:
-    corners, faces = triangles(fibonacci(40_000))
+    corners, faces = triangles(fibonacci(12_000))
     assert len(faces) <= 6000
     assert volume(corners, faces) == pytest.approx(4 / 3 * np.pi * 1e-3, rel=0.02)
 

@@ -1,4 +1,4 @@
-"""Inverse dynamics: the efforts it takes to make a mechanism move as told."""
+"""Inverse dynamics: the forces and torques that produce a prescribed motion of a mechanism."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def inverse_dynamics(
     """The efforts needed for a motion, all forces of the system acting.
 
     motion: by joint, ``"joint.coordinate"`` or (joint, coordinate): a function of t, or values at the output
-    times (joined by a spline); with the system's own drivers they must tell every freedom. Or a Result of
+    times (joined by a spline); with the system's own drivers they must cover every freedom. Or a Result of
     this mechanism, whose accelerations are taken as they are. None: the system's own drivers. duration,
     output, initial, parameters: as for a run. actuators: with a Result, the coordinates that make the effort
     (default: the independent ones).
@@ -71,7 +71,7 @@ def inverse_dynamics(
         return _of_result(mechanism, motion, actuators)
     if actuators is not None:
         raise ModelError(
-            "actuators= goes with a Result as motion; otherwise the coordinates told make the effort"
+            "actuators= goes with a Result as motion; otherwise the coordinates named in motion make the effort"
         )
     if duration is None:
         raise ModelError("inverse_dynamics needs a duration [s] unless the motion is a Result")
@@ -89,7 +89,7 @@ def _named(series: Series, name: str) -> Series:
 
 
 def _driven(system: System, motion: Mapping[Any, Motion], times: Array) -> tuple[System, dict[str, str]]:
-    """A copy of the system with a driver for each motion told, and the drivers' names by coordinate."""
+    """A copy of the system with a driver for each prescribed motion, and the drivers' names by coordinate."""
     from bellcrank.program.tables import smooth_table
 
     driven = copy.copy(system)

@@ -1,8 +1,8 @@
 """Kinematic analysis of fully driven mechanisms: positions, speeds, accelerations over time, by continuation.
 
-Positions follow by Newton's method on the constraint equations from a prediction with speeds and their
-rates; then J u = nu and J u-dot = gamma (paper B, 20 to 22). The linear systems are pivoted numerically,
-so no partition can wear out. Reactions and driver efforts of the result are those of inverse dynamics.
+Positions follow by Newton's method on the constraint equations from a prediction with speeds and their rates; then J u
+= nu and J u-dot = gamma (Ahn and Lee, 1994, equations 20 to 22). The linear systems are pivoted numerically, so no
+partition can wear out. Reactions and driver efforts of the result are those of inverse dynamics.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def kinematics(
 ) -> Result:
     """The motion of a mechanism all of whose freedoms are driven, for `duration` seconds.
 
-    output: number of equal intervals, or the times themselves. initial: start values by joint, where the
-    mechanism can be assembled in several ways. parameters: values other than the described ones.
+    output: number of equal intervals, or the times themselves. initial: start values by joint, which select the
+    branch where the mechanism can be assembled in several. parameters: values other than the described ones.
     """
     from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import output_times, prepared

@@ -139,7 +139,7 @@ class Linear:
 
     @cached_property
     def neutral(self) -> tuple[str, ...]:
-        """Moves that call up no acceleration, by the coordinates that tell them best."""
+        """Moves that cause no acceleration, each named by the coordinate that moves most."""
         from scipy.linalg import qr
 
         n = self.freedoms

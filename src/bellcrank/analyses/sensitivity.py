@@ -2,8 +2,8 @@
 
 With Y = [q, u_i], Y-dot = F(t, Y, p), the derivatives s_k = dY/dp_k follow s_k-dot = F_Y s_k + F_pk, whose
 right-hand side is the exact derivative of the traced program. The projection onto the constraints is
-differentiated in the same way, so that the derivatives keep to the constraints too; they start with those of
-the assembled start state.
+differentiated too, so that the derivatives satisfy the constraints. They start with those of the assembled start
+state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How the assembled start state of a mechanism changes with its parameters.
 
-Assembly moves the described positions q_g the shortest way onto the loops and the described speeds u_g the
-shortest way into their tangents: u = u_g + J^+ (nu - J u_g). With z = J^+ b the derivative of such a solution
+Assembly takes the closest positions to the described q_g that satisfy the loops, and the closest speeds to the
+described u_g in their tangents: u = u_g + J^+ (nu - J u_g). With z = J^+ b the derivative of such a solution
 is J^+ (db - dJ z) + (1 - J^+ J) dJ^T (J J^T)^-1 z (Golub and Pereyra 1973), over the speeds not held by the
 user.
 """
@@ -102,16 +102,16 @@ def _described_by(m: Mechanism, columns: list[int], initial: Mapping[str, Any]) 
 
 
 def _wanders(m: Mechanism, named: Mapping[str, float], initial: Mapping[str, Any], held: list[int]) -> bool:
-    """Whether the way assembly took matters: it moved, and the held coordinates do not tell the end."""
+    """Whether the path of assembly matters: positions moved, and the held coordinates do not fix the end."""
     q = _described(m, named, initial)[0]
     rows = m.loop_state().rows(m.start.q, m.start.t)
     free = np.setdiff1d(np.arange(m.linkage.speeds), np.array(held, dtype=int))
-    told = np.linalg.matrix_rank(rows.J[:, free], tol=1e-9) == len(free) if rows.J.size else True
-    return bool(np.abs(q - m.start.q).max(initial=0.0) > 1e-9) and not told
+    fixed = np.linalg.matrix_rank(rows.J[:, free], tol=1e-9) == len(free) if rows.J.size else True
+    return bool(np.abs(q - m.start.q).max(initial=0.0) > 1e-9) and not fixed
 
 
 def _assembled_by(m: Mechanism, columns: list[int], initial: Mapping[str, Any]) -> Array:
-    """Derivatives of the assembled start by differences of fourth order, where its way matters.
+    """Derivatives of the assembled start by differences of fourth order, where the path of assembly matters.
 
     The part across the constraints is made exact afterwards.
     """

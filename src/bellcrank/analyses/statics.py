@@ -112,7 +112,7 @@ class Statics:
 def static_forces(mechanism: Mechanism, partition: Partition) -> Program:
     """[t, q, p] to the generalised force of each independent speed, with those speeds and their rates zero.
 
-    Dependent speeds and rates are what the drivers make them (paper D, 35, 36, with q-dot_i = 0).
+    Drivers set the dependent speeds and rates (Kang and Yoon, equations 35 and 36, with q-dot_i = 0).
     """
     graph, mechanics = Graph(), mechanism.mechanics
     t = graph.input("t.")

@@ -1,8 +1,8 @@
 """Small moves of a mechanism: between speeds, positions and the independent ones among them.
 
-Positions q hold quaternions and loops, so their small changes are not free. A small move is told by one
-number x an independent speed: delta q = G(q) H x, with q-dot = G u and u = H u_i + b of the loops (paper
-B, 26). All matrices here are numbers in one state.
+Positions q hold quaternions and loops, so their small changes are not free. A small move has one number x for each
+independent speed: delta q = G(q) H x, with q-dot = G u and u = H u_i + b of the loops (Ahn and Lee, 1994, equation 26).
+All matrices here are numbers in one state.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ class Touches:
         return new_S, new_p
 
     def _check_gradual(self, t: float, moving: Sequence[int], values: Mapping[str, float]) -> None:
-        """Raise where a place of contact appears or is gone at once: when it does, no gap tells."""
+        """Raise where a contact point appears or vanishes abruptly: no gap function gives the time of that."""
         for i in moving:
             contact, what = self.events[i].name.rsplit(": ", 1)
             force = self.forces.get(f"{contact}: touch")

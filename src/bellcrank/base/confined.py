@@ -40,9 +40,9 @@ def confined(function: str, data: bytes, seconds: float, memory: int) -> bytes:
         raise EndedError(f"no process could be started to read it: {error}") from error
     if ended.returncode == 0:
         return ended.stdout
-    told = ended.stderr.decode(errors="replace").strip().splitlines()
-    if ended.returncode == REFUSED and told:
-        raise RefusedError(told[-1])
+    lines = ended.stderr.decode(errors="replace").strip().splitlines()
+    if ended.returncode == REFUSED and lines:
+        raise RefusedError(lines[-1])
     raise EndedError(f"its reader ended with status {ended.returncode}")
 
 

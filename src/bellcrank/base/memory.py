@@ -7,7 +7,7 @@ from pathlib import Path
 
 _CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 UNKNOWN = 4 * 2**30
-"""Memory [bytes] assumed where the system does not tell."""
+"""Memory [bytes] assumed where the operating system does not report it."""
 
 
 def memory() -> int:

@@ -141,7 +141,7 @@ def project_lanes(
 def lost_lanes(addresses: Ints, ints: Ints, reals: Floats, g: Floats) -> bool:
     """Flag lanes that the step just projected leads too close to a change point; see the scalar `lost`.
 
-    The middle of a fixed step, where no error tells, is left to the scalar loop.
+    The middle of a fixed step, of which there is no error estimate, is left to the scalar loop.
     """
     if addresses[PROJECT] == 0:
         return False
@@ -226,7 +226,7 @@ def dense_lanes(
     shape: Ints,
     table: Floats,
 ) -> bool:
-    """The polynomial of the step just made; SCANNING tells that it is there.
+    """The polynomial of the step just made; sets SCANNING.
 
     False where a further stage lies at a change point in a lane, which is flagged.
     """

@@ -77,7 +77,7 @@ def bellcrank(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The entry point: what goes wrong is told in a sentence, not in a traceback."""
+    """The entry point. An error is printed as one sentence, not as a traceback."""
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     for stream in (sys.stdout, sys.stderr):
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with warnings.catch_warnings():
             if not debug:
-                # NumPy's remarks on overflow name lines of this package; what comes of it is told below.
+                # NumPy's warnings of overflow name lines of this package; the error that follows is printed below.
                 warnings.simplefilter("ignore", RuntimeWarning)
             words = [word for word in given if word != "--debug"]
             status = app(words, standalone_mode=False, prog_name="bellcrank")
@@ -116,8 +116,8 @@ def _told(error: Exception) -> tuple[str, int]:
     if isinstance(error, usage):
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "bellcrank"
-        told = " ".join(error.format_message().split())  # type: ignore[attr-defined]
-        return f"{told.rstrip('.')}; see '{path} --help'", WRONG_INPUT
+        text = " ".join(error.format_message().split())  # type: ignore[attr-defined]
+        return f"{text.rstrip('.')}; see '{path} --help'", WRONG_INPUT
     if isinstance(error, SingularMechanism):
         return str(error), FAILED
     if isinstance(error, BellcrankError):

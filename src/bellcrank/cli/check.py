@@ -52,7 +52,7 @@ def check(
 
 
 def findings(m: Mechanism) -> dict[str, Any]:
-    """Everything the command tells, as plain data."""
+    """Everything the command prints, as plain data."""
     from bellcrank.mechanism.description import contact_methods
     from bellcrank.topology.loops import loops
 

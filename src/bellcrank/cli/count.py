@@ -17,7 +17,7 @@ def count(
         list[str] | None, typer.Option("--formulation", help="Count this one; all where none are named.")
     ] = None,
 ) -> None:
-    """Count the operations of one evaluation, by stage, beside the formulas of paper D.
+    """Count the operations of one evaluation, by stage, beside the formulas of Kang and Yoon.
 
     \b
     Examples:

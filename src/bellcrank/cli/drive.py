@@ -24,7 +24,7 @@ def drive(
         float | None, typer.Option("--duration", "-d", help="End after so many seconds; 5 where headless.")
     ] = None,
     headless: Annotated[
-        bool, typer.Option("--headless", help="No page: drive a set manoeuvre and tell how long steps took.")
+        bool, typer.Option("--headless", help="No page: drive a set manoeuvre and print how long steps took.")
     ] = False,
     fast: Annotated[
         bool, typer.Option("--fast", help="Headless: do not wait for the clock between steps.")
@@ -60,7 +60,7 @@ def drive(
 
     made = Drive(terrain, speed)
     if headless:
-        tell(made.scripted(duration or 5.0, real=not fast), as_json)
+        report(made.scripted(duration or 5.0, real=not fast), as_json)
         return
     _in_browser(made, host, port, duration, not no_browser, as_json)
 
@@ -107,7 +107,7 @@ def _in_browser(
     )
 
 
-def tell(found: dict[str, Any], as_json: bool) -> None:
+def report(found: dict[str, Any], as_json: bool) -> None:
     """Print how a scripted drive went."""
     if as_json:
         show_json(found)

@@ -81,7 +81,7 @@ def setup(file: Any, set_: Sequence[str] | None) -> Setup:
 
 
 def _check_names(setup: Setup, names: list[str]) -> None:
-    """A mistyped series is told before the run, not after: the shortest run knows all names."""
+    """Refuse a mistyped series before the run; a run of one step knows all names."""
     if names:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

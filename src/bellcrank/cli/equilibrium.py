@@ -37,7 +37,7 @@ def equilibrium(
     from bellcrank.errors import unknown_name
 
     if drivers not in ("frozen", "moving"):
-        raise unknown_name("way of drivers", drivers, ("frozen", "moving"))
+        raise unknown_name("state of drivers", drivers, ("frozen", "moving"))
     system = inputs.model(file)
     found = system.equilibrium(
         parameters=inputs.parameters(set_, system),

@@ -47,7 +47,7 @@ Quantity = Annotated[
     typer.Option("--quantity", "-q", metavar="NAME", help="A quantity to show; may be repeated."),
 ]
 CAR = "full-car"
-"""The car of paper D on level ground, as its operations are counted; the example full_car has the bump."""
+"""The car of Kang and Yoon on level ground, as its operations are counted; the example full_car has the bump."""
 _RESULTS = (b"\x89HDF\r\n\x1a\n", b"bellcrank run ")
 """How results begin: HDF5 files, and the journals of runs that have not ended."""
 
@@ -125,7 +125,7 @@ def is_foreign(path: str) -> bool:
 
 
 def foreign(path: str, base: str = "fixed", balance_inertia: bool = False) -> Imported:
-    """A URDF or MJCF file, told apart by its root element."""
+    """A URDF or MJCF file; its root element says which."""
     from bellcrank.files.elements import parse_elements, read_bytes
     from bellcrank.files.mjcf import read_mjcf
     from bellcrank.files.mjcf_includes import included

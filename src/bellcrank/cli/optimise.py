@@ -51,7 +51,7 @@ def optimise(
     if pictures is not None:
         found.plot(pictures / "search.png")
         written.append(str(pictures / "search.png"))
-    tell(found, out, written, as_json)
+    report(found, out, written, as_json)
     if found.status == "interrupted":
         note("interrupted; this is the best point so far")
         raise typer.Exit(INTERRUPTED)
@@ -63,7 +63,7 @@ def optimise(
         raise typer.Exit(1)
 
 
-def tell(found: Optimum, out: str | None, written: list[str], as_json: bool) -> None:
+def report(found: Optimum, out: str | None, written: list[str], as_json: bool) -> None:
     """Print the optimum."""
     study = found.study
     if as_json:

@@ -123,7 +123,7 @@ def run(
         failure, result = error, partial
     if target is not None and not as_it_goes:
         _write(result, target, quantity)
-    tell(result, quantity or [], out, as_json)
+    report(result, quantity or [], out, as_json)
     if failure is not None:
         advice = str(failure).split(" (The ")[0].split(" (Earlier ")[0]
         note(f"{advice} The outputs before are kept.")
@@ -163,7 +163,7 @@ def _check_numbers(tolerance: float, step: float, outputs: int) -> None:
 
 
 def _check_names(mechanism: Any, names: list[str]) -> None:
-    """A mistyped quantity is told before the run, not after."""
+    """Refuse a mistyped quantity before the run."""
     from bellcrank.quantities.quantities import Quantities
     from bellcrank.quantities.snapshot import Snapshot
 
@@ -190,7 +190,7 @@ def _write(result: Result, target: Path, names: list[str] | None) -> None:
             writer.writerow([repr(float(t)), *(repr(float(values[k])) for _, _, values in shown)])
 
 
-def tell(result: Result, names: list[str], out: str | None, as_json: bool) -> None:
+def report(result: Result, names: list[str], out: str | None, as_json: bool) -> None:
     """The summary of a run."""
     if as_json:
         show_json(summary(result, names, out))

@@ -65,7 +65,7 @@ def sweep(
     if loaded.sensitivity is not None and outcome.status == "done":
         indices = _sensitivity(loaded.study, loaded.sensitivity, out, cluster, threads)
     written = _draw(outcome, pictures, indices) if pictures is not None and len(outcome) else []
-    tell(outcome, indices, out, written, as_json)
+    report(outcome, indices, out, written, as_json)
     if outcome.status == "interrupted":
         again = f"; the same command goes on from {out}" if out else "; with --out a study can go on later"
         note(f"interrupted after {len(outcome)} of {len(outcome.study)} runs{again}")
@@ -133,7 +133,7 @@ def _draw(outcome: Outcome, target: Path, indices: Any) -> list[str]:
     return written
 
 
-def tell(outcome: Outcome, indices: Any, out: str | None, written: list[str], as_json: bool) -> None:
+def report(outcome: Outcome, indices: Any, out: str | None, written: list[str], as_json: bool) -> None:
     """Print the summary."""
     import numpy as np
 

@@ -45,7 +45,7 @@ def _folded(mesh: Any) -> Any:
     bad = np.zeros(mesh.t.shape[1], dtype=bool)
     bad[mesh.f2t[1, inner[one * two >= 0.0]]] = True
     if mesh.doflocs.shape[1] > mesh.t.max() + 1:
-        # Where the rim is curved, the corners alone do not tell: such elements are judged by their determinant.
+        # Corners say too little of an element with curved sides: the determinant judges those.
         bad[mesh.f2t[0, mesh.boundary_facets()]] = False
     return bad
 

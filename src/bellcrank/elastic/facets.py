@@ -157,7 +157,7 @@ def project(
     own = surface.nodes[candidates.reshape(len(points), near).ravel()]
     where, target, n = x[own], np.repeat(points, near, axis=0), np.repeat(n, near, axis=0)
     count, d = target.shape
-    # The unknowns: parameters on the facet, then the way along the normal.
+    # The unknowns: parameters on the facet, then the distance along the normal.
     z = np.zeros((count, d))
     z[:, :-1] = 1.0 / 3.0 if surface.kind == "triangle" else 0.5
     change, flat = np.ones_like(z), np.zeros(count, dtype=bool)

@@ -24,8 +24,8 @@ class Contact:
     """A body that may touch an obstacle or another body.
 
     friction: Coulomb's coefficient. surface: picks boundary nodes of `body` that may touch; unset, all that face the
-    obstacle. Between two bodies, `body` should be the one with the finer mesh. name: of its series; "contact" unless
-    told, "contact 1", ... where there are several.
+    obstacle. Between two bodies, `body` should be the one with the finer mesh. name: of its series; by default
+    "contact", or "contact 1", "contact 2", ... where there are several.
     """
 
     body: ElasticBody

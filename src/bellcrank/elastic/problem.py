@@ -55,7 +55,7 @@ class ContactSolution:
 
 
 class ContactSolver(ABC):
-    """A way to contact forces."""
+    """A method that computes the contact forces."""
 
     @abstractmethod
     def solve(self, problem: ContactProblem) -> ContactSolution:

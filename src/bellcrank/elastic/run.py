@@ -44,12 +44,13 @@ def simulate(
     progress: bool | Callable[[float], None] = False,
     name: str = "elastic contact",
 ) -> ElasticResult:
-    """Move elastic bodies that touch obstacles or each other.
+    """Simulate elastic bodies in contact with obstacles or with each other.
 
-    contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme:
-    Newmark's unless told. solver: the direct active set unless told. compatibility: of velocity and acceleration,
-    both unless told. frames: whole fields kept, spread over the run. progress: a bar, or a function of the share
-    done. name: of the run, for its pictures. An interruption (Ctrl-C) ends the run and keeps what there is.
+    contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme: by
+    default Newmark's method. solver: by default the direct active set. compatibility: whether velocities and
+    accelerations are made compatible at the contact; by default both. frames: whole fields kept, spread over the run.
+    progress: a bar, or a function of the share done. name: of the run, for its pictures. An interruption (Ctrl-C) ends
+    the run and keeps the steps made so far.
     """
     listed = (bodies,) if isinstance(bodies, ElasticBody) else tuple(bodies)
     pairs = _contacts(listed, contacts)
@@ -89,7 +90,7 @@ def simulate(
 def _steps(
     stepper: Stepper, recording: Recording, steps: int, progress: bool | Callable[[float], None]
 ) -> str:
-    tell, done = _teller(progress)
+    report, done = _reporter(progress)
     status = "finished"
     try:
         now = stepper.start()
@@ -98,7 +99,7 @@ def _steps(
         for k in range(steps):
             now = stepper.advance(now)
             recording.add(now)
-            tell((k + 1) / steps)
+            report((k + 1) / steps)
             scale = max(scale, abs(float(recording.works[-1].min())), float(recording.works[-1].max()))
             energy = recording.kinetic[-1] + recording.strain[-1]
             if not math.isfinite(energy) or energy > _BLOWN * scale:
@@ -119,7 +120,7 @@ def _diverged(t: float, step: float) -> str:
     )
 
 
-def _teller(progress: bool | Callable[[float], None]) -> tuple[Callable[[float], None], Callable[[], None]]:
+def _reporter(progress: bool | Callable[[float], None]) -> tuple[Callable[[float], None], Callable[[], None]]:
     if callable(progress):
         return progress, lambda: None
     if not progress:

@@ -32,7 +32,7 @@ class Scheme:
 
 
 def newmark(alpha: float = 0.25, delta: float = 0.5) -> Scheme:
-    """Newmark's method; the constant average acceleration unless told."""
+    """Newmark's method; the default parameters give constant average acceleration."""
     return Scheme(alpha, delta)
 
 

@@ -73,7 +73,7 @@ def sphere(
 ) -> ElasticBody:
     """A sphere: the half disc that makes it by turning, or a solid ball.
 
-    radius: [m]. element: nine-node quadrilaterals (axisymmetric) or 27-node hexahedra (solid) unless told. divisions:
+    radius: [m]. element: by default nine-node quadrilaterals (axisymmetric) or 27-node hexahedra (solid). divisions:
     elements over a quarter of a great circle; even for a half disc. grading, refinement, contact_zone: as for
     `disc`. centre: [m], on the axis. body: further arguments of `ElasticBody`.
     """
@@ -104,7 +104,7 @@ def block(
 ) -> ElasticBody:
     """A rectangle or a box.
 
-    size: lengths along the axes [m]. analysis: plane strain or solid unless told. divisions: elements along each
+    size: lengths along the axes [m]. analysis: by default plane strain or solid. divisions: elements along each
     axis. grading: size of the elements at the top over those at the bottom. lowest: the corner of lowest
     coordinates [m]. body: further arguments of `ElasticBody`.
     """

@@ -219,14 +219,14 @@ def _contact(words: dict[str, Any], bodies: tuple[ElasticBody, ...]) -> Contact:
     body, friction, name = bodies[int(words["body"])], float(words["friction"]), str(words["name"])
     if "against" in words:
         return Contact(body, bodies[int(words["against"])], friction, name=name)
-    told = dict(words["obstacle"])
-    velocity = tuple(float(v) for v in told["velocity"])
+    given = dict(words["obstacle"])
+    velocity = tuple(float(v) for v in given["velocity"])
     met: Obstacle
-    if told["kind"] == "plane":
-        met = RigidPlane(_numbers(told["point"]), _numbers(told["normal"]), velocity=velocity)
-    elif told["kind"] == "sphere":
+    if given["kind"] == "plane":
+        met = RigidPlane(_numbers(given["point"]), _numbers(given["normal"]), velocity=velocity)
+    elif given["kind"] == "sphere":
         met = RigidSphere(
-            _numbers(told["centre"]), float(told["radius"]), bool(told["hollow"]), velocity=velocity
+            _numbers(given["centre"]), float(given["radius"]), bool(given["hollow"]), velocity=velocity
         )
     else:
         met = UnknownObstacle(velocity=velocity)

@@ -1,7 +1,7 @@
 """What expressions mean: postfix code run on scalars of the tracer.
 
-Only the functions of :data:`FUNCTIONS` can be called and only given names are seen; there is no way from an
-expression to Python's own names.
+Only the functions of :data:`FUNCTIONS` can be called and only given names are seen: an expression cannot reach
+Python's own names.
 """
 
 from __future__ import annotations

@@ -84,20 +84,20 @@ _POINTS_PACKED = must(
     "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
 )
 _REDUCED = (
-    may("name", TEXT, "Name of the member in messages; the body's unless told."),
+    may("name", TEXT, "Name of the member in messages; by default the name of the body."),
     must("modes", ref("modes"), "Modal coordinates that are kept."),
-    may("frame", ref("member_frame"), "Frame in which deformation is measured; mean axes unless told."),
-    may("damping", ref("member_damping"), "Structural damping; none unless told."),
+    may("frame", ref("member_frame"), "Frame in which deformation is measured; by default mean axes."),
+    may("damping", ref("member_damping"), "Structural damping; none by default."),
     may(
         "stiffening",
         TRUTH,
-        "Whether second-order displacements (geometric stiffening) are kept; true unless told.",
+        "Whether second-order displacements (geometric stiffening) are kept; true by default.",
     ),
 )
 _CHECK_UNITS = may("check_units", TRUTH, "Whether numbers far from SI units are refused.")
 _SPREAD = may("mass", words("consistent", "lumped"))
 _SHAPED = (
-    may("poisson", NUMBER, "For the shear correction; 0.3 unless told."),
+    may("poisson", NUMBER, "For the shear correction; 0.3 by default."),
     may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m]."),
 )
 _OFFSET = may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m].")
@@ -198,7 +198,7 @@ COUPLINGS = Kinds(
         "angle_a - ratio * angle_b = offset.",
         must("a", ref("coordinate"), "First angle."),
         must("b", ref("coordinate"), "Second angle."),
-        must("ratio", NUMBER, "Turns of a for one of b; negative where they turn opposite ways."),
+        must("ratio", NUMBER, "Turns of a for one of b; negative where they turn in opposite directions."),
         may("offset", NUMBER, "[rad]; the meshing of the start pose where missing."),
     ),
     rack_and_pinion=Keys(
@@ -539,13 +539,13 @@ MEMBERS = Kinds(
         may(
             "elements",
             any_of(NUMBER, list_of(NUMBER)),
-            "How many elements, or where the nodes are as growing shares 0..1 of the length; 10 unless told.",
+            "How many elements, or where the nodes are as growing shares 0..1 of the length; 10 by default.",
         ),
         may("theory", words("euler-bernoulli", "timoshenko")),
         _SPREAD,
         may("planar", TRUTH, "Only stretching and bending in the x-y plane."),
         may("rotary_inertia", TRUTH_OR_NULL, "Whether bending turns the mass of the sections."),
-        may("start", NUMBER, "x of the beam's start [m]; 0 unless told."),
+        may("start", NUMBER, "x of the beam's start [m]; 0 by default."),
         may("points", by_name(NUMBER), "Further named nodes by their distance from the start [m]."),
         _CHECK_UNITS,
         *_REDUCED,
@@ -559,7 +559,7 @@ MEMBERS = Kinds(
             "One, or one by named region of the mesh.",
         ),
         may("interfaces", by_name(ref("region")), "Nodes by name, each the mean motion of a region."),
-        may("order", words(1, 2), "Of the elements; the mesh's unless told."),
+        may("order", words(1, 2), "Of the elements; by default that of the mesh."),
         may("rigid", list_of(TEXT), "Interfaces that do not deform."),
         _SPREAD,
         may("scale", NUMBER, "Of the mesh's unit in metres."),
@@ -579,7 +579,7 @@ MEMBERS = Kinds(
             "Rows, or a file below the model's folder (.npy, .mtx).",
         ),
         must("positions", list_of(VECTOR3), "Of the nodes [m]."),
-        may("freedoms", TEXT, "Of every node in their order, out of x y z rx ry rz; 'x y z' unless told."),
+        may("freedoms", TEXT, "Of every node in their order, out of x y z rx ry rz; 'x y z' by default."),
         may("nodes", by_name(NUMBER), "Names for node numbers, counted from 0."),
         may("check_units", TRUTH, "Whether sizes far from metres are refused."),
         *_REDUCED,
@@ -593,7 +593,7 @@ MATERIAL = Keys(
     "An isotropic linear elastic material.",
     must("young", NUMBER, "Young's modulus [Pa]."),
     must("density", NUMBER, "[kg/m^3]."),
-    may("poisson", NUMBER, "Poisson's ratio; 0.3 unless told."),
+    may("poisson", NUMBER, "Poisson's ratio; 0.3 by default."),
 )
 SECTIONS = Kinds(
     "A cross-section in the member's y-z plane.",

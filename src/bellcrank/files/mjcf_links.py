@@ -1,4 +1,4 @@
-"""What joins MJCF bodies besides their joints: springs, armature, equality constraints, tendons."""
+"""Connections of MJCF bodies other than joints: springs, armature, equality constraints, tendons."""
 
 from __future__ import annotations
 

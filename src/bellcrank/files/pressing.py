@@ -27,7 +27,7 @@ FRICTIONS = {"coulomb": Coulomb, "lugre": LuGre}
 
 
 def read_pressing(fields: Fields) -> dict[str, Any]:
-    """What :meth:`System.contact` takes for the continuous treatment, besides the shapes."""
+    """Arguments of :meth:`System.contact` for the continuous treatment, without the shapes."""
     given: dict[str, Any] = {"treatment": "continuous"}
     for key in ("restitution", "exponent", "approach_speed"):
         if key in fields:
@@ -154,8 +154,8 @@ def note_points(fields: Fields) -> None:
     if given != int(given) or given < 1:
         raise fields.get("points").error(f"points of {fields.who} is a whole number from 1 on")
     warnings.warn(
-        f"{fields.who}: points of an older file tell nothing any more; the closest points of a pair are found by "
-        "themselves, and method: field lets the whole patch act",
+        f"{fields.who}: the key 'points' of an older file is ignored: Bellcrank finds the closest points of a pair "
+        "itself, and method: field lets the whole patch act",
         ContactNote,
         stacklevel=2,
     )

@@ -181,7 +181,7 @@ def _note_old(fields: Fields, points: NDArray[np.float64] | None = None) -> None
             _array(fields, key, 1 if key == "rims" else 2)
     if old:
         warnings.warn(
-            f"{fields.who}: {', '.join(old)} of an older file tell nothing any more: where a surface ends follows from "
+            f"{fields.who}: keys of an older file are ignored ({', '.join(old)}): where a surface ends follows from "
             "its samples, and edges are those of its triangles; save the model again to leave them out",
             ContactNote,
             stacklevel=2,

@@ -76,8 +76,8 @@ def beam(
 
     section: A Section, or a function of the distance from the beam's start [m] for a taper. elements: How
     many, or where the nodes are as growing shares 0..1 of the length. planar: Only stretching and bending in
-    the x-y plane. rotary_inertia: Whether bending turns the mass of the sections; yes for Timoshenko and no
-    for Euler-Bernoulli unless told. Twisting always does. points: Further named places, by their distance
+    the x-y plane. rotary_inertia: Whether bending turns the mass of the sections; by default yes for Timoshenko
+    and no for Euler-Bernoulli. Twisting always does. points: Further named places, by their distance
     from the beam's start [m]; "start", "end" and "node 1", ... exist anyway.
     """
     given = {

@@ -104,7 +104,7 @@ class Held:
         return squares, Z @ shapes
 
     def rayleigh_ritz(self, basis: Array, rank: int | None = None) -> tuple[Array, Array]:
-        """Natural modes within the span of `basis` (N, n), which has this rank (full unless told)."""
+        """Natural modes within the span of `basis` (N, n); rank: that of the basis, by default full."""
         lengths = np.sqrt(np.einsum("ij,ij->j", basis, self.model.mass_matrix @ basis))
         stiff = np.sqrt(np.abs(np.einsum("ij,ij->j", basis, self.model.stiffness_matrix @ basis)))
         scaled = basis / np.where(lengths > 0, lengths, np.where(stiff > 0, stiff, 1.0))

@@ -132,9 +132,9 @@ class ElasticModel:
         damping: Damping | None = None,
         stiffening: bool = True,
     ) -> Member:
-        """The member with the modal coordinates of `reduction`, in `frame` (mean axes unless told).
+        """The member with the modal coordinates of `reduction`, in `frame` (by default the mean axes).
 
-        damping: Ratios or Rayleigh factors; none unless told. stiffening: Whether second-order displacements
+        damping: Ratios or Rayleigh factors; none by default. stiffening: Whether second-order displacements
         are kept.
         """
         from bellcrank.flexible.reduce import reduced

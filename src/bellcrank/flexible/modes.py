@@ -1,4 +1,4 @@
-"""Ways to choose the modal coordinates of a body.
+"""Reductions: which modal coordinates a body has.
 
 Every reduction ends in mass-orthonormal modes with diagonal stiffness, ordered by frequency. Modes of equal
 frequency are turned towards the member's axes, and signs are fixed by what the modes do, so that the result
@@ -57,7 +57,7 @@ class NormalModes:
     """Natural modes: the lowest `count`, all up to a frequency [Hz], or so many along each axis.
 
     along: {"y": 2, "x": 1} keeps the two lowest modes moving mostly along y and the lowest along x; "turn"
-    stands for twisting. boundary: Where the body is held while it vibrates; the member's frame unless told.
+    stands for twisting. boundary: Where the body is held while it vibrates; by default at the member's frame.
     """
 
     count: int | None = None
@@ -66,8 +66,8 @@ class NormalModes:
     boundary: MemberFrame | None = None
 
     def __post_init__(self) -> None:
-        told = [x for x in (self.count, self.up_to, self.along) if x is not None]
-        if len(told) != 1:
+        given = [x for x in (self.count, self.up_to, self.along) if x is not None]
+        if len(given) != 1:
             raise ModelError(
                 "normal modes are chosen by count, by up_to or by along: give exactly one of them"
             )

@@ -56,7 +56,7 @@ class NodalStrain:
 
 
 class NodalStress(NodalStrain):
-    """The same for stress [Pa]."""
+    """Stress [Pa] at the nodes from nodal displacements."""
 
     def tensor(self, strain: Array) -> Array:
         """Hooke's law."""

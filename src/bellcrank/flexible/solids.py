@@ -44,7 +44,7 @@ def solid(
     material: One, or one by named region of the mesh. interfaces: Named nodes, each the mean motion of a
     region: a boundary name of the mesh, a function of the coordinates (3, n) giving which nodes belong, a
     point, or node numbers. rigid: Interfaces that do not deform (all their nodes move as one); the others are
-    averages that add no stiffness. order: Of the elements, 1 or 2; that of the mesh unless told. scale: Of
+    averages that add no stiffness. order: Of the elements, 1 or 2; by default that of the mesh. scale: Of
     the file's unit in metres.
     """
     recipe = None

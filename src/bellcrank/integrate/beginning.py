@@ -50,7 +50,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 AT_FIRST = 1e-6
-"""Part of the time up to the next stop that is tried first where nothing tells how fast the state changes."""
+"""First step over the time up to the next stop, where the rates are zero and give no step size."""
 
 
 @compiled
@@ -71,7 +71,7 @@ def size(reals: Floats, v: Floats, row: int, other: int) -> float:
 def first_step(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats) -> float:
     """A step size to begin with.
 
-    Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.4: an explicit Euler step tells
+    Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.4: an explicit Euler step estimates
     the second derivative.
     """
     total = 0.0

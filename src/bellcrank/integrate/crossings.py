@@ -156,7 +156,7 @@ def dip(
 ) -> float:
     """A fraction within a piece at which an event function is beyond zero although both ends are before it.
 
-    The quartic through the samples tells, without further calls, whether there is an extremum towards zero
+    The quartic through the samples shows, without further calls, whether there is an extremum towards zero
     in the piece; only then is the event function itself followed there, by parabolas. NOTHING where it stays
     before zero.
     """

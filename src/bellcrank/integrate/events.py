@@ -44,45 +44,45 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NO_NUMBER = 3.0
-"""A fraction that tells of an event function that is not a number."""
+"""A fraction that marks an event function that is not a number."""
 UNSOUND = 4.0
-"""A fraction that tells of a step that does not follow the equations up to the event."""
+"""A fraction that marks a step whose dense output does not follow the equations up to the event."""
 PASSED = 5.0
-"""A fraction that tells of a fixed step that passes over a contact."""
+"""A fraction that marks a fixed step that passes over a contact."""
 DEFECT = 1e3
-"""How much the dense output may miss the equations by over a step, over its tolerance; it is of lower order."""
+"""Largest defect of the dense output over the tolerance of a step with an event; it is of lower order than the step."""
 FLUNG = 1e5
-"""The same where no event tells that it may be wrong."""
+"""Largest defect of the dense output over the tolerance of a step without an event."""
 CRUDE = 0.1
-"""The same over the state itself: more is not allowed, however loose the tolerance."""
+"""Largest defect of the dense output over the state itself, however loose the tolerance."""
 HALF = 0.5
-"""The same for a fixed step, over the rates themselves."""
+"""Largest defect of the dense output of a fixed step over the rates."""
 PACE = 0.7
 """Steps of a contact: its frequency times a fixed step. At this one Runge-Kutta 4 takes 1 % of the energy."""
 LONGER = 2.0
 """A step so much longer than the last may miss what that one saw."""
 PLACE = 0.382
-"""Part of the way to an event at which the dense output is looked at."""
+"""Fraction of the time to an event at which the dense output is checked."""
 AT_ONCE = 1e-6
-"""Part of a step within which events are not told apart by what is hidden between samples."""
+"""Fraction of a step within which events count as simultaneous."""
 NUDGE = 1e-3
 """Part of a step over which the slope of its dense output is taken."""
 RATE = 2
 """Direction of a function that is no event itself but the rate of the event function before it."""
 CLOCK = 3
-"""Direction of a function of time alone, both crossings of which count; it tells nothing of the motion."""
+"""Direction of a function of time alone: both crossings count, and they say nothing of the motion."""
 
 
 @compiled
 def sound(
     addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, theta: float, defect: float
 ) -> bool:
-    """Whether the dense output on the way to a fraction of the step moves as the equations tell.
+    """Whether the dense output satisfies the equations of motion before a fraction of the step.
 
-    Where a step goes far beyond an event, as from free flight through a wall, its error tells nothing: all stages may
-    lie where there is no force, and the overlap between two of them. Or only stages of the dense output, of which the
-    error knows nothing, lie in the wall, and bend the flight before it. Or only stages that have no weight lie there,
-    and fling the others out of it. Not half way: there things are symmetric.
+    The error of a step that goes far beyond an event, as from free flight through a wall, is no measure. All stages may
+    lie where there is no force, and the overlap between two of them. Only stages of the dense output, which the error
+    does not contain, may lie in the wall and bend the flight before it. Only stages of weight zero may lie there and
+    fling the others out of it. The check is not made at half the step, where such errors cancel by symmetry.
     """
     middle = PLACE * theta
     interpolate(ints, x, v, middle + NUDGE)
@@ -246,11 +246,10 @@ def overtaken(
     earliest: float,
     came: float,
 ) -> tuple[float, int, float]:
-    """The earliest event, its number and its side of zero, where gaps that do not show it at the end of a piece may
-    close before.
+    """The earliest event, its number and its side of zero, with gaps that close within a piece and are open at its end.
 
-    A gap on a surface of data is known up to where its samples are gathered anew, which is an event itself; behind it,
-    at the end of the piece, the gap tells nothing. Gaps are functions that come with their rates, and those behind
+    A gap of a sampled surface is valid up to where its samples are gathered anew, which is an event itself; the value
+    at the end of the piece is then meaningless. Gaps are functions that come with their rates, and those behind
     these, which watch the same gap.
     """
     stale = True
@@ -335,7 +334,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
                     event_values(addresses, ints, reals, x, v, g, high, VALUE)
                     at_high = g[VALUE, i]
                     if g[DIRECTION, i] == side:
-                        # Only the way back counts.
+                        # Only the crossing back counts.
                         low = high
                         at_low = at_high
                         high = b
@@ -355,7 +354,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
             earliest, first, came = overtaken(
                 addresses, ints, reals, x, v, g, piece, a, first, earliest, came
             )
-            # The end of a step is known to its tolerance. A step of which an event was told is not made again.
+            # The end of a step is known to its tolerance. A step whose event was reported is not made again.
             doubtful = start == 0.0 and earliest < 1.0
             if doubtful and g[DIRECTION, first] == CLOCK:
                 doubtful = awaited(g, n_events, piece)

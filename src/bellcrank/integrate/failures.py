@@ -15,12 +15,12 @@ class SimulationError(BellcrankError, ArithmeticError):
 
     Attributes:
         status: Why the run stopped, as a code.
-        why: The same in words, with what to do about it.
+        why: Why the run stopped, in words, with what to do about it.
         time: Where it stopped [s].
         index: Position in the state of the quantity that gave the trouble, or -1 where none stands out.
         quantity: Its name, or None.
         trajectory: The outputs up to there.
-        result: The same as the result of a run; set by :meth:`bellcrank.System.simulate`.
+        result: The outputs up to there as a result; set by :meth:`bellcrank.System.simulate`.
     """
 
     def __init__(self, status: Status, time: float, index: int, quantity: str | None, trajectory: Trajectory):

@@ -250,7 +250,7 @@ class _Driver:
             self.chunk = int(min(max(wanted, 1.0), 8.0 * self.chunk, 1e9))
 
     def _report(self) -> None:
-        """Tell how far the run is; whatever the last step met has been dealt with."""
+        """Report the progress of the run, after all events of the last step."""
         if self.on_chunk is None:
             return
         now = time.perf_counter()

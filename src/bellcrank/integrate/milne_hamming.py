@@ -1,7 +1,7 @@
 """Milne's predictor and Hamming's corrector: order 4, with their modifiers 5, two evaluations a step.
 
 Source: Hamming, "Stable predictor-corrector methods for ordinary differential equations", J. ACM 6 (1959)
-37-47; the method with which paper B integrates its independent coordinates. With p, m, c the predicted,
+37-47; the method with which Ahn and Lee (1994) integrate their independent coordinates. With p, m, c the predicted,
 modified and corrected states:
 
     p = y[-3] + 4h/3 (2 f[0] - f[-1] + 2 f[-2])

@@ -37,8 +37,9 @@ class Problem:
         names: Names of the state entries for messages; may be empty.
         event_names: Names of the events; may be empty.
         scales: What the absolute tolerance of each state entry is multiplied by, or None for one.
-        sizes: For each state entry that is a length the size [m] its error is held against beside the way of a step,
-            wherever the origin is; below zero for entries that are none. None where there are no lengths.
+        sizes: For each state entry that is a length, the size [m] that its error is measured against, together with
+            the distance moved in a step; so the origin does not matter. Below zero for other entries. None where there
+            are no lengths.
         independence: How far the loops are from losing rank at the start, 0 to 1, whatever the partition.
         standing: Events that stand at zero at the start, up to rounding; where they go from there is looked for.
         keep: Whatever must stay alive for the addresses to stay valid.
@@ -120,8 +121,8 @@ class Options:
     Attributes:
         rtol: Relative tolerance of the local error. A step is accepted when the root mean square over all
             state entries of error / (atol + rtol * max(|y old|, |y new|)) is at most one, as in the codes of
-            Hairer and Wanner, from which the controllers are taken. Lengths are held against their size and the way
-            of the step instead, see `Problem.sizes`.
+            Hairer and Wanner, from which the controllers are taken. Errors of lengths are measured against their size
+            and the distance moved in the step instead, see `Problem.sizes`.
         atol: Absolute tolerance, one number or one per state entry (in the unit of that entry).
         first_step: First step size [s]; 0 chooses it (Hairer, Norsett, Wanner, II.4).
         max_step: Largest step size [s].

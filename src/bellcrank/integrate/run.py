@@ -64,7 +64,7 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
     filled[parts[8]] = own_reals
     ints = whole[parts[1]]
     ints[_OF_METHOD] = integrator.rows, len(own_ints), len(own_reals), integrator.order
-    # Projections that do not tell how far the loops are from losing rank are as far as can be.
+    # A projection that does not measure how far the loops are from losing rank counts as having full rank.
     filled[parts[6]][n + 2] = 1.0
     ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
     # An address within the memory, then its lengths; those of the outputs come with the run.

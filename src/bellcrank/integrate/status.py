@@ -82,8 +82,8 @@ _ADVICE = {
     Status.STIFF: "The explicit method is held back by stability; an implicit one would take longer steps.",
     Status.NONSTIFF: "Stability no longer limits the step: an explicit method would be cheaper.",
     Status.CHANGE_POINT: (
-        "The loops lose rank here, and the mechanism may go on in more than one way (a linkage with all its bars in "
-        "line, for example), or in none (at the end of its reach). Check that drivers demand what it can do; let it "
+        "The loops lose rank here: the mechanism may continue on more than one branch (a linkage with all its bars in "
+        "line, for example), or on none (at the end of its reach). Check that drivers demand what it can do; let it "
         "pass with more speed or with larger steps (a looser tolerance), stop it before, or add what holds its branch "
         "in reality: a second linkage, a gear pair, a stop."
     ),

@@ -64,11 +64,11 @@ ROUNDING = 2.2e-16
 SHARE = 0.01
 """Of the rounding that theory grants, what is met with; energies kept or lost in slow passes of a parallelogram."""
 CLOSE = 0.05
-"""Part of the best rank below which a fixed step is looked at in its middle as well."""
+"""Rank over the best below which a fixed step is checked in its middle as well."""
 ONCE = 1e-3
 """Part of SHARE that counts between the ends of a step, where outputs alone see what is lost and it does not add up."""
 BESIDE = 0.3
-"""Part of the best rank at an end of a step below which stages that no error tells of are looked at as well."""
+"""Rank at an end of a step, over the best, below which stages without an error estimate are checked as well."""
 CREEPING = 1000
 """Steps tried in a row beside a change point after which the run is taken to be stuck there."""
 UNEVEN = 0.7
@@ -131,7 +131,7 @@ def lost_there(reals: Floats, rank: float) -> bool:
 
 @compiled
 def creeping(ints: Ints, reals: Floats) -> bool:
-    """Count a step that was tried; whether the run makes no way beside a change point."""
+    """Count a step that was tried; whether the run makes no progress close to a change point."""
     d: float = reals[RANK_START] / reals[RANK_BEST]
     ints[NEARBY] = ints[NEARBY] + 1 if d * d < ROUNDING / reals[RTOL] else 0
     count: int = ints[NEARBY]
@@ -140,7 +140,7 @@ def creeping(ints: Ints, reals: Floats) -> bool:
 
 @compiled
 def lost_between(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats, corrected: Floats) -> bool:
-    """Whether the middle of a fixed step, where there are stages, is lost to a change point; no error tells."""
+    """Whether the middle of a fixed step is too close to a change point; a fixed step has no error estimate."""
     rank = reals[RANK]
     margin = reals[MARGIN]
     if ints[FIXED] == 0 or min(rank, reals[RANK_START]) > CLOSE * reals[RANK_BEST]:

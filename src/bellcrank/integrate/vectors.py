@@ -73,8 +73,8 @@ def allowed(reals: Floats, v: Floats, i: int, a: int, b: int) -> float:
 
 @compiled
 def magnitude(reals: Floats, v: Floats, i: int) -> float:
-    """How large an entry is: a length as large as its body, of which its absolute tolerance tells; or as its rounding
-    lets it be seen."""
+    """Magnitude of an entry: for a length the size of its body, which its absolute tolerance holds; never less than
+    its rounding."""
     y: float = abs(v[Y, i])
     if v[FROM_HERE, i] != 0.0:
         y = max(v[ATOL, i] / reals[RTOL], SEEN * y)

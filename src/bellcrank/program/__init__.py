@@ -1,1 +1,1 @@
-"""Traced programs: operations, derivatives, loops, and their way to machine code, C, CUDA and CasADi."""
+"""Traced programs: operations, derivatives, loops, and translation to machine code, C, CUDA and CasADi."""

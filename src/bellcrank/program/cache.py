@@ -25,11 +25,15 @@ FORMAT = "1"
 """Version of the entries and of the calling convention of kernels."""
 LARGEST_TOTAL = 256 * 1024 * 1024
 """Size [bytes] above which the entries unused for the longest time are removed."""
+BETWEEN = 16
+"""Part of that size that a process stores between two looks at the whole folder, which take long in a full one."""
 
 _MAGIC = b"bellcrank kernel " + FORMAT.encode() + b"\n"
 _HEADER = len(_MAGIC) + 32 + 8 + 32
 _SUFFIX = ".kernel"
 _ABANDONED = 3600.0
+_stored: int | None = None
+"""Bytes that this process has stored since it last looked at the whole folder; None before the first look."""
 
 
 def key(*parts: str) -> str:
@@ -92,6 +96,7 @@ def load(key: str) -> bytes | None:
 
 def store(key: str, code: bytes) -> bool:
     """Keep `code` under `key`; False where that is not possible."""
+    global _stored
     place = _usable(create=True)
     if place is None:
         return False
@@ -107,7 +112,10 @@ def store(key: str, code: bytes) -> bool:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         return False
-    _evict(place)
+    _stored = None if _stored is None else _stored + len(code)
+    if _stored is None or _stored > LARGEST_TOTAL // BETWEEN:
+        _evict(place)
+        _stored = 0
     return True
 
 

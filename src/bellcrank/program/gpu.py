@@ -304,8 +304,8 @@ def integrate_adaptive(
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
     """An adaptive method on the device: states at `times`, shape (times, n, rows), codes of failure, steps made.
 
-    atol: For all entries, or one each. lengths: Entries whose errors are held against the way of a step, not against
-    how far they are from the origin; atol tells their sizes then.
+    atol: For all entries, or one each. lengths: Entries whose errors are measured against the distance moved in a step,
+    not against their distance from the origin; atol then holds their sizes.
     """
     rows, n = y.shape
     absolute = on.put(np.broadcast_to(np.asarray(atol, real), n))

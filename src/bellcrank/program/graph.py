@@ -27,7 +27,7 @@ class Graph:
         self.nodes: list[Expr] = []
         self.stage = ""
         self.twins: dict[str, str] = {}
-        """Names of inputs that play the same part in two alike halves, each way; a hint, never a promise."""
+        """Names of inputs that correspond in two alike halves, in both directions; a hint, never a promise."""
         self._by_key: dict[tuple[object, ...], Expr] = {}
 
     def input(self, name: str) -> Expr:

@@ -1,11 +1,11 @@
 """What is made once of a mechanism and kept with it: traces, kernels, measurements.
 
-Every kind of thing has a table, declared with the types of its keys and values by the room that makes it:
+Every kind of thing has a table, declared with the types of its keys and values by the module that makes it:
 
     MACHINES: Table[Partition, Machine] = Table("machines")
     machine = mechanism.compiled.once(MACHINES, partition, make)
 
-So nothing here needs to know what a room above it keeps, and a type checker does.
+So nothing here needs to know what modules above keep, and a type checker does.
 """
 
 from __future__ import annotations

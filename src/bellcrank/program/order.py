@@ -35,7 +35,7 @@ def few_live(units: Sequence[Unit]) -> list[Unit]:
     while ready:
         rank, k = heapq.heappop(ready)
         if done[k] or rank != bool(users[k]) - ends[k]:
-            continue  # told anew since
+            continue  # entered again with another rank since
         done[k] = True
         order.append(units[k])
         for m in needs[k]:

@@ -18,7 +18,7 @@ class Form(NamedTuple):
     signs: tuple[int, ...]
 
     def swapped(self) -> Form:
-        """The same with its first two operands exchanged."""
+        """This form with its first two operands exchanged."""
         (a, b, *rest), (p, r, *signs) = self.args, self.signs
         return self._replace(args=(b, a, *rest), signs=(r, p, *signs))
 
@@ -40,20 +40,20 @@ class Joint(NamedTuple):
 
 
 class _Signs:
-    """The signs with which second lanes hold their values, chosen so that few have to be changed on the way.
+    """The signs with which second lanes hold their values, chosen so that few signs have to be changed.
 
     Each is a sum modulo two of unknowns, kept as the bits of an integer, bit 0 for the constant: one unknown for
-    every operand that is put together from single values, which may enter either way. A sum whose terms must
-    agree is an equation between them; those that contradict the ones before are left to a change of sign.
+    every operand that is put together from single values, which may enter with either sign. A sum whose terms must
+    agree is an equation between them; an equation that contradicts earlier ones is left to a change of sign.
     """
 
     def __init__(self, joints: Sequence[Joint]) -> None:
         self.beside = {joint.one.out: joint.two.out for joint in joints}
         self.unknowns: dict[tuple[int, int], int] = {}
         self.held: dict[int, int] = {}
-        """By the value of a second lane: the sum that tells its sign."""
+        """By the value of a second lane: the sum that gives its sign."""
         self.rows: dict[int, int] = {}
-        """Equations by the unknown they tell, free of each other's."""
+        """Equations by the unknown they determine; no other equation contains it."""
         for joint in joints:
             self.held[joint.two.out] = self._state(joint)
 

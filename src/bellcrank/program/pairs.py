@@ -163,7 +163,7 @@ class _Search:
                 return
 
     def _fits(self, one: Form, two: Form, trial: dict[int, Match], depth: int) -> bool:
-        """Whether the operands of two forms are twins in some order; `trial` takes what was found on the way."""
+        """Whether the operands of two forms are twins in some order; `trial` collects the matches."""
         if len(one.args) != len(two.args):
             return False
         for other in (two, two.swapped()) if one.family in _COMMUTE else (two,):

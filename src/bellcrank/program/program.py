@@ -65,9 +65,9 @@ class Program:
     def text(self) -> str:
         """Everything machine code depends on, in letters: equal programs, equal text, whatever the names."""
         number = {e.id: k for k, e in enumerate((*self.inputs, *self.operations))}
-        # Constants are told apart from numbers of values by their type, -0.0 from 0.0 by their sign.
-        told = [
+        # Constants differ from numbers of values by their type, -0.0 from 0.0 by its sign.
+        steps = [
             (e.op, *[number[a.id] if isinstance(a, Expr) else (a,) for a in e.args]) for e in self.operations
         ]
         outputs = [number[e.id] if isinstance(e, Expr) else (float(e),) for e in self.outputs]
-        return repr((len(self.inputs), told, outputs, sorted(self.twins.items())))
+        return repr((len(self.inputs), steps, outputs, sorted(self.twins.items())))

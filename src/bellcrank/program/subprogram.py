@@ -52,7 +52,7 @@ class Subprogram:
     ) -> Subprogram:
         """Trace `build` on so many inputs; parameters of a model that it meets become further inputs.
 
-        twins: Places of inputs that play the same part, as in :attr:`Graph.twins`, each way.
+        twins: Places of inputs that correspond, in both directions, as in :attr:`Graph.twins`.
         """
         graph = Graph()
         own = [graph.input(f"{name} {k}") for k in range(count)]

@@ -1,7 +1,7 @@
 """Sines that are evaluated together, and calls of one subprogram that are made together, each in a lane of its own.
 
-Both wait for what all of them need. Their levels, how many of them lie one behind the other on the way to a value, tell
-which do not need each other: those of one level. Nothing here changes a bit of the result.
+Both wait for what all of them need. The level of one is the number of others that its value depends on in a chain;
+those of one level do not depend on each other. Nothing here changes a bit of the result.
 """
 
 from __future__ import annotations

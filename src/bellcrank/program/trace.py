@@ -316,7 +316,7 @@ def joined(*args: Scalar) -> tuple[Graph | None, list[Scalar]]:
 
 
 def key_of(args: Sequence[Scalar]) -> tuple[object, ...]:
-    """What tells arguments apart when nodes are shared."""
+    """The key by which nodes with equal arguments are shared."""
     # 0.0 and -0.0 are equal, but not the same number.
     return tuple(a.id if isinstance(a, Expr) else (a,) if a else (a, math.copysign(1.0, a)) for a in args)
 

@@ -36,7 +36,7 @@ def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], 
 
 
 def multipliers(s: Snapshot, kept: tuple[int, ...], states: Array) -> Array:
-    """J^T mu = f - Q (paper B, 16, with mu = -lambda), for every column of `states`.
+    """J^T mu = f - Q (Ahn and Lee, 1994, equation 16, with mu = -lambda), for every column of `states`.
 
     Only kept equations carry force: how much redundant ones carry is not determined by rigid bodies.
     """

@@ -272,7 +272,7 @@ class Quantities:
         }
 
     def _patch(self, c: FieldPressing, in_world: Callable[[Vec], Vec]) -> dict[str, Traceable]:
-        """What a contact by fields has besides: a patch with its pressure, and a moment about the point."""
+        """Quantities that only a contact by fields has: the patch with its pressure, and a moment about the point."""
         return {
             "moment": Traceable(lambda: in_world(c.moment), XYZ, "N m"),
             "area": Traceable(lambda: [c.pressed.area], (), "m^2"),

@@ -57,7 +57,7 @@ class PointMotion:
 
 @dataclass(frozen=True, eq=False)
 class CenterMotion(PointMotion):
-    """The same of a flexible body's centre of mass."""
+    """Motion of a flexible body's centre of mass."""
 
     name: str
     member: Deformed

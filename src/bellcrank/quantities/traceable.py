@@ -12,7 +12,7 @@ Values = Sequence[Scalar]
 
 @dataclass(frozen=True, eq=False)
 class Traceable:
-    """One quantity: how to trace it, its components and unit, and what it needs besides q and u."""
+    """One quantity: how to trace it, its components and unit, and what it needs in addition to q and u."""
 
     trace: Callable[[], Values]
     components: tuple[str, ...]

@@ -1,8 +1,8 @@
 """What joints take in an impact: their impulsive reactions.
 
-J^T Lambda = M du - J_c^T p over the tree (paper A, 14, with the multipliers kept). These are the equations of the
-joints' forces with impulses for forces and jumps of speed for their rates; so they are read off there, less what the
-same state gives without an impact.
+J^T Lambda = M du - J_c^T p over the tree (Park, Yoo, Hwang and Yang, 2000, equation 14, with the multipliers kept).
+These are the equations of the joints' forces with impulses for forces and jumps of speed for their rates; so they are
+read off there, less what the same state gives without an impact.
 """
 
 from __future__ import annotations

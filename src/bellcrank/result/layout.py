@@ -27,7 +27,7 @@ FORCES = "contact_forces"
 
 
 def attributes(header: Header) -> dict[str, str | int]:
-    """What tells a file apart."""
+    """Attributes that identify a file."""
     digest = hashlib.sha256(header.model.encode()).hexdigest()
     return {
         "format": FORMAT, "version": VERSION, "bellcrank": __version__, "model_sha256": digest

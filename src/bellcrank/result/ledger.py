@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 MOST_PIECES = 500
-"""With more jumps than that every piece is short, and its ends tell enough."""
+"""With more jumps every piece is short, and the states at its ends are enough."""
 NODES = 16
 """States a step of the run that show its motion."""
 MOST_STEPS = 100_000
@@ -90,7 +90,7 @@ class Ledger:
 
 
 def changes(result: Result) -> NDArray[np.float64]:
-    """What jumps of the state and of parameters put in, at every output [J]; with contacts, impacts tell of jumps."""
+    """Energy that jumps of the state and of parameters put in, at every output [J]; impacts are recorded elsewhere."""
     if result.breaks is None or result.mechanism.system.contacts:
         return np.zeros_like(result.time)
     energy = _at_breaks(result, ["energy.total"])[0]

@@ -56,7 +56,7 @@ class RunReport:
 
     @staticmethod
     def of(trajectory: Trajectory, method: str, formulation: str, seconds: float) -> RunReport:
-        """What an integrator tells of a run; seconds: wall time [s]."""
+        """The report of an integrator's run; seconds: wall time [s]."""
         return RunReport(
             trajectory.status.name.lower(),
             method,

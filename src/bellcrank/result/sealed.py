@@ -1,7 +1,7 @@
 """Result files: an HDF5 file for everyone, followed by an index and a checksum that Bellcrank reads it by.
 
-The checksum covers every byte before it and is verified first, so a file that was damaged or cut short is told before
-anything in it is put to use. A stranger can seal a file as well: what the index declares is compared with the size of
+The checksum covers every byte before it and is verified first, so a damaged or truncated file is refused before
+anything in it is used. A stranger can seal a file as well: what the index declares is compared with the size of
 the file before anything is allocated, and no byte is given to the HDF5 library. A tool that changes the file removes
 the seal, and so do versions before the seal: such files are read in a process of their own
 (:mod:`bellcrank.result.unsealed`).

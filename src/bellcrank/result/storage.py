@@ -4,7 +4,7 @@ A file holds the states at the outputs, how the run went, and the model as text,
 answers every quantity by name. Nothing in a file is code: models are read by :mod:`bellcrank.files`.
 
 While a run is going on (see :mod:`bellcrank.run.recording`), its file is a journal (:mod:`bellcrank.result.journal`),
-which is read in the same way: a reader, also one that comes after a crash, sees all outputs up to the last writing.
+which can be read too: a reader, even after a crash, sees all outputs up to the last write.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In single-writer mode what a file refers to is written before the reference, so its bytes are a whole file at any
 time; only two notes in the superblock are stale, the mark of the writer and the end of the file. Both are put
-right in a copy in memory. HDF5's own way, reading beside the writer, waits for minutes where a file is damaged.
+right in a copy in memory. HDF5's own method, reading beside the writer, waits for minutes where a file is damaged.
 
 Source: HDF5 File Format Specification 3.0, II.A (superblock, version 3) and its checksum, Bob Jenkins' lookup3.
 """

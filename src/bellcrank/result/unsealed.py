@@ -1,8 +1,8 @@
 """Result files without a seal, read by the HDF5 library in a process of its own with limits.
 
-Files of versions before the seal, files whose writer of that time was killed, and files that another tool has changed
-come this way. The library may loop or end its process on damaged bytes; the child that reads them has a limit on
-memory and time, and hands back the contents as a sealed file.
+These are files of versions before the seal, files whose writer of that time was killed, and files that another tool has
+changed. The library may loop or crash on damaged bytes. So a child process reads them, under limits on memory and time,
+and hands back the contents as a sealed file.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class StateEvent(Event):
 
 
 class ClosingRate(StateEvent):
-    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
+    """The rate of the gap before it. Its zero is where the gap is smallest, so that no short overlap is missed."""
 
     def __post_init__(self) -> None:
         assert self.direction == RATE

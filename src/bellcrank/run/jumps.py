@@ -54,7 +54,7 @@ class Jumps:
 
 
 def _closed(run: Run, t: float, y: Array, p: Array) -> Array:
-    """A state on the constraints, as the integrator begins from it: a jump may have told positions that are not."""
+    """The state projected onto the constraints: a jump may have set positions that violate them."""
     from bellcrank.mechanism.export import needs_projection
 
     if needs_projection(run.mechanism):

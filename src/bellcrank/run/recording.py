@@ -68,16 +68,16 @@ class Resumption:
 
 
 class Writer(Protocol):
-    """What a run tells how far it is, and how it ended."""
+    """Receives the progress of a run and its end."""
 
     def write(self, run: Run, times: Array, progress: Progress) -> None:
-        """At the end of a chunk."""
+        """Called at the end of a chunk."""
 
     def finish(self, result: Result, complete: bool) -> None:
-        """At the end."""
+        """Called at the end of the run."""
 
     def close(self) -> None:
-        """Always."""
+        """Called last, also after an error."""
 
 
 class Recorder:
@@ -117,7 +117,7 @@ class Recorder:
             self._file.taken()
 
     def _lay_out(self, file: layout.Growing, stored: Stored | None) -> None:
-        """Tables besides the usual ones."""
+        """Lay out further tables."""
 
     def due(self, seconds: float) -> bool:
         """Whether it is time to write."""
@@ -217,9 +217,9 @@ class Recorder:
             f"bellcrank.resume({str(self.path)!r}). The whole result is the error's own, to be saved elsewhere: "
             "error.result.save(...)"
         )
-        told = WriteError(self.path, said, error.errno)
-        told.result = result
-        return told
+        failure = WriteError(self.path, said, error.errno)
+        failure.result = result
+        return failure
 
     def close(self) -> None:
         """Let go of the file."""

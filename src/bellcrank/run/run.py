@@ -209,7 +209,7 @@ class Run:
         return result
 
     def _explained(self, error: SimulationError) -> SimulationError:
-        """The error, or one that tells of the force that is not a number, or of the change point where steps end."""
+        """The error, or one that names the force that is not a number, or the change point where steps end."""
         stuck = (Status.STEP_UNDERFLOW, Status.NEWTON_FAILED, Status.CONSTRAINTS, Status.CHANGE_POINT)
         t, p = error.time, self.history[-1][1]
         if error.status is Status.NOT_FINITE:

@@ -61,26 +61,26 @@ def simulate(
     save: str | PathLike[str] | None = None,
     watch: Callable[[Result], None] | None = None,
 ) -> Result:
-    """Run a mechanism, a system or one already analysed, for `duration` seconds.
+    """Simulate a system, or a mechanism already analysed, for `duration` seconds.
 
     formulation: how accelerations are computed; auto takes the fewest operations. integrator: one of
-    :data:`bellcrank.integrate.METHODS`. tolerance: relative local error, of lengths against the size of the body and
-    its way in the step; the absolute one [m, rad, m/s, rad/s] is a hundredth of it, less of lengths in mechanisms
-    smaller than 0.1 m and more in those larger than 10 m. output: number of equal intervals (an integer), the interval
-    [s] (a number with a point), or the times themselves [s], shape (outputs,). initial: start values by joint, a
-    position [m or rad] or (position, rate), before those of :meth:`bellcrank.System.initial`; see
-    :func:`bellcrank.mechanism.initial.apply_initial`. parameters: values other than the described ones, by name.
+    :data:`bellcrank.integrate.METHODS`. tolerance: relative local error; that of lengths is relative to the size of the
+    body and the distance it moves in the step. The absolute tolerance [m, rad, m/s, rad/s] is a hundredth of it; for
+    lengths it is smaller in mechanisms below 0.1 m and larger in those above 10 m. output: number of equal intervals
+    (an integer), the interval [s] (a number with a point), or the times themselves [s], shape (outputs,). initial:
+    start values by joint, a position [m or rad] or (position, rate), before those of :meth:`bellcrank.System.initial`;
+    see :func:`bellcrank.mechanism.initial.apply_initial`. parameters: values other than the described ones, by name.
     events: zero crossings to watch. controllers: functions called at their own rates. step: fixed step [s] instead of
     steps chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. max_steps: steps after which a run
     that has not come to its end fails, those made again included. start: state to start from instead of the described
     one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found: "dense" on
     the dense output of a step, "queue" by the last `queue_size` checks every `max_step`; "stepping" solves all contacts
     of a `step` together, for piles and for contacts that slip together; steps are shortened so that outputs and
-    controllers fall on their ends, and events are met at the end of a step. propagation: how impacts pass
-    through bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after
-    an interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few
-    times a second while the run goes on (with contacts: when contacts have changed);
-    :meth:`bellcrank.view.live.Viewer.follow` is such a function.
+    controllers fall on their ends, and events are met at the end of a step. propagation: how impacts pass through
+    bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after an
+    interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a
+    second while the run goes on (with contacts: when contacts have changed); :meth:`bellcrank.view.live.Viewer.follow`
+    is such a function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
@@ -220,9 +220,9 @@ def output_times(begin: float, duration: float, output: int | float | ArrayLike)
 def _check_outputs(count: float) -> None:
     """Raise where there are more outputs than a run may have."""
     if not count <= MOST_OUTPUTS:
-        told = f"{int(count):,}" if count < 1e15 else f"{min(count, 1e308):.0e}"
+        number = f"{int(count):,}" if count < 1e15 else f"{min(count, 1e308):.0e}"
         raise ModelError(
-            f"{told} outputs are more than a run may have, {MOST_OUTPUTS:,}: choose fewer intervals or longer ones, "
+            f"{number} outputs are more than a run may have, {MOST_OUTPUTS:,}: choose fewer intervals or longer ones, "
             "or run piece by piece with start="
         )
 

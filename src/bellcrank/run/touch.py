@@ -43,7 +43,7 @@ TAKEN_OVER = 1e-9
 MIDDLE = 0.8
 """Depth over the largest there is in a body at which another has come to its middle: forces still lead back there."""
 DEEP = 0.05
-"""Overlap at the start of a run, over the size of the smaller body, that is told of."""
+"""Overlap at the start of a run, over the size of the smaller body, above which a warning is given."""
 
 
 MEASURING: Table[tuple[str, ...], Callable[[State, Array], dict[str, Any]]] = Table("measuring contacts")
@@ -86,15 +86,15 @@ def begun(mechanism: Mechanism) -> Mechanism:
 
 def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
     """Warn of bodies that begin deep within each other, once for all points of a contact; depths [m] by force."""
-    told = set[str]()
+    warned = set[str]()
     for force in sorted(continuous(mechanism), key=lambda force: -depths[force.name]):
         group, depth = force.group or force.name, depths[force.name]
-        if group in told or not depth > 0.0:
+        if group in warned or not depth > 0.0:
             continue
         share = depth / contact_length(mechanism.system, force.contact)
         if not share > DEEP:
             continue
-        told.add(group)
+        warned.add(group)
         first, second = (side.frame.body.name for side in (force.contact.a, force.contact.b))
         warnings.warn(
             f"contact {group!r}: {first!r} and {second!r} start {depth * 1e3:.3g} mm inside each other, {share:.0%} of "

@@ -40,7 +40,7 @@ class Watch:
         return True
 
     def chunk(self, run: Run, times: Array, progress: Progress) -> None:
-        """Tell of a run without contacts."""
+        """Report the outputs so far of a run without contacts."""
         if progress.outputs <= self.outputs or not self.due():
             return
         new = slice(self.outputs, progress.outputs)

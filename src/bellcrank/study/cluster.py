@@ -83,7 +83,7 @@ def on_cluster(work: Work, batches: Batches, missing: list[int], cluster: Any) -
                     if waiting:
                         arriving.add(submit())
         finally:
-            # What is still under way is of no use to anyone once the study has stopped.
+            # Nobody needs the runs that still go on once the study has stopped.
             with suppress(OSError, TimeoutError, ClosedClientError):
                 client.cancel([f for f in arriving.futures if not f.done()])
 
@@ -98,7 +98,7 @@ def _scheduler(client: Any) -> Iterator[None]:
     try:
         yield
     except (OSError, TimeoutError, CancelledError, ClosedClientError) as error:
-        # A client that has lost its scheduler for long cancels what is under way, and closes itself.
+        # A client that has lost its scheduler for long cancels its pending runs and closes itself.
         where = getattr(getattr(client, "scheduler", None), "address", "")
         raise LostCluster(
             f"the scheduler of the cluster{f' at {where}' if where else ''} does not answer any more "

@@ -1,4 +1,4 @@
-"""What a model is that cannot be written as a file: its equations, where it starts, what its contacts do."""
+"""The identity of a model that cannot be written as a file: its equations, its start state, its contacts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from bellcrank.model.system import System
 
 
-def told(system: System) -> str:
-    """In letters: models that give other numbers are told in others."""
+def identity(system: System) -> str:
+    """A text that differs between models that give different numbers."""
     m = analyse(system)
     gaps = watch_program(m, m.partition, [event for pair in placed_pairs(m) for event in watching(pair)])
     start = [m.start.t, *m.start.q.tolist(), *m.start.u.tolist()]

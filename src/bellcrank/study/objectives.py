@@ -229,11 +229,11 @@ class Function:
         except BellcrankError:
             raise
         except Exception as error:
-            told = ", ".join(f"{name} = {value:g}" for name, value in row.items())
-            raise ModelError(f"{self} raised {type(error).__name__}: {error} (at {told})") from error
+            point = ", ".join(f"{name} = {value:g}" for name, value in row.items())
+            raise ModelError(f"{self} raised {type(error).__name__}: {error} (at {point})") from error
 
     def as_data(self) -> dict[str, Any]:
-        """What tells it from another: its source where it has one, its byte code where not."""
+        """What identifies the function: its source where it has one, its byte code where not."""
         import inspect
 
         try:

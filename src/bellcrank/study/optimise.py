@@ -218,9 +218,9 @@ class _Search:
         """The evaluation of one point; with gradients a failing run ends the search."""
         found = self.evaluator.at(self.point(s))[0]
         if found.reason and self.evaluator.gradients:
-            told = ", ".join(f"{n} = {x:g}" for n, x in zip(self.evaluator.names, found.point, strict=True))
+            point = ", ".join(f"{n} = {x:g}" for n, x in zip(self.evaluator.names, found.point, strict=True))
             raise BellcrankError(
-                f"the run at {told} failed: {found.reason}; narrow the ranges, or use a method without gradients"
+                f"the run at {point} failed: {found.reason}; narrow the ranges, or use a method without gradients"
             )
         return found
 

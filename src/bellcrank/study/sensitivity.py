@@ -55,7 +55,7 @@ class Indices:
 class Screening:
     """Morris's effects by measure, for a step over the whole range of a variable, in the unit of the measure.
 
-    strength: mean of their magnitudes (mu*). mean: with sign (mu). spread: their deviation (sigma), which tells of
+    strength: mean of their magnitudes (mu*). mean: with sign (mu). spread: their deviation (sigma), a measure of
     curvature and interactions. error: half the width of the 95 % interval of the strength. runs: how many it took.
     """
 

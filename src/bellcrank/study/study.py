@@ -179,9 +179,9 @@ class Study:
     def _model_key(self) -> str:
         if self.text is not None:
             return hashlib.sha256(self.text.encode()).hexdigest()
-        from bellcrank.study.identity import told
+        from bellcrank.study.identity import identity
 
-        return hashlib.sha256(told(self.model).encode()).hexdigest()
+        return hashlib.sha256(identity(self.model).encode()).hexdigest()
 
     @cached_property
     def time(self) -> Array:
@@ -273,7 +273,7 @@ class Study:
         return hashlib.sha256(json.dumps(self.definition(), sort_keys=True).encode()).hexdigest()
 
     def work_for(self, fingerprint: str) -> Work:
-        """What a worker is told; `fingerprint` is what it keeps the compiled model under."""
+        """The work of a worker; `fingerprint` is its key for the compiled model."""
         options = {
             "integrator": self.integrator,
             "tolerance": self.tolerance,
@@ -290,7 +290,7 @@ class Study:
 
     @property
     def work(self) -> Work:
-        """What a worker is told."""
+        """The work of a worker."""
         return self.work_for(self._model_key)
 
     def run(

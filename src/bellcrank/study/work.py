@@ -116,7 +116,7 @@ class Work:
         return loads(self.text, "the model of the study")
 
     def portable(self) -> Work:
-        """The same for another process."""
+        """A copy of the work that can be sent to another process."""
         if self.text is None:
             raise ModelError(
                 "this model cannot be written as a model file, so it cannot travel to a cluster; run it here"

@@ -1,6 +1,6 @@
 """Body groups: the smallest sets of links whose constraints can be solved by themselves.
 
-Source: paper D (Kang, Yoon: independent coordinates by body groups), section 3.3, steps 1 to 4.
+Source: Kang and Yoon, independent coordinates by body groups, section 3.3, steps 1 to 4.
 Differs in: the trials of all 2^(n-1) bipartitions and all subsets are replaced by connected components
 and articulation points (Tarjan) of the bipartite graph of links and constraints. Separators of several
 links at once are not looked for; that costs operations, not correctness.

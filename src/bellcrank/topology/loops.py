@@ -1,4 +1,4 @@
-"""Loops: for each cut joint the two ways to the lowest common body."""
+"""Loops: for each cut joint the two paths to the lowest common body."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from bellcrank.model.system import System
 class Link:
     """A body, the joint it hangs on and the body it hangs from.
 
-    forward: Whether the joint is passed from its frame a to its frame b on the way from the parent.
+    forward: Whether frame a of the joint is on the side of the parent.
     depth: Joints between the body and the ground.
     """
 

@@ -55,7 +55,10 @@ def euler(number: int, second_moment: float) -> float:
 
 
 def timoshenko(number: int, second_moment: float, shear_factor: float) -> float:
-    """The same of a deep one: v and the section's turn t as sums of exponentials, four conditions at the ends."""
+    """Frequency of bending mode `number` of a deep cantilever [Hz].
+
+    Deflection v and the section's rotation t are sums of exponentials with four conditions at the ends.
+    """
     A, E, G, rho = SECTION.area, MATERIAL.young, MATERIAL.shear, MATERIAL.density
     shear = shear_factor * G * A
 

@@ -1,4 +1,4 @@
-"""The full car of paper D: 22 bodies, 39 relative coordinates, 24 loop equations, 15 degrees of freedom.
+"""The full car of Kang and Yoon: 22 bodies, 39 relative coordinates, 24 loop equations, 15 degrees of freedom.
 
 Source: Kang, Yoon, "independent coordinates by body groups"; the topology is reconstructed from the counts
 in the text, the numbers are those of a mid-size car (data/fullcar.json, where every point, axis and centre

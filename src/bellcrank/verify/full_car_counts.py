@@ -1,4 +1,4 @@
-"""Counts of the full car: its topology, the formulas of paper D, and our own traced programs.
+"""Counts of the full car: its topology, the formulas of Kang and Yoon, and our own traced programs.
 
 The paper's percentages belong to dense algebra, and the formulas are measured against them. Programs of ours are sparse
 in every formulation, which leaves little of the percentages, but the paper's order where it is one of methods and not

@@ -43,7 +43,7 @@ def thrown_mesh() -> System:
 
 
 def quantities() -> list[Quantity]:
-    """Speed half way to rolling, and speed and spin once it rolls."""
+    """Speed at half the time to rolling, and speed and spin once it rolls."""
     rolls = 2.0 * SPEED / (7.0 * FRICTION * GRAVITY)
     run = thrown_mesh().simulate(
         2.0 * rolls,

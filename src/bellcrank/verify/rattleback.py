@@ -1,4 +1,4 @@
-"""Rattleback: a stone that is spun the wrong way begins to rattle, stops and turns back.
+"""Rattleback: spun in the wrong direction, the stone begins to rattle, stops and turns back.
 
 An ellipsoid whose principal axes of inertia are turned by five degrees against its axes of curvature, given as a full
 inertia matrix, spins on a plane that holds it without slip. About the spin to one side the quick oscillation grows,

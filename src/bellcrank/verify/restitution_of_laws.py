@@ -49,7 +49,7 @@ def delivered(**contact: object) -> float:
 
 
 def at_size(size: float, restitution: float) -> float:
-    """The same for balls `size` times as large, from moduli."""
+    """Speed of parting over the speed of approach, for balls `size` times as large, from moduli."""
     system = System("two balls of another size", gravity=(0.0, 0.0, 0.0))
     radius, mass = 0.1 * size, 4.0 * size**3
     shapes = []

@@ -1,10 +1,10 @@
 """Sphere known by its samples: error of gap and normal against their number, for both surfaces over samples.
 
 A sphere of 1 m, given by points, is brought near a ball of 0.5 m in random directions, where gap and normal are known.
-The surface through the samples has a gap of fourth order in their distance and a normal of third order; the patch of
-paper C, whose control points are the samples, lies inside by (h1^2 + h2^2) / 4 at a sample and stays of second order.
-Then the ball, a tenth as large, of 2000 samples, bounces off a plane a hundred times as it spins, without loss; of 8000
-samples it rolls on it, and its energy and its load hardly waver.
+The surface through the samples has a gap of fourth order in their distance and a normal of third order. The patch of
+Park, Shin, Sohn and Yoo, whose control points are the samples, lies inside by (h1^2 + h2^2) / 4 at a sample and stays
+of second order. Then the ball, a tenth as large, of 2000 samples, bounces off a plane a hundred times as it spins,
+without loss; of 8000 samples it rolls on it, and its energy and its load hardly waver.
 
 Source: geometry of spheres; the middle of a quadratic patch over 3 x 3 points of a sphere (Park, Shin, Sohn, Yoo 2003,
 equations 1 to 3) by Taylor's series.
@@ -120,7 +120,7 @@ def quantities() -> list[Quantity]:
         ]
     patches = []
     for number in ROWS:
-        # Between the poles, where neighbours lie about as far apart both ways.
+        # Between the poles, where neighbours lie about as far apart in both directions.
         patches.append(errors(BezierGrid(globe(number), around=True), steepest=0.5)[0])
         rows.append(
             Quantity(f"bezier_gap_{number}_rows", patches[-1], 0.0, 0.6 * (np.pi / (number + 1)) ** 2, "m")

@@ -4,7 +4,7 @@ The sphere of `sphere-on-wall`. Friction presses the spreading contact patch inw
 its size. It depends on the mesh, because nodes stick where they first touch, and settles slowly: at this step 0.1123
 on 96 elements, 0.1096 on 216, 0.1088 on the 384 used here, 0.1078 on 864, 0.1065 on 1536 (0.1075 at a quarter of the
 step). Four-node elements come down later: 0.1130, 0.1107, 0.1090 for 16, 32, 64 over a quarter of the rim, and 0.1097
-with lumped mass at 32. An explicit scheme with lumped mass falls in the same way: 0.1083 on 216, 0.1063 on 864. The
+with lumped mass at 32. An explicit scheme with lumped mass falls alike: 0.1083 on 216, 0.1063 on 864. The
 step, and whether forces are summed with their signs or without, matter less than 0.0004. The limit is near 0.107.
 
 Source: Lee (1995), section 4; reference values from two independent schemes on fine meshes.

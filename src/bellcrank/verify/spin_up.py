@@ -71,7 +71,7 @@ def quantities() -> list[Quantity]:
         rows.append(Quantity(f"largest_lag_{name}", lag, blade.largest, 3e-3, "m", Within.RELATIVE))
         late = float(np.abs(tip(blade, 4)[-1]))
         rows.append(Quantity(f"lag_at_speed_{name}", late, 0.02, 0.0, "m", Within.AT_MOST))
-    # Half-way the rotation is as fast as the first frequency of the beam at rest; there the linear theory is lost.
+    # At half the time the rotation is as fast as the first frequency of the beam at rest: the linear theory fails.
     linear = float(tip(KANE, 4, stiffening=False, duration=10.0).min())
     rows.append(Quantity("lag_kane_without_stiffening", linear, KANE.largest, 0.0, "m", Within.REPORTED))
     return rows

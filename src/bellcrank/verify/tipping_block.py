@@ -1,4 +1,4 @@
-"""Block on an incline, by fields of depth: slides where mu < tan(angle) < width / height, tips the other way round.
+"""Block on an incline, by fields of depth: slides for mu < tan(angle) < width / height, tips for the opposite order.
 
 A block 0.1 m wide and 0.2 m high stands on a rough plane. Below both limits it stays. With mu = 0.3 it slides down at
 g (sin - mu cos); with mu = 0.9 it turns about its lower edge, whose angular velocity follows from the energy. It does

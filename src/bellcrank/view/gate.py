@@ -1,6 +1,6 @@
 """Who may talk to a server on this machine: its own page, under a name that cannot be made to point here.
 
-Browsers let any page open a socket to any address and tell where the page came from (``Origin``) and which name was
+Browsers let any page open a socket to any address and send where the page came from (``Origin``) and which name was
 asked for (``Host``). Two attacks follow: a foreign page that opens the socket (cross-site WebSocket hijacking), and a
 foreign name that is made to resolve to this machine (DNS rebinding). Both are refused here, for all servers alike.
 """

@@ -116,7 +116,7 @@ class Placing:
         return np.asarray(np.sqrt(np.maximum(6.0 / mass * (inertia.sum() - 2.0 * inertia), 0.0)))
 
     def eye(self) -> tuple[Array, Array, bool]:
-        """Which way is up, where to look from, and whether all motion is in one plane."""
+        """The upward direction, the direction of view, and whether all motion is in one plane."""
         g = self.vector(self.system.gravity)
         up = -g / np.linalg.norm(g) if np.linalg.norm(g) > 0 else np.array([0.0, 0.0, 1.0])
         normal = self._plane()

@@ -1,4 +1,4 @@
-"""The full car of paper D with a driver: rack, drive torques and brakes as parameters, tyres with friction."""
+"""The full car of Kang and Yoon with a driver: rack, drive torques and brakes as parameters, tyres with friction."""
 
 from __future__ import annotations
 

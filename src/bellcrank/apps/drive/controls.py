@@ -60,7 +60,7 @@ def _towards(value: float, wanted: float, most: float) -> float:
 
 
 def manoeuvre(share: float) -> Wish:
-    """A drive told as a share (0 to 1) of its duration: accelerate, weave, turn while braking lightly, stop."""
+    """A set drive over a share (0 to 1) of its duration: accelerate, weave, turn while braking lightly, stop."""
     if share < 0.4:
         return Wish(throttle=0.9)
     if share < 0.7:

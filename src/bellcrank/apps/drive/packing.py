@@ -1,4 +1,4 @@
-"""What the page is told: the shapes once, then frames and the ground around the car as little-endian floats."""
+"""Messages to the page: the shapes once, then frames and the ground around the car as little-endian floats."""
 
 from __future__ import annotations
 

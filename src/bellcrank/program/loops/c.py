@@ -116,7 +116,7 @@ class _Writer:
         self.count = 0
 
     def text(self) -> str:
-        """The whole function; several results go where further pointers tell."""
+        """The whole function; several results are written through further pointers."""
         f = self.function
         self.several = len(f.results) != 1
         parameters = [f"{self.types[p.kind]} v{p.id}" for p in f.parameters]

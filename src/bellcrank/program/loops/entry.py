@@ -34,7 +34,7 @@ class Entry:
     """
 
     def __init__(self, function: Callable[..., Any], types: Sequence[Type] | None = None) -> None:
-        """types: Of the parameters, where the annotations do not tell them."""
+        """types: Of the parameters, where there are no annotations."""
         self.function = function
         self._types = types
         self._code: tuple[int, Callable[[int], int], Any] | None = None
@@ -144,5 +144,5 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
 
 def entry(function: Callable[..., Any]) -> Entry:
-    """Make a function of the loop language an entry; its annotations tell the types of its parameters."""
+    """Make a function of the loop language an entry; its annotations give the types of its parameters."""
     return Entry(function)

@@ -98,8 +98,8 @@ class TimeControls:
         """What the button does next."""
         self.toggle.label = "Pause" if playing else "Play"
 
-    def tell(self, words: str) -> None:
-        """A line about the run."""
+    def report(self, words: str) -> None:
+        """Show a line about the run."""
         self.status.value = words
 
     def take(self, time: Array, jumps: dict[str, float]) -> None:

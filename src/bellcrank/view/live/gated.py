@@ -30,15 +30,14 @@ def gated_server(host: str, port: int, name: str) -> Any:
     if not gated.is_set():
         server.stop()
         raise ModelError(
-            f"viser {viser.__version__} starts its server in a way that leaves it open to foreign pages; "
-            "install viser 1.1"
+            f"viser {viser.__version__} leaves its server open to foreign pages; install viser 1.1"
         )
     return server
 
 
 @contextlib.contextmanager
 def _in_front(gate: Gate) -> Iterator[threading.Event]:
-    """Put `gate` in front of the server that viser starts meanwhile; the event tells that it was."""
+    """Put `gate` in front of the server that viser starts meanwhile; the event is set once it is there."""
     import websockets.asyncio.server as sockets
 
     done = threading.Event()

@@ -320,7 +320,7 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 
 def _turn(a: Array, b: Array) -> Array:
-    """The quaternion that turns unit vector a into unit vector b the shortest way."""
+    """The quaternion of the smallest rotation that turns unit vector a into unit vector b."""
     w = 1.0 + float(a @ b)
     if w < 1e-9:
         return np.array([0.0, 1.0, 0.0, 0.0])

@@ -115,18 +115,18 @@ class Viewer(Player):
             if simulate is None:
                 return
             self._running = True
-        self.controls.tell("running ...")
+        self.controls.report("running ...")
 
         def go() -> None:
             try:
                 result = simulate()
                 if not self._stop.is_set():
                     self._later(lambda: self._take(result))
-                    self.controls.tell(f"{result.run.steps} steps in {1e3 * result.run.seconds:.3g} ms")
+                    self.controls.report(f"{result.run.steps} steps in {1e3 * result.run.seconds:.3g} ms")
             except _Ended:
                 pass
             except BellcrankError as error:
-                self.controls.tell(f"failed: {error}")
+                self.controls.report(f"failed: {error}")
             finally:
                 self._running = False
 

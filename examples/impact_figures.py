@@ -1,4 +1,4 @@
-"""Figures 5, 6, 8, 10 and 11 of paper A drawn anew, beside the naive method and the linear spring.
+"""Figures 5, 6, 8, 10 and 11 of Park, Yoo, Hwang and Yang redrawn, beside the naive method and the linear spring.
 
 Source: Park, Yoo, Hwang, Yang (2000), Dynamic analysis of constrained multibody systems undergoing collision; contact
 times on springs and impulses from an independent solution. Figures go to a folder in the temporary directory.
@@ -76,7 +76,7 @@ def draw(folder: Path, name: str, curves: dict[str, tuple[Any, Any]], x: str, y:
 
 
 def main() -> None:
-    folder = Path(tempfile.gettempdir()) / "bellcrank_impacts_of_paper_a"
+    folder = Path(tempfile.gettempdir()) / "bellcrank_impact_figures"
     folder.mkdir(exist_ok=True)
 
     runs = slider_speeds()

@@ -1,4 +1,4 @@
-"""The reference: ``.. room:: bellcrank.contact`` documents every module of a package, found when the site is built.
+"""The reference: ``.. package:: bellcrank.contact`` documents every module of a package, found when the site is built.
 
 ``:except:`` names modules that stand elsewhere; ``:only:`` names the modules to take. ``.. folders::`` lists the
 folders of the package in their order, each with the first line of its docstring.
@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 
-class Room(SphinxDirective):
+class Package(SphinxDirective):
     """All modules of a package with their public functions and classes."""
 
     required_arguments = 1
@@ -53,6 +53,6 @@ class Folders(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.add_directive("room", Room)
+    app.add_directive("package", Package)
     app.add_directive("folders", Folders)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
