@@ -12,7 +12,7 @@ may turn more than once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -32,10 +32,10 @@ from bellcrank.math.tuples import (
     settled,
     sub,
     times,
-    transposed_times,
 )
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage, LinkKind, Placement
+from bellcrank.mechanics.links import Linkage, Placement
+from bellcrank.mechanics.node import ModalNode
 from bellcrank.model.joints import JointKind
 from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar
@@ -147,44 +147,23 @@ def over_speeds(
     Balls in their own axes unless `turned`; nodes of flexible members through the modal rates.
     """
     row: dict[int, Scalar] = {}
+    entries: Iterable[Scalar]
     for k, given in equation.row.items():
         link = kin.linkage.links[k]
-        entries = tuple(given)
-        if link.kind is LinkKind.BALL and k not in turned:
-            R = kin.pose(k, equation.base).R
-            entries = transposed_times(R, (entries[0], entries[1], entries[2]))
-        if link.kind is LinkKind.NODE:
-            for j, (w, v) in enumerate(kin.nodes[k].columns()):
-                work = dot(w, (entries[0], entries[1], entries[2]))
-                work = work + dot(v, (entries[3], entries[4], entries[5]))
-                row[link.eta_u + j] = row.get(link.eta_u + j, 0.0) + work
-            continue
+        if isinstance(link.kind, ModalNode):
+            first, entries = link.eta_u, link.kind.by_modes(kin, link, given)
+        else:
+            first = link.u
+            entries = given if k in turned else link.kind.own_axes(kin, link, equation.base, given)
         for j, entry in enumerate(entries):
-            row[link.u + j] = row.get(link.u + j, 0.0) + entry
+            row[first + j] = row.get(first + j, 0.0) + entry
     return {s: x for s, x in row.items() if not (isinstance(x, float) and x == 0.0)}
 
 
 def twist_columns(kin: Kinematics, link: int, base: int, point: Vec) -> list[tuple[Vec, Vec]]:
-    """For each speed of a link: angular velocity and velocity of a point carried by it, from the base.
-
-    Ball links turn about the axes of the base here, which needs no arithmetic.
-    """
+    """For each speed of a link: angular velocity and velocity of a point carried by it, from the base."""
     this = kin.linkage.links[link]
-    if this.kind is LinkKind.PRISMATIC:
-        return [((0.0, 0.0, 0.0), kin.axis_seen(link, base))]
-    pose = kin.pose(link, base)
-    arm = sub(point, pose.p)
-    if this.kind is LinkKind.BALL:
-        return [(e, cross(e, arm)) for e in UNIT]
-    if this.kind in (LinkKind.FREE, LinkKind.NODE):
-        turns = [column(pose.R, j) for j in range(3)]
-        return [(z, cross(z, arm)) for z in turns] + [((0.0, 0.0, 0.0), z) for z in turns]
-    z = kin.axis_seen(link, base)
-    v = cross(z, arm)
-    if this.kind is LinkKind.SCREW:
-        h = kin.number(this.pitch)
-        v = add(v, (h * z[0], h * z[1], h * z[2]))
-    return [(z, v)]
+    return this.kind.columns(kin, this, base, point)
 
 
 def _component(i: int, sign: float, w: Vec, v: Vec) -> Scalar:

@@ -26,7 +26,7 @@ from bellcrank.mechanics.constraints import Marker, Seen, marker
 from bellcrank.mechanics.drivers import substituted
 from bellcrank.mechanics.joint_coordinates import joint_coordinate, loaded_direction
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, Linkage, LinkKind
+from bellcrank.mechanics.links import GROUND, Linkage
 from bellcrank.mechanics.loads import Loads
 from bellcrank.mechanics.pressing import press
 from bellcrank.model import forces as described
@@ -87,7 +87,7 @@ def _joint(force: Any, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Load
     x, rate = joint_coordinate(linkage, kin, force.joint, force.coordinate)
     push = coordinate_force(force, kin, x, rate, t)
     link = next((k for k in linkage.links if k.joint == force.joint.name), None)
-    if link is not None and link.kind is not LinkKind.FREE:
+    if link is not None and not link.kind.floats:
         loads.on_speed(linkage.coordinate(force.joint.name, force.coordinate)[2], push)
         return
     a, b, base, at, direction, turning = loaded_direction(linkage, kin, force.joint, force.coordinate)
@@ -188,7 +188,7 @@ def _ground(
     """
     centre = on_body(linkage, force.frame)
     wheel = carrier = centre.link
-    if wheel != GROUND and linkage.links[wheel].kind is LinkKind.REVOLUTE:
+    if wheel != GROUND and linkage.links[wheel].kind.spins:
         carrier = linkage.links[wheel].parent
     floating = _floating(linkage, carrier)
     world, seen = kin.pose(floating), Seen(kin, centre, floating)
@@ -211,7 +211,7 @@ def _ground(
 def _floating(linkage: Linkage, link: int) -> int:
     """The innermost link on the way to the ground where that one is free, else the ground."""
     inmost = linkage.path(link)[-1] if link != GROUND else GROUND
-    return inmost if inmost != GROUND and linkage.links[inmost].kind is LinkKind.FREE else GROUND
+    return inmost if inmost != GROUND and linkage.links[inmost].kind.floats else GROUND
 
 
 def tyre_forces(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import Partition
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.model import checks
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.frames import Frame
@@ -174,12 +173,7 @@ def _tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array
     q, u = np.ones(linkage.positions), np.ones(linkage.speeds)
     sizes = np.full(len(q) + len(partition.independent), -1.0)
     for link in linkage.links:
-        if link.kind is LinkKind.PRISMATIC:
-            positions, speeds = slice(link.q, link.q + 1), slice(link.u, link.u + 1)
-        elif link.kind is LinkKind.FREE:
-            positions, speeds = slice(link.q, link.q + 3), slice(link.u + 3, link.u + 6)
-        else:
-            continue
+        positions, speeds = [link.q + k for k in link.kind.lengths], link.sliding_speeds
         joint = system.joints.get(link.joint)
         bodies = () if joint is None else (joint.a.body.name, joint.b.body.name)
         sizes[positions] = max((of_body.get(name, 0.0) for name in bodies), default=0.0) or whole

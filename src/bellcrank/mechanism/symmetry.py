@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bellcrank.math.tuples import add, mat, times, vec
 from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanics.inertia import Inertia
-from bellcrank.mechanics.links import Link, Linkage, LinkKind
+from bellcrank.mechanics.links import Link, Linkage
 from bellcrank.model.forces import GroundSpring
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def spinning_links(
     geared = {k for c in constraints if c.sides is not None for k in c.links}
     found = set()
     for link in linkage.links:
-        plain = link.kind is LinkKind.REVOLUTE and link.index not in carrying and link.index not in geared
+        plain = link.kind.spins and link.index not in carrying and link.index not in geared
         if plain and _symmetric(inertias[link.index]) and _only_on_axis(system, linkage, link):
             found.add(link.index)
     return frozenset(found)

@@ -22,12 +22,13 @@ from bellcrank.math.tuples import (
     transposed_times,
 )
 from bellcrank.mechanics.constraints import Constraint, Seen
-from bellcrank.mechanics.dynamics import Wrench, added, carried
+from bellcrank.mechanics.dynamics import added, carried
 from bellcrank.mechanics.forces import effect, stretch
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.loads import Loads
 from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.model.joints.elementary import Wrench
 from bellcrank.program.trace import Scalar
 from bellcrank.quantities.snapshot import Snapshot
 

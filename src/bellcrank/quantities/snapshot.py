@@ -11,12 +11,13 @@ from bellcrank.math.rotations import constant_turns
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, cross, mat, matmul, scale, sub, times, vec
 from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.constraints import Equation
-from bellcrank.mechanics.dynamics import Wrench, brought, deformed
+from bellcrank.mechanics.dynamics import brought, deformed
 from bellcrank.mechanics.flexible import Deformed, combination
 from bellcrank.mechanics.inertia import Inertia, from_body
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Traced
+from bellcrank.model.joints.elementary import Wrench
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 

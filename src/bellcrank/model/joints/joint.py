@@ -88,6 +88,14 @@ class Joint:
             raise ModelError(f"{who} has no coordinate {name!r}; it has {self._described()}")
         raise unknown_name(f"coordinate of {who}", name, known)
 
+    def start_keys(self) -> dict[str, int]:
+        """What a start may say of it; 0 is a position or a pair with its rate, else so many numbers."""
+        if self.kind is JointKind.FREE:
+            return {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3}
+        if self.kind is JointKind.SPHERICAL:
+            return {"quaternion": 4, "angular_velocity": 3}
+        return dict.fromkeys(self.scalar_coordinates, 0)
+
     def _described(self) -> str:
         return "only a quaternion" if self.coordinates else "none at all"
 
