@@ -119,7 +119,7 @@ class FrameSite:
 
     def along_children(self) -> Mat:
         """z along the first next axis, x perpendicular to the second; a leaf looks at its centre of mass."""
-        axes = [column(c.R, 2) for c in self.children if not c.kind.rows_in_base and numeric(*flat(c.R))]
+        axes = [column(c.R, 2) for c in self.children if not c.kind.has_quaternion and numeric(*flat(c.R))]
         if axes:
             first = axes[0]
             for other in axes[1:]:
