@@ -36,7 +36,7 @@ from bellcrank.model.contacts import ContactMethods
 from bellcrank.model.force_methods import ForceMethods
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import UserFunction
-from bellcrank.model.joint_methods import JointMethods
+from bellcrank.model.joints import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import ParameterTable
 from bellcrank.model.pressing import contact_force
@@ -49,7 +49,7 @@ from .test_round_trip import traced
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 Call = Mapping[str, Any]
 Values = dict[str, tuple[Any, Any]]
-DESCRIBING = (JointMethods, MotionMethods, ForceMethods, ContactMethods, StateMethods)
+DESCRIBING = (*JointMethods.__bases__, MotionMethods, ForceMethods, ContactMethods, StateMethods)
 OWN = ("parameter", "body", "flexible_body", "initial")
 """Where methods that describe something stand; those of System itself but for these run it."""
 

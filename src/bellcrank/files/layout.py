@@ -5,15 +5,26 @@ What a reader knows, an editor learns: a key added here is read by name and stan
 
 from __future__ import annotations
 
-from bellcrank.files.keys import (
+from bellcrank.base.keys import (
+    AXIS,
     EXPRESSION,
+    FUNCTION,
+    LET,
+    MATRIX,
     NAME,
     NOT_NEGATIVE,
     NUMBER,
+    PACKED,
     POSITIVE,
+    SIDE,
     TEXT,
     TRUTH,
     TRUTH_OR_NULL,
+    VECTOR3,
+    VECTOR4,
+    VECTOR6,
+    VECTOR_FUNCTION,
+    WORD,
     Keys,
     Kinds,
     Schema,
@@ -29,6 +40,7 @@ from bellcrank.files.keys import (
     section,
     words,
 )
+from bellcrank.model.joints import KINDS
 
 VERSION = "1"
 
@@ -41,21 +53,6 @@ JOINT_ARGUMENTS = ("coordinate", "rate", "t")
 POINT_ARGUMENTS = ("t", "position", "velocity", "rotation", "angular_velocity")
 ROAD_ARGUMENTS = ("x", "y", "t")
 
-WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
-VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
-LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
-
-_PLACED = (
-    must("a", SIDE, "First side: a body, or a point or frame of one."),
-    must("b", SIDE, "Second side."),
-    may("at", VECTOR3, "World point of the joint in the start pose [m]; plain numbers."),
-    may(
-        "cut",
-        TRUTH_OR_NULL,
-        "true closes a loop here, false keeps the joint in the tree, null leaves the choice to the analysis.",
-    ),
-)
-_AXIS = may("axis", AXIS, "Joint axis in the start pose: x, y, z or a world vector.")
 _POINTS = (must("a", SIDE, "First point."), must("b", SIDE, "Second point."))
 _COORDINATE = (
     must("joint", TEXT, "Name of the joint."),
@@ -151,27 +148,7 @@ PARAMETER = Keys(
     must("value", NUMBER, "Value; an expression of plain numbers."),
     may("unit", TEXT, "Unit, for people to read."),
 )
-JOINTS = Kinds(
-    fixed=Keys("Welds two bodies together.", *_PLACED),
-    revolute=Keys("Rotation angle [rad] about the axis.", *_PLACED, _AXIS),
-    prismatic=Keys("displacement [m] along the axis.", *_PLACED, _AXIS),
-    cylindrical=Keys("angle [rad] about the axis and displacement [m] along it.", *_PLACED, _AXIS),
-    universal=Keys(
-        "angle_a [rad] about axis_a, fixed in a; angle_b [rad] about axis_b, fixed in b.",
-        *_PLACED,
-        may("axis_a", AXIS, "Axis fixed in a."),
-        may("axis_b", AXIS, "Axis fixed in b, perpendicular to axis_a."),
-    ),
-    spherical=Keys("A ball joint.", *_PLACED),
-    planar=Keys("x [m], y [m] and angle [rad] in the plane normal to the axis.", *_PLACED, _AXIS),
-    screw=Keys(
-        "angle [rad] about the axis with an advance along it.",
-        *_PLACED,
-        _AXIS,
-        must("pitch", NUMBER, "Advance [m/rad]."),
-    ),
-    free=Keys("No connection; position [m] and quaternion of b in the axes of a.", *_PLACED),
-)
+JOINTS = Kinds(kinds={kind.kind: kind.keys for kind in KINDS})
 COORDINATE = Keys("", *_COORDINATE)
 DRIVER = Keys(
     "Makes a joint coordinate, or a world coordinate of a point, follow a function of time.",

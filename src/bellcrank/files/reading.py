@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.base.keys import TRUTH_OR_NULL, Key, Kinds
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
-from bellcrank.files.keys import TRUTH_OR_NULL, Key, Kinds
 from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
 from bellcrank.files.pressing import note_points, read_pressing

@@ -35,62 +35,24 @@ from bellcrank.mechanics.frames import RawLink, choose_frames, exact
 from bellcrank.mechanics.inertia import NOTHING, from_body
 from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, QuaternionMap, node_position
 from bellcrank.mechanics.node import NODE
-from bellcrank.model.joints import JointKind
 from bellcrank.model.joints.elementary import Elementary
-from bellcrank.model.joints.free import FLOAT
-from bellcrank.model.joints.prismatic import SLIDE
-from bellcrank.model.joints.revolute import HINGE
-from bellcrank.model.joints.screw import Thread
-from bellcrank.model.joints.spherical import BALL
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
+    from bellcrank.model.joints.joint import Step
     from bellcrank.model.system import System
     from bellcrank.topology.tree import Tree
 
 _FLIP: Mat = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
-_X_TO_Z: Mat = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-_Y_TO_Z: Mat = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
-_Y_QUARTER: Mat = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
-
-_Step = tuple[Elementary, tuple[str, ...]] | Mat
 
 
-def _steps(joint: Joint) -> list[_Step]:
-    """The elementary joints between frame a and frame b; matrices are constant rotations between."""
-    kind = joint.kind
-    names = joint.coordinates
-    revolute, prismatic = HINGE, SLIDE
-    if kind is JointKind.FIXED:
-        return []
-    if kind is JointKind.REVOLUTE:
-        return [(revolute, names)]
-    if kind is JointKind.PRISMATIC:
-        return [(prismatic, names)]
-    if kind is JointKind.CYLINDRICAL:
-        return [(prismatic, names[1:]), (revolute, names[:1])]
-    if kind is JointKind.SCREW:
-        return [(Thread(joint.pitch), names)]
-    if kind is JointKind.UNIVERSAL:
-        return [(revolute, names[:1]), _Y_QUARTER, (revolute, names[1:])]
-    if kind is JointKind.PLANAR:
-        x_axis: list[_Step] = [_X_TO_Z, (prismatic, names[:1]), transpose(_X_TO_Z)]
-        y_axis: list[_Step] = [_Y_TO_Z, (prismatic, names[1:2]), transpose(_Y_TO_Z)]
-        return [*x_axis, *y_axis, (revolute, names[2:])]
-    if kind is JointKind.SPHERICAL:
-        return [(BALL, names)]
-    if kind is JointKind.FREE:
-        return [(FLOAT, names)]
-    raise ValueError(f"joint {joint.name!r}: no mechanics for a {kind.name.lower()} joint in the tree")
-
-
-def _directed_steps(joint: Joint, reverse: bool) -> list[_Step]:
+def _directed_steps(joint: Joint, reverse: bool) -> list[Step]:
     """The steps from the parent's frame to the child's; backwards, every axis points the other way."""
-    steps = _steps(joint)
+    steps = joint.chain()
     if not reverse:
         return steps
-    backwards: list[_Step] = []
+    backwards: list[Step] = []
     for step in reversed(steps):
         if isinstance(step[0], Elementary):
             whole = step[0].has_quaternion

@@ -23,8 +23,7 @@ from bellcrank.model.forces import (
 )
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import UserFunction, user_function
-from bellcrank.model.joint_methods import Side
-from bellcrank.model.joints import Joint
+from bellcrank.model.joints import Joint, Side
 from bellcrank.model.registry import Registry
 from bellcrank.program.trace import Expr, Scalar
 

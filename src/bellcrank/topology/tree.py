@@ -11,7 +11,6 @@ from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.model.bodies import Body
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.model.forces import JointForce, TorsionSpring
-from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.joints import Joint
 from bellcrank.model.system import System
 
@@ -150,7 +149,7 @@ def _rank(joint: Joint, number: int, depth: int, used: frozenset[str]) -> _Rank:
     return (
         joint.cut is not False,
         -joint.constraints,
-        joint.kind is JointKind.SPHERICAL,
+        joint.cut_first,
         joint.name not in used,
         depth,
         number,

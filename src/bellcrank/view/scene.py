@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bellcrank.math.normals import across
 from bellcrank.model import forces as described
-from bellcrank.model.joint_kinds import JointKind
+from bellcrank.model.joints.joint import Mark
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.view.placing import GROUND, Placing, apart, quaternions
@@ -147,9 +147,7 @@ class _Builder(Placing):
             return
         shown = [self.vector(f.position) for f in self.touching.get(name, ())]
         points = apart(np.vstack([self.points[name], *shown]), 0.5 * w)
-        slides = [
-            j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)
-        ]
+        slides = [j for j in self.joints if j.slider and name in (j.a.body.name, j.b.body.name)]
         spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False) if len(points) > 1 else None
         flatness = spread[1] if spread is not None else np.zeros(3)
         if spread is not None and flatness[0] > 0.5 * w and (len(points) < 3 or flatness[1] < 0.5 * w):
@@ -235,23 +233,22 @@ class _Builder(Placing):
         carrier = firm[0] if firm else b if self.number[b.body.name] != GROUND else a
         k, at = self.number[carrier.body.name], self.vector(carrier.position)
         axis = self.matrix(carrier.rotation)[:, 2]
-        match joint.kind:
-            case JointKind.REVOLUTE | JointKind.CYLINDRICAL | JointKind.SCREW:
-                yield k, cylinder(at, axis, 0.62 * w, 1.7 * w, JOINT_COLOUR)
-            case JointKind.SPHERICAL | JointKind.UNIVERSAL:
-                yield k, ball(at, 0.75 * w, JOINT_COLOUR)
+        if Mark.PIN in joint.marks:
+            yield k, cylinder(at, axis, 0.62 * w, 1.7 * w, JOINT_COLOUR)
+        if Mark.BALL in joint.marks:
+            yield k, ball(at, 0.75 * w, JOINT_COLOUR)
         grounded = [f for f in (a, b) if self.number[f.body.name] == GROUND]
         if not grounded:
             return
         place, turned = self.vector(grounded[0].position), self.matrix(grounded[0].rotation)
-        if joint.kind in (JointKind.PRISMATIC, JointKind.CYLINDRICAL):
+        if Mark.GUIDE in joint.marks:
             low, high = self._travel(joint, place, turned[:, 2])
             center = place + turned[:, 2] * (low + high) / 2
             if self.planar:
                 center = center - 1.9 * w * self._below(turned[:, 2])
             sizes = (0.5 * w, 0.5 * w, high - low + 8 * w)
             yield GROUND, box(center, turned, sizes, GROUND_COLOUR)
-        elif joint.kind is not JointKind.FIXED:
+        if Mark.SUPPORT in joint.marks:
             yield GROUND, self._support(place, w)
 
     def _below(self, along: Array) -> Array:

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.base.keys import Keys
+from bellcrank.math.arrays import quaternion_of_rotation
 from bellcrank.math.rotations import FullTurn, Turn, from_quaternion, out, quaternion_rate, to_quaternion
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, column, cross, is_zero, sub, times
 from bellcrank.model.joints.elementary import Array, Elementary, JointFrames, Laid, Twist, Wrench
+from bellcrank.model.joints.joint import PLACED, QUATERNION, TURNING, Joint, Place, Side, Step
+from bellcrank.model.joints.making import JointMethod
 from bellcrank.model.joints.spherical import (
     corrected_quaternion,
     matrix,
@@ -142,3 +146,35 @@ class Float(SixSpeeds):
 
 
 FLOAT = Float()
+
+
+class Free(Joint):
+    """No connection at all."""
+
+    kind = "free"
+    keys = Keys("No connection; position [m] and quaternion of b in the axes of a.", *PLACED)
+    coordinates = ("x", "y", "z", *QUATERNION)
+    speeds = ("x", "y", "z", *TURNING)
+    place = Place.BODY
+    has_axis = False
+    marks = ()
+
+    def start_keys(self) -> dict[str, int]:
+        return {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3}
+
+    def start(self, p: Array, R: Array) -> tuple[float, ...]:
+        return (*(float(c) for c in p), *(float(x) for x in quaternion_of_rotation(R)))
+
+    def chain(self) -> list[Step]:
+        return [(FLOAT, self.coordinates)]
+
+
+class FreeMethod(JointMethod):
+    """Makes free joints."""
+
+    def free(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Free:
+        """No connection at all: `b` floats; its coordinates are position [m] and quaternion (w, x, y, z) in a's axes.
+
+        at: World point whose position is the coordinate [m], b's origin where missing. a, cut: As for :meth:`revolute`.
+        """
+        return self._add_joint(Free, name, a, b, at, cut=cut)

@@ -1,66 +1,160 @@
-"""Joints between two bodies, and the frames they are drawn from."""
+"""What a joint is: a kind of joint answers for itself all that the package asks of it.
+
+The convention of a kind is the transform from frame A to frame B, with z of both frames along the joint axis. A kind
+says in its file: its coordinates and how a start pose reads in them, the chain of elementary joints that it is in the
+tree, its equations where it closes a loop, its keys in model files, its picture, and the method that makes it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from bellcrank.base.keys import AXIS, SIDE, TRUTH_OR_NULL, VECTOR3, Keys, may, must
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.math.arrays import QUARTER_TURN_Y, Array, as_mat, as_vec, rotation_with_z_along, tidy
-from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec
+from bellcrank.math.arrays import Array, as_mat, rotation_with_z_along, tidy
+from bellcrank.math.tuples import UNIT, Mat, Vec, dot
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
 from bellcrank.model.frames import Frame
-from bellcrank.model.joint_kinds import CONTRACTS, JointContract, JointKind, Place
-from bellcrank.program.trace import Expr, Scalar
+from bellcrank.model.joints.elementary import Elementary
+from bellcrank.program.trace import Scalar
 
-__all__ = ["SAME_AXIS", "Joint", "JointKind", "make_joint"]
+if TYPE_CHECKING:
+    from bellcrank.mechanics.constraints import Equation, Pair, Seen
 
+Side: TypeAlias = Body | Frame | str
+Step: TypeAlias = "tuple[Elementary, tuple[str, ...]] | Mat"
+"""An elementary joint with the names of its coordinates, or a constant rotation between two of them."""
+
+QUATERNION = ("quaternion_w", "quaternion_x", "quaternion_y", "quaternion_z")
+TURNING = ("angular_velocity_x", "angular_velocity_y", "angular_velocity_z")
+SHIFTS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
+"""Coordinates that are lengths, by the axis of frame A along which they are measured; all others are angles."""
+AXES = "xyz"
 SAME_AXIS = 1e-9
 """Two axes with components this close are one: then the rotation coordinate compares the bodies' axes."""
+
+PLACED = (
+    must("a", SIDE, "First side: a body, or a point or frame of one."),
+    must("b", SIDE, "Second side."),
+    may("at", VECTOR3, "World point of the joint in the start pose [m]; plain numbers."),
+    may(
+        "cut",
+        TRUTH_OR_NULL,
+        "true closes a loop here, false keeps the joint in the tree, null leaves the choice to the analysis.",
+    ),
+)
+"""Keys of a joint that is placed by a point."""
+ALONG = may("axis", AXIS, "Joint axis in the start pose: x, y, z or a world vector.")
+
+
+class Place(StrEnum):
+    """What a joint built from bodies needs to know about its place."""
+
+    REQUIRED = "required"
+    """at= must be given."""
+    ANYWHERE = "anywhere"
+    """Only directions count; the origin of the moving body is taken where at= is missing."""
+    BODY = "body"
+    """The frames are the bodies' own; at= moves only the point of B whose position is the coordinate."""
+
+
+class Plane(StrEnum):
+    """What a joint says of the plane that a mechanism moves in."""
+
+    NORMAL = "normal"
+    """Its axis is the normal of the plane."""
+    ALONG = "along"
+    """Its axis lies in the plane."""
+    ANY = "any"
+    """Nothing."""
+    NONE = "none"
+    """With it motion is spatial."""
+
+
+class Mark(StrEnum):
+    """What the picture of a joint is made of."""
+
+    PIN = "pin"
+    """A cylinder along the axis."""
+    BALL = "ball"
+    """A ball at the point of B."""
+    ROD = "rod"
+    """A line between the points of both frames."""
+    SUPPORT = "support"
+    """A bearing where one side is the ground."""
+    GUIDE = "guide"
+    """A rail along the axis where one side is the ground."""
+
+
+@dataclass(frozen=True)
+class JointQuantity:
+    """A quantity of a joint besides its coordinates, force and torque.
+
+    value: Of the direction from A to B in world axes, their distance [m], its rate [m/s] and the force on B [N] in
+    world axes. unit: Of the value. reaction: Whether it needs the force.
+    """
+
+    value: Callable[[Vec, Scalar, Scalar, Callable[[], Vec]], Scalar]
+    unit: str
+    reaction: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint from frame `a` to frame `b`; conventions in :mod:`bellcrank.model.joint_kinds`.
+    """A joint from frame `a` to frame `b`.
 
-    cut: True closes a loop here, False keeps the joint in the tree, None leaves the choice to the
-    analysis. pitch: Advance of a screw [m/rad].
+    cut: True closes a loop here, False keeps the joint in the tree, None leaves the choice to the analysis.
+
+    Each kind is a class of its own. kind: Its name. keys: Its keys in model files. coordinates: Names of the position
+    coordinates (a quaternion has four). speeds: Names of the speeds, one for each degree of freedom. place, has_axis:
+    What it is drawn from. coincident, perpendicular, offsets: Its equations where it closes a loop, by the primitives
+    of :mod:`bellcrank.mechanics.constraints`: whether the points of A and B coincide, which axes of A and B are
+    perpendicular, along which axes of A the point of B has no offset. marks: Its picture. plane: What it says of plane
+    motion. slider: Whether a body on it looks like a sliding block. cut_first: Whether it is cut rather than others
+    with as many equations. in_tree: Whether it can carry a body in the tree.
     """
 
+    kind: ClassVar[str]
+    keys: ClassVar[Keys]
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    speeds: ClassVar[tuple[str, ...]] = ()
+    place: ClassVar[Place] = Place.REQUIRED
+    has_axis: ClassVar[bool] = True
+    coincident: ClassVar[bool] = False
+    perpendicular: ClassVar[tuple[tuple[int, int], ...]] = ()
+    offsets: ClassVar[tuple[int, ...]] = ()
+    marks: ClassVar[tuple[Mark, ...]] = (Mark.SUPPORT,)
+    plane: ClassVar[Plane] = Plane.NONE
+    slider: ClassVar[bool] = False
+    cut_first: ClassVar[bool] = False
+    in_tree: ClassVar[bool] = True
+
     name: str
-    kind: JointKind
     a: Frame
     b: Frame
     cut: bool | None = None
-    pitch: Scalar = 0.0
-
-    @property
-    def contract(self) -> JointContract:
-        """What this kind of joint is."""
-        return CONTRACTS[self.kind]
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        """The names of the position coordinates (a quaternion has four)."""
-        return self.contract.coordinates
 
     @property
     def scalar_coordinates(self) -> tuple[str, ...]:
         """The coordinates that can be driven, coupled and loaded: all but quaternions."""
-        return self.contract.scalar_coordinates
+        return tuple(c for c in self.coordinates if c not in QUATERNION)
 
     @property
-    def speeds(self) -> tuple[str, ...]:
-        """The names of the speeds, one for each degree of freedom."""
-        return self.contract.speeds
+    def has_quaternion(self) -> bool:
+        """Whether its rotation is a quaternion."""
+        return QUATERNION[0] in self.coordinates
 
     @property
     def dof(self) -> int:
         """Degrees of freedom left by the joint."""
-        return len(self.contract.speeds)
+        return len(self.speeds)
 
     @property
     def constraints(self) -> int:
@@ -88,16 +182,12 @@ class Joint:
             raise ModelError(f"{who} has no coordinate {name!r}; it has {self._described()}")
         raise unknown_name(f"coordinate of {who}", name, known)
 
-    def start_keys(self) -> dict[str, int]:
-        """What a start may say of it; 0 is a position or a pair with its rate, else so many numbers."""
-        if self.kind is JointKind.FREE:
-            return {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3}
-        if self.kind is JointKind.SPHERICAL:
-            return {"quaternion": 4, "angular_velocity": 3}
-        return dict.fromkeys(self.scalar_coordinates, 0)
-
     def _described(self) -> str:
         return "only a quaternion" if self.coordinates else "none at all"
+
+    def start_keys(self) -> dict[str, int]:
+        """What a start may say of it; 0 is a position or a pair with its rate, else so many numbers."""
+        return dict.fromkeys(self.scalar_coordinates, 0)
 
     def start_relation(self) -> tuple[Array, Array]:
         """Position [m] and rotation of frame B in the axes of frame A, in the start pose."""
@@ -107,137 +197,77 @@ class Joint:
 
     def start_coordinates(self) -> tuple[float, ...]:
         """The coordinates [m, rad] that fit the start pose best; loops need not close on them."""
-        return self.contract.start(*self.start_relation())
+        return self.start(*self.start_relation())
+
+    def start(self, p: Array, R: Array) -> tuple[float, ...]:
+        """The coordinates that fit a relative position p and rotation R of B in A's axes best."""
+        raise NotImplementedError
+
+    def chain(self) -> list[Step]:
+        """The elementary joints between frame a and frame b; matrices are constant rotations between."""
+        raise NotImplementedError
+
+    def labels(self) -> list[str]:
+        """Its equations in words where it closes a loop."""
+        found = [f"{c} of the point" for c in AXES] if self.coincident else []
+        found += [f"axes {AXES[i]}, {AXES[j]} perpendicular" for i, j in self.perpendicular]
+        return found + [f"offset along {AXES[i]}" for i in self.offsets]
+
+    def equations(self, pair: Pair, t: Scalar) -> list[Equation]:
+        """Its equations where it closes a loop (Table 1 of paper B)."""
+        found = pair.sphr() if self.coincident else []
+        found += [pair.dot1(i, j) for i, j in self.perpendicular]
+        return found + [pair.dot2(i) for i in self.offsets]
+
+    def gammas(self, pair: Pair, t: Scalar) -> list[Scalar]:
+        """The right-hand sides of their acceleration equations."""
+        found = pair.sphr_gamma() if self.coincident else []
+        found += [pair.dot1_gamma(i, j) for i, j in self.perpendicular]
+        return found + [pair.dot2_gamma(i) for i in self.offsets]
+
+    def turns_with_b(self, coordinate: str) -> bool:
+        """Whether the axis of an angle is fixed in B; in A otherwise."""
+        return False
+
+    def turn(self, A: Seen, B: Seen, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
+        """Axis, cosine and sine of an angle between the two frames."""
+        return A.axis(2), dot(A.axis(0), B.axis(0)), dot(A.axis(1), B.axis(0))
+
+    def quantities(self) -> dict[str, JointQuantity]:
+        """Its quantities besides coordinates, force and torque."""
+        return {}
+
+    @classmethod
+    def axes(cls, who: str, Ra: Array, Rb: Array, axis: Any, axis_b: Any) -> tuple[Mat, Mat]:
+        """Rotations of the frames in both bodies, from the axis in the start pose and the bodies' rotations there."""
+        if not cls.has_axis:
+            return UNIT, UNIT
+        z = checks.axis(f"axis of {who}", "z" if axis is None else axis, FROM_AXES)
+        in_a, in_b = tidy(Ra.T @ z), tidy(Rb.T @ z)
+        local = rotation_with_z_along(in_a)
+        compared = np.abs(in_a - in_b).max() <= SAME_AXIS and cls.compares_axes()
+        if compared or bool((Ra == Rb).all()):
+            return as_mat(local), as_mat(local)
+        return as_mat(local), as_mat(tidy(Rb.T @ Ra @ local))
+
+    @classmethod
+    def compares_axes(cls) -> bool:
+        """Whether its angle compares the axes of the bodies where the joint axis is the same in both."""
+        return True
+
+    @classmethod
+    def between(cls) -> Array:
+        """Rotation from frame A to frame B where all coordinates are zero."""
+        return np.eye(3)
+
+    def settled(self) -> Joint:
+        """The joint with what follows from its start pose, where it was drawn from bodies."""
+        return self
 
 
-def make_joint(
-    name: str,
-    kind: JointKind,
-    a: Body | Frame,
-    b: Body | Frame,
-    at: Any = None,
-    axis: Any = None,
-    axis_b: Any = None,
-    cut: bool | None = None,
-    pitch: Any = 0.0,
-) -> Joint:
-    """A checked joint, from bodies or frames and the drawing in the start pose."""
-    who = f"{kind} joint {name!r}"
-    body_a, body_b = (x.body if isinstance(x, Frame) else x for x in (a, b))
-    if body_a is body_b:
-        raise ModelError(f"{who} joins body {body_a.name!r} to itself; give it two different bodies")
-    if cut not in (None, True, False):
-        raise ModelError(f"cut of {who} must be True, False or None (choose for me), not {cut!r}")
-    point_a, point_b = _points(who, kind, a, b, at)
-    axes_a, axes_b = _axes(who, kind, a, b, axis, axis_b)
-    joint = Joint(name, kind, Frame(body_a, point_a, axes_a), Frame(body_b, point_b, axes_b), cut, pitch)
-    if kind is JointKind.SCREW and not (isinstance(a, Frame) and isinstance(b, Frame)):
-        return _advanced(joint)
-    return joint
+FROM_AXES = "an axis in the start pose is made of plain numbers; use frames of both bodies instead"
 
 
-def _advanced(screw: Joint) -> Joint:
-    """The screw with B's point moved along the axis, so that the start angle is met by its advance."""
-    (angle,) = screw.start_coordinates()
-    if angle == 0.0:
-        return screw
-    advance = screw.pitch * angle
-    x, y, z = (p + row[2] * advance for p, row in zip(screw.b.position, screw.b.rotation, strict=True))
-    return replace(screw, b=replace(screw.b, position=(x, y, z)))
-
-
-def _points(who: str, kind: JointKind, a: Body | Frame, b: Body | Frame, at: Any) -> tuple[Vec, Vec]:
-    """The joint's point in both bodies."""
-    if at is not None and (isinstance(a, Frame) or isinstance(b, Frame)):
-        raise ModelError(f"{who} is placed twice, by at= and by a frame; leave one of them out")
-    if isinstance(a, Frame) and isinstance(b, Frame):
-        return a.position, b.position
-    if isinstance(a, Frame) or isinstance(b, Frame):
-        given = a if isinstance(a, Frame) else b
-        other = b if isinstance(a, Frame) else a
-        assert isinstance(given, Frame)
-        assert isinstance(other, Body)
-        if any(isinstance(x, Expr) for x in given.position):
-            raise ModelError(
-                f"{who} has a point with parameters on body {given.body.name!r}, so its place on body "
-                f"{other.name!r} is not known; give a point there too: {other.name}.point(...)"
-            )
-        found = ZERO if kind is JointKind.FREE else as_vec(other.local(given.start_position()))
-        return (given.position, found) if given is a else (found, given.position)
-    assert isinstance(a, Body)
-    assert isinstance(b, Body)
-    place = CONTRACTS[kind].place
-    if at is None and place is Place.REQUIRED:
-        raise ModelError(f"{who} needs its place: at=(x, y, z), in world axes in the start pose")
-    if at is None:
-        world = np.array(a.position if b.is_ground else b.position)
-    else:
-        why = "a point in the start pose is made of plain numbers; use points of both bodies instead"
-        world = checks.plain_vector(f"at of {who}", at, why)
-    if place is Place.BODY:
-        return ZERO, (ZERO if at is None else as_vec(b.local(world)))
-    return as_vec(a.local(world)), as_vec(b.local(world))
-
-
-def _axes(
-    who: str, kind: JointKind, a: Body | Frame, b: Body | Frame, axis: Any, axis_b: Any
-) -> tuple[Mat, Mat]:
-    """The rotations of the joint's frames in both bodies."""
-    drawn = [x for x in (a, b) if isinstance(x, Frame) and x.has_own_axes]
-    if axis is not None or axis_b is not None:
-        if drawn:
-            raise ModelError(
-                f"{who} is turned twice, by an axis and by the axes of a frame on body "
-                f"{drawn[0].body.name!r}; leave one of them out"
-            )
-    elif isinstance(a, Frame) and isinstance(b, Frame):
-        return a.rotation, b.rotation
-    elif drawn:
-        return _axes_from_one(who, kind, a, b, drawn[0])
-    body_a, body_b = (x.body if isinstance(x, Frame) else x for x in (a, b))
-    Ra, Rb = body_a.start_rotation(), body_b.start_rotation()
-    if kind is JointKind.FIXED:
-        return UNIT, as_mat(tidy(Rb.T @ Ra))
-    if not CONTRACTS[kind].has_axis:
-        return UNIT, UNIT
-    why = "an axis in the start pose is made of plain numbers; use frames of both bodies instead"
-    if kind is JointKind.UNIVERSAL:
-        return _universal_axes(who, Ra, Rb, axis, axis_b, why)
-    z = checks.axis(f"axis of {who}", "z" if axis is None else axis, why)
-    in_a, in_b = tidy(Ra.T @ z), tidy(Rb.T @ z)
-    local = rotation_with_z_along(in_a)
-    compared = np.abs(in_a - in_b).max() <= SAME_AXIS and kind is not JointKind.PRISMATIC
-    if compared or bool((Ra == Rb).all()):
-        return as_mat(local), as_mat(local)
-    return as_mat(local), as_mat(tidy(Rb.T @ Ra @ local))
-
-
-def _axes_from_one(
-    who: str, kind: JointKind, a: Body | Frame, b: Body | Frame, given: Frame
-) -> tuple[Mat, Mat]:
-    other = b if given is a else a
-    body = other.body if isinstance(other, Frame) else other
-    if any(isinstance(x, Expr) for row in given.rotation for x in row):
-        raise ModelError(
-            f"{who} has axes with parameters on body {given.body.name!r}, so those on body {body.name!r} "
-            f"are not known; give a frame there too: {body.name}.frame(...)"
-        )
-    world = given.start_rotation()
-    if kind is JointKind.UNIVERSAL:
-        world = world @ (QUARTER_TURN_Y if given is a else QUARTER_TURN_Y.T)
-    found = as_mat(tidy(body.start_rotation().T @ world))
-    return (given.rotation, found) if given is a else (found, given.rotation)
-
-
-def _universal_axes(who: str, Ra: Array, Rb: Array, axis_a: Any, axis_b: Any, why: str) -> tuple[Mat, Mat]:
-    if axis_a is None or axis_b is None:
-        raise ModelError(f"{who} needs axis_a= (fixed in the first body) and axis_b= (fixed in the second)")
-    z = checks.axis(f"axis_a of {who}", axis_a, why)
-    x = checks.axis(f"axis_b of {who}", axis_b, why)
-    if abs(float(z @ x)) > SAME_AXIS:
-        raise ModelError(
-            f"axis_a and axis_b of {who} are {np.degrees(np.arccos(z @ x)):.6g} degrees apart; "
-            "they must be perpendicular in the start pose"
-        )
-    world = tidy(np.column_stack([x, np.cross(z, x), z]))
-    return as_mat(tidy(Ra.T @ world)), as_mat(tidy(Rb.T @ world @ QUARTER_TURN_Y))
+def angle_about_z(R: Array) -> float:
+    """The angle of a rotation about z: the best fit where z of the two frames do not coincide."""
+    return math.atan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1])

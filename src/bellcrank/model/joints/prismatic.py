@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.keys import Keys
+from bellcrank.math.arrays import Array
 from bellcrank.math.rotations import Turn
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, column, cross, dot, scale, times
 from bellcrank.model.joints.elementary import Elementary, Laid, Twist, Wrench, settled_sum
+from bellcrank.model.joints.joint import ALONG, PLACED, Joint, Mark, Place, Plane, Side, Step
+from bellcrank.model.joints.making import JointMethod
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
@@ -74,3 +78,42 @@ class Slide(Elementary):
 
 
 SLIDE = Slide()
+
+
+class Prismatic(Joint):
+    """A slider."""
+
+    kind = "prismatic"
+    keys = Keys("displacement [m] along the axis.", *PLACED, ALONG)
+    coordinates = speeds = ("displacement",)
+    place = Place.ANYWHERE
+    perpendicular = ((0, 1), (1, 2), (2, 0))
+    offsets = (0, 1)
+    plane = Plane.ALONG
+    slider = True
+    marks = (Mark.GUIDE,)
+
+    def start(self, p: Array, R: Array) -> tuple[float, ...]:
+        return (float(p[2]),)
+
+    def chain(self) -> list[Step]:
+        return [(SLIDE, self.coordinates)]
+
+    @classmethod
+    def compares_axes(cls) -> bool:
+        return False
+
+
+class PrismaticMethod(JointMethod):
+    """Makes prismatic joints."""
+
+    def prismatic(
+        self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
+    ) -> Prismatic:
+        """A slider: `displacement` [m] along the axis.
+
+        a, b: Bodies, their names, or points or frames of them. at: World point [m], may be left out; axis: world
+        direction ("x", "y", "z" or a vector; "z" where missing), both in the start pose. cut: True closes a loop here,
+        False keeps the joint in the tree, None lets the analysis choose.
+        """
+        return self._add_joint(Prismatic, name, a, b, at, axis, cut=cut)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.keys import Keys
+from bellcrank.math.arrays import Array
 from bellcrank.math.rotations import AxisTurn, FullTurn, Turn, snapped, zxz_angles
 from bellcrank.math.tuples import ZERO, Mat, Vec, cross, numeric, scale, sub, times
 from bellcrank.model.joints.elementary import Elementary, Laid, Twist, Wrench, settled_sum
+from bellcrank.model.joints.joint import ALONG, PLACED, Joint, Mark, Plane, Side, Step, angle_about_z
+from bellcrank.model.joints.making import JointMethod
 from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar
 
@@ -103,3 +107,36 @@ def turns_and_offset(T: Mat, G: Mat) -> tuple[tuple[Turn, ...], float]:
 
 
 HINGE = Hinge()
+
+
+class Revolute(Joint):
+    """A hinge."""
+
+    kind = "revolute"
+    keys = Keys("Rotation angle [rad] about the axis.", *PLACED, ALONG)
+    coordinates = speeds = ("angle",)
+    coincident = True
+    perpendicular = ((0, 2), (1, 2))
+    plane = Plane.NORMAL
+    marks = (Mark.PIN, Mark.SUPPORT)
+
+    def start(self, p: Array, R: Array) -> tuple[float, ...]:
+        return (angle_about_z(R),)
+
+    def chain(self) -> list[Step]:
+        return [(HINGE, self.coordinates)]
+
+
+class RevoluteMethod(JointMethod):
+    """Makes revolute joints."""
+
+    def revolute(
+        self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
+    ) -> Revolute:
+        """A hinge: rotation `angle` [rad] about the axis.
+
+        a, b: Bodies, their names, or points or frames of them. at: World point [m] and axis: world direction ("x", "y",
+        "z" or a vector; "z" where missing), both in the start pose. cut: True closes a loop here, False keeps the joint
+        in the tree, None lets the analysis choose.
+        """
+        return self._add_joint(Revolute, name, a, b, at, axis, cut=cut)

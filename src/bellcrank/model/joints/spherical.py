@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.base.keys import Keys
+from bellcrank.math.arrays import quaternion_of_rotation
 from bellcrank.math.rotations import FullTurn, Turn, from_quaternion, quaternion_rate, to_quaternion
 from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, cross, sub, times, transposed_times
 from bellcrank.model.joints.elementary import Array, Elementary, JointFrames, Laid, Twist, Wrench
+from bellcrank.model.joints.joint import PLACED, QUATERNION, TURNING, Joint, Mark, Side, Step
+from bellcrank.model.joints.making import JointMethod
 from bellcrank.program.functions import sqrt
 from bellcrank.program.trace import Scalar
 
@@ -144,3 +148,35 @@ def quaternion_rates(quaternion: Array) -> Array:
 
 
 BALL = Ball()
+
+
+class Spherical(Joint):
+    """A ball joint."""
+
+    kind = "spherical"
+    keys = Keys("A ball joint.", *PLACED)
+    coordinates, speeds = QUATERNION, TURNING
+    has_axis = False
+    coincident = True
+    cut_first = True
+    marks = (Mark.BALL, Mark.SUPPORT)
+
+    def start_keys(self) -> dict[str, int]:
+        return {"quaternion": 4, "angular_velocity": 3}
+
+    def start(self, p: Array, R: Array) -> tuple[float, ...]:
+        return tuple(float(x) for x in quaternion_of_rotation(R))
+
+    def chain(self) -> list[Step]:
+        return [(BALL, self.coordinates)]
+
+
+class SphericalMethod(JointMethod):
+    """Makes spherical joints."""
+
+    def spherical(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Spherical:
+        """A ball joint; its coordinates are the quaternion (w, x, y, z) of B's axes in A's.
+
+        at: World point in the start pose [m]. a, b, cut: As for :meth:`revolute`.
+        """
+        return self._add_joint(Spherical, name, a, b, at, cut=cut)

@@ -100,11 +100,19 @@ class Keys(Sequence[str]):
 class Kinds(Mapping[str, Keys]):
     """The keys of each kind of a thing; which kind it is says the key `tag`, or nothing for the kind `usual`."""
 
-    def __init__(self, text: str = "", tag: str = "kind", usual: str = "", **kinds: Keys) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        tag: str = "kind",
+        usual: str = "",
+        kinds: Mapping[str, Keys] | None = None,
+        **more: Keys,
+    ) -> None:
+        """kinds, more: The kinds by name."""
         self.text = text
         self._kinds = {
             name: Keys(keys.text, Key(tag, {"const": name}, "", name != usual), *keys.keys, rules=keys.rules)
-            for name, keys in kinds.items()
+            for name, keys in {**(kinds or {}), **more}.items()
         }
 
     def __getitem__(self, kind: str) -> Keys:
@@ -158,6 +166,9 @@ def ref(name: str) -> Schema:
 
 
 NUMBER = ref("number")
+WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
+VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
+LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
 
 
 def words(*choices: Any) -> Schema:
