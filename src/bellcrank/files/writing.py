@@ -249,7 +249,7 @@ class _Writer:
             case "axis" | "vector6":
                 return Row(value)
             case "function":
-                return self._function(value, key.arguments)
+                return self._function(value, key.arguments) if callable(value) else value
             case "vector_function":
                 return self._function(value, key.arguments, 3)
         if isinstance(value, Joint):

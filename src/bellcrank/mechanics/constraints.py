@@ -31,6 +31,7 @@ from bellcrank.math.tuples import (
     sub,
     times,
 )
+from bellcrank.mechanics.functions import time_rates
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage, Placement
 from bellcrank.mechanics.node import ModalNode
@@ -198,6 +199,10 @@ class Pair:
     ) -> Equation:
         """An equation between the two sides."""
         return Equation(residual, row, self.base, nu, on_b)
+
+    def in_time(self, value: Scalar | Callable[[Scalar], Scalar], t: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """A number of the model or a function of time, with its first and second rate."""
+        return time_rates(value, t, self.kin) if callable(value) else (self.kin.number(value), 0.0, 0.0)
 
     def sphr(self) -> list[Equation]:
         """SPHR (9): the points coincide."""

@@ -23,7 +23,7 @@ from bellcrank.math.tuples import (
     vec,
 )
 from bellcrank.mechanics.constraints import Marker, Seen, marker
-from bellcrank.mechanics.drivers import substituted
+from bellcrank.mechanics.functions import substituted
 from bellcrank.mechanics.joint_coordinates import joint_coordinate, loaded_direction
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage

@@ -63,7 +63,7 @@ def apply_initial(
         if not links:
             raise ModelError(
                 f"initial: joint {name!r} closes a loop here and has no coordinate of its own; "
-                f"give the start values of another joint of the loop, or give {name!r} cut=False"
+                f"give the start values of another joint of the loop{f', or give {name!r} cut=False' * joint.in_tree}"
             )
         wanted = _as_mapping(joint, given)
         if links[0].kind.has_quaternion:

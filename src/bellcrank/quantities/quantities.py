@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.math.tuples import Vec, add, cross, times, transposed_times
+from bellcrank.mechanics.constraints import Seen
 from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
-from bellcrank.mechanics.forces import coordinate_force, line_force
-from bellcrank.mechanics.joint_coordinates import joint_coordinate
+from bellcrank.mechanics.forces import coordinate_force, line_force, stretch
+from bellcrank.mechanics.joint_coordinates import joint_coordinate, markers
+from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
@@ -33,6 +35,7 @@ from bellcrank.quantities.whole import whole
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
+    from bellcrank.model.joints.joint import JointQuantity
 
 NINE = tuple(a + b for a in XYZ for b in XYZ)
 _ANGLES = frozenset({"angle", "angle_a", "angle_b"})
@@ -189,10 +192,19 @@ class Quantities:
             rate = self._coordinate_acceleration(joint, c)
             if rate is not None:
                 found[f"{c}_acceleration"] = Traceable(lambda r=rate: [r], (), f"{unit}/s^2", True)  # type: ignore[misc]
+        for key, own in joint.quantities().items():
+            trace = partial(self._own, joint, own)
+            found[key] = Traceable(trace, (), own.unit, own.reaction, own.reaction)
         for key, axes in (("", None), ("_in_a", joint.a), ("_in_b", joint.b)):
             found[f"force{key}"] = Traceable(partial(self._reaction, joint, 1, axes), XYZ, "N", True, True)
             found[f"torque{key}"] = Traceable(partial(self._reaction, joint, 0, axes), XYZ, "N m", True, True)
         return found
+
+    def _own(self, joint: Joint, quantity: JointQuantity) -> list[Scalar]:
+        """A quantity that only this kind of joint has."""
+        a, b = markers(self.s.linkage, joint)
+        span = stretch(self.s.kin, Seen(self.s.kin, a, GROUND), Seen(self.s.kin, b, GROUND))
+        return [quantity.value(*span, lambda: self._reaction(joint, 1, None))]
 
     def _coordinate_acceleration(self, joint: Joint, coordinate: str) -> Scalar | None:
         for link in self.s.linkage.links:

@@ -23,6 +23,7 @@ from bellcrank.view.stress import outer_faces, stress_at
 from bellcrank.view.touching import solid
 
 if TYPE_CHECKING:
+    from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
     from bellcrank.result.result import Result
 
@@ -39,7 +40,7 @@ MOST_LINES = 800
 
 @dataclass(frozen=True, eq=False)
 class SpringLine:
-    """A spring between two points, each of a body (its number, -1 for the ground) in body axes [m].
+    """A spring, or a plain rod, between two points, each of a body (its number, -1 for the ground) in body axes [m].
 
     moving_a, moving_b: Where the point is over the frames, (n, 3) [m], on a flexible body that deforms.
     """
@@ -298,12 +299,18 @@ class _Builder(Placing):
         yield Solid(corners, faces, ("#eef1f4",), 1.0, ground=True)
 
     def _springs(self) -> Iterator[SpringLine]:
+        for joint in self.joints:
+            if Mark.ROD in joint.marks:
+                yield self._line(joint.a, joint.b, True)
         for f in self.system.forces.values():
             if isinstance(f, described.Spring | described.LineForce | described.Bushing):
-                a, b = self.number[f.a.body.name], self.number[f.b.body.name]
-                plain = isinstance(f, described.Bushing)
-                at_a, at_b = self.vector(f.a.position), self.vector(f.b.position)
-                yield SpringLine(a, at_a, b, at_b, plain, self.moving(f.a), self.moving(f.b))
+                yield self._line(f.a, f.b, isinstance(f, described.Bushing))
+
+    def _line(self, a: Frame, b: Frame, plain: bool) -> SpringLine:
+        """Between two points."""
+        k, m = self.number[a.body.name], self.number[b.body.name]
+        at_a, at_b = self.vector(a.position), self.vector(b.position)
+        return SpringLine(k, at_a, m, at_b, plain, self.moving(a), self.moving(b))
 
 
 def _height(road: Any, x: float, y: float) -> float:
