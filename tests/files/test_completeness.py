@@ -114,6 +114,7 @@ ARGUMENTS: dict[str, Values] = {
     "planar": {**PLACED, **AXIS},
     "screw": {**PLACED, **AXIS, "pitch": (0.1, 0.2)},
     "free": PLACED,
+    "distance": {**EITHER, "length": (0.5, lambda t: 1.0 + 0.1 * np.sin(t))},
     "driver": {
         "target": ("slide", "point"),
         "function": (lambda t: t, lambda t: np.sin(t)),

@@ -12,12 +12,14 @@ spherical    rotation by a unit quaternion (w, x, y, z)
 planar       Tx(x) Ty(y) Rz(angle)
 screw        Rz(angle) Tz(pitch * angle)
 free         translation (x, y, z) in A's axes, then rotation by a unit quaternion
+distance     any, with the points of A and B at a distance; only where it closes a loop
 ============ =========================================================
 
 A new kind is a file here, and a line each in :class:`JointMethods` and :data:`KINDS`.
 """
 
 from bellcrank.model.joints.cylindrical import Cylindrical, CylindricalMethod
+from bellcrank.model.joints.distance import Distance, DistanceMethod
 from bellcrank.model.joints.fixed import Fixed, FixedMethod
 from bellcrank.model.joints.free import Free, FreeMethod
 from bellcrank.model.joints.joint import SAME_AXIS, Joint, Side
@@ -40,6 +42,7 @@ class JointMethods(
     PlanarMethod,
     ScrewMethod,
     FreeMethod,
+    DistanceMethod,
 ):
     """Joints between `a` and `b`: bodies (or their names), or points and frames of bodies.
 
@@ -51,7 +54,7 @@ class JointMethods(
 
 
 KINDS: tuple[type[Joint], ...] = (
-    *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Screw, Free),
+    *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Screw, Free, Distance),
 )
 """All kinds of joints, in the order of pages and schemas."""
 
