@@ -33,7 +33,7 @@ from bellcrank.files import dumps, loads, schema
 from bellcrank.model import System
 from bellcrank.model.bodies import Body
 from bellcrank.model.contacts import ContactMethods
-from bellcrank.model.force_methods import ForceMethods
+from bellcrank.model.forces import ForceMethods
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import UserFunction
 from bellcrank.model.joints import JointMethods
@@ -49,7 +49,7 @@ from .test_round_trip import traced
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 Call = Mapping[str, Any]
 Values = dict[str, tuple[Any, Any]]
-DESCRIBING = (*JointMethods.__bases__, MotionMethods, ForceMethods, ContactMethods, StateMethods)
+DESCRIBING = (*JointMethods.__bases__, MotionMethods, *ForceMethods.__bases__, ContactMethods, StateMethods)
 OWN = ("parameter", "body", "flexible_body", "initial")
 """Where methods that describe something stand; those of System itself but for these run it."""
 

@@ -6,7 +6,6 @@ What a reader knows, an editor learns: a key added here is read by name and stan
 from __future__ import annotations
 
 from bellcrank.base.keys import (
-    AXIS,
     EXPRESSION,
     FUNCTION,
     LET,
@@ -23,7 +22,6 @@ from bellcrank.base.keys import (
     VECTOR3,
     VECTOR4,
     VECTOR6,
-    VECTOR_FUNCTION,
     WORD,
     Keys,
     Kinds,
@@ -40,32 +38,15 @@ from bellcrank.base.keys import (
     section,
     words,
 )
-from bellcrank.model.joints import KINDS
+from bellcrank.model import forces, joints
+from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 
 VERSION = "1"
 
 SHAPE_ARGUMENTS = ("x", "y", "z")
 PROFILE_ARGUMENTS = ("z",)
 DRIVER_ARGUMENTS = ("t",)
-LINE_ARGUMENTS = ("length", "rate", "t")
-ENERGY_ARGUMENTS = ("length",)
-JOINT_ARGUMENTS = ("coordinate", "rate", "t")
-POINT_ARGUMENTS = ("t", "position", "velocity", "rotation", "angular_velocity")
-ROAD_ARGUMENTS = ("x", "y", "t")
 
-_POINTS = (must("a", SIDE, "First point."), must("b", SIDE, "Second point."))
-_COORDINATE = (
-    must("joint", TEXT, "Name of the joint."),
-    may(
-        "coordinate",
-        TEXT,
-        "Coordinate of the joint: angle, displacement, x, y, ...; may be left out where there is one.",
-    ),
-)
-_POINT = (
-    must("point", SIDE, "The point.", python="frame"),
-    may("axes", words("world", "body"), "Axes of the components."),
-)
 _ON_BODY = (
     must("body", TEXT, "Name of the body; ground is one."),
     may("position", VECTOR3, "Origin of the shape in body axes [m]."),
@@ -148,8 +129,8 @@ PARAMETER = Keys(
     must("value", NUMBER, "Value; an expression of plain numbers."),
     may("unit", TEXT, "Unit, for people to read."),
 )
-JOINTS = Kinds(kinds={kind.kind: kind.keys for kind in KINDS})
-COORDINATE = Keys("", *_COORDINATE)
+JOINTS = Kinds(kinds={kind.kind: kind.keys for kind in joints.KINDS})
+COORDINATE = Keys("", *COORDINATE_KEYS)
 DRIVER = Keys(
     "Makes a joint coordinate, or a world coordinate of a point, follow a function of time.",
     may("joint", TEXT, "Name of the joint."),
@@ -163,7 +144,7 @@ DRIVER = Keys(
     must("function", FUNCTION, "Value of the coordinate [m or rad] as a function of t [s]."),
     rules={"oneOf": [{"required": ["joint"]}, {"required": ["point", "axis"]}]},
 )
-TERM = Keys("", *_COORDINATE, must("factor", NUMBER, "Factor of the coordinate."))
+TERM = Keys("", *COORDINATE_KEYS, must("factor", NUMBER, "Factor of the coordinate."))
 COUPLINGS = Kinds(
     usual="linear",
     linear=Keys(
@@ -197,88 +178,7 @@ STATE = Keys(
     may("initial", NUMBER, "Value at the start; 0 where missing. A plain number."),
     may("unit", WORD, "Unit of the value."),
 )
-FORCES = Kinds(
-    spring=Keys(
-        "A linear spring and damper between two points.",
-        *_POINTS,
-        may("stiffness", NUMBER, "[N/m]"),
-        may("damping", NUMBER, "[N s/m]"),
-        may("free_length", NUMBER, "Length without force [m]; needed where there is a stiffness."),
-    ),
-    force=Keys(
-        "A force along the line between two points.",
-        *_POINTS,
-        must(
-            "function",
-            FUNCTION,
-            "Force that pushes the points apart [N], of length [m], rate [m/s] and t [s].",
-            of=LINE_ARGUMENTS,
-        ),
-        may("energy", FUNCTION, "Potential energy [J] of length [m].", of=ENERGY_ARGUMENTS),
-    ),
-    torsion_spring=Keys(
-        "A linear spring and damper on a joint coordinate.",
-        *_COORDINATE,
-        may("stiffness", NUMBER, "[N m/rad, or N/m on a displacement]"),
-        may("damping", NUMBER, "[N m s/rad or N s/m]"),
-        may("free_angle", NUMBER, "Coordinate without torque [rad or m]."),
-    ),
-    joint_force=Keys(
-        "A force or torque along a joint coordinate.",
-        *_COORDINATE,
-        must(
-            "function",
-            FUNCTION,
-            "Torque [N m] or force [N] on the second body, of coordinate [rad or m], rate [rad/s or "
-            "m/s] and t [s].",
-            of=JOINT_ARGUMENTS,
-        ),
-    ),
-    bushing=Keys(
-        "Six springs and dampers between two frames.",
-        *_POINTS,
-        must("stiffness", VECTOR6, "3 [N/m] and 3 [N m/rad], along and about the axes of a."),
-        may("damping", VECTOR6, "3 [N s/m] and 3 [N m s/rad]."),
-    ),
-    applied_force=Keys(
-        "A force on a point.",
-        *_POINT,
-        must(
-            "function",
-            VECTOR_FUNCTION,
-            "Components [N], of t [s], position.x [m], velocity.x [m/s], rotation.xy (row, column), "
-            "angular_velocity.x [rad/s] and their kin, in world axes.",
-            of=POINT_ARGUMENTS,
-        ),
-    ),
-    applied_torque=Keys(
-        "A torque on a body.",
-        *_POINT,
-        must(
-            "function",
-            VECTOR_FUNCTION,
-            "Components [N m]; arguments as for an applied force.",
-            of=POINT_ARGUMENTS,
-        ),
-    ),
-    ground_spring=Keys(
-        "A wheel on a road.",
-        must("point", SIDE, "The wheel centre.", python="frame"),
-        must("axis", AXIS, "Spin axis in body axes."),
-        _RADIUS,
-        must("stiffness", NUMBER, "[N/m]"),
-        may("damping", NUMBER, "[N s/m]"),
-        may("longitudinal", NUMBER, "Slip coefficient [N s/m] at the reference load."),
-        may("lateral", NUMBER, "Slip coefficient [N s/m] at the reference load."),
-        may("reference_load", NUMBER, "[N]"),
-        may(
-            "road",
-            FUNCTION,
-            "Height [m] of x [m], y [m] and t [s]; flat ground at 0 where missing.",
-            of=ROAD_ARGUMENTS,
-        ),
-    ),
-)
+FORCES = Kinds(kinds={kind.kind: kind.keys for kind in forces.KINDS})
 FRICTION = Keys(
     "Law of friction of a continuous contact.",
     must("kinetic", NUMBER, "Coefficient while slipping."),

@@ -145,9 +145,8 @@ def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
         yield joint.a, joint
         yield joint.b, joint
     for force in system.forces.values():
-        for key in ("a", "b", "frame"):
-            if hasattr(force, key):
-                yield getattr(force, key), any_joint
+        for frame in force.frames:
+            yield frame, any_joint
     for contact in system.contacts.values():
         yield contact.a.frame, any_joint
         yield contact.b.frame, any_joint

@@ -9,7 +9,6 @@ from bellcrank.math.tuples import add, mat, times, vec
 from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanics.inertia import Inertia
 from bellcrank.mechanics.links import Link, Linkage
-from bellcrank.model.forces import GroundSpring
 
 if TYPE_CHECKING:
     from bellcrank.model.system import System
@@ -42,15 +41,14 @@ def _symmetric(p: Inertia) -> bool:
 
 def _only_on_axis(system: System, linkage: Linkage, link: Link) -> bool:
     for force in system.forces.values():
-        for key in ("a", "b", "frame"):
-            frame = getattr(force, key, None)
-            if frame is None or linkage.seat(frame).link != link.index:
+        for frame in force.frames:
+            if linkage.seat(frame).link != link.index:
                 continue
-            if not isinstance(force, GroundSpring):
+            if force.spin_axis is None:
                 return False
             seat = linkage.seat(frame)
             place = add(seat.p, times(seat.r, vec(frame.position)))
-            axis = times(mat(seat.r), vec(force.axis))
+            axis = times(mat(seat.r), vec(force.spin_axis))
             if not all(isinstance(x, float) and abs(x) < 1e-12 for x in (*place[:2], *axis[:2])):
                 return False
     return True

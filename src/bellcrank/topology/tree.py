@@ -10,7 +10,6 @@ from functools import cached_property
 from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.model.bodies import Body
 from bellcrank.model.drivers import CoordinateTarget
-from bellcrank.model.forces import JointForce, TorsionSpring
 from bellcrank.model.joints import Joint
 from bellcrank.model.system import System
 
@@ -83,8 +82,8 @@ def used_joints(system: System) -> frozenset[str]:
     for coupling in system.couplings.values():
         used.update(joint.name for joint, _, _ in coupling.terms)
     for force in system.forces.values():
-        if isinstance(force, JointForce | TorsionSpring):
-            used.add(force.joint.name)
+        if force.in_joint is not None:
+            used.add(force.in_joint.name)
     return frozenset(used)
 
 

@@ -76,10 +76,7 @@ class Placing:
         """Where joints and forces hold a body, in its axes."""
         frames: list[Frame] = [f for j in self.joints for f in (j.a, j.b)]
         for force in self.system.forces.values():
-            if isinstance(force, described.Spring | described.LineForce | described.Bushing):
-                frames += [force.a, force.b]
-            elif isinstance(force, described.AppliedForce):
-                frames.append(force.frame)
+            frames += force.held_at
         found = [self.vector(f.position) for f in frames if f.body.name == name]
         return np.array(found).reshape(-1, 3)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.math.normals import across
-from bellcrank.model import forces as described
+from bellcrank.model.forces.element import Line
 from bellcrank.model.joints.joint import Mark
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
@@ -303,8 +303,9 @@ class _Builder(Placing):
             if Mark.ROD in joint.marks:
                 yield self._line(joint.a, joint.b, True)
         for f in self.system.forces.values():
-            if isinstance(f, described.Spring | described.LineForce | described.Bushing):
-                yield self._line(f.a, f.b, isinstance(f, described.Bushing))
+            if f.drawn is not None:
+                a, b = f.frames
+                yield self._line(a, b, f.drawn is Line.PLAIN)
 
     def _line(self, a: Frame, b: Frame, plain: bool) -> SpringLine:
         """Between two points."""
