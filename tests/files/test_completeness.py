@@ -161,6 +161,7 @@ ARGUMENTS: dict[str, Values] = {
         **EITHER,
         "stiffness": ((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 5, 7)),
         "damping": ((0,) * 6, (0, 0, 0, 0, 0, 1)),
+        "tables": (None, {"x": [(0.0, 0.0), (0.1, 2.0)]}),
     },
     "applied_force": APPLIED,
     "applied_torque": APPLIED,

@@ -168,6 +168,7 @@ def ref(name: str) -> Schema:
 NUMBER = ref("number")
 WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
 VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
+TABLES = ref("tables")
 LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
 
 

@@ -628,6 +628,9 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "vector4": list_of(NUMBER, 4),
     "vector6": list_of(NUMBER, 6),
     "matrix": list_of(VECTOR3, 3),
+    "tables": described(
+        "Rows of two plain numbers by name.", by_name(list_of(list_of(NUMBER, 2)) | {"minItems": 2})
+    ),
     "axis": any_of(words("x", "y", "z"), VECTOR3),
     "let": described(
         "Named parts of a function, each an expression of its arguments, parameters and earlier parts.",

@@ -252,6 +252,8 @@ class _Writer:
                 return self._function(value, key.arguments) if callable(value) else value
             case "vector_function":
                 return self._function(value, key.arguments, 3)
+            case "tables":
+                return {name: Row(Row(row) for row in rows) for name, rows in value.items()}
         if isinstance(value, Joint):
             return value.name
         return str(value) if "enum" in key.takes else value

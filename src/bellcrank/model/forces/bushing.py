@@ -1,16 +1,19 @@
-"""Bushings: springs and dampers along and about three axes."""
+"""Bushings: springs, dampers and tables along and about three axes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bellcrank.base.keys import VECTOR6, Keys, may, must
+from bellcrank.base.keys import TABLES, VECTOR6, Keys, may
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.math.tuples import Mat, Vec, cross, matmul, scale, sub, times, transpose, transposed_times, vec
 from bellcrank.model import checks
 from bellcrank.model.forces.element import POINTS, ForceElement, ForceMethod, Line
 from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Side
+from bellcrank.program.tables import table_and_integral
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
     from bellcrank.quantities.snapshot import Snapshot
 
 Six: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
+Tables: TypeAlias = Mapping[str, tuple[tuple[float, float], ...]]
+SIX = ("x", "y", "z", "rx", "ry", "rz")
+NOTHING = (0.0,) * 6
+WHY = "a table is made of plain numbers; a parameter can scale a stiffness beside it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +35,23 @@ class Bushing(ForceElement):
 
     stiffness: 3 [N/m] and 3 [N m/rad]. damping: 3 [N s/m] and 3 [N m s/rad]. Force on B is -k*displacement
     - c*rate of b's origin in a's axes; the rotation is half the antisymmetric part of the relative
-    rotation matrix.
+    rotation matrix. tables: By axis (x, y, z, rx, ry, rz) pairs of a deflection [m or rad] and the force [N] or
+    torque [N m] that goes with it, in the place of stiffness * deflection or beside it: the monotone cubic
+    spline through them (PCHIP), with its end slopes beyond.
     """
 
     kind = "bushing"
     keys = Keys(
         "Six springs and dampers between two frames.",
         *POINTS,
-        must("stiffness", VECTOR6, "3 [N/m] and 3 [N m/rad], along and about the axes of a."),
+        may("stiffness", VECTOR6, "3 [N/m] and 3 [N m/rad], along and about the axes of a; 0 where missing."),
         may("damping", VECTOR6, "3 [N s/m] and 3 [N m s/rad]."),
+        may(
+            "tables",
+            TABLES,
+            "By axis (x, y, z, rx, ry, rz) pairs of deflection [m or rad] and force [N] or torque [N m], beside the "
+            "stiffness.",
+        ),
     )
     drawn = Line.PLAIN
 
@@ -45,6 +60,7 @@ class Bushing(ForceElement):
     b: Frame
     stiffness: Six
     damping: Six
+    tables: Tables | None = None
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -65,13 +81,26 @@ class Bushing(ForceElement):
         (gap, turn), (gap_rate, turn_rate) = x, rates
         k, c = [act.kin.number(v) for v in self.stiffness], [act.kin.number(v) for v in self.damping]
         f = vec([-(k[i] * gap[i] + c[i] * gap_rate[i]) for i in range(3)])
-        return f, vec([-(k[3 + i] * turn[i] + c[3 + i] * turn_rate[i]) for i in range(3)])
+        m = vec([-(k[3 + i] * turn[i] + c[3 + i] * turn_rate[i]) for i in range(3)])
+        if self.tables:
+            by_table = self._by_table((*gap, *turn), 0)
+            return sub(f, vec(by_table[:3])), sub(m, vec(by_table[3:]))
+        return f, m
+
+    def _by_table(self, x: Sequence[Scalar], part: int) -> list[Scalar]:
+        """Forces (part 0) or energies (part 1) of the tables at six deflections."""
+        curves = {
+            axis: table_and_integral(*zip(*points, strict=True))
+            for axis, points in (self.tables or {}).items()
+        }
+        return [curves[axis][part](at) if axis in curves else 0.0 for axis, at in zip(SIX, x, strict=True)]
 
     def stored(self, s: Snapshot) -> Scalar:
         (gap, turn), _ = _motion(s.acting, *s.acting.ends(self.a, self.b))
         k = [s.kin.number(x) for x in self.stiffness]
         parts = [0.5 * k[i] * (gap[i] * gap[i]) for i in range(3)]
-        return total(parts + [0.5 * k[3 + i] * (turn[i] * turn[i]) for i in range(3)])
+        parts += [0.5 * k[3 + i] * (turn[i] * turn[i]) for i in range(3)]
+        return total(parts + self._by_table((*gap, *turn), 1))
 
     def power(self, s: Snapshot) -> Scalar:
         """Work of the six components; the moment works on the true relative angular velocity."""
@@ -107,15 +136,48 @@ def _motion(act: Acting, A: Seen, B: Seen, base: int) -> tuple[tuple[Vec, Vec], 
 class BushingMethod(ForceMethod):
     """Makes bushings."""
 
-    def bushing(self, name: str, a: Side, b: Side, stiffness: Any, damping: Any = (0.0,) * 6) -> Bushing:
+    def bushing(
+        self,
+        name: str,
+        a: Side,
+        b: Side,
+        stiffness: Any = NOTHING,
+        damping: Any = NOTHING,
+        tables: Mapping[str, Any] | None = None,
+    ) -> Bushing:
         """Six springs and dampers between two frames `a` and `b`, along and about the axes of `a`.
 
-        stiffness: 3 [N/m] and 3 [N m/rad]. damping: 3 [N s/m] and 3 [N m s/rad].
+        stiffness: 3 [N/m] and 3 [N m/rad]. damping: 3 [N s/m] and 3 [N m s/rad]. tables: For measured bushings, by axis
+        ("x", "y", "z", "rx", "ry", "rz") pairs of a deflection [m or rad] and the force [N] or torque [N m] that goes
+        with it, such as ``{"x": [(-0.01, -900), (0, 0), (0.01, 900)]}``; plain numbers. Between the pairs runs a
+        monotone cubic spline, beyond them its end slopes; what `stiffness` says of the axis is added.
         """
         name, who = self._force_name(name)
         points = self._two_points(who, a, b)
         k, c = self._six(f"stiffness of {who}", stiffness), self._six(f"damping of {who}", damping)
-        return self._add_force(Bushing(name, *points, k, c))
+        return self._add_force(Bushing(name, *points, k, c, self._tables(who, tables)))
+
+    def _tables(self, who: str, given: Any) -> Tables | None:
+        if not given:
+            return None
+        if not isinstance(given, Mapping):
+            raise ModelError(f"tables of {who} must be a mapping such as {{'x': [(0, 0), (0.01, 900)]}}")
+        found = {}
+        for axis, rows in given.items():
+            if axis not in SIX:
+                raise unknown_name(f"axis of the tables of {who}", str(axis), SIX)
+            what = f"tables of {who}: table {axis!r}"
+            if isinstance(rows, str | bytes) or not hasattr(rows, "__iter__"):
+                raise ModelError(f"{what} must be pairs such as [(0, 0), (0.01, 900)], not {rows!r}")
+            pairs = [checks.sequence(f"a row of {what}", row, 2, "(0.01, 900)") for row in rows]
+            found[axis] = tuple(
+                (checks.plain_number(what, x, WHY), checks.plain_number(what, y, WHY)) for x, y in pairs
+            )
+            try:
+                table_and_integral([x for x, _ in found[axis]], [y for _, y in found[axis]])
+            except ValueError as error:
+                raise ModelError(f"{what}: {error}") from error
+        return found
 
     def _six(self, what: str, given: Any) -> Six:
         items = checks.sequence(what, given, 6, "(kx, ky, kz, kxx, kyy, kzz)")
