@@ -21,7 +21,7 @@ class Key:
     """A key of a mapping: its name, what it takes, what it means, and whether it must be there.
 
     arguments: Those of a function. python: Name of the argument, and of the attribute, that it becomes in Python, where
-    that is not its own.
+    that is not its own. plain: Whether parameters may not stand in it. dimensions: Of an array.
     """
 
     name: str
@@ -30,6 +30,8 @@ class Key:
     needed: bool
     arguments: tuple[str, ...] = ()
     python: str = ""
+    plain: bool = False
+    dimensions: int = 0
 
     @property
     def defined(self) -> str:
@@ -43,17 +45,29 @@ class Key:
 
 
 def must(
-    name: str, takes: Schema | Keys | Kinds, text: str = "", of: tuple[str, ...] = (), python: str = ""
+    name: str,
+    takes: Schema | Keys | Kinds,
+    text: str = "",
+    of: tuple[str, ...] = (),
+    python: str = "",
+    plain: bool = False,
+    dimensions: int = 0,
 ) -> Key:
     """A key that must be there."""
-    return Key(name, schema_of(takes), text, True, of, python)
+    return Key(name, schema_of(takes), text, True, of, python, plain, dimensions)
 
 
 def may(
-    name: str, takes: Schema | Keys | Kinds, text: str = "", of: tuple[str, ...] = (), python: str = ""
+    name: str,
+    takes: Schema | Keys | Kinds,
+    text: str = "",
+    of: tuple[str, ...] = (),
+    python: str = "",
+    plain: bool = False,
+    dimensions: int = 0,
 ) -> Key:
     """A key that may be missing."""
-    return Key(name, schema_of(takes), text, False, of, python)
+    return Key(name, schema_of(takes), text, False, of, python, plain, dimensions)
 
 
 @dataclass(frozen=True, eq=False)

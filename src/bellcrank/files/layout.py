@@ -38,13 +38,14 @@ from bellcrank.base.keys import (
     section,
     words,
 )
+from bellcrank.contact.bezier import BezierGrid
+from bellcrank.contact.parametric import Parametric
+from bellcrank.contact.shapes import KINDS, Shape
 from bellcrank.model import forces, joints
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 
 VERSION = "1"
 
-SHAPE_ARGUMENTS = ("x", "y", "z")
-PROFILE_ARGUMENTS = ("z",)
 DRIVER_ARGUMENTS = ("t",)
 
 _ON_BODY = (
@@ -53,9 +54,6 @@ _ON_BODY = (
     may("rotation", MATRIX, "Rows of the matrix whose columns are the shape's axes in body axes."),
     may("node", TEXT, "Node of a flexible body, instead of position."),
 )
-_RADIUS = must("radius", NUMBER, "[m]")
-_HALF_LENGTH = must("half_length", NUMBER, "[m]")
-_RIMS = may("rounding", NUMBER, "Radius of its rims [m]; a fiftieth of its smallest size where missing.")
 _POINTS_PACKED = must(
     "points",
     PACKED,
@@ -249,63 +247,10 @@ CONTACT = Keys(
         "By closest points or by fields of depth, continuous; chosen by shapes and law where missing.",
     ),
 )
+_BY_KEYS: tuple[type[Shape], ...] = (*KINDS, BezierGrid, Parametric)
+SHAPE_CLASSES = {kind.kind: kind for kind in _BY_KEYS}
 SHAPES = Kinds(
-    sphere=Keys("A sphere.", *_ON_BODY, _RADIUS),
-    box=Keys(
-        "A box.",
-        *_ON_BODY,
-        must("half_lengths", VECTOR3, "Half the edges along x, y and z [m]."),
-        may("rounding", NUMBER, "Radius of its edges [m]; a fiftieth of its smallest size where missing."),
-    ),
-    ellipsoid=Keys("An ellipsoid.", *_ON_BODY, must("semi_axes", VECTOR3, "Along x, y, z of the shape [m].")),
-    superellipsoid=Keys(
-        "((|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q = 1.",
-        *_ON_BODY,
-        must("semi_axes", VECTOR3, "Along x, y, z of the shape [m]."),
-        must("exponents", list_of(NUMBER, 2), "p and q, plain numbers above 1."),
-    ),
-    capsule=Keys("A cylinder along z with round ends.", *_ON_BODY, _RADIUS, _HALF_LENGTH),
-    cylinder=Keys("A cylinder along z with flat ends.", *_ON_BODY, _RADIUS, _HALF_LENGTH, _RIMS),
-    cone=Keys(
-        "A cone along z, whole or cut off.",
-        *_ON_BODY,
-        must("radius", NUMBER, "At z = -half_length [m]."),
-        _HALF_LENGTH,
-        may("top_radius", NUMBER, "At z = half_length [m]; 0, a tip, where missing."),
-        _RIMS,
-    ),
-    torus=Keys(
-        "A ring about z.",
-        *_ON_BODY,
-        must("radius", NUMBER, "Of its middle line [m]."),
-        must("tube", NUMBER, "Radius of its section [m]."),
-    ),
-    plane=Keys("The half-space z <= 0 of its frame.", *_ON_BODY),
-    circle=Keys("A circle in the x-y plane of its frame.", *_ON_BODY, _RADIUS),
-    ellipse=Keys(
-        "An ellipse in the x-y plane of its frame.",
-        *_ON_BODY,
-        must("semi_axes", list_of(NUMBER, 2), "Along x and y of the shape [m]."),
-    ),
-    line=Keys("The half y <= 0 of the x-y plane of its frame.", *_ON_BODY),
-    implicit=Keys(
-        "The convex body g(x, y, z) <= 0, which holds the origin of its frame.",
-        *_ON_BODY,
-        must("function", FUNCTION, "g of x, y, z [m]."),
-        must(
-            "size",
-            NUMBER,
-            "A length the surface does not exceed in any direction from the origin [m]; a plain number.",
-        ),
-        may("name", TEXT, "What errors call it."),
-    ),
-    revolution=Keys(
-        "A solid of revolution about z, 0 to length.",
-        *_ON_BODY,
-        must("function", FUNCTION, "Radius [m] of z [m]."),
-        must("length", NUMBER, "[m] A plain number."),
-        _RIMS,
-    ),
+    kinds={name: Keys(kind.keys.text, *_ON_BODY, *kind.keys.keys) for name, kind in SHAPE_CLASSES.items()},
     sampled=Keys(
         "A smooth surface through points with normals.",
         *_ON_BODY,
@@ -366,13 +311,6 @@ SHAPES = Kinds(
         may("thickness", NUMBER, "Of sheets [m]. A plain number."),
         may("resolution", NUMBER, "Cells of the grid of depths along the longest side. A plain number."),
     ),
-    height_field=Keys(
-        "A terrain through heights on a grid.",
-        *_ON_BODY,
-        must("heights", PACKED, "z [m] in rows along x, written like points."),
-        must("spacing", list_of(NUMBER, 2), "Of the grid along x and y [m]. Plain numbers."),
-        may("above", TRUTH, "Whether the solid lies above the heights, as a roof."),
-    ),
     union=Keys(
         "Several shapes of finite size as one.",
         *_ON_BODY,
@@ -382,19 +320,6 @@ SHAPES = Kinds(
             "Shapes, each at its position and rotation in the frame of the union.",
         ),
         may("blending", NUMBER, "Width over which they are blended where they meet [m]. A plain number."),
-    ),
-    bezier_grid=Keys(
-        "A structured grid of points covered by 3x3 Bezier patches.",
-        *_ON_BODY,
-        _POINTS_PACKED,
-        may("around", TRUTH, "Whether columns close to a ring."),
-        may("inside", VECTOR3, "A point that normals point away from [m]."),
-    ),
-    parametric=Keys(
-        "Bezier patches by their control points.",
-        *_ON_BODY,
-        _POINTS_PACKED,
-        may("sign", NUMBER, "1 where u x v points outwards, -1 where v x u."),
     ),
 )
 PARTS = SHAPES.without("A part of a union: a shape without a body.", "body", "node")
