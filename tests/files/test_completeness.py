@@ -28,6 +28,7 @@ from bellcrank.contact import (
     Revolution,
     Sampled,
     Superellipsoid,
+    Tube,
 )
 from bellcrank.files import dumps, loads, schema
 from bellcrank.model import System
@@ -359,6 +360,7 @@ def meshed(body: Body) -> Any:
 FIELDS: dict[str, Callable[[Body], Any]] = {
     "cone": lambda body: body.cone(0.1, 0.5, 0.05, (0, 0, 1), TURN, 0.01),
     "torus": lambda body: body.torus(0.2, 0.1, (0, 0, 1), TURN),
+    "tube": lambda body: body.shape(Tube(0.2, 0.1, 0.3, 0.01), (0, 0, 1), TURN),
     "triangles": meshed,
 }
 

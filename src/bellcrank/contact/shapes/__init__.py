@@ -25,6 +25,7 @@ from bellcrank.contact.shapes.revolution import Revolution, RevolutionField
 from bellcrank.contact.shapes.sphere import Circle, Sphere, SphereField
 from bellcrank.contact.shapes.superellipsoid import Superellipsoid, SuperellipsoidField
 from bellcrank.contact.shapes.torus import Torus, TorusField
+from bellcrank.contact.shapes.tube import Tube, TubeField
 from bellcrank.contact.shapes.union import Part, Union, UnionField
 
 KINDS: tuple[type[Shape], ...] = (
@@ -42,7 +43,7 @@ KINDS: tuple[type[Shape], ...] = (
         Ellipse,
         HalfPlane,
     ),
-    *(Implicit, Revolution, HeightField),
+    *(Implicit, Revolution, HeightField, Tube),
 )
 """The kinds of shapes that model files carry by their keys."""
 
@@ -85,6 +86,8 @@ __all__ = [
     "Surface",
     "Torus",
     "TorusField",
+    "Tube",
+    "TubeField",
     "Union",
     "UnionField",
     "bounds",

@@ -57,8 +57,9 @@ def rounded(
 ) -> Triangles:
     """Triangles of a solid of revolution with rims.
 
-    profile, ring: As for :func:`turned`, with sharp rims. field: Whose surface the vertices are brought to. rims: Distance
-    from the axis and height [m]. size: The smallest of the solid [m]. fine: Length of edges along the rims [m].
+    profile, ring: As for :func:`turned`, with sharp rims. field: Whose surface the vertices are brought to. rims:
+    Distance from the axis and height [m]. size: The smallest of the solid [m]. fine: Length of edges along the rims
+    [m].
     """
     at_rims = graded(lambda x: np.min([np.hypot(_out(x) - r, x[:, 2] - z) for r, z in rims], axis=0), fine)
 
