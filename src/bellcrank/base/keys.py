@@ -21,7 +21,8 @@ class Key:
     """A key of a mapping: its name, what it takes, what it means, and whether it must be there.
 
     arguments: Those of a function. python: Name of the argument, and of the attribute, that it becomes in Python, where
-    that is not its own. plain: Whether parameters may not stand in it. dimensions: Of an array.
+    that is not its own. plain: Whether parameters may not stand in it. dimensions: Of an array. whole:
+    The least and the greatest whole number that it takes, where it takes no others.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Key:
     python: str = ""
     plain: bool = False
     dimensions: int = 0
+    whole: tuple[int, int] | None = None
 
     @property
     def defined(self) -> str:
@@ -52,9 +54,10 @@ def must(
     python: str = "",
     plain: bool = False,
     dimensions: int = 0,
+    whole: tuple[int, int] | None = None,
 ) -> Key:
     """A key that must be there."""
-    return Key(name, schema_of(takes), text, True, of, python, plain, dimensions)
+    return Key(name, schema_of(takes), text, True, of, python, plain, dimensions, whole)
 
 
 def may(
@@ -65,9 +68,10 @@ def may(
     python: str = "",
     plain: bool = False,
     dimensions: int = 0,
+    whole: tuple[int, int] | None = None,
 ) -> Key:
     """A key that may be missing."""
-    return Key(name, schema_of(takes), text, False, of, python, plain, dimensions)
+    return Key(name, schema_of(takes), text, False, of, python, plain, dimensions, whole)
 
 
 @dataclass(frozen=True, eq=False)

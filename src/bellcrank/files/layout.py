@@ -45,6 +45,10 @@ from bellcrank.model import forces, joints
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 
 VERSION = "1"
+MAX_ELEMENTS = 500
+"""Of a beam; finding its modes takes some seconds then, growing with the square. Beams of more are written by their
+numbers."""
+MAX_MODES = 500
 
 DRIVER_ARGUMENTS = ("t",)
 
@@ -77,7 +81,7 @@ _SHAPED = (
     may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m]."),
 )
 _OFFSET = may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m].")
-_COUNT = may("count", NUMBER, "How many normal modes.")
+_COUNT = may("count", NUMBER, "How many normal modes.", whole=(0, MAX_MODES))
 BODY = Keys(
     "A rigid body, or a flexible one; its start rotation is one of angle, quaternion and rotation.",
     may("mass", NUMBER, "Mass [kg]; zero is allowed."),
@@ -335,6 +339,7 @@ MEMBERS = Kinds(
             "elements",
             any_of(NUMBER, list_of(NUMBER)),
             "How many elements, or where the nodes are as growing shares 0..1 of the length; 10 unless told.",
+            whole=(1, MAX_ELEMENTS),
         ),
         may("theory", words("euler-bernoulli", "timoshenko")),
         _SPREAD,
@@ -354,7 +359,7 @@ MEMBERS = Kinds(
             "One, or one by named region of the mesh.",
         ),
         may("interfaces", by_name(ref("region")), "Nodes by name, each the mean motion of a region."),
-        may("order", words(1, 2), "Of the elements; the mesh's unless told."),
+        may("order", words(1, 2), "Of the elements; the mesh's unless told.", whole=(1, 2)),
         may("rigid", list_of(TEXT), "Interfaces that do not deform."),
         _SPREAD,
         may("scale", NUMBER, "Of the mesh's unit in metres."),
@@ -461,7 +466,12 @@ MODES = Kinds(
         "The lowest `count` modes, all up to a frequency [Hz], or so many along each axis.",
         _COUNT,
         may("up_to", NUMBER, "[Hz]."),
-        may("along", by_name(NUMBER), "Modes by the axis they move along: x, y, z, turn."),
+        may(
+            "along",
+            by_name(NUMBER),
+            "Modes by the axis they move along: x, y, z, turn.",
+            whole=(1, MAX_MODES),
+        ),
         may("boundary", ref("member_frame"), "Where the body is held while it vibrates."),
     ),
     craig_bampton=Keys(
@@ -600,6 +610,8 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
 
 SECTION_NUMBERS = ("area", "bending_y", "bending_z", "product", "torsion", "shear_y", "shear_z")
 SIZES = ("diameter", "outer", "inner", "height", "width")
+REDUCED = tuple(key.name for key in _REDUCED)
+"""Keys of a member that say how it is reduced."""
 
 
 def schema() -> Schema:
