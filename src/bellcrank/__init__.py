@@ -16,7 +16,6 @@ _HOMES = {
     "Body": "bellcrank.model",
     "Frame": "bellcrank.model",
     "Joint": "bellcrank.model",
-    "JointKind": "bellcrank.model",
     "Mechanism": "bellcrank.mechanism",
     "State": "bellcrank.mechanism",
     "Formulation": "bellcrank.mechanism",

@@ -32,6 +32,7 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
     Torus,
+    Tube,
     Union,
     bounds,
     depths,
@@ -108,6 +109,9 @@ SOLIDS = {
         lambda s: Cone(0.4 * s, 0.5 * s, 0.7 * s), 0.5, sharp=lambda: Cone(0.4, 0.5, 0.7, rounding=0.0)
     ),
     "torus": Look(lambda s: Torus(0.8 * s, 0.3 * s), exact=True),
+    "tube": Look(
+        lambda s: Tube(0.9 * s, 0.5 * s, 0.6 * s), 1 / math.sqrt(2), sharp=lambda: Tube(0.9, 0.5, 0.6, 0.0)
+    ),
     "revolution": Look(_bottle, 0.5, sharp=lambda: _bottle(1.0, 0.0)),
     "implicit": Look(_egg),
     "union": Look(_dumbbell, 0.5),
@@ -357,8 +361,8 @@ def test_an_edge_is_cut_as_by_a_fillet_of_its_radius():
 def test_depth_is_large_inside_and_low_outside(look):
     shape = look.make(1.0)
     surface = shape.triangles()
-    middle = np.zeros((1, 3)) if look.make is not SOLIDS["torus"].make else np.array([[0.8, 0.0, 0.0]])
-    middle = middle + shape.centre
+    hollow = {SOLIDS["torus"].make: 0.8, SOLIDS["tube"].make: 0.7}
+    middle = shape.centre + np.array([[hollow.get(look.make, 0.0), 0.0, 0.0]])
     assert depths(shape.field, middle)[0][0] >= 0.5 * _distances(surface, middle)[0]
     far = 5.0 * shape.extent * np.array([[1.0, 0.0, 0.0], [0.6, 0.0, 0.8], [0.0, -0.6, -0.8]])
     assert np.all(depths(shape.field, far)[0] < -0.4 * shape.extent)
@@ -474,6 +478,7 @@ def test_a_height_field_goes_through_its_heights_and_polynomials():
         (lambda: Cone(-1.0, 1.0), "radius must be a positive length"),
         (lambda: Cone(1.0, 1.0, -0.1), "top_radius must be a length"),
         (lambda: Torus(0.1, 0.2), "smaller than radius"),
+        (lambda: Tube(0.1, 0.1, 0.2), "smaller than outer_radius"),
         (lambda: Box(1.0, 1.0, 0.1, rounding=0.09), "0.6 of its smallest half size"),
         (lambda: Cylinder(1.0, 1.0, rounding=-1.0), "rounding must be a length"),
         (lambda: HeightField([[1.0, 2.0]], 1.0), "at least 2 by 2"),

@@ -28,15 +28,16 @@ from bellcrank.contact import (
     Revolution,
     Sampled,
     Superellipsoid,
+    Tube,
 )
 from bellcrank.files import dumps, loads, schema
 from bellcrank.model import System
 from bellcrank.model.bodies import Body
 from bellcrank.model.contacts import ContactMethods
-from bellcrank.model.force_methods import ForceMethods
+from bellcrank.model.forces import ForceMethods
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import UserFunction
-from bellcrank.model.joint_methods import JointMethods
+from bellcrank.model.joints import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import ParameterTable
 from bellcrank.model.pressing import contact_force
@@ -49,7 +50,7 @@ from .test_round_trip import traced
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 Call = Mapping[str, Any]
 Values = dict[str, tuple[Any, Any]]
-DESCRIBING = (JointMethods, MotionMethods, ForceMethods, ContactMethods, StateMethods)
+DESCRIBING = (*JointMethods.__bases__, MotionMethods, *ForceMethods.__bases__, ContactMethods, StateMethods)
 OWN = ("parameter", "body", "flexible_body", "initial")
 """Where methods that describe something stand; those of System itself but for these run it."""
 
@@ -114,6 +115,7 @@ ARGUMENTS: dict[str, Values] = {
     "planar": {**PLACED, **AXIS},
     "screw": {**PLACED, **AXIS, "pitch": (0.1, 0.2)},
     "free": PLACED,
+    "distance": {**EITHER, "length": (0.5, lambda t: 1.0 + 0.1 * np.sin(t))},
     "driver": {
         "target": ("slide", "point"),
         "function": (lambda t: t, lambda t: np.sin(t)),
@@ -160,6 +162,7 @@ ARGUMENTS: dict[str, Values] = {
         **EITHER,
         "stiffness": ((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 5, 7)),
         "damping": ((0,) * 6, (0, 0, 0, 0, 0, 1)),
+        "tables": (None, {"x": [(0.0, 0.0), (0.1, 2.0)]}),
     },
     "applied_force": APPLIED,
     "applied_torque": APPLIED,
@@ -357,6 +360,7 @@ def meshed(body: Body) -> Any:
 FIELDS: dict[str, Callable[[Body], Any]] = {
     "cone": lambda body: body.cone(0.1, 0.5, 0.05, (0, 0, 1), TURN, 0.01),
     "torus": lambda body: body.torus(0.2, 0.1, (0, 0, 1), TURN),
+    "tube": lambda body: body.shape(Tube(0.2, 0.1, 0.3, 0.01), (0, 0, 1), TURN),
     "triangles": meshed,
 }
 

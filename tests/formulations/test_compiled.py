@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from bellcrank.formulations.partition import choose_partition
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import Formulation, Mechanism, State, analyse
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import compile_program
@@ -66,7 +65,7 @@ def test_rates_are_the_time_derivatives_of_the_positions(family: str) -> None:
 
     assert miss(1e-5) < 1e-13 + 0.3 * miss(2e-5)
     for link in found.linkage.links:
-        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+        if link.kind.has_quaternion:
             here = slice(link.q + link.kind.positions - 4, link.q + link.kind.positions)
             assert abs(state.q[here] @ q_rate[here]) < 1e-13
 
@@ -93,7 +92,7 @@ def test_projection_converges_quadratically(family: str) -> None:
         sizes.append((before, np.abs(rows).max()))
         np.testing.assert_array_equal(y[n:-2], state.u[list(found.partition.independent)])
         for link in found.linkage.links:
-            if link.kind in (LinkKind.BALL, LinkKind.FREE):
+            if link.kind.has_quaternion:
                 whole = y[link.q + link.kind.positions - 4 : link.q + link.kind.positions]
                 assert np.linalg.norm(whole) == pytest.approx(1.0, abs=1e-15)
             elif link.u in found.partition.independent:

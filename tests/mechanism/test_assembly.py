@@ -9,7 +9,6 @@ import pytest
 
 from bellcrank.errors import AssemblyError, ModelError, UnknownName
 from bellcrank.math.rotations import from_quaternion
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism import Mechanism, analyse
 from bellcrank.mechanism.assembly import close_positions, closed_without
 from bellcrank.model import System
@@ -39,10 +38,10 @@ def move_between(found: Mechanism, before: np.ndarray, after: np.ndarray) -> np.
     move = np.zeros(found.coordinates)
     for link in found.linkage.links:
         a, b = (x[link.q : link.q + link.kind.positions] for x in (before, after))
-        if link.kind in (LinkKind.BALL, LinkKind.FREE):
+        if link.kind.has_quaternion:
             (w, v), turned = (a[-4], a[-3:]), b[-4:] * np.sign(a[-4:] @ b[-4:])
             move[link.u : link.u + 3] = 2.0 * (w * turned[1:] - turned[0] * v - np.cross(v, turned[1:]))
-            if link.kind is LinkKind.FREE:
+            if link.kind.floats:
                 R = np.array(from_quaternion(a[-4:].tolist()), dtype=float)
                 move[link.u + 3 : link.u + 6] = R.T @ (b[:3] - a[:3])
         else:

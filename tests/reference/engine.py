@@ -34,6 +34,7 @@ SCALAR_COORDINATES: dict[str, tuple[str, ...]] = {
     "planar": ("x", "y", "angle"),
     "spherical": (),
     "free": ("x", "y", "z"),
+    "distance": (),
 }
 
 
@@ -113,6 +114,10 @@ class Engine:
         same_rotation = [(C[:, i, j] - C[:, j, i]) * 0.5 for i, j in ((2, 1), (0, 2), (1, 0))]
         if kind == "free":
             return Jet(np.zeros((13, 0)))
+        if kind == "distance":
+            squared = d[:, 0] * d[:, 0] + d[:, 1] * d[:, 1] + d[:, 2] * d[:, 2]
+            length = self.function_of_time(joint.length)
+            return stack([squared - length * length])
         if kind == "screw":
             advance = self.coordinate(joint, "angle", (d, C)) * self.pitch(joint)
             return stack([*point[:2], *same_axis, d[:, 2] - advance])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from bellcrank.program.graph import Graph
 from reference.engine import Array, Engine, members, number, numbers
@@ -80,10 +81,23 @@ def bushing(engine: Engine, f: Array, force: Any) -> None:
     angle_rate = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
     r_b, _ = engine.frame(force.b, 1)
     _, R_a = engine.frame(force.a, 0)
-    push = R_a.f[0] @ (-k[:3] * d.f[0] - c[:3] * d.f1[0])
-    twist = R_a.f[0] @ (-k[3:] * angle - c[3:] * angle_rate)
+    at = np.array([*d.f[0], *angle])
+    axes = ("x", "y", "z", "rx", "ry", "rz")
+    tables = np.array([tabulated(force, axis, x) for axis, x in zip(axes, at, strict=True)])
+    push = R_a.f[0] @ (-k[:3] * d.f[0] - c[:3] * d.f1[0] - tables[:3])
+    twist = R_a.f[0] @ (-k[3:] * angle - c[3:] * angle_rate - tables[3:])
     add_at(engine, f, force.b.body.name, r_b.f[0], push, twist)
     add_at(engine, f, force.a.body.name, r_b.f[0], -push, -twist)
+
+
+def tabulated(force: Any, axis: str, x: float) -> float:
+    """A bushing's table by SciPy, straight on beyond its ends."""
+    if axis not in (force.tables or {}):
+        return 0.0
+    xs, ys = np.array(force.tables[axis]).T
+    spline = PchipInterpolator(xs, ys)
+    end = np.clip(x, xs[0], xs[-1])
+    return float(spline(end) + spline(end, 1) * (x - end))
 
 
 def applied_force(engine: Engine, f: Array, force: Any) -> None:

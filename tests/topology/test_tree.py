@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bellcrank.errors import AssemblyError, ModelError
-from bellcrank.model import JointKind, System
+from bellcrank.model import System
 from bellcrank.topology import describe, loop_links, loops, paths_to_common, spanning_tree
 
 KINDS = ["fixed", "revolute", "prismatic", "cylindrical", "spherical", "planar", "free"]
@@ -104,7 +104,7 @@ def test_paths_of_a_body_to_itself_are_empty() -> None:
 
 def test_ball_joint_is_cut_before_a_planar_one() -> None:
     for kinds in (["planar", "revolute", "spherical"], ["spherical", "revolute", "planar"]):
-        assert [cut.kind for cut in spanning_tree(chain(kinds)).cuts] == [JointKind.SPHERICAL]
+        assert [cut.kind for cut in spanning_tree(chain(kinds)).cuts] == ["spherical"]
 
 
 def test_used_coordinates_stay_in_the_tree() -> None:

@@ -24,7 +24,7 @@ from bellcrank.analyses.statics import Statics
 from bellcrank.analyses.tangent import move_names
 from bellcrank.errors import BellcrankError
 from bellcrank.math.rotations import from_quaternion
-from bellcrank.mechanics.links import GROUND, LinkKind
+from bellcrank.mechanics.links import GROUND
 from bellcrank.model.parameters import value
 from bellcrank.result.result import Result, RunReport
 from bellcrank.result.series import Series
@@ -288,7 +288,7 @@ class _Search:
         place = {i: n for n, i in enumerate(self.statics.partition.independent)}
         for link in m.linkage.links:
             turns = [place.get(link.u + k) for k in range(3)]
-            if link.kind is not LinkKind.FREE or link.parent != GROUND or None in turns:
+            if not link.kind.floats or link.parent != GROUND or None in turns:
                 continue
             for _ in range(2):
                 here, there = (_rotation(a[link.q + 3 : link.q + 7]) for a in (q, m.start.q))

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.math.rotations import from_quaternion, quaternion_rate
-from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.links import Linkage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,21 +27,9 @@ Array = NDArray[np.float64]
 def position_map(linkage: Linkage, q: Array) -> Array:
     """G: position rates by speeds."""
     G = np.zeros((linkage.positions, linkage.speeds))
-    plain_q, plain_u = np.ones(linkage.positions, dtype=bool), np.ones(linkage.speeds, dtype=bool)
     for link in linkage.links:
-        if link.kind is LinkKind.BALL:
-            G[link.q : link.q + 4, link.u : link.u + 3] = _turning(q[link.q : link.q + 4])
-        elif link.kind is LinkKind.FREE:
-            quaternion = q[link.q + 3 : link.q + 7]
-            G[link.q + 3 : link.q + 7, link.u : link.u + 3] = _turning(quaternion)
-            G[link.q : link.q + 3, link.u + 3 : link.u + 6] = from_quaternion(quaternion.tolist())
-        else:
-            continue
-        plain_q[link.q : link.q + link.kind.positions] = False
-        plain_u[link.u : link.u + link.kind.speeds] = False
-    plain_q[linkage.positions - len(linkage.states) :] = False
-    # All others are coordinates whose rate is a speed; both are numbered in the same order.
-    G[np.flatnonzero(plain_q), np.flatnonzero(plain_u)] = 1.0
+        here = list(link.own_positions)
+        G[np.ix_(here, list(link.own_speeds))] = link.kind.rate_matrix(q[here])
     return G
 
 
@@ -60,20 +47,9 @@ def speed_map_rate(linkage: Linkage, q: Array, u: Array) -> Array:
     q_dot = position_map(linkage, q) @ u
     rate = np.zeros((linkage.speeds, linkage.positions))
     for link in linkage.links:
-        first = link.quaternion
-        if first is None:
-            continue
-        rate[link.u : link.u + 3, first : first + 4] = 4.0 * _turning(q_dot[first : first + 4]).T
-        if link.kind is LinkKind.FREE:
-            R = np.array(from_quaternion(q[first : first + 4].tolist()), dtype=float)
-            turn = np.cross(np.eye(3), u[link.u : link.u + 3])
-            rate[link.u + 3 : link.u + 6, link.q : link.q + 3] = turn @ R.T
+        here, own = list(link.own_positions), list(link.own_speeds)
+        rate[np.ix_(own, here)] = link.kind.inverse_rate(q[here], q_dot[here], u[own])
     return rate
-
-
-def _turning(quaternion: Array) -> Array:
-    columns = [quaternion_rate(quaternion.tolist(), (a, b, c)) for a, b, c in np.eye(3).tolist()]
-    return np.array(columns, dtype=float).T
 
 
 def freedom_map(partition: Partition, rows: NumericRows) -> Array:
@@ -105,10 +81,7 @@ def is_turning(linkage: Linkage) -> NDArray[np.bool_]:
     """Which speeds are angular."""
     turning = np.zeros(linkage.speeds, dtype=bool)
     for link in linkage.links:
-        if link.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
-            turning[link.u] = True
-        elif link.kind.has_quaternion:
-            turning[link.u : link.u + 3] = True
+        turning[link.turning_speeds] = True
     return turning
 
 

@@ -27,6 +27,7 @@ from bellcrank.contact.shapes import (
     Sphere,
     Superellipsoid,
     Torus,
+    Tube,
     Union,
 )
 from bellcrank.contact.shapes.implicit import Implicit
@@ -67,6 +68,7 @@ __all__ = [
     "Superellipsoid",
     "Torus",
     "Triangles",
+    "Tube",
     "Union",
     "check_pair",
     "closest",

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.keys import PACKED, TRUTH, VECTOR3, Keys, may, must
 from bellcrank.contact.given import numbers
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.nearest import CLOSE, STEPS, Near, descended
@@ -206,6 +207,20 @@ class BezierGrid(FieldShape):
     around: Whether the columns close to a ring. inside: A point all normals point away from [m]; without it they are
     rows x columns, right-handed.
     """
+
+    kind = "bezier_grid"
+    keys = Keys(
+        "A structured grid of points covered by 3x3 Bezier patches.",
+        must(
+            "points",
+            PACKED,
+            "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
+            python="grid",
+            dimensions=3,
+        ),
+        may("around", TRUTH, "Whether columns close to a ring."),
+        may("inside", VECTOR3, "A point that normals point away from [m].", plain=True),
+    )
 
     grid: Array
     around: bool = False

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.base.keys import NUMBER, PACKED, Keys, may, must
 from bellcrank.contact.given import numbers
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.sampled import Sampled, SampledSurface
@@ -42,6 +43,19 @@ class Parametric(FieldShape):
     nets: Control points of all patches, (patches, rows, columns, 3) [m]. sign: +1 where the outward normal is u x v, -1
     where it is v x u. Made by :meth:`bezier` or :meth:`b_spline`.
     """
+
+    kind = "parametric"
+    keys = Keys(
+        "Bezier patches by their control points.",
+        must(
+            "points",
+            PACKED,
+            "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
+            python="nets",
+            dimensions=4,
+        ),
+        may("sign", NUMBER, "1 where u x v points outwards, -1 where v x u.", plain=True),
+    )
 
     nets: Array
     sign: float = 1.0

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.elastic.elements import Element
-from bellcrank.elastic.material import Analysis, Mass
-from bellcrank.files.keys import (
+from bellcrank.base.keys import (
     EXPRESSION,
     NAME,
     NUMBER,
@@ -25,6 +23,8 @@ from bellcrank.files.keys import (
     section,
     words,
 )
+from bellcrank.elastic.elements import Element
+from bellcrank.elastic.material import Analysis, Mass
 
 VERSION = "1"
 

@@ -5,15 +5,24 @@ What a reader knows, an editor learns: a key added here is read by name and stan
 
 from __future__ import annotations
 
-from bellcrank.files.keys import (
+from bellcrank.base.keys import (
     EXPRESSION,
+    FUNCTION,
+    LET,
+    MATRIX,
     NAME,
     NOT_NEGATIVE,
     NUMBER,
+    PACKED,
     POSITIVE,
+    SIDE,
     TEXT,
     TRUTH,
     TRUTH_OR_NULL,
+    VECTOR3,
+    VECTOR4,
+    VECTOR6,
+    WORD,
     Keys,
     Kinds,
     Schema,
@@ -29,55 +38,26 @@ from bellcrank.files.keys import (
     section,
     words,
 )
+from bellcrank.contact.bezier import BezierGrid
+from bellcrank.contact.parametric import Parametric
+from bellcrank.contact.shapes import KINDS, Shape
+from bellcrank.model import forces, joints
+from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 
 VERSION = "1"
+MAX_ELEMENTS = 500
+"""Of a beam; finding its modes takes some seconds then, growing with the square. Beams of more are written by their
+numbers."""
+MAX_MODES = 500
 
-SHAPE_ARGUMENTS = ("x", "y", "z")
-PROFILE_ARGUMENTS = ("z",)
 DRIVER_ARGUMENTS = ("t",)
-LINE_ARGUMENTS = ("length", "rate", "t")
-ENERGY_ARGUMENTS = ("length",)
-JOINT_ARGUMENTS = ("coordinate", "rate", "t")
-POINT_ARGUMENTS = ("t", "position", "velocity", "rotation", "angular_velocity")
-ROAD_ARGUMENTS = ("x", "y", "t")
 
-WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
-VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
-LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
-
-_PLACED = (
-    must("a", SIDE, "First side: a body, or a point or frame of one."),
-    must("b", SIDE, "Second side."),
-    may("at", VECTOR3, "World point of the joint in the start pose [m]; plain numbers."),
-    may(
-        "cut",
-        TRUTH_OR_NULL,
-        "true closes a loop here, false keeps the joint in the tree, null leaves the choice to the analysis.",
-    ),
-)
-_AXIS = may("axis", AXIS, "Joint axis in the start pose: x, y, z or a world vector.")
-_POINTS = (must("a", SIDE, "First point."), must("b", SIDE, "Second point."))
-_COORDINATE = (
-    must("joint", TEXT, "Name of the joint."),
-    may(
-        "coordinate",
-        TEXT,
-        "Coordinate of the joint: angle, displacement, x, y, ...; may be left out where there is one.",
-    ),
-)
-_POINT = (
-    must("point", SIDE, "The point.", python="frame"),
-    may("axes", words("world", "body"), "Axes of the components."),
-)
 _ON_BODY = (
     must("body", TEXT, "Name of the body; ground is one."),
     may("position", VECTOR3, "Origin of the shape in body axes [m]."),
     may("rotation", MATRIX, "Rows of the matrix whose columns are the shape's axes in body axes."),
     may("node", TEXT, "Node of a flexible body, instead of position."),
 )
-_RADIUS = must("radius", NUMBER, "[m]")
-_HALF_LENGTH = must("half_length", NUMBER, "[m]")
-_RIMS = may("rounding", NUMBER, "Radius of its rims [m]; a fiftieth of its smallest size where missing.")
 _POINTS_PACKED = must(
     "points",
     PACKED,
@@ -101,7 +81,7 @@ _SHAPED = (
     may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m]."),
 )
 _OFFSET = may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m].")
-_COUNT = may("count", NUMBER, "How many normal modes.")
+_COUNT = may("count", NUMBER, "How many normal modes.", whole=(0, MAX_MODES))
 BODY = Keys(
     "A rigid body, or a flexible one; its start rotation is one of angle, quaternion and rotation.",
     may("mass", NUMBER, "Mass [kg]; zero is allowed."),
@@ -151,28 +131,8 @@ PARAMETER = Keys(
     must("value", NUMBER, "Value; an expression of plain numbers."),
     may("unit", TEXT, "Unit, for people to read."),
 )
-JOINTS = Kinds(
-    fixed=Keys("Welds two bodies together.", *_PLACED),
-    revolute=Keys("Rotation angle [rad] about the axis.", *_PLACED, _AXIS),
-    prismatic=Keys("displacement [m] along the axis.", *_PLACED, _AXIS),
-    cylindrical=Keys("angle [rad] about the axis and displacement [m] along it.", *_PLACED, _AXIS),
-    universal=Keys(
-        "angle_a [rad] about axis_a, fixed in a; angle_b [rad] about axis_b, fixed in b.",
-        *_PLACED,
-        may("axis_a", AXIS, "Axis fixed in a."),
-        may("axis_b", AXIS, "Axis fixed in b, perpendicular to axis_a."),
-    ),
-    spherical=Keys("A ball joint.", *_PLACED),
-    planar=Keys("x [m], y [m] and angle [rad] in the plane normal to the axis.", *_PLACED, _AXIS),
-    screw=Keys(
-        "angle [rad] about the axis with an advance along it.",
-        *_PLACED,
-        _AXIS,
-        must("pitch", NUMBER, "Advance [m/rad]."),
-    ),
-    free=Keys("No connection; position [m] and quaternion of b in the axes of a.", *_PLACED),
-)
-COORDINATE = Keys("", *_COORDINATE)
+JOINTS = Kinds(kinds={kind.kind: kind.keys for kind in joints.KINDS})
+COORDINATE = Keys("", *COORDINATE_KEYS)
 DRIVER = Keys(
     "Makes a joint coordinate, or a world coordinate of a point, follow a function of time.",
     may("joint", TEXT, "Name of the joint."),
@@ -186,7 +146,7 @@ DRIVER = Keys(
     must("function", FUNCTION, "Value of the coordinate [m or rad] as a function of t [s]."),
     rules={"oneOf": [{"required": ["joint"]}, {"required": ["point", "axis"]}]},
 )
-TERM = Keys("", *_COORDINATE, must("factor", NUMBER, "Factor of the coordinate."))
+TERM = Keys("", *COORDINATE_KEYS, must("factor", NUMBER, "Factor of the coordinate."))
 COUPLINGS = Kinds(
     usual="linear",
     linear=Keys(
@@ -220,88 +180,7 @@ STATE = Keys(
     may("initial", NUMBER, "Value at the start; 0 where missing. A plain number."),
     may("unit", WORD, "Unit of the value."),
 )
-FORCES = Kinds(
-    spring=Keys(
-        "A linear spring and damper between two points.",
-        *_POINTS,
-        may("stiffness", NUMBER, "[N/m]"),
-        may("damping", NUMBER, "[N s/m]"),
-        may("free_length", NUMBER, "Length without force [m]; needed where there is a stiffness."),
-    ),
-    force=Keys(
-        "A force along the line between two points.",
-        *_POINTS,
-        must(
-            "function",
-            FUNCTION,
-            "Force that pushes the points apart [N], of length [m], rate [m/s] and t [s].",
-            of=LINE_ARGUMENTS,
-        ),
-        may("energy", FUNCTION, "Potential energy [J] of length [m].", of=ENERGY_ARGUMENTS),
-    ),
-    torsion_spring=Keys(
-        "A linear spring and damper on a joint coordinate.",
-        *_COORDINATE,
-        may("stiffness", NUMBER, "[N m/rad, or N/m on a displacement]"),
-        may("damping", NUMBER, "[N m s/rad or N s/m]"),
-        may("free_angle", NUMBER, "Coordinate without torque [rad or m]."),
-    ),
-    joint_force=Keys(
-        "A force or torque along a joint coordinate.",
-        *_COORDINATE,
-        must(
-            "function",
-            FUNCTION,
-            "Torque [N m] or force [N] on the second body, of coordinate [rad or m], rate [rad/s or "
-            "m/s] and t [s].",
-            of=JOINT_ARGUMENTS,
-        ),
-    ),
-    bushing=Keys(
-        "Six springs and dampers between two frames.",
-        *_POINTS,
-        must("stiffness", VECTOR6, "3 [N/m] and 3 [N m/rad], along and about the axes of a."),
-        may("damping", VECTOR6, "3 [N s/m] and 3 [N m s/rad]."),
-    ),
-    applied_force=Keys(
-        "A force on a point.",
-        *_POINT,
-        must(
-            "function",
-            VECTOR_FUNCTION,
-            "Components [N], of t [s], position.x [m], velocity.x [m/s], rotation.xy (row, column), "
-            "angular_velocity.x [rad/s] and their kin, in world axes.",
-            of=POINT_ARGUMENTS,
-        ),
-    ),
-    applied_torque=Keys(
-        "A torque on a body.",
-        *_POINT,
-        must(
-            "function",
-            VECTOR_FUNCTION,
-            "Components [N m]; arguments as for an applied force.",
-            of=POINT_ARGUMENTS,
-        ),
-    ),
-    ground_spring=Keys(
-        "A wheel on a road.",
-        must("point", SIDE, "The wheel centre.", python="frame"),
-        must("axis", AXIS, "Spin axis in body axes."),
-        _RADIUS,
-        must("stiffness", NUMBER, "[N/m]"),
-        may("damping", NUMBER, "[N s/m]"),
-        may("longitudinal", NUMBER, "Slip coefficient [N s/m] at the reference load."),
-        may("lateral", NUMBER, "Slip coefficient [N s/m] at the reference load."),
-        may("reference_load", NUMBER, "[N]"),
-        may(
-            "road",
-            FUNCTION,
-            "Height [m] of x [m], y [m] and t [s]; flat ground at 0 where missing.",
-            of=ROAD_ARGUMENTS,
-        ),
-    ),
-)
+FORCES = Kinds(kinds={kind.kind: kind.keys for kind in forces.KINDS})
 FRICTION = Keys(
     "Law of friction of a continuous contact.",
     must("kinetic", NUMBER, "Coefficient while slipping."),
@@ -372,63 +251,10 @@ CONTACT = Keys(
         "By closest points or by fields of depth, continuous; chosen by shapes and law where missing.",
     ),
 )
+_BY_KEYS: tuple[type[Shape], ...] = (*KINDS, BezierGrid, Parametric)
+SHAPE_CLASSES = {kind.kind: kind for kind in _BY_KEYS}
 SHAPES = Kinds(
-    sphere=Keys("A sphere.", *_ON_BODY, _RADIUS),
-    box=Keys(
-        "A box.",
-        *_ON_BODY,
-        must("half_lengths", VECTOR3, "Half the edges along x, y and z [m]."),
-        may("rounding", NUMBER, "Radius of its edges [m]; a fiftieth of its smallest size where missing."),
-    ),
-    ellipsoid=Keys("An ellipsoid.", *_ON_BODY, must("semi_axes", VECTOR3, "Along x, y, z of the shape [m].")),
-    superellipsoid=Keys(
-        "((|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q = 1.",
-        *_ON_BODY,
-        must("semi_axes", VECTOR3, "Along x, y, z of the shape [m]."),
-        must("exponents", list_of(NUMBER, 2), "p and q, plain numbers above 1."),
-    ),
-    capsule=Keys("A cylinder along z with round ends.", *_ON_BODY, _RADIUS, _HALF_LENGTH),
-    cylinder=Keys("A cylinder along z with flat ends.", *_ON_BODY, _RADIUS, _HALF_LENGTH, _RIMS),
-    cone=Keys(
-        "A cone along z, whole or cut off.",
-        *_ON_BODY,
-        must("radius", NUMBER, "At z = -half_length [m]."),
-        _HALF_LENGTH,
-        may("top_radius", NUMBER, "At z = half_length [m]; 0, a tip, where missing."),
-        _RIMS,
-    ),
-    torus=Keys(
-        "A ring about z.",
-        *_ON_BODY,
-        must("radius", NUMBER, "Of its middle line [m]."),
-        must("tube", NUMBER, "Radius of its section [m]."),
-    ),
-    plane=Keys("The half-space z <= 0 of its frame.", *_ON_BODY),
-    circle=Keys("A circle in the x-y plane of its frame.", *_ON_BODY, _RADIUS),
-    ellipse=Keys(
-        "An ellipse in the x-y plane of its frame.",
-        *_ON_BODY,
-        must("semi_axes", list_of(NUMBER, 2), "Along x and y of the shape [m]."),
-    ),
-    line=Keys("The half y <= 0 of the x-y plane of its frame.", *_ON_BODY),
-    implicit=Keys(
-        "The convex body g(x, y, z) <= 0, which holds the origin of its frame.",
-        *_ON_BODY,
-        must("function", FUNCTION, "g of x, y, z [m]."),
-        must(
-            "size",
-            NUMBER,
-            "A length the surface does not exceed in any direction from the origin [m]; a plain number.",
-        ),
-        may("name", TEXT, "What errors call it."),
-    ),
-    revolution=Keys(
-        "A solid of revolution about z, 0 to length.",
-        *_ON_BODY,
-        must("function", FUNCTION, "Radius [m] of z [m]."),
-        must("length", NUMBER, "[m] A plain number."),
-        _RIMS,
-    ),
+    kinds={name: Keys(kind.keys.text, *_ON_BODY, *kind.keys.keys) for name, kind in SHAPE_CLASSES.items()},
     sampled=Keys(
         "A smooth surface through points with normals.",
         *_ON_BODY,
@@ -496,13 +322,6 @@ SHAPES = Kinds(
         must("faces", PACKED, "Numbers of the vertices of each triangle, packed as vertices are."),
         must("modes", PACKED, "Displacement of each vertex for each modal coordinate, three rows a vertex."),
     ),
-    height_field=Keys(
-        "A terrain through heights on a grid.",
-        *_ON_BODY,
-        must("heights", PACKED, "z [m] in rows along x, written like points."),
-        must("spacing", list_of(NUMBER, 2), "Of the grid along x and y [m]. Plain numbers."),
-        may("above", TRUTH, "Whether the solid lies above the heights, as a roof."),
-    ),
     union=Keys(
         "Several shapes of finite size as one.",
         *_ON_BODY,
@@ -512,19 +331,6 @@ SHAPES = Kinds(
             "Shapes, each at its position and rotation in the frame of the union.",
         ),
         may("blending", NUMBER, "Width over which they are blended where they meet [m]. A plain number."),
-    ),
-    bezier_grid=Keys(
-        "A structured grid of points covered by 3x3 Bezier patches.",
-        *_ON_BODY,
-        _POINTS_PACKED,
-        may("around", TRUTH, "Whether columns close to a ring."),
-        may("inside", VECTOR3, "A point that normals point away from [m]."),
-    ),
-    parametric=Keys(
-        "Bezier patches by their control points.",
-        *_ON_BODY,
-        _POINTS_PACKED,
-        may("sign", NUMBER, "1 where u x v points outwards, -1 where v x u."),
     ),
 )
 PARTS = SHAPES.without("A part of a union: a shape without a body.", "body", "node")
@@ -540,6 +346,7 @@ MEMBERS = Kinds(
             "elements",
             any_of(NUMBER, list_of(NUMBER)),
             "How many elements, or where the nodes are as growing shares 0..1 of the length; 10 by default.",
+            whole=(1, MAX_ELEMENTS),
         ),
         may("theory", words("euler-bernoulli", "timoshenko")),
         _SPREAD,
@@ -559,7 +366,7 @@ MEMBERS = Kinds(
             "One, or one by named region of the mesh.",
         ),
         may("interfaces", by_name(ref("region")), "Nodes by name, each the mean motion of a region."),
-        may("order", words(1, 2), "Of the elements; by default that of the mesh."),
+        may("order", words(1, 2), "Of the elements; by default that of the mesh.", whole=(1, 2)),
         may("rigid", list_of(TEXT), "Interfaces that do not deform."),
         _SPREAD,
         may("scale", NUMBER, "Of the mesh's unit in metres."),
@@ -666,7 +473,12 @@ MODES = Kinds(
         "The lowest `count` modes, all up to a frequency [Hz], or so many along each axis.",
         _COUNT,
         may("up_to", NUMBER, "[Hz]."),
-        may("along", by_name(NUMBER), "Modes by the axis they move along: x, y, z, turn."),
+        may(
+            "along",
+            by_name(NUMBER),
+            "Modes by the axis they move along: x, y, z, turn.",
+            whole=(1, MAX_MODES),
+        ),
         may("boundary", ref("member_frame"), "Where the body is held while it vibrates."),
     ),
     craig_bampton=Keys(
@@ -758,6 +570,9 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "vector4": list_of(NUMBER, 4),
     "vector6": list_of(NUMBER, 6),
     "matrix": list_of(VECTOR3, 3),
+    "tables": described(
+        "Rows of two plain numbers by name.", by_name(list_of(list_of(NUMBER, 2)) | {"minItems": 2})
+    ),
     "axis": any_of(words("x", "y", "z"), VECTOR3),
     "let": described(
         "Named parts of a function, each an expression of its arguments, parameters and earlier parts.",
@@ -802,6 +617,8 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
 
 SECTION_NUMBERS = ("area", "bending_y", "bending_z", "product", "torsion", "shear_y", "shear_z")
 SIZES = ("diameter", "outer", "inner", "height", "width")
+REDUCED = tuple(key.name for key in _REDUCED)
+"""Keys of a member that say how it is reduced."""
 
 
 def schema() -> Schema:

@@ -12,7 +12,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.documents import MAX_BYTES
-from bellcrank.files.members import MAX_ELEMENTS
+from bellcrank.files.layout import MAX_ELEMENTS
 from bellcrank.files.yaml_text import Flow, Row
 
 if TYPE_CHECKING:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.base.keys import NUMBER, TEXT, TRUTH, TRUTH_OR_NULL, VECTOR3, Key, Keys, Schema
 from bellcrank.files import layout
 from bellcrank.files.beside import file_beside, refuse_includes
 from bellcrank.files.documents import Entries, Items, Node, Text
@@ -31,10 +33,6 @@ if TYPE_CHECKING:
     from bellcrank.flexible.modes import Reduction
     from bellcrank.flexible.sections import Profile
 
-MAX_ELEMENTS = 500
-"""Of a beam; finding its modes takes some seconds then, growing with the square. Beams of more are written by their
-numbers."""
-MAX_MODES = 500
 MESHES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")
 MATRICES = (".npy", ".mtx")
 
@@ -92,97 +90,44 @@ class MemberReader:
     def _beam(self, body: str, fields: Fields) -> ElasticModel:
         from bellcrank.flexible.beams import beam
 
-        length = self._plain(fields, "length")
-        more: dict[str, Any] = {key: fields.word(key) for key in ("theory", "mass") if key in fields}
-        for key in ("planar", "rotary_inertia", "check_units"):
-            if fields.truth(key) is not None:
-                more[key] = fields.truth(key)
-        if "start" in fields:
-            more["start"] = self._plain(fields, "start")
-        if "points" in fields:
-            more["points"] = self._mapping(fields, "points", self._number)
-        return beam(
-            body,
-            length,
-            self._section(fields.get("section"), f"section of {fields.who}", length),
-            self._material(fields.get("material"), f"material of {fields.who}"),
-            self._elements(fields),
-            **more,
-        )
-
-    def _elements(self, fields: Fields) -> Any:
-        if "elements" not in fields:
-            return 10
-        node = fields.get("elements")
-        what = f"elements of {fields.who}"
-        if isinstance(node, Items):
-            if len(node.items) > MAX_ELEMENTS:
-                raise node.error(f"{what}: {len(node.items)} are too many; at most {MAX_ELEMENTS}")
-            return [self._number(item, what) for item in node.items]
-        return self._count(node, what, MAX_ELEMENTS)
+        given = self._values(fields, layout.MEMBERS["beam"], "section", *layout.REDUCED)
+        section = self._section(fields.get("section"), f"section of {fields.who}", given["length"])
+        return beam(body, section=section, **given)
 
     def _section(self, node: Node, who: str, length: float) -> Profile:
         from bellcrank.flexible.sections import SHAPES, Section, Tapered
 
         kind, fields = self._kind(node, who, layout.SECTIONS, "general")
-        more: dict[str, Any] = {}
-        if "offset" in fields:
-            more["offset"] = tuple(self._row(fields.get("offset"), f"offset of {who}", 2))
+        keys = layout.SECTIONS[kind]
         with fields.blamed():
+            given = self._values(fields, keys)
             if kind == "general":
-                for key in layout.SECTION_NUMBERS:
-                    if key in fields or key in ("area", "bending_y", "bending_z"):
-                        more[key] = self._plain(fields, key)
-                if "extremes" in fields:
-                    more["extremes"] = tuple(map(tuple, self._rows(fields, "extremes", 2)))
-                return Section(**more)
-            if "poisson" in fields:
-                more["poisson"] = self._plain(fields, "poisson")
-            sizes = {key: self._size(fields, key) for key in layout.SECTIONS[kind] if key in layout.SIZES}
-            if all(a == b for a, b in sizes.values()):
-                return SHAPES[kind](**{key: a for key, (a, _) in sizes.items()}, **more)
-            profile = Tapered(kind, sizes, length, more)
+                return Section(**given)
+            sizes: dict[str, Any] = {key: given.pop(key) for key in keys if key in layout.SIZES}
+            if all(isinstance(size, float) for size in sizes.values()):
+                return SHAPES[kind](**sizes, **given)
+            ends = {key: (size, size) if isinstance(size, float) else size for key, size in sizes.items()}
+            if all(a == b for a, b in ends.values()):
+                return SHAPES[kind](**{key: a for key, (a, _) in ends.items()}, **given)
+            profile = Tapered(kind, ends, length, given)
             for x in (0.0, length):
                 profile(x)
             return profile
-
-    def _size(self, fields: Fields, key: str) -> tuple[float, float]:
-        """One size, or two: at the start and at the end."""
-        node = fields.get(key)
-        if isinstance(node, Items):
-            a, b = self._row(node, f"{key} of {fields.who}", 2)
-            return a, b
-        value = self._plain(fields, key)
-        return value, value
 
     def _material(self, node: Node, who: str) -> Material:
         from bellcrank.fe.material import Material
 
         fields = Fields(self.scope, node, who, layout.MATERIAL)
         with fields.blamed():
-            for key in ("young", "density"):
-                fields.get(key)
-            return Material(**{key: self._plain(fields, key) for key in fields.node.keys})
+            return Material(**self._values(fields, layout.MATERIAL))
 
     def _solid(self, body: str, fields: Fields) -> ElasticModel:
         from bellcrank.flexible.solids import solid
 
-        more: dict[str, Any] = {}
-        if "mass" in fields:
-            more["mass"] = fields.word("mass")
-        if "order" in fields:
-            more["order"] = self._count(fields.get("order"), f"order of {fields.who}", 2)
-        if "scale" in fields:
-            more["scale"] = self._plain(fields, "scale")
-        if fields.truth("check_units") is not None:
-            more["check_units"] = fields.truth("check_units")
-        if "rigid" in fields:
-            more["rigid"] = tuple(self._words(fields, "rigid"))
-        if "interfaces" in fields:
-            more["interfaces"] = self._mapping(fields, "interfaces", self._region)
+        given = self._values(fields, layout.MEMBERS["solid"], "mesh", "material", *layout.REDUCED)
         path = self._path(fields, "mesh", MESHES)
         refuse_includes(path, fields)
-        return solid(body, path, self._materials(fields), **more)
+        return solid(body, path, self._materials(fields), **given)
 
     def _materials(self, fields: Fields) -> Material | dict[str, Material]:
         node = fields.get("material")
@@ -215,17 +160,15 @@ class MemberReader:
     def _matrices(self, body: str, fields: Fields) -> ElasticModel:
         from bellcrank.flexible.given import given_matrices
 
-        positions = self._rows(fields, "positions", 3)
-        more: dict[str, Any] = {"freedoms": fields.word("freedoms")} if "freedoms" in fields else {}
+        own = ("nodes", "mass_matrix", "stiffness_matrix")
+        given = self._values(fields, layout.MEMBERS["matrices"], *own, *layout.REDUCED)
         if "nodes" in fields:
-            count = len(positions)
-            more["nodes"] = self._mapping(
-                fields, "nodes", lambda node, what: self._count(node, what, count - 1, least=0)
+            last = len(given["positions"]) - 1
+            given["nodes"] = self._mapping(
+                fields, "nodes", lambda node, what: self._count(node, what, last, least=0)
             )
-        if fields.truth("check_units") is not None:
-            more["check_units"] = fields.truth("check_units")
         M, K = (self._matrix(fields, key) for key in ("mass_matrix", "stiffness_matrix"))
-        return given_matrices(body, M, K, positions, **more)
+        return given_matrices(body, M, K, **given)
 
     def _matrix(self, fields: Fields, key: str) -> Any:
         """Rows of numbers, or the name of a file that holds them."""
@@ -248,66 +191,90 @@ class MemberReader:
 
         who = f"modes of {fields.who}"
         kind, given = self._kind(fields.get("modes"), who, layout.MODES, "normal")
-        count = (
-            self._count(given.get("count"), f"count of {who}", MAX_MODES, least=0)
-            if "count" in given
-            else None
-        )
+        kinds: Mapping[str, Callable[..., Reduction]] = {
+            "normal": NormalModes,
+            "craig_bampton": partial(CraigBampton, count=0),
+            "attachment": AttachmentModes,
+        }
         with given.blamed():
-            if kind == "craig_bampton":
-                directions = {"directions": given.word("directions")} if "directions" in given else {}
-                return CraigBampton(self._words(given, "interface"), count or 0, **directions)
-            if kind == "attachment":
-                return AttachmentModes(self._mapping(given, "loads", word), count or 0)
-            return NormalModes(
-                count,
-                self._plain(given, "up_to") if "up_to" in given else None,
-                self._mapping(given, "along", lambda n, what: self._count(n, what, MAX_MODES))
-                if "along" in given
-                else None,
-                self._frame(given.get("boundary"), f"boundary of {who}") if "boundary" in given else None,
-            )
+            return kinds[kind](**self._values(given, layout.MODES[kind]))
 
     def _frame(self, node: Node, who: str) -> MemberFrame:
         from bellcrank.flexible.frames import Chord, Clamped, MeanAxes
         from bellcrank.flexible.modes import Supports
 
         kind, fields = self._kind(node, who, layout.MEMBER_FRAMES)
-        match kind:
-            case "clamped":
-                return Clamped(fields.word("node"))
-            case "chord":
-                return Chord(fields.word("first"), fields.word("last"))
-            case "supports":
-                return Supports(self._mapping(fields, "held", word))
-            case _:
-                return MeanAxes()
+        kinds: Mapping[str, Callable[..., MemberFrame]] = {
+            "mean_axes": MeanAxes,
+            "clamped": Clamped,
+            "chord": Chord,
+            "supports": Supports,
+        }
+        return kinds[kind](**self._values(fields, layout.MEMBER_FRAMES[kind]))
 
     def _damping(self, node: Node, who: str) -> Damping:
         from bellcrank.flexible.damping import Ratios, Rayleigh
 
         kind, fields = self._kind(node, who, layout.DAMPINGS)
-        if kind == "rayleigh":
-            return Rayleigh(
-                **{
-                    key: self._plain(fields, key)
-                    for key in ("mass_factor", "stiffness_factor")
-                    if key in fields
-                }
-            )
-        given = fields.get("ratios")
-        if isinstance(given, Items):
-            return Ratios([self._number(item, f"ratios of {who}") for item in given.items])
-        return Ratios(self._plain(fields, "ratios"))
+        kinds: Mapping[str, Callable[..., Damping]] = {"ratios": Ratios, "rayleigh": Rayleigh}
+        return kinds[kind](**self._values(fields, layout.DAMPINGS[kind]))
+
+    def _values(self, fields: Fields, keys: Keys, *others: str) -> dict[str, Any]:
+        """What the keys of a mapping say, by their types; `others` are read elsewhere, null says nothing."""
+        read = (key for key in keys.keys if key.name not in ("kind", *others))
+        found = {key.name: self._value(fields, key) for key in read if key.needed or key.name in fields}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _value(self, fields: Fields, key: Key) -> Any:
+        """What one key says."""
+        takes, name = key.takes, key.name
+        if takes in (TRUTH, TRUTH_OR_NULL):
+            return fields.truth(name)
+        if takes == TEXT or ("enum" in takes and key.whole is None):
+            return fields.word(name)
+        if takes.get("type") == "object":
+            return self._mapping(fields, name, self._item(takes["additionalProperties"], key.whole))
+        node, what = fields.get(name), f"{name} of {fields.who}"
+        if takes.get("type") == "array":
+            return self._listed(fields, name, takes["items"], takes.get("minItems"))
+        if "anyOf" in takes and isinstance(node, Items):
+            if key.whole is not None and len(node.items) > key.whole[1]:
+                raise node.error(f"{what}: {len(node.items)} are too many; at most {key.whole[1]}")
+            (listed,) = (choice for choice in takes["anyOf"] if choice.get("type") == "array")
+            return self._listed(fields, name, listed["items"], listed.get("minItems"))
+        return self._item(takes if key.defined else NUMBER, key.whole)(node, what)
+
+    def _item(self, takes: Schema, whole: tuple[int, int] | None) -> Callable[[Node, str], Any]:
+        """What reads a single value of a type."""
+        if takes == TEXT:
+            return word
+        readers = {"material": self._material, "region": self._region, "member_frame": self._frame}
+        reader = readers.get(str(takes.get("$ref", "")).rpartition("/")[2])
+        if reader is not None:
+            return reader
+        if whole is not None:
+            return lambda node, what: self._count(node, what, whole[1], whole[0])
+        return self._number
+
+    def _listed(self, fields: Fields, key: str, items: Schema, count: int | None) -> Any:
+        """Names, numbers, or rows of numbers."""
+        if items == TEXT:
+            return tuple(self._words(fields, key))
+        node, what = fields.get(key), f"{key} of {fields.who}"
+        if items == NUMBER:
+            if count is not None:
+                return tuple(self._row(node, what, count))
+            if not isinstance(node, Items):
+                raise node.error(f"{what} must be a list of numbers, not {node.described}")
+            return [self._number(item, what) for item in node.items]
+        width = 3 if items == VECTOR3 else items["minItems"]
+        return tuple(map(tuple, self._rows(fields, key, width)))
 
     def _number(self, node: Node, what: str) -> float:
         value = self.scope.number(node, what)
         if isinstance(value, Expr):
             raise node.error(f"{what} must be a plain number: elements are assembled when the file is read")
         return float(value)
-
-    def _plain(self, fields: Fields, key: str) -> float:
-        return self._number(fields.get(key), f"{key} of {fields.who}")
 
     def _count(self, node: Node, what: str, most: int, least: int = 1) -> int:
         value = self._number(node, what)

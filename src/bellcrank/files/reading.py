@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from bellcrank.base.keys import TRUTH_OR_NULL, Key, Kinds
 from bellcrank.contact import Mesh
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
-from bellcrank.files.keys import TRUTH_OR_NULL, Key, Kinds
 from bellcrank.files.members import MemberReader
 from bellcrank.files.places import nearest
 from bellcrank.files.pressing import field_of_points, note_points, read_pressing
@@ -220,6 +220,8 @@ class _Reader:
                 return fields.function(name, key.arguments, 3)
             case "coordinate":
                 return self._coupled(fields, name)
+            case "tables":
+                return self._tables(fields, name)
         if name == "joint":
             return self._joint_named(fields)
         if name == "terms":
@@ -227,6 +229,18 @@ class _Reader:
         if key.takes == TRUTH_OR_NULL:
             return fields.truth(name)
         return fields.word(name, key.takes.get("enum", ()))
+
+    def _tables(self, fields: Fields, key: str) -> dict[str, Any]:
+        """Rows of numbers by name."""
+        found: dict[str, Any] = {}
+        what = f"{key} of {fields.who}"
+        for name, node in entries(fields.get(key), what).values.items():
+            if not isinstance(node, Items):
+                raise node.error(f"table {name!r} in {what} must be a list of pairs, not {node.described}")
+            found[name] = [
+                numbers(self.scope, row, f"a row of table {name!r} in {what}", (2,)) for row in node.items
+            ]
+        return found
 
     def _joint(self, key: Text, node: Node) -> None:
         self._made("joint", key, node, layout.JOINTS)

@@ -10,31 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.bezier import BezierGrid
+from bellcrank.base.keys import TEXT, TRUTH, Key
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.notes import ContactNote
-from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.sampled import Sampled
-from bellcrank.contact.shapes import (
-    Box,
-    Capsule,
-    Circle,
-    Cone,
-    Cylinder,
-    Ellipse,
-    Ellipsoid,
-    HalfPlane,
-    HeightField,
-    Part,
-    Plane,
-    Shape,
-    Sphere,
-    Superellipsoid,
-    Torus,
-    Union,
-)
-from bellcrank.contact.shapes.implicit import Implicit
-from bellcrank.contact.shapes.revolution import Revolution
+from bellcrank.contact.shapes import Part, Shape, Union
 from bellcrank.contact.skin import Skin
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
@@ -51,35 +31,11 @@ Write = Callable[[Any, tuple[str, ...]], Any]
 
 def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
     """The shape of a kind from its keys; folder: Where meshes may lie."""
+    if kind in layout.SHAPE_CLASSES:
+        shape = layout.SHAPE_CLASSES[kind]
+        keys = (key for key in shape.keys.keys if key.needed or key.name in fields)
+        return shape.of_keys({key.attribute: _value(fields, key) for key in keys})
     match kind:
-        case "sphere" | "circle":
-            return (Sphere if kind == "sphere" else Circle)(fields.number("radius"))
-        case "capsule":
-            return Capsule(fields.number("radius"), fields.number("half_length"))
-        case "cylinder":
-            return Cylinder(fields.number("radius"), fields.number("half_length"), _rounding(fields))
-        case "cone":
-            top = fields.number("top_radius") if "top_radius" in fields else 0.0
-            return Cone(fields.number("radius"), fields.number("half_length"), top, _rounding(fields))
-        case "torus":
-            return Torus(fields.number("radius"), fields.number("tube"))
-        case "box":
-            x, y, z = fields.vector("half_lengths", (3,))
-            return Box(x, y, z, _rounding(fields))
-        case "ellipsoid":
-            return Ellipsoid(*fields.vector("semi_axes", (3,)))
-        case "ellipse":
-            return Ellipse(*fields.vector("semi_axes", (2,)))
-        case "superellipsoid":
-            p, q = (plain(fields, x) for x in fields.vector("exponents", (2,)))
-            a, b, c = fields.vector("semi_axes", (3,))
-            return Superellipsoid(a, b, c, (p, q))
-        case "implicit":
-            return _implicit(fields)
-        case "revolution":
-            law = fields.function("function", layout.PROFILE_ARGUMENTS)
-            rounding = plain(fields, fields.number("rounding")) if "rounding" in fields else None
-            return Revolution(lambda z: law(z=z), plain(fields, fields.number("length")), rounding)
         case "sampled":
             points, normals = _array(fields, "points", 2), _array(fields, "normals", 2)
             _note_old(fields, points)
@@ -95,22 +51,29 @@ def read_shape(kind: str, fields: Fields, folder: Path | None = None) -> Shape:
             return _triangles(fields, folder)
         case "skin":
             return Skin(_array(fields, "vertices", 2), _corners(fields), _array(fields, "modes", 3))
-        case "height_field":
-            dx, dy = (plain(fields, x) for x in fields.vector("spacing", (2,)))
-            return HeightField(_array(fields, "heights", 2), (dx, dy), bool(fields.truth("above")))
-        case "union":
-            return _union(fields, folder)
-        case "bezier_grid":
-            inside = None
-            if "inside" in fields:
-                x, y, z = (plain(fields, v) for v in fields.vector("inside"))
-                inside = (x, y, z)
-            return BezierGrid(_array(fields, "points", 3), bool(fields.truth("around")), inside)
-        case "parametric":
-            sign = plain(fields, fields.number("sign")) if "sign" in fields else 1.0
-            return Parametric(_array(fields, "points", 4), sign)
         case _:
-            return Plane() if kind == "plane" else HalfPlane()
+            return _union(fields, folder)
+
+
+def _value(fields: Fields, key: Key) -> Any:
+    """What a key of a shape says, by its type."""
+    name = key.name
+    found: Any
+    match key.defined:
+        case "number":
+            found = fields.number(name)
+            return plain(fields, found) if key.plain else found
+        case "function":
+            law = fields.function(name, key.arguments)
+            return lambda *values: law(**dict(zip(key.arguments, values, strict=True)))
+        case "packed":
+            return _array(fields, name, key.dimensions)
+    if key.takes == TRUTH:
+        return bool(fields.truth(name))
+    if key.takes == TEXT:
+        return fields.word(name)
+    found = fields.vector(name, (3 if key.defined == "vector3" else key.takes["minItems"],))
+    return tuple(plain(fields, x) for x in found) if key.plain else found
 
 
 def _triangles(fields: Fields, folder: Path | None) -> Mesh:
@@ -158,11 +121,6 @@ def _union(fields: Fields, folder: Path | None) -> Union:
     return Union(tuple(found), blending)
 
 
-def _rounding(fields: Fields) -> Scalar | None:
-    """The radius of edges, where it is given."""
-    return fields.number("rounding") if "rounding" in fields else None
-
-
 def _array(fields: Fields, key: str, dimensions: int) -> NDArray[np.float64]:
     try:
         return unpacked(fields.word(key), dimensions)
@@ -206,21 +164,6 @@ def plain(fields: Fields, value: Scalar) -> float:
     return float(value)
 
 
-def _implicit(fields: Fields) -> Implicit:
-    law = fields.function("function", layout.SHAPE_ARGUMENTS)
-
-    def surface(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
-        value: Scalar = law(x=x, y=y, z=z)
-        return value
-
-    size = plain(fields, fields.number("size"))
-    return Implicit(surface, size, fields.optional_word("name") or Implicit.name)
-
-
-def _rounded(rounding: Scalar | None) -> dict[str, Any]:
-    return {} if rounding is None else {"rounding": rounding}
-
-
 def _part(part: Part, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
     """The keys of a part of a union."""
     at, turned = np.asarray(part.at), np.asarray(part.rotation)
@@ -234,44 +177,11 @@ def _part(part: Part, function: Write, row: Callable[[Any], Any]) -> dict[str, A
 
 def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> dict[str, Any]:
     """The keys of a shape; `function` writes a function, `row` makes a list on one line."""
+    if shape.kind:
+        said, keys = shape.to_keys(), shape.keys.keys
+        entries = {key.name: _written(key, said[key.attribute], function, row) for key in keys}
+        return {"kind": shape.kind, **{name: value for name, value in entries.items() if value is not None}}
     match shape:
-        case Circle():
-            return {"kind": "circle", "radius": shape.radius}
-        case Sphere():
-            return {"kind": "sphere", "radius": shape.radius}
-        case Capsule():
-            return {"kind": "capsule", "radius": shape.radius, "half_length": shape.half_length}
-        case Cylinder():
-            sizes = {"radius": shape.radius, "half_length": shape.half_length}
-            return {"kind": "cylinder", **sizes, **_rounded(shape.rounding)}
-        case Cone():
-            sizes = {"radius": shape.radius, "half_length": shape.half_length, "top_radius": shape.top_radius}
-            return {"kind": "cone", **sizes, **_rounded(shape.rounding)}
-        case Torus():
-            return {"kind": "torus", "radius": shape.radius, "tube": shape.tube}
-        case Box():
-            return {"kind": "box", "half_lengths": row(shape.half_lengths), **_rounded(shape.rounding)}
-        case Ellipsoid():
-            return {"kind": "ellipsoid", "semi_axes": row((shape.a, shape.b, shape.c))}
-        case Ellipse():
-            return {"kind": "ellipse", "semi_axes": row((shape.a, shape.b))}
-        case Superellipsoid():
-            axes = row((shape.a, shape.b, shape.c))
-            return {"kind": "superellipsoid", "semi_axes": axes, "exponents": row(shape.exponents)}
-        case HalfPlane():
-            return {"kind": "line"}
-        case Plane():
-            return {"kind": "plane"}
-        case Implicit():
-            law = function(shape.function, layout.SHAPE_ARGUMENTS)
-            return {"kind": "implicit", "function": law, "size": shape.size, "name": shape.name}
-        case Revolution():
-            return {
-                "kind": "revolution",
-                "function": function(shape.profile, layout.PROFILE_ARGUMENTS),
-                "length": shape.length,
-                **_rounded(shape.rounding),
-            }
         case Mesh():
             more = {key: getattr(shape, key) for key in ("thickness", "resolution")}
             return {
@@ -289,14 +199,6 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
             }
         case Sampled():
             return {"kind": "sampled", "points": packed(shape.points), "normals": packed(shape.normals)}
-        case HeightField():
-            above = {"above": True} if shape.above else {}
-            return {
-                "kind": "height_field",
-                "heights": packed(np.asarray(shape.heights)),
-                "spacing": row(list(shape._grid[1:])),
-                **above,
-            }
         case Union():
             blending = {"blending": shape.blending} if shape.blending else {}
             return {
@@ -304,11 +206,20 @@ def shape_entries(shape: Shape, function: Write, row: Callable[[Any], Any]) -> d
                 "parts": [_part(part, function, row) for part in shape.parts],
                 **blending,
             }
-        case BezierGrid():
-            inside = {} if shape.inside is None else {"inside": row(list(shape.inside))}
-            return {"kind": "bezier_grid", "points": packed(shape.grid), "around": shape.around, **inside}
-        case Parametric():
-            return {"kind": "parametric", "points": packed(shape.nets), "sign": shape.sign}
     raise ModelError(
         f"model files cannot carry a shape {type(shape).__name__}; describe it by an implicit surface"
     )
+
+
+def _written(key: Key, value: Any, function: Write, row: Callable[[Any], Any]) -> Any:
+    """What a key of a shape says, by its type; None where it need not stand there."""
+    if value is None or (key.takes == TRUTH and not value):
+        return None
+    match key.defined:
+        case "function":
+            return function(value, key.arguments)
+        case "packed":
+            return packed(np.asarray(value, dtype=float))
+        case "vector3":
+            return row(value)
+    return row(value) if key.takes.get("type") == "array" else value

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.base.keys import Key
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
-from bellcrank.files.keys import Key
 from bellcrank.files.language import RESERVED
 from bellcrank.files.member_writing import member_entries, node_of
 from bellcrank.files.pressing import pressing_entries
@@ -166,12 +166,13 @@ class _Writer:
         return result if always or len(result) > 1 else frame.body.name
 
     def _joint(self, joint: Joint) -> dict[str, Any]:
-        result: dict[str, Any] = {"kind": str(joint.kind)}
+        """By its frames, which say where it is: `at` and axes are not needed beside them."""
+        result: dict[str, Any] = {"kind": joint.kind}
         result["a"], result["b"] = self._frame(joint.a, True), self._frame(joint.b, True)
-        if "pitch" in layout.JOINTS[str(joint.kind)]:
-            result["pitch"] = joint.pitch
-        if joint.cut is not None:
-            result["cut"] = joint.cut
+        own = {field.name for field in fields(joint)} - {"a", "b"}
+        for key in joint.keys.keys:
+            if key.name in own and getattr(joint, key.name) is not None:
+                result[key.name] = self._written(key, getattr(joint, key.name))
         return result
 
     def _driver(self, driver: Driver) -> dict[str, Any]:
@@ -248,9 +249,11 @@ class _Writer:
             case "axis" | "vector6":
                 return Row(value)
             case "function":
-                return self._function(value, key.arguments)
+                return self._function(value, key.arguments) if callable(value) else value
             case "vector_function":
                 return self._function(value, key.arguments, 3)
+            case "tables":
+                return {name: Row(Row(row) for row in rows) for name, rows in value.items()}
         if isinstance(value, Joint):
             return value.name
         return str(value) if "enum" in key.takes else value

@@ -28,7 +28,7 @@ from bellcrank.formulations.algebra import LDL
 from bellcrank.math.rotations import into
 from bellcrank.math.tuples import Vec, add, cross
 from bellcrank.mechanics.articulated import Articulated
-from bellcrank.mechanics.dynamics import Column, brought, deformed, joint_motion, mass_matrix, regrouped
+from bellcrank.mechanics.dynamics import Column, brought, deformed, mass_matrix, regrouped
 from bellcrank.mechanics.flexible import Deformed
 from bellcrank.mechanics.inertia import NOTHING
 from bellcrank.mechanics.kinematics import Kinematics
@@ -194,7 +194,7 @@ def _motions(
         found[c] = into(kin.turns[k], w), into(kin.turns[k], add(v, cross(w, kin.r[k])))
     for c, column in columns.items():
         if k in column.speeds:
-            w, v = joint_motion(kin, link, column.speeds[k])
+            w, v = link.kind.velocity(kin, link, column.speeds[k])
             before = found.get(c)
             found[c] = (w, v) if before is None else (add(before[0], w), add(before[1], v))
     return found

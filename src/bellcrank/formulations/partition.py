@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bellcrank.formulations.loops import GroupPartition, Partition
 from bellcrank.mechanics.constraints import Constraint, Equation, over_speeds
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.links import Linkage
 from bellcrank.topology.groups import Group
 
 THRESHOLD = 0.2
@@ -196,7 +196,7 @@ def _single_base_balls(
     return frozenset(
         k
         for k, seen in bases.items()
-        if k in members and linkage.links[k].kind is LinkKind.BALL and len(seen) == 1
+        if k in members and linkage.links[k].kind.rows_in_base and len(seen) == 1
     )
 
 

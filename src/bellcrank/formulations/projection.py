@@ -6,10 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.math.rotations import out, quaternion_rate
-from bellcrank.math.tuples import Vec
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.twins import twin_inputs
 from bellcrank.program.functions import maximum, minimum, sqrt
@@ -37,18 +34,7 @@ def projection(mechanics: Mechanics, partition: Partition, with_rank: bool = Fal
     kin.set_speeds(step)
     corrected: list[Scalar] = []
     for link in linkage.links:
-        here = q[link.q : link.q + link.kind.positions]
-        if link.kind is LinkKind.BALL:
-            corrected += _unit(here, kin.three_speeds(link))
-        elif link.kind is LinkKind.FREE:
-            move = out(kin.turns[link.index], kin.three_speeds(link, 3))
-            corrected += [a + b for a, b in zip(here[:3], move, strict=True)]
-            corrected += _unit(here[3:], kin.three_speeds(link))
-        elif link.kind is LinkKind.NODE:
-            if link.shape is not None:
-                corrected += [a + b for a, b in zip(kin.eta(link), kin.eta_rates(link), strict=True)]
-        else:
-            corrected.append(here[0] + step[link.u])
+        corrected += link.kind.corrected(kin, link)
     corrected += q[linkage.positions - len(linkage.states) :]
     gaps = [loops.equations[e].residual for g in partition.groups for e, _ in g.pivots]
     residual = _extreme(maximum, [function("abs", gap) for gap in gaps], 0.0)
@@ -69,12 +55,6 @@ def _nearly_unit(mechanics: Mechanics, q: Sequence[Scalar]) -> list[Scalar]:
             stretch = 1.5 - 0.5 * (a * a + b * b + c * c + d * d)
             found[first : first + 4] = [x * stretch for x in (a, b, c, d)]
     return found
-
-
-def _unit(quaternion: Sequence[Scalar], step: Vec) -> list[Scalar]:
-    moved = [a + b for a, b in zip(quaternion, quaternion_rate(quaternion, step), strict=True)]
-    shrink = 1.0 / sqrt(moved[0] * moved[0] + moved[1] * moved[1] + moved[2] * moved[2] + moved[3] * moved[3])
-    return [a * shrink for a in moved]
 
 
 def _margin(loops: Loops) -> Scalar:

@@ -19,12 +19,9 @@ from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, is_zero, scale
 from bellcrank.mechanics.articulated import Articulated
 from bellcrank.mechanics.dynamics import (
     Column,
-    Wrench,
     added,
     carried,
     deformed,
-    joint_forces,
-    joint_motion,
     modal_product,
     modal_wrench,
     regrouped,
@@ -32,7 +29,8 @@ from bellcrank.mechanics.dynamics import (
 )
 from bellcrank.mechanics.dynamics import brought as brought_inertia
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.links import GROUND, Link, Linkage
+from bellcrank.model.joints.elementary import Wrench
 from bellcrank.program.trace import Scalar
 
 Motion = tuple[Vec, Vec]
@@ -157,7 +155,7 @@ class _Elimination:
             if link.shape is not None:
                 self._bend(link, node, here, None if modal else M)
             own = {
-                c: self.inertia[k].force(*joint_motion(self.kin, link, self.columns[c].speeds[k]))
+                c: self.inertia[k].force(*link.kind.velocity(self.kin, link, self.columns[c].speeds[k]))
                 for c in touching
             }
             self._masses(link, touching, own, here, None if modal else M, tau)
@@ -234,15 +232,15 @@ class _Elimination:
         """Entries of the node's mass matrix and forces that arise at one link (see dynamics.mass_matrix)."""
         k = link.index
         if k in self.force:
-            felt = joint_forces(self.kin, link, self.force[k])
+            felt = link.kind.forces(self.kin, link, self.force[k])
             for c in touching:
                 tau[c] = tau[c] - sum_of_products(self.columns[c].speeds[k], felt)
-        beyond = {c: joint_forces(self.kin, link, here[c]) for c in touching if c in here}
+        beyond = {c: link.kind.forces(self.kin, link, here[c]) for c in touching if c in here}
         for c, wrench in own.items():
             here[c] = added(here.get(c, (ZERO, ZERO)), wrench)
         if not touching or M is None:
             return
-        total = {d: joint_forces(self.kin, link, wrench) for d, wrench in here.items()}
+        total = {d: link.kind.forces(self.kin, link, wrench) for d, wrench in here.items()}
         for c in touching:
             b = self.columns[c].speeds[k]
             for d in here:
@@ -282,7 +280,7 @@ class _Elimination:
                         s + b * self.x[c] for s, b in zip(speeds, self.columns[c].speeds[k], strict=True)
                     ]
             alpha, a = seat if single else self._arrived(k)
-            w, v = joint_motion(self.kin, link, speeds)
+            w, v = link.kind.velocity(self.kin, link, speeds)
             self.motion[k] = (add(alpha, w), add(a, v))
 
     def _arrived(self, k: int) -> Motion:
@@ -312,28 +310,13 @@ def _solve_wrenches(
     }
 
 
-_UNIT_DIRECTIONS = {LinkKind.REVOLUTE: (2,), LinkKind.BALL: (0, 1, 2), LinkKind.FREE: (0, 1, 2, 3, 4, 5)}
-
-
 def _gone(link: Link, columns: Sequence[Column], node: Node) -> frozenset[int]:
     """Directions in which a link without loops gives way entirely: nothing is felt there from inside."""
     if len(node.columns) != link.kind.speeds:
         return frozenset()
-    if link.kind is LinkKind.PRISMATIC:
-        return frozenset(3 + i for i in range(3) if abs_is_one(link.axis[i]))
-    return frozenset(_UNIT_DIRECTIONS.get(link.kind, ()))
+    return frozenset(link.kind.unit_directions(link))
 
 
 def _given_way(link: Link, pull: Wrench, rhs: Sequence[Scalar]) -> Wrench:
     """The force handed on; along the joint's own directions it is the generalised force itself."""
-    (x, y, _), f = pull
-    if link.kind is LinkKind.REVOLUTE and len(rhs) == 1:
-        return (x, y, rhs[0]), f
-    if link.kind is LinkKind.BALL and len(rhs) == 3:
-        return (rhs[0], rhs[1], rhs[2]), f
-    return pull
-
-
-def abs_is_one(x: Scalar) -> bool:
-    """Whether a component is the constant 1 or -1."""
-    return isinstance(x, float) and abs(x) == 1.0
+    return link.kind.given_way(pull, rhs) if len(rhs) == link.kind.speeds else pull

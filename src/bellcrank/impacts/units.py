@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bellcrank.mechanics.contacts import ContactPair
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.mechanism.sizes import body_sizes, contact_lengths
 
 if TYPE_CHECKING:
@@ -38,13 +37,8 @@ def _moving(mechanism: Mechanism) -> float:
     arm = max(sizes.values(), default=0.0)
     greatest = 0.0
     for link in mechanism.linkage.links:
-        own = u[link.u : link.u + link.kind.speeds]
-        if link.kind is LinkKind.PRISMATIC:
-            greatest = max(greatest, float(own.max()))
-        elif link.kind is LinkKind.FREE:
-            greatest = max(greatest, arm * float(own[:3].max()), float(own[3:].max()))
-        elif link.kind is not LinkKind.NODE:
-            greatest = max(greatest, arm * float(own.max()))
+        turning, sliding = u[link.turning_speeds], u[link.sliding_speeds]
+        greatest = max(greatest, arm * float(turning.max(initial=0.0)), float(sliding.max(initial=0.0)))
     return float(10.0 ** math.ceil(math.log10(greatest))) if greatest > 0.0 else 0.0
 
 

@@ -1,21 +1,20 @@
 """Constraint equations of cut joints, drivers and couplings (paper B, equations 9 to 15 and 20 to 22).
 
-Cut joints are put together from three primitives: SPHR (two points coincide), DOT1 (two directions are
-perpendicular) and DOT2 (a direction is perpendicular to the line between two points), as in Table 1 of
+Cut joints are put together, each in its own file, from three primitives: SPHR (two points coincide), DOT1 (two
+directions are perpendicular) and DOT2 (a direction is perpendicular to the line between two points), as in Table 1 of
 paper B. Each equation gives its residual, its row of the velocity Jacobian, and the right-hand sides of
 the velocity and acceleration equations. Everything is seen from the lowest common link of the two sides.
 
 Differs from the paper in: rows are taken with respect to speeds, not position coordinates; a
-prismatic joint needs no third point; the screw joint closes its angle through sine and cosine, so that it
-may turn more than once.
+prismatic joint needs no third point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from bellcrank.math.tuples import (
     UNIT,
@@ -28,17 +27,18 @@ from bellcrank.math.tuples import (
     dot,
     matmul,
     neg,
-    scale,
     settled,
     sub,
     times,
-    transposed_times,
 )
+from bellcrank.mechanics.functions import time_rates
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage, LinkKind, Placement
-from bellcrank.model.joints import JointKind
-from bellcrank.program.functions import cos, sin
+from bellcrank.mechanics.links import Linkage, Placement
+from bellcrank.mechanics.node import ModalNode
 from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.model.joints import Joint
 
 Row: TypeAlias = Mapping[int, tuple[Scalar, ...]]
 """A row of the Jacobian: for each link the derivative by its speeds.
@@ -147,44 +147,23 @@ def over_speeds(
     Balls in their own axes unless `turned`; nodes of flexible members through the modal rates.
     """
     row: dict[int, Scalar] = {}
+    entries: Iterable[Scalar]
     for k, given in equation.row.items():
         link = kin.linkage.links[k]
-        entries = tuple(given)
-        if link.kind is LinkKind.BALL and k not in turned:
-            R = kin.pose(k, equation.base).R
-            entries = transposed_times(R, (entries[0], entries[1], entries[2]))
-        if link.kind is LinkKind.NODE:
-            for j, (w, v) in enumerate(kin.nodes[k].columns()):
-                work = dot(w, (entries[0], entries[1], entries[2]))
-                work = work + dot(v, (entries[3], entries[4], entries[5]))
-                row[link.eta_u + j] = row.get(link.eta_u + j, 0.0) + work
-            continue
+        if isinstance(link.kind, ModalNode):
+            first, entries = link.eta_u, link.kind.by_modes(kin, link, given)
+        else:
+            first = link.u
+            entries = given if k in turned else link.kind.own_axes(kin, link, equation.base, given)
         for j, entry in enumerate(entries):
-            row[link.u + j] = row.get(link.u + j, 0.0) + entry
+            row[first + j] = row.get(first + j, 0.0) + entry
     return {s: x for s, x in row.items() if not (isinstance(x, float) and x == 0.0)}
 
 
 def twist_columns(kin: Kinematics, link: int, base: int, point: Vec) -> list[tuple[Vec, Vec]]:
-    """For each speed of a link: angular velocity and velocity of a point carried by it, from the base.
-
-    Ball links turn about the axes of the base here, which needs no arithmetic.
-    """
+    """For each speed of a link: angular velocity and velocity of a point carried by it, from the base."""
     this = kin.linkage.links[link]
-    if this.kind is LinkKind.PRISMATIC:
-        return [((0.0, 0.0, 0.0), kin.axis_seen(link, base))]
-    pose = kin.pose(link, base)
-    arm = sub(point, pose.p)
-    if this.kind is LinkKind.BALL:
-        return [(e, cross(e, arm)) for e in UNIT]
-    if this.kind in (LinkKind.FREE, LinkKind.NODE):
-        turns = [column(pose.R, j) for j in range(3)]
-        return [(z, cross(z, arm)) for z in turns] + [((0.0, 0.0, 0.0), z) for z in turns]
-    z = kin.axis_seen(link, base)
-    v = cross(z, arm)
-    if this.kind is LinkKind.SCREW:
-        h = kin.number(this.pitch)
-        v = add(v, (h * z[0], h * z[1], h * z[2]))
-    return [(z, v)]
+    return this.kind.columns(kin, this, base, point)
 
 
 def _component(i: int, sign: float, w: Vec, v: Vec) -> Scalar:
@@ -214,6 +193,16 @@ class Pair:
                 columns = twist_columns(self.kin, k, self.base, side.point)
                 row[k] = tuple(change(w, v) for w, v in columns)
         return row
+
+    def equation(
+        self, residual: Scalar, row: Row, nu: Scalar = 0.0, on_b: tuple[Vec, Vec] = (ZERO, ZERO)
+    ) -> Equation:
+        """An equation between the two sides."""
+        return Equation(residual, row, self.base, nu, on_b)
+
+    def in_time(self, value: Scalar | Callable[[Scalar], Scalar], t: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """A number of the model or a function of time, with its first and second rate."""
+        return time_rates(value, t, self.kin) if callable(value) else (self.kin.number(value), 0.0, 0.0)
 
     def sphr(self) -> list[Equation]:
         """SPHR (9): the points coincide."""
@@ -260,84 +249,20 @@ class Pair:
         return -(dot(A.axis_bias(i), d) + 2.0 * dot(A.axis_rate(i), rate) + dot(A.axis(i), bias))
 
 
-_DOT1: Mapping[JointKind, tuple[tuple[int, int], ...]] = {
-    JointKind.FIXED: ((0, 1), (1, 2), (2, 0)),
-    JointKind.REVOLUTE: ((0, 2), (1, 2)),
-    JointKind.PRISMATIC: ((0, 1), (1, 2), (2, 0)),
-    JointKind.CYLINDRICAL: ((0, 2), (1, 2)),
-    JointKind.SCREW: ((0, 2), (1, 2)),
-    JointKind.UNIVERSAL: ((2, 2),),
-    JointKind.PLANAR: ((0, 2), (1, 2)),
-    JointKind.SPHERICAL: (),
-    JointKind.FREE: (),
-}
-_DOT2: Mapping[JointKind, tuple[int, ...]] = {
-    JointKind.PRISMATIC: (0, 1),
-    JointKind.CYLINDRICAL: (0, 1),
-    JointKind.SCREW: (0, 1),
-    JointKind.PLANAR: (2,),
-}
-_SPHR = frozenset({JointKind.FIXED, JointKind.REVOLUTE, JointKind.UNIVERSAL, JointKind.SPHERICAL})
-AXES = "xyz"
-
-
-def cut_joint(
-    linkage: Linkage, name: str, kind: JointKind, a: Marker, b: Marker, pitch: Scalar
-) -> Constraint:
-    """The equations that a joint of this kind, cut open, imposes (Table 1)."""
+def cut_joint(linkage: Linkage, joint: Joint, a: Marker, b: Marker) -> Constraint:
+    """The equations that a joint, cut open, imposes between its frames."""
     base = linkage.common(a.link, b.link)
-    labels = [f"{c} of the point" for c in AXES] if kind in _SPHR else []
-    labels += [f"axes {AXES[i]}, {AXES[j]} perpendicular" for i, j in _DOT1[kind]]
-    labels += [f"offset along {AXES[i]}" for i in _DOT2.get(kind, ())]
-    if kind is JointKind.SCREW:
-        labels.append("advance by turning")
-
-    def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
-        pair = Pair(kin, a, b, base)
-        found = pair.sphr() if kind in _SPHR else []
-        found += [pair.dot1(i, j) for i, j in _DOT1[kind]]
-        found += [pair.dot2(i) for i in _DOT2.get(kind, ())]
-        return [*found, _screw(pair, kin.number(pitch))] if kind is JointKind.SCREW else found
-
-    def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        pair = Pair(kin, a, b, base)
-        found = pair.sphr_gamma() if kind in _SPHR else []
-        found += [pair.dot1_gamma(i, j) for i, j in _DOT1[kind]]
-        found += [pair.dot2_gamma(i) for i in _DOT2.get(kind, ())]
-        return [*found, _screw_gamma(pair, kin.number(pitch))] if kind is JointKind.SCREW else found
-
+    labels = tuple(joint.labels())
     links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
-    what = f"cut joint {name!r}"
-    return Constraint(name, what, len(labels), base, links, tuple(labels), equations, gammas, (a, b))
-
-
-def _screw(pair: Pair, h: Scalar) -> Equation:
-    """h sin(z / h - theta) = 0 with cos(theta) = x_a . x_b, sin(theta) = y_a . x_b."""
-    A, B = pair.A, pair.B
-    d = sub(B.point, A.point)
-    z, x = A.axis(2), B.axis(0)
-    advance = dot(z, d)
-    s, c = sin(advance / h), cos(advance / h)
-    ct, st = dot(A.axis(0), x), dot(A.axis(1), x)
-    # The lever of the turn: derivative of the residual by a turn of b about z, minus h on the thread.
-    k_z, k_t = c * ct + s * st, -h * (s * st + c * ct)
-    n = cross(z, d)
-    row = pair.row(
-        lambda w, v: k_z * (dot(w, n) - dot(z, v)) - k_t * dot(w, z),
-        lambda w, v: k_z * dot(z, v) + k_t * dot(w, z),
+    return Constraint(
+        joint.name,
+        f"cut joint {joint.name!r}",
+        len(labels),
+        base,
+        links,
+        labels,
+        lambda kin, t: joint.equations(Pair(kin, a, b, base), t),
+        lambda kin, t: joint.gammas(Pair(kin, a, b, base), t),
+        (a, b),
+        (joint.a.body.name, joint.b.body.name),
     )
-    on_b = (scale(k_t, z), scale(k_z, z))
-    return Equation(h * (s * ct - c * st), row, pair.base, on_b=on_b)
-
-
-def _screw_gamma(pair: Pair, h: Scalar) -> Scalar:
-    """On the thread: minus the second rate of z . d - h theta at constant speeds."""
-    A, B = pair.A, pair.B
-    kin, base = pair.kin, pair.base
-    d, rate = sub(B.point, A.point), sub(B.velocity(), A.velocity())
-    along = dot(A.axis_bias(2), d) + 2.0 * dot(A.axis_rate(2), rate)
-    along = along + dot(A.axis(2), sub(B.bias(), A.bias()))
-    w = sub(kin.motion(B.link, base).w, kin.motion(A.link, base).w)
-    turn_bias = sub(kin.bias(B.link, base).w, kin.bias(A.link, base).w)
-    turning = dot(A.axis_rate(2), w) + dot(A.axis(2), turn_bias)
-    return -(along - h * turning)

@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from bellcrank.math.tuples import dot
 from bellcrank.mechanics.constraints import Constraint, Equation, Marker, Pair
-from bellcrank.mechanics.drivers import SHIFTS, turn, turn_bias
+from bellcrank.mechanics.drivers import turn_bias
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage
+from bellcrank.model.joints.joint import SHIFTS
 from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar
+
+if TYPE_CHECKING:
+    from bellcrank.model.joints import Joint
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class Measured:
-    """A coordinate between two frames."""
+    """A coordinate between the two frames of a joint."""
 
+    joint: Joint
     a: Marker
     b: Marker
     coordinate: str
@@ -76,7 +82,7 @@ def coupling(
         if angle is not None:
             f = kin.number(angle.factor)
             pair = Pair(kin, angle.a, angle.b, base)
-            z, c, s = turn(pair, angle.coordinate)
+            z, c, s = angle.joint.turn(pair.A, pair.B, angle.coordinate)
             x = -residual / f
             residual = f * (s * cos(x) - c * sin(x))
             for link, entries in pair.row(lambda w, _: -dot(w, z), lambda w, _: dot(w, z)).items():
@@ -89,7 +95,7 @@ def coupling(
             pair = Pair(kin, m.a, m.b, base)
             f = kin.number(m.factor)
             if m.is_angle:
-                gamma = gamma - f * turn_bias(pair, m.coordinate)
+                gamma = gamma - f * turn_bias(pair, m.joint.turns_with_b(m.coordinate))
             else:
                 gamma = gamma + f * pair.dot2_gamma(SHIFTS[m.coordinate])
         return [gamma]

@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from bellcrank.math.tuples import UNIT, ZERO, Vec, dot, sub
-from bellcrank.mechanics.constraints import AXES, Constraint, Equation, Marker, Pair
+from bellcrank.math.tuples import UNIT, ZERO, dot, sub
+from bellcrank.mechanics.constraints import Constraint, Equation, Marker, Pair
+from bellcrank.mechanics.functions import time_rates
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Linkage
-from bellcrank.program.derive import directional
-from bellcrank.program.functions import cos, rebuild, sin
-from bellcrank.program.graph import Graph
-from bellcrank.program.trace import Expr, Scalar
+from bellcrank.model.joints.joint import AXES, SHIFTS
+from bellcrank.program.functions import cos, sin
+from bellcrank.program.trace import Scalar
 
-SHIFTS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
-"""Coordinates that are lengths, by the axis of the first frame along which they are measured."""
-
-
-def time_rates(
-    function: Callable[[Scalar], Scalar], t: Scalar, kin: Kinematics
-) -> tuple[Scalar, Scalar, Scalar]:
-    """f(t), f'(t), f''(t) of a user's function of time, exactly."""
-    clock = Graph().input("t.")
-    value = function(clock)
-    if not isinstance(value, Expr):
-        return float(value), 0.0, 0.0
-    value = clock.graph.bring(value)
-    rate = directional([value], {clock.id: 1.0})[0]
-    second = directional([rate], {clock.id: 1.0})[0]
-    values = substituted([value, rate, second], {clock.id: t}, kin)
-    return values[0], values[1], values[2]
-
-
-def substituted(outputs: Sequence[Scalar], inputs: Mapping[int, Scalar], kin: Kinematics) -> list[Scalar]:
-    """Outputs of a small graph with some inputs replaced; the others are parameters of the model."""
-    memo: dict[int, Scalar] = dict(inputs)
-
-    def value(e: Scalar) -> Scalar:
-        if not isinstance(e, Expr):
-            return e
-        if e.id not in memo:
-            if e.op == "input":
-                memo[e.id] = kin.parameter(e.args[0])
-            else:
-                memo[e.id] = rebuild(e.op, [value(a) if isinstance(a, Expr) else a for a in e.args])
-        return memo[e.id]
-
-    return [value(e) for e in outputs]
+if TYPE_CHECKING:
+    from bellcrank.model.joints import Joint
 
 
 def coordinate_driver(
@@ -74,12 +43,18 @@ def point_driver(
 
 
 def measured_driver(
-    linkage: Linkage, name: str, a: Marker, b: Marker, coordinate: str, function: Callable[[Scalar], Scalar]
+    linkage: Linkage,
+    name: str,
+    joint: Joint,
+    sides: tuple[Marker, Marker],
+    coordinate: str,
+    function: Callable[[Scalar], Scalar],
 ) -> Constraint:
     """A coordinate measured between two frames follows f(t): of cut joints, and places of free ones.
 
     Angles are closed through sine and cosine, so that they may turn more than once.
     """
+    a, b = sides
     if coordinate in SHIFTS:
         return _shift_driver(linkage, name, a, b, SHIFTS[coordinate], function, coordinate)
     base = linkage.common(a.link, b.link)
@@ -87,31 +62,21 @@ def measured_driver(
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
         pair = Pair(kin, a, b, base)
         x, v, _ = time_rates(function, t, kin)
-        z, c, s = turn(pair, coordinate)
+        z, c, s = joint.turn(pair.A, pair.B, coordinate)
         row = pair.row(lambda w, _: -dot(w, z), lambda w, _: dot(w, z))
         return [Equation(s * cos(x) - c * sin(x), row, base, v, (z, ZERO))]
 
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
-        turning = turn_bias(Pair(kin, a, b, base), coordinate)
+        turning = turn_bias(Pair(kin, a, b, base), joint.turns_with_b(coordinate))
         return [time_rates(function, t, kin)[2] - turning]
 
     links = linkage.owning((*linkage.path(a.link, base), *linkage.path(b.link, base)))
     return Constraint(name, f"driver {name!r}", 1, base, links, (coordinate,), equations, gammas, (a, b))
 
 
-def turn(pair: Pair, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
-    """Axis, cosine and sine of an angle between two frames, by the conventions of the joint kinds."""
-    A, B = pair.A, pair.B
-    if coordinate == "angle_a":
-        return A.axis(2), dot(A.axis(0), B.axis(2)), dot(A.axis(1), B.axis(2))
-    if coordinate == "angle_b":
-        return B.axis(2), -dot(B.axis(0), A.axis(2)), dot(B.axis(1), A.axis(2))
-    return A.axis(2), dot(A.axis(0), B.axis(0)), dot(A.axis(1), B.axis(0))
-
-
-def turn_bias(pair: Pair, coordinate: str) -> Scalar:
-    """The second rate of an angle between two frames at constant speeds."""
-    side = pair.B if coordinate == "angle_b" else pair.A
+def turn_bias(pair: Pair, with_b: bool) -> Scalar:
+    """The second rate of an angle between two frames at constant speeds; its axis is fixed in b or in a."""
+    side = pair.B if with_b else pair.A
     kin, a, b, base = pair.kin, pair.a, pair.b, pair.base
     w = sub(kin.motion(b.link, base).w, kin.motion(a.link, base).w)
     bias = sub(kin.bias(b.link, base).w, kin.bias(a.link, base).w)

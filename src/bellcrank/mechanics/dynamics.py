@@ -11,25 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from bellcrank.math.rotations import out
-from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, is_zero, scale
+from bellcrank.math.tuples import ZERO, add, cross, is_zero, scale
 from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.flexible import Deformed, combination
 from bellcrank.mechanics.inertia import (
     Inertia,
-    axis_part,
-    moment_part,
-    point_part,
     without,
 )
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.links import GROUND, Link, Linkage
+from bellcrank.model.joints.elementary import Wrench
 from bellcrank.program.trace import Scalar
-
-Wrench: TypeAlias = tuple[Vec, Vec]
-"""Moment about the origin and force, in the axes of a link."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +51,13 @@ def regrouped(linkage: Linkage, keep: frozenset[int] = frozenset()) -> list[Iner
         own = inertias[link.index]
         if link.index in keep:
             continue
-        if link.kind is LinkKind.REVOLUTE:
-            part = axis_part(own)
-        elif link.kind is LinkKind.BALL:
-            part = point_part(own)
-        elif link.kind is LinkKind.PRISMATIC:
-            part = moment_part(own)
-        else:
+        part = link.kind.unfelt(own)
+        if part is None:
             continue
         inertias[link.index] = without(own, part)
         if link.parent != GROUND:
-            place = ZERO if link.kind is LinkKind.PRISMATIC else link.r
-            inertias[link.parent] = inertias[link.parent] + part.moved(link.turns, place)
+            moved = part.moved(link.turns, link.kind.unfelt_place(link))
+            inertias[link.parent] = inertias[link.parent] + moved
     return inertias
 
 
@@ -82,31 +71,6 @@ def carried(kin: Kinematics, link: int, wrench: Wrench) -> Wrench:
 def added(a: Wrench, b: Wrench) -> Wrench:
     """The sum of two wrenches about the same origin."""
     return add(a[0], b[0]), add(a[1], b[1])
-
-
-def joint_forces(kin: Kinematics, link: Link, wrench: Wrench) -> tuple[Scalar, ...]:
-    """S^T (n, f): the part of a wrench that works on each speed of the link."""
-    n, f = wrench
-    if link.kind is LinkKind.REVOLUTE:
-        return (n[2],)
-    if link.kind is LinkKind.PRISMATIC:
-        return (dot(kin.vector(link.axis), f),)
-    if link.kind is LinkKind.SCREW:
-        return (n[2] + kin.number(link.pitch) * f[2],)
-    return n if link.kind is LinkKind.BALL else (*n, *f)
-
-
-def joint_motion(kin: Kinematics, link: Link, u: Sequence[Scalar]) -> tuple[Vec, Vec]:
-    """S u: angular velocity and velocity of the origin in the link's axes for given speeds."""
-    if link.kind is LinkKind.REVOLUTE:
-        return (0.0, 0.0, u[0]), ZERO
-    if link.kind is LinkKind.PRISMATIC:
-        return ZERO, scale(u[0], kin.vector(link.axis))
-    if link.kind is LinkKind.SCREW:
-        return (0.0, 0.0, u[0]), (0.0, 0.0, kin.number(link.pitch) * u[0])
-    if link.kind is LinkKind.BALL:
-        return (u[0], u[1], u[2]), ZERO
-    return (u[0], u[1], u[2]), (u[3], u[4], u[5])
 
 
 def inertia_forces(
@@ -128,7 +92,7 @@ def inertia_forces(
             wrench = added(wrench, (scale(-1.0, n), scale(-1.0, f)))
         total.append(wrench)
     for link in reversed(links):
-        result[link.u : link.u + link.kind.speeds] = joint_forces(kin, link, total[link.index])
+        result[link.u : link.u + link.kind.speeds] = link.kind.forces(kin, link, total[link.index])
         if link.parent != GROUND:
             total[link.parent] = added(total[link.parent], carried(kin, link.index, total[link.index]))
     return kin.folded(result)
@@ -201,11 +165,11 @@ def mass_matrix(
         if members and bending[k]:
             _bend(deformed(kin, link), {c: columns[c].modal[k] for c in bending[k]}, here, M)
         for c in touching[k]:
-            own = total[k].momentum(*joint_motion(kin, link, columns[c].speeds[k]))
+            own = total[k].momentum(*link.kind.velocity(kin, link, columns[c].speeds[k]))
             entry = here.setdefault(c, _Forces((ZERO, ZERO)))
             entry.own = own
             entry.sum = added(entry.sum, own)
-        projected = {d: joint_forces(kin, link, f.sum) for d, f in here.items()} if touching[k] else {}
+        projected = {d: link.kind.forces(kin, link, f.sum) for d, f in here.items()} if touching[k] else {}
         for c in touching[k]:
             b = columns[c].speeds[k]
             for d in here:
@@ -263,7 +227,7 @@ def _difference(kin: Kinematics, link: Link, f: _Forces) -> tuple[Scalar, ...]:
     """S^T (F - f), without subtracting where nothing was carried in."""
     n = tuple(a - b for a, b in zip(f.sum[0], f.own[0], strict=True))
     g = tuple(a - b for a, b in zip(f.sum[1], f.own[1], strict=True))
-    return joint_forces(kin, link, (n, g))  # type: ignore[arg-type]
+    return link.kind.forces(kin, link, (n, g))  # type: ignore[arg-type]
 
 
 def sum_of_products(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
@@ -282,7 +246,7 @@ def tree_columns(kin: Kinematics) -> list[Column]:
     """Every speed of the tree as a column of its own; modal rates move their nodes along."""
     found: list[Column] = []
     for link in kin.linkage.links:
-        if link.kind is not LinkKind.NODE:
+        if not link.kind.modal:
             n = link.kind.speeds
             found += [Column({link.index: tuple(float(i == j) for j in range(n))}) for i in range(n)]
         elif link.shape is not None:
@@ -299,10 +263,3 @@ def modal_column(kin: Kinematics, owner: Link, mode: int) -> Column:
             if not (is_zero(w) and is_zero(v)):
                 speeds[k] = (*w, *v)
     return Column(speeds, {owner.index: tuple(float(mode == j) for j in range(owner.modes))})
-
-
-__all__ = [
-    *("Column", "NOTHING", "Wrench", "added", "carried", "composites", "inertia_forces", "is_zero"),
-    *("deformed", "joint_forces", "joint_motion", "mass_matrix", "modal_column", "modal_product"),
-    *("modal_wrench", "regrouped", "sum_of_products", "tree_columns"),
-]

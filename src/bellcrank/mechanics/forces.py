@@ -1,55 +1,35 @@
-"""What each kind of force does to a mechanism: from the user's description to loads on links."""
+"""What forces do to a mechanism: the state they act in, and their loads on links."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bellcrank.math.tuples import (
-    Mat,
-    Vec,
-    add,
-    cross,
-    dot,
-    mat,
-    matmul,
-    norm,
-    scale,
-    sub,
-    times,
-    transpose,
-    transposed_times,
-    vec,
-)
+from bellcrank.math.tuples import Mat, Vec, dot, mat, matmul, norm, scale, sub, vec
 from bellcrank.mechanics.constraints import Marker, Seen, marker
-from bellcrank.mechanics.drivers import substituted
+from bellcrank.mechanics.functions import substituted
 from bellcrank.mechanics.joint_coordinates import joint_coordinate, loaded_direction
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, Linkage, LinkKind
+from bellcrank.mechanics.links import GROUND, Linkage
 from bellcrank.mechanics.loads import Loads
 from bellcrank.mechanics.pressing import press
-from bellcrank.model import forces as described
-from bellcrank.program.derive import directional
-from bellcrank.program.functions import maximum, where
-from bellcrank.program.graph import Graph
-from bellcrank.program.trace import Expr, Scalar, compare
+from bellcrank.model.forces import ContactForce, Force
+from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
+    from bellcrank.model.joints import Joint
 
 Effect: TypeAlias = Callable[[Kinematics, Scalar, Loads], None]
 """Adds the loads of one force in one state at one time."""
 
 
-def effect(force: described.Force, linkage: Linkage) -> Effect:
+def effect(force: Force, linkage: Linkage) -> Effect:
     """The loads of a described force on the links of a mechanism."""
-    return partial(_EFFECTS[type(force)], force, linkage)
-
-
-def on_body(linkage: Linkage, frame: Frame) -> Marker:
-    """A frame of a body as a marker on its link."""
-    return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
+    if isinstance(force, ContactForce):
+        return lambda kin, t, loads: press(force, linkage, kin, t, loads)
+    return lambda kin, t, loads: force.load(Acting(linkage, kin, t), loads)
 
 
 def stretch(kin: Kinematics, a: Seen, b: Seen) -> tuple[Vec, Scalar, Scalar]:
@@ -60,204 +40,88 @@ def stretch(kin: Kinematics, a: Seen, b: Seen) -> tuple[Vec, Scalar, Scalar]:
     return e, length, dot(e, sub(b.velocity(), a.velocity()))
 
 
-def _line(force: Any, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
-    a, b = on_body(linkage, force.a), on_body(linkage, force.b)
-    base = linkage.common(a.link, b.link)
-    A, B = Seen(kin, a, base), Seen(kin, b, base)
-    loads.line(A, B, base, lambda length, rate: line_force(force, kin, length, rate, t))
+@dataclass(frozen=True, eq=False)
+class Acting:
+    """The state in which a force acts, as kinds of forces ask for it."""
 
+    linkage: Linkage
+    kin: Kinematics
+    t: Scalar
 
-def line_force(force: Any, kin: Kinematics, length: Scalar, rate: Scalar, t: Scalar) -> Scalar:
-    """The force that pushes the two points of a spring or line force apart [N]."""
-    if isinstance(force, described.LineForce):
-        return kin.number(force.function(length, rate, t))
-    k, c, free = (kin.number(x) for x in (force.stiffness, force.damping, force.free_length))
-    return -(k * (length - free) + c * rate)
+    def _marker(self, frame: Frame) -> Marker:
+        return marker(self.linkage.seat(frame), mat(frame.rotation), vec(frame.position))
 
+    def place(self, frame: Frame) -> tuple[int, Vec]:
+        """The link that carries a frame, and the frame's origin in the link's axes [m]."""
+        found = self._marker(frame)
+        return found.link, found.p
 
-def coordinate_force(force: Any, kin: Kinematics, x: Scalar, rate: Scalar, t: Scalar) -> Scalar:
-    """The force or torque of a joint force or torsion spring along its coordinate."""
-    if isinstance(force, described.JointForce):
-        return kin.number(force.function(x, rate, t))
-    k, c, free = (kin.number(v) for v in (force.stiffness, force.damping, force.free_angle))
-    return -(k * (x - free) + c * rate)
+    def body_axes(self, frame: Frame) -> Mat:
+        """The axes of a frame's body in those of its link."""
+        r = self.linkage.seat(frame).r
+        return (self.kin.vector(r[0]), self.kin.vector(r[1]), self.kin.vector(r[2]))
 
+    def seen(self, frame: Frame, base: int) -> Seen:
+        """A frame seen from a link."""
+        return Seen(self.kin, self._marker(frame), base)
 
-def _joint(force: Any, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
-    x, rate = joint_coordinate(linkage, kin, force.joint, force.coordinate)
-    push = coordinate_force(force, kin, x, rate, t)
-    link = next((k for k in linkage.links if k.joint == force.joint.name), None)
-    if link is not None and link.kind is not LinkKind.FREE:
-        loads.on_speed(linkage.coordinate(force.joint.name, force.coordinate)[2], push)
-        return
-    a, b, base, at, direction, turning = loaded_direction(linkage, kin, force.joint, force.coordinate)
-    along = scale(push, direction)
-    zero: Vec = (0.0, 0.0, 0.0)
-    pair = (zero, along) if turning else (along, zero)
-    loads.between(a, b, base, at, at, *pair)
+    def ends(self, a: Frame, b: Frame) -> tuple[Seen, Seen, int]:
+        """Two frames seen from their lowest common link, and that link."""
+        on_a, on_b = self._marker(a), self._marker(b)
+        base = self.linkage.common(on_a.link, on_b.link)
+        return Seen(self.kin, on_a, base), Seen(self.kin, on_b, base), base
 
+    def line(self, a: Frame, b: Frame, seen_from_ground: bool = False) -> tuple[Vec, Scalar, Scalar]:
+        """Unit vector from a to b, distance and its rate, seen from the lowest common link or from the ground."""
+        if seen_from_ground:
+            return stretch(self.kin, self.seen(a, GROUND), self.seen(b, GROUND))
+        return stretch(self.kin, *self.ends(a, b)[:2])
 
-def _bushing(force: described.Bushing, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads) -> None:
-    a, b = on_body(linkage, force.a), on_body(linkage, force.b)
-    base = linkage.common(a.link, b.link)
-    A, B = Seen(kin, a, base), Seen(kin, b, base)
-    axes_a: Mat = (A.axis(0), A.axis(1), A.axis(2))
-    axes_b: Mat = (B.axis(0), B.axis(1), B.axis(2))
-    gap, turn, gap_rate, turn_rate = bushing_motion(kin, A, B, axes_a, axes_b, base)
-    k, c = [kin.number(x) for x in force.stiffness], [kin.number(x) for x in force.damping]
-    f = vec([-(k[i] * gap[i] + c[i] * gap_rate[i]) for i in range(3)])
-    m = vec([-(k[3 + i] * turn[i] + c[3 + i] * turn_rate[i]) for i in range(3)])
-    # Both sides act at b's origin, so that force and moment balance exactly.
-    loads.between(
-        a.link, b.link, base, B.point, B.point, transposed_times(axes_a, f), transposed_times(axes_a, m)
-    )
+    def coordinate(self, joint: Joint, name: str) -> tuple[Scalar, Scalar]:
+        """A joint's coordinate and its rate."""
+        return joint_coordinate(self.linkage, self.kin, joint, name)
 
+    def speed(self, joint: Joint, name: str) -> int | None:
+        """The number of the speed of a joint's coordinate; None where no speed is its rate."""
+        link = next((k for k in self.linkage.links if k.joint == joint.name), None)
+        return None if link is None or link.kind.floats else self.linkage.coordinate(joint.name, name)[2]
 
-def bushing_motion(
-    kin: Kinematics, A: Seen, B: Seen, axes_a: Mat, axes_b: Mat, base: int
-) -> tuple[Vec, Vec, Vec, Vec]:
-    """Displacement, small rotation and their rates of b in the axes of a (rows of `axes_a`)."""
-    d = sub(B.point, A.point)
-    w_a, w_b = kin.motion(A.link, base).w, kin.motion(B.link, base).w
-    R = matmul(axes_a, transpose(axes_b))
-    turn = scale(0.5, vec([R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]]))
-    gap_rate = times(axes_a, sub(sub(B.velocity(), A.velocity()), cross(w_a, d)))
-    return times(axes_a, d), turn, gap_rate, times(axes_a, sub(w_b, w_a))
+    def direction(self, joint: Joint, name: str) -> tuple[int, int, int, Vec, Vec, bool]:
+        """Links a and b, base, point, direction, and whether a load along a coordinate is a torque."""
+        return loaded_direction(self.linkage, self.kin, joint, name)
 
+    def carrier(self, link: int) -> int:
+        """The link on which one spins; itself where it does not spin."""
+        return (
+            self.linkage.links[link].parent
+            if link != GROUND and self.linkage.links[link].kind.spins
+            else link
+        )
 
-def _applied(
-    force: described.AppliedForce | described.AppliedTorque,
-    linkage: Linkage,
-    kin: Kinematics,
-    t: Scalar,
-    loads: Loads,
-) -> None:
-    at = on_body(linkage, force.frame)
-    values = vec(
-        [
-            kin.number(x)
-            for x in force.function(**point_arguments(force.function, linkage, kin, force.frame, t))
-        ]
-    )
-    zero: Vec = (0.0, 0.0, 0.0)
-    is_force = isinstance(force, described.AppliedForce)
-    if force.axes == described.Axes.BODY:
-        placement = linkage.seat(force.frame)
-        local = times(mat_in(kin, placement.r), values)
-    else:
-        local = transposed_times(kin.pose(at.link, GROUND).R, values)
-    loads.on_link(at.link, kin.vector(at.p), *((local, zero) if is_force else (zero, local)))
+    def floating(self, link: int) -> int:
+        """The innermost link on the way to the ground where that one is free, else the ground."""
+        inmost = self.linkage.path(link)[-1] if link != GROUND else GROUND
+        return inmost if inmost != GROUND and self.linkage.links[inmost].kind.floats else GROUND
 
+    def substituted(self, outputs: Sequence[Scalar], inputs: Mapping[int, Scalar]) -> list[Scalar]:
+        """Outputs of a small graph with some inputs replaced; the others are parameters of the model."""
+        return substituted(outputs, inputs, self.kin)
 
-def mat_in(kin: Kinematics, m: Mat) -> Mat:
-    """A constant matrix of the model in this trace."""
-    return (kin.vector(m[0]), kin.vector(m[1]), kin.vector(m[2]))
-
-
-def point_arguments(
-    function: Any, linkage: Linkage, kin: Kinematics, frame: Frame, t: Scalar
-) -> Mapping[str, Any]:
-    """The quantities a user function of a point asked for, in world axes."""
-    wants = getattr(
-        function, "wants", frozenset({"t", "position", "velocity", "rotation", "angular_velocity"})
-    )
-    at = on_body(linkage, frame)
-    seen = Seen(kin, at, GROUND)
-    found: dict[str, Any] = {}
-    if "t" in wants:
-        found["t"] = t
-    if "position" in wants:
-        found["position"] = seen.point
-    if "velocity" in wants:
-        found["velocity"] = seen.velocity()
-    if "rotation" in wants:
-        body = linkage.seat(frame)
-        found["rotation"] = matmul(kin.pose(at.link, GROUND).R, mat_in(kin, body.r))
-    if "angular_velocity" in wants:
-        found["angular_velocity"] = kin.motion(at.link, GROUND).w
-    return found
-
-
-def _ground(
-    force: described.GroundSpring, linkage: Linkage, kin: Kinematics, t: Scalar, loads: Loads
-) -> None:
-    """A wheel's tyre; its force is put on the wheel's carrier, so that the spin of the wheel never enters.
-
-    The wheel is seen from the body that floats (the chassis) where there is one: loops see its carrier from
-    there too, and vectors are turned into the world by one rotation instead of a chain of them.
-    """
-    centre = on_body(linkage, force.frame)
-    wheel = carrier = centre.link
-    if wheel != GROUND and linkage.links[wheel].kind is LinkKind.REVOLUTE:
-        carrier = linkage.links[wheel].parent
-    floating = _floating(linkage, carrier)
-    world, seen = kin.pose(floating), Seen(kin, centre, floating)
-    w_base, v_base = kin.w(floating), kin.v(floating)
-    v = add(seen.velocity(), add(v_base, cross(w_base, seen.point)))
-    w = add(w_base, kin.motion(wheel, floating).w)
-    axis = times(mat_in(kin, linkage.seat(force.frame).r), kin.vector(force.axis))
-    spin = times(kin.pose(wheel, floating).R, axis)
-    c = add(world.p, times(world.R, seen.point))
-    load, slip_force, height = tyre_forces(
-        force, kin, t, c, times(world.R, v), times(world.R, w), times(world.R, spin)
-    )
-    drop = height - c[2]
-    F = transposed_times(world.R, (*slip_force, load))
-    m = transposed_times(world.R, (-(drop * slip_force[1]), drop * slip_force[0], 0.0))
-    R, at = kin.pose(carrier, floating).R, Seen(kin, centre, carrier).point
-    loads.seen_from(wheel, carrier, at, transposed_times(R, F), transposed_times(R, m))
-
-
-def _floating(linkage: Linkage, link: int) -> int:
-    """The innermost link on the way to the ground where that one is free, else the ground."""
-    inmost = linkage.path(link)[-1] if link != GROUND else GROUND
-    return inmost if inmost != GROUND and linkage.links[inmost].kind is LinkKind.FREE else GROUND
-
-
-def tyre_forces(
-    force: described.GroundSpring, kin: Kinematics, t: Scalar, c: Vec, v: Vec, w: Vec, a: Vec
-) -> tuple[Scalar, tuple[Scalar, Scalar], Scalar]:
-    """Load, horizontal force components and road height under a wheel centre (all world axes)."""
-    h, h_x, h_y = _road(force, kin, t, c)
-    depth = kin.number(force.radius) + h - c[2]
-    k, damping = kin.number(force.stiffness), kin.number(force.damping)
-    closing = h_x * v[0] + h_y * v[1] - v[2]
-    load = where(compare("lt", 0.0, depth), maximum(0.0, k * depth + damping * closing), 0.0)
-    drop = h - c[2]
-    v_x, v_y = v[0] + w[1] * drop, v[1] - w[0] * drop
-    # Along and across the wheel, both directions left unnormalised: their length comes in squared only.
-    e = (a[1], -a[0])
-    unit = load / (a[0] * a[0] + a[1] * a[1])
-    share = 1.0 / kin.number(force.reference_load)
-    along = -(unit * (kin.number(force.longitudinal) * share)) * (v_x * e[0] + v_y * e[1])
-    across = -(unit * (kin.number(force.lateral) * share)) * (v_y * e[0] - v_x * e[1])
-    return load, (along * e[0] - across * e[1], along * e[1] + across * e[0]), h
-
-
-def _road(force: described.GroundSpring, kin: Kinematics, t: Scalar, c: Vec) -> tuple[Scalar, Scalar, Scalar]:
-    """Road height and its slopes, the slopes by exact differentiation of the user's function."""
-    if force.road is None:
-        return 0.0, 0.0, 0.0
-    road = Graph()
-    x, y, clock = road.input("x."), road.input("y."), road.input("t.")
-    height = force.road(x, y, clock)
-    if not isinstance(height, Expr):
-        return height, 0.0, 0.0
-    height = road.bring(height)
-    outputs = [height, directional([height], {x.id: 1.0})[0], directional([height], {y.id: 1.0})[0]]
-    values = substituted(outputs, {x.id: c[0], y.id: c[1], clock.id: t}, kin)
-    return values[0], values[1], values[2]
-
-
-_EFFECTS: Mapping[type, Callable[..., None]] = {
-    described.LineForce: _line,
-    described.Spring: _line,
-    described.JointForce: _joint,
-    described.TorsionSpring: _joint,
-    described.Bushing: _bushing,
-    described.AppliedForce: _applied,
-    described.AppliedTorque: _applied,
-    described.GroundSpring: _ground,
-    described.ContactForce: press,
-    described.FieldContact: press,
-}
+    def point_arguments(self, function: Any, frame: Frame) -> Mapping[str, Any]:
+        """The quantities a user function of a point asks for, in world axes."""
+        wants = getattr(
+            function, "wants", frozenset({"t", "position", "velocity", "rotation", "angular_velocity"})
+        )
+        seen = self.seen(frame, GROUND)
+        found: dict[str, Any] = {}
+        if "t" in wants:
+            found["t"] = self.t
+        if "position" in wants:
+            found["position"] = seen.point
+        if "velocity" in wants:
+            found["velocity"] = seen.velocity()
+        if "rotation" in wants:
+            found["rotation"] = matmul(self.kin.pose(seen.link, GROUND).R, self.body_axes(frame))
+        if "angular_velocity" in wants:
+            found["angular_velocity"] = self.kin.motion(seen.link, GROUND).w
+        return found

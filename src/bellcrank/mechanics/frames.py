@@ -32,13 +32,13 @@ from bellcrank.math.tuples import (
     transpose,
     vec,
 )
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member, Node
     from bellcrank.model.bodies import Body
     from bellcrank.model.joints import Joint
+    from bellcrank.model.joints.elementary import Elementary
     from bellcrank.model.system import System
 
 
@@ -48,10 +48,9 @@ class RawLink:
 
     name: str
     parent: int
-    kind: LinkKind
+    kind: Elementary
     R: Mat
     r: Vec
-    pitch: Scalar
     joint: Joint
     coordinates: tuple[str, ...]
     reverse: bool
@@ -69,6 +68,74 @@ def exact(m: Mat) -> Mat:
     return snapped(m) if numeric(*flat(m)) else m
 
 
+@dataclass(frozen=True, eq=False)
+class FrameSite:
+    """Where a link's frame is to be laid.
+
+    outer: Axes of the parent's frame. children: Links that hang on this one. center: Common centre of mass of its
+    bodies in the joint's frame, None where it is unknown or there is no mass. axes: Of its first body in the joint's.
+    """
+
+    raw: RawLink
+    outer: Mat
+    children: Sequence[RawLink]
+    center: Vec | None
+    axes: Mat
+
+    def parent_axes(self) -> Mat:
+        """The axes of the parent."""
+        return exact(matmul(transpose(self.raw.R), self.outer))
+
+    def body_axes(self) -> Mat:
+        """The axes of the first body on the link."""
+        return self.axes if numeric(*flat(self.axes)) else UNIT
+
+    def along_common_normal(self) -> Mat:
+        """Rz(phi): x perpendicular to the next axis, or towards the next joint where axes are parallel."""
+        for child in self.children:
+            if not numeric(*flat(child.R)) or child.kind.has_quaternion:
+                continue
+            z = column(child.R, 2)
+            sine = math.hypot(float(z[0]), float(z[1]))
+            if sine > 1e-9:
+                return exact(transpose(_spin(-float(z[1]) / sine, float(z[0]) / sine)))
+        for child in self.children:
+            if numeric(*child.r):
+                x, y = float(child.r[0]), float(child.r[1])
+                length = math.hypot(x, y)
+                if length > 1e-12:
+                    return exact(transpose(_spin(x / length, y / length)))
+        if not numeric(*flat(self.raw.R)):
+            return UNIT
+        _, _, delta = zxz_angles(matmul(transpose(self.outer), self.raw.R))  # type: ignore[arg-type]
+        return exact(transpose(_spin(math.cos(delta), -math.sin(delta))))
+
+    def level_with_next(self) -> Vec:
+        """The origin may lie anywhere on the axis: level with the next joint, one offset is zero."""
+        for child in self.children:
+            if numeric(*child.r):
+                return (0.0, 0.0, child.r[2])
+        return ZERO
+
+    def along_children(self) -> Mat:
+        """z along the first next axis, x perpendicular to the second; a leaf looks at its centre of mass."""
+        axes = [column(c.R, 2) for c in self.children if not c.kind.has_quaternion and numeric(*flat(c.R))]
+        if axes:
+            first = axes[0]
+            for other in axes[1:]:
+                normal = cross(first, other)
+                size = math.sqrt(sum(float(x) ** 2 for x in normal))
+                if size > 1e-6:
+                    x = [float(a) / size for a in normal]
+                    return exact(perpendicular_frame(_floats(first), x))
+            return exact(perpendicular_frame(_floats(first)))
+        if self.center is not None:
+            size = math.sqrt(sum(float(x) ** 2 for x in self.center))
+            if size > 1e-9:
+                return exact(perpendicular_frame([float(x) / size for x in self.center]))
+        return UNIT
+
+
 def choose_frames(raws: list[RawLink], seats: Mapping[str, tuple[int, Mat, Vec]], system: System) -> None:
     """Turn (G) and shift (s) each link's frame from its joint frame for the fewest operations."""
     children: list[list[int]] = [[] for _ in raws]
@@ -81,20 +148,10 @@ def choose_frames(raws: list[RawLink], seats: Mapping[str, tuple[int, Mat, Vec]]
         if link >= 0:
             riders[link].append(body)
     for k, raw in enumerate(raws):
-        center = _center_of_mass(riders[k], seats)
-        if raw.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
-            raw.G = _along_common_normal(raw, [raws[c] for c in children[k]], raws)
-            raw.s = _level_with_next([raws[c] for c in children[k]])
-        elif raw.kind is LinkKind.PRISMATIC:
-            parent_axes = raws[raw.parent].G if raw.parent >= 0 else UNIT
-            raw.G = exact(matmul(transpose(raw.R), parent_axes))
-            raw.s = center or ZERO
-        elif raw.kind is LinkKind.BALL:
-            raw.G = _along_children([raws[c] for c in children[k]], center)
-        elif raw.kind is LinkKind.FREE and riders[k]:
-            body = riders[k][0]
-            raw.G = seats[body.name][1] if numeric(*flat(seats[body.name][1])) else UNIT
-            raw.s = center or ZERO
+        outer = raws[raw.parent].G if raw.parent >= 0 else UNIT
+        axes = seats[riders[k][0].name][1] if riders[k] else UNIT
+        site = FrameSite(raw, outer, [raws[c] for c in children[k]], _center_of_mass(riders[k], seats), axes)
+        raw.G, raw.s = raw.kind.frame(site)
 
 
 def _center_of_mass(bodies: Sequence[Body], seats: Mapping[str, tuple[int, Mat, Vec]]) -> Vec | None:
@@ -110,58 +167,9 @@ def _center_of_mass(bodies: Sequence[Body], seats: Mapping[str, tuple[int, Mat, 
     return (moment[0] / total, moment[1] / total, moment[2] / total) if total > 0.0 else None
 
 
-def _along_common_normal(raw: RawLink, children: Sequence[RawLink], raws: Sequence[RawLink]) -> Mat:
-    """Rz(phi): x perpendicular to the next axis, or towards the next joint where axes are parallel."""
-    for child in children:
-        if not numeric(*flat(child.R)) or child.kind.has_quaternion:
-            continue
-        z = column(child.R, 2)
-        sine = math.hypot(float(z[0]), float(z[1]))
-        if sine > 1e-9:
-            return exact(transpose(_spin(-float(z[1]) / sine, float(z[0]) / sine)))
-    for child in children:
-        if numeric(*child.r):
-            x, y = float(child.r[0]), float(child.r[1])
-            length = math.hypot(x, y)
-            if length > 1e-12:
-                return exact(transpose(_spin(x / length, y / length)))
-    if not numeric(*flat(raw.R)):
-        return UNIT
-    parent_axes = raws[raw.parent].G if raw.parent >= 0 else UNIT
-    _, _, delta = zxz_angles(matmul(transpose(parent_axes), raw.R))  # type: ignore[arg-type]
-    return exact(transpose(_spin(math.cos(delta), -math.sin(delta))))
-
-
-def _level_with_next(children: Sequence[RawLink]) -> Vec:
-    """The origin may lie anywhere on the axis: level with the next joint, one offset is zero."""
-    for child in children:
-        if numeric(*child.r):
-            return (0.0, 0.0, child.r[2])
-    return ZERO
-
-
 def _spin(c: float, s: float) -> Mat:
     """Rz^T of the angle with cosine c and sine s."""
     return ((c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0))
-
-
-def _along_children(children: Sequence[RawLink], center: Vec | None) -> Mat:
-    """z along the first next axis, x perpendicular to the second; a leaf looks at its centre of mass."""
-    axes = [column(c.R, 2) for c in children if c.kind is not LinkKind.BALL and numeric(*flat(c.R))]
-    if axes:
-        first = axes[0]
-        for other in axes[1:]:
-            normal = cross(first, other)
-            size = math.sqrt(sum(float(x) ** 2 for x in normal))
-            if size > 1e-6:
-                x = [float(a) / size for a in normal]
-                return exact(perpendicular_frame(_floats(first), x))
-        return exact(perpendicular_frame(_floats(first)))
-    if center is not None:
-        size = math.sqrt(sum(float(x) ** 2 for x in center))
-        if size > 1e-9:
-            return exact(perpendicular_frame([float(x) / size for x in center]))
-    return UNIT
 
 
 def _floats(v: Vec) -> list[float]:

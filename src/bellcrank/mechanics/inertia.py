@@ -70,6 +70,18 @@ class Inertia:
         )
         return add(n, cross(h, a)), add(scale(self.m, a), kh)
 
+    def axis_part(self) -> Inertia:
+        """The mass, first and second moment along z: a spin about z leaves these where they are."""
+        return Inertia(self.m, (0.0, 0.0, self.h[2]), (0.0, 0.0, self.J[2], 0.0, 0.0, 0.0))
+
+    def point_part(self) -> Inertia:
+        """The mass as a point at the origin: any rotation about the origin leaves it where it is."""
+        return Inertia(self.m, ZERO, NO_MOMENT)
+
+    def moment_part(self) -> Inertia:
+        """The second moment alone: a translation of the link does not change it."""
+        return Inertia(0.0, ZERO, self.J)
+
 
 NOTHING = Inertia(0.0, ZERO, NO_MOMENT)
 
@@ -94,21 +106,6 @@ def turning_matrix(w: Vec, alpha: Vec) -> Mat:
         (xy + alpha[2], -(xx + zz), yz - alpha[0]),
         (xz - alpha[1], yz + alpha[0], -(xx + yy)),
     )
-
-
-def axis_part(p: Inertia) -> Inertia:
-    """The mass, first and second moment along z: a spin about z leaves these where they are."""
-    return Inertia(p.m, (0.0, 0.0, p.h[2]), (0.0, 0.0, p.J[2], 0.0, 0.0, 0.0))
-
-
-def point_part(p: Inertia) -> Inertia:
-    """The mass as a point at the origin: any rotation about the origin leaves it where it is."""
-    return Inertia(p.m, ZERO, NO_MOMENT)
-
-
-def moment_part(p: Inertia) -> Inertia:
-    """The second moment alone: a translation of the link does not change it."""
-    return Inertia(0.0, ZERO, p.J)
 
 
 def without(p: Inertia, part: Inertia) -> Inertia:

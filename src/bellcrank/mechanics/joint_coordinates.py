@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bellcrank.math.tuples import Vec, add, cross, dot, mat, sub, vec
+from bellcrank.math.tuples import Vec, dot, mat, sub, vec
 from bellcrank.mechanics.constraints import Marker, Seen, marker
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
-from bellcrank.model.joints import JointKind
+from bellcrank.model.joints.joint import SHIFTS
 from bellcrank.program.functions import atan2
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
-
-_TRANSLATION_AXIS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
 
 
 def markers(linkage: Linkage, joint: Joint) -> tuple[Marker, Marker]:
@@ -34,20 +32,12 @@ def joint_coordinate(linkage: Linkage, kin: Kinematics, joint: Joint, name: str)
         return kin.q[link.q], kin.speed(link)
     A, B, base = _seen(linkage, kin, joint)
     w = sub(kin.motion(B.link, base).w, kin.motion(A.link, base).w)
-    if name in _TRANSLATION_AXIS:
-        i = _TRANSLATION_AXIS[name]
+    if name in SHIFTS:
+        i = SHIFTS[name]
         d, rate = sub(B.point, A.point), sub(B.velocity(), A.velocity())
         return dot(A.axis(i), d), dot(A.axis(i), rate) + dot(A.axis_rate(i), d)
-    if joint.kind is JointKind.UNIVERSAL:
-        axis = A.axis(2) if name == "angle_a" else B.axis(2)
-        other = B.axis(2) if name == "angle_a" else A.axis(2)
-        x, y = (A.axis(0), A.axis(1)) if name == "angle_a" else (B.axis(0), B.axis(1))
-        # At angle_b = 0 the axis of a lies along -x of b.
-        angle = atan2(dot(y, other), dot(x, other))
-        if name == "angle_b":
-            angle = atan2(dot(y, other), -dot(x, other))
-        return angle, dot(axis, w)
-    return atan2(dot(A.axis(1), B.axis(0)), dot(A.axis(0), B.axis(0))), dot(A.axis(2), w)
+    axis, c, s = joint.turn(A, B, name)
+    return atan2(s, c), dot(axis, w)
 
 
 def loaded_direction(
@@ -55,9 +45,9 @@ def loaded_direction(
 ) -> tuple[int, int, int, Vec, Vec, bool]:
     """Links a and b, base, point, direction, and whether a load along a coordinate is a torque."""
     A, B, base = _seen(linkage, kin, joint)
-    if name in _TRANSLATION_AXIS:
-        return A.link, B.link, base, B.point, A.axis(_TRANSLATION_AXIS[name]), False
-    axis = B.axis(2) if name == "angle_b" else A.axis(2)
+    if name in SHIFTS:
+        return A.link, B.link, base, B.point, A.axis(SHIFTS[name]), False
+    axis = B.axis(2) if joint.turns_with_b(name) else A.axis(2)
     return A.link, B.link, base, B.point, axis, True
 
 
@@ -65,6 +55,3 @@ def _seen(linkage: Linkage, kin: Kinematics, joint: Joint) -> tuple[Seen, Seen, 
     a, b = markers(linkage, joint)
     base = linkage.common(a.link, b.link)
     return Seen(kin, a, base), Seen(kin, b, base), base
-
-
-__all__ = ["add", "cross", "joint_coordinate", "loaded_direction", "markers"]

@@ -12,20 +12,16 @@ Differs from the paper in: body axes instead of world axes, loops seen from thei
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bellcrank.math.rotations import (
-    AxisTurn,
     FullTurn,
     Turn,
     after,
-    from_quaternion,
     into,
     out,
-    quaternion_rate,
 )
 from bellcrank.math.tuples import (
     UNIT,
@@ -33,16 +29,14 @@ from bellcrank.math.tuples import (
     Mat,
     Vec,
     add,
-    column,
     cross,
     dot,
     scale,
     times,
 )
 from bellcrank.mechanics.flexible import NodePose
-from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.links import GROUND, Link, Linkage
 from bellcrank.mechanics.numbers import Numbers
-from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
@@ -63,15 +57,6 @@ class Motion:
 
     w: Vec
     v: Vec
-
-
-def _cosine_and_sine(q: Scalar, offset: float) -> tuple[Scalar, Scalar]:
-    """cos and sin of q + offset; quarter turns cost nothing."""
-    quarter = round(offset / (0.5 * math.pi))
-    if abs(offset - quarter * 0.5 * math.pi) < 1e-15:
-        c, s = cos(q), sin(q)
-        return ((c, s), (-s, c), (-c, -s), (s, -c))[quarter % 4]
-    return cos(q + offset), sin(q + offset)
 
 
 def _summed(rates: Sequence[Scalar], columns: Sequence[tuple[Vec, Vec]]) -> tuple[Vec, Vec]:
@@ -123,7 +108,6 @@ class Kinematics:
 
     def _joint(self, link: Link) -> tuple[tuple[Turn, ...], Vec]:
         """All turns from the parent's axes to the link's, and the origin in the parent's axes."""
-        q = self.q
         r = self.vector(link.r)
         fixed = tuple(
             FullTurn((self.vector(t.r[0]), self.vector(t.r[1]), self.vector(t.r[2])))
@@ -131,29 +115,7 @@ class Kinematics:
             else t
             for t in link.turns
         )
-        if link.kind is LinkKind.PRISMATIC:
-            return (), add(r, scale(q[link.q], self.vector(link.axis)))
-        if link.kind is LinkKind.BALL:
-            return (FullTurn(from_quaternion(q[link.q : link.q + 4])),), r
-        if link.kind is LinkKind.FREE:
-            position: Vec = (q[link.q], q[link.q + 1], q[link.q + 2])
-            return (FullTurn(from_quaternion(q[link.q + 3 : link.q + 7])),), position
-        if link.kind is LinkKind.NODE:
-            return self._node(link, fixed, r)
-        if link.index in self.unturned:
-            return fixed, r
-        turn = AxisTurn(2, *_cosine_and_sine(q[link.q], link.offset))
-        if link.kind is LinkKind.SCREW:
-            r = add(r, out(fixed, (0.0, 0.0, self.number(link.pitch) * q[link.q])))
-        return (*fixed, turn), r
-
-    def _node(self, link: Link, fixed: tuple[Turn, ...], r: Vec) -> tuple[tuple[Turn, ...], Vec]:
-        """From the floating frame to a node of a flexible member, or back."""
-        assert link.node is not None
-        pose = NodePose(link.node, self.eta(link), link.inverse)
-        self.nodes[link.index] = pose
-        turns = fixed if pose.straight else (*fixed, FullTurn(pose.R))
-        return turns, add(r, out(fixed, pose.r))
+        return link.kind.transform(self, link, fixed, r)
 
     def eta(self, link: Link) -> tuple[Scalar, ...]:
         """The modal coordinates that move a link."""
@@ -211,9 +173,7 @@ class Kinematics:
         return (self.speed(link, k), self.speed(link, k + 1), self.speed(link, k + 2))
 
     def axis(self, link: Link) -> Vec:
-        """The joint axis in the parent's axes (revolute, screw, prismatic)."""
-        if link.kind is LinkKind.PRISMATIC:
-            return self.vector(link.axis)
+        """z of a link's frame in the parent's axes."""
         return out(self.turns[link.index], (0.0, 0.0, 1.0))
 
     def pose(self, link: int, base: int = GROUND) -> Pose:
@@ -243,16 +203,6 @@ class Kinematics:
         for k in reversed(missing):
             view(k, base)
 
-    def axis_seen(self, link: int, base: int) -> Vec:
-        """The joint axis of a link in the axes of the base."""
-        this = self.linkage.links[link]
-        inner = self.pose(this.parent, base)
-        if this.kind is LinkKind.PRISMATIC:
-            return times(inner.R, self.vector(this.axis))
-        if not this.turns:
-            return column(inner.R, 2)
-        return times(inner.R, self.axis(this))
-
     def motion(self, link: int, base: int = GROUND) -> Motion:
         """Velocity of the link seen from the base (6, 7)."""
         if link == base:
@@ -260,8 +210,9 @@ class Kinematics:
         found = self._motions.get((link, base))
         if found is None:
             self._outwards(self.motion, self._motions, link, base)
-            w_rel, v_rel = self._joint_motion(link, base)
-            inner = self.motion(self.linkage.links[link].parent, base)
+            this = self.linkage.links[link]
+            w_rel, v_rel = this.kind.motion(self, this, base)
+            inner = self.motion(this.parent, base)
             arm = self._arm(link, base)
             found = Motion(add(inner.w, w_rel), add(add(inner.v, cross(inner.w, arm)), v_rel))
             self._motions[link, base] = found
@@ -271,21 +222,6 @@ class Kinematics:
         """From the parent's origin to the link's, in the axes of the base."""
         return times(self.pose(self.linkage.links[link].parent, base).R, self.r[link])
 
-    def _joint_motion(self, link: int, base: int) -> tuple[Vec, Vec]:
-        """Angular velocity and velocity of the origin against the parent, in the axes of the base."""
-        this = self.linkage.links[link]
-        if this.kind is LinkKind.BALL:
-            return times(self.pose(link, base).R, self.three_speeds(this)), ZERO
-        if this.kind in (LinkKind.FREE, LinkKind.NODE):
-            R = self.pose(link, base).R
-            return times(R, self.three_speeds(this)), times(R, self.three_speeds(this, 3))
-        moved = scale(self.speed(this), self.axis_seen(link, base))
-        if this.kind is LinkKind.PRISMATIC:
-            return ZERO, moved
-        if this.kind is LinkKind.SCREW:
-            return moved, scale(self.number(this.pitch), moved)
-        return moved, ZERO
-
     def bias(self, link: int, base: int = GROUND) -> Motion:
         """Acceleration of the link seen from the base while all speeds keep their values (11)."""
         if link == base:
@@ -294,20 +230,13 @@ class Kinematics:
         if found is None:
             self._outwards(self.bias, self._biases, link, base)
             this = self.linkage.links[link]
-            w_rel, v_rel = self._joint_motion(link, base)
+            w_rel, v_rel = this.kind.motion(self, this, base)
             inner, rates = self.bias(this.parent, base), self.motion(this.parent, base)
             arm = self._arm(link, base)
             w = add(inner.w, cross(rates.w, w_rel))
             v = add(inner.v, cross(inner.w, arm))
             v = add(v, cross(rates.w, add(cross(rates.w, arm), scale(2.0, v_rel))))
-            if this.kind in (LinkKind.FREE, LinkKind.NODE):
-                # The three linear speeds are components in the turning axes of the link itself.
-                v = add(v, cross(w_rel, v_rel))
-            if this.kind is LinkKind.NODE:
-                R = self.pose(link, base).R
-                dw, dv = self.nodes[link].bias(self.eta_rates(this))
-                w, v = add(w, times(R, dw)), add(v, times(R, dv))
-            found = Motion(w, v)
+            found = Motion(*this.kind.bias(self, this, base, (w, v), (w_rel, v_rel)))
             self._biases[link, base] = found
         return found
 
@@ -320,11 +249,7 @@ class Kinematics:
             this = self.linkage.links[link]
             for k in reversed(self._unseen(self._w, this.parent)):
                 self.w(k)
-            found = into(self.turns[link], self.w(this.parent))
-            if this.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
-                found = (found[0], found[1], found[2] + self.speed(this))
-            elif this.kind is not LinkKind.PRISMATIC:
-                found = add(found, self.three_speeds(this))
+            found = this.kind.spin(self, this, into(self.turns[link], self.w(this.parent)))
             self._w[link] = found
         return found
 
@@ -338,14 +263,7 @@ class Kinematics:
             for k in reversed(self._unseen(self._v, this.parent)):
                 self.v(k)
             carried = add(self.v(this.parent), cross(self.w(this.parent), self.r[link]))
-            found = into(self.turns[link], carried)
-            if this.kind is LinkKind.PRISMATIC:
-                found = add(found, scale(self.speed(this), self.vector(this.axis)))
-            elif this.kind is LinkKind.SCREW:
-                slide = self.number(this.pitch) * self.speed(this)
-                found = (found[0], found[1], found[2] + slide)
-            elif this.kind in (LinkKind.FREE, LinkKind.NODE):
-                found = add(found, self.three_speeds(this, 3))
+            found = this.kind.slide(self, this, into(self.turns[link], carried))
             self._v[link] = found
         return found
 
@@ -358,17 +276,9 @@ class Kinematics:
         return missing
 
     def position_rates(self) -> list[Scalar]:
-        """q-dot: the speeds, with quaternions and the place of free links by their own relations."""
+        """q-dot of all links."""
         rates: list[Scalar] = []
         for link in self.linkage.links:
-            if link.kind is LinkKind.BALL:
-                rates += quaternion_rate(self.q[link.q : link.q + 4], self.three_speeds(link))
-            elif link.kind is LinkKind.FREE:
-                rates += out(self.turns[link.index], self.three_speeds(link, 3))
-                rates += quaternion_rate(self.q[link.q + 3 : link.q + 7], self.three_speeds(link))
-            elif link.kind is LinkKind.NODE:
-                rates += self.eta_rates(link) if link.shape is not None else ()
-            else:
-                rates.append(self.speed(link))
-        # What states do is told elsewhere; here they stand still.
+            rates += link.kind.position_rates(self, link)
+        # The rates of states come from the user's functions; here they stand still.
         return rates + [0.0] * len(self.linkage.states)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from bellcrank.errors import ModelError
@@ -12,41 +11,14 @@ from bellcrank.math.rotations import Turn
 from bellcrank.math.tuples import Mat, Vec
 from bellcrank.mechanics.flexible import NodeShape, Shape
 from bellcrank.mechanics.inertia import Inertia
-from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
+    from bellcrank.model.joints.elementary import Elementary
     from bellcrank.program.graph import Graph
     from bellcrank.program.trace import Expr
 
 GROUND = -1
-
-
-class LinkKind(Enum):
-    """The elementary joints."""
-
-    REVOLUTE = "revolute"
-    PRISMATIC = "prismatic"
-    SCREW = "screw"
-    BALL = "ball"
-    FREE = "free"
-    NODE = "node"
-    """Between a flexible member's floating frame and one of its nodes: moved by the modal coordinates."""
-
-    @property
-    def positions(self) -> int:
-        """How many numbers of its own tell where it stands."""
-        return {LinkKind.BALL: 4, LinkKind.FREE: 7, LinkKind.NODE: 0}.get(self, 1)
-
-    @property
-    def has_quaternion(self) -> bool:
-        """Whether the last of its positions are a unit quaternion; its speeds are no rates of positions then."""
-        return self in (LinkKind.BALL, LinkKind.FREE)
-
-    @property
-    def speeds(self) -> int:
-        """How many numbers tell how it moves; those of a node follow from the modal rates."""
-        return {LinkKind.BALL: 3, LinkKind.FREE: 6, LinkKind.NODE: 6}.get(self, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +37,11 @@ class Link:
     index: int
     name: str
     parent: int
-    kind: LinkKind
+    kind: Elementary
     turns: tuple[Turn, ...]
     r: Vec
     axis: Vec
     offset: float
-    pitch: Scalar
     q: int
     u: int
     inertia: Inertia
@@ -86,9 +57,23 @@ class Link:
     @property
     def own_speeds(self) -> range:
         """The speeds of the tree that belong to this link: of its joint, or the modal rates it owns."""
-        if self.kind is not LinkKind.NODE:
+        if not self.kind.modal:
             return range(self.u, self.u + self.kind.speeds)
         return range(self.eta_u, self.eta_u + self.modes) if self.shape is not None else range(0)
+
+    @property
+    def sliding_speeds(self) -> list[int]:
+        """The speeds of its joint that are lengths in time."""
+        if self.kind.modal:
+            return []
+        return [self.u + k for k, turning in enumerate(self.kind.turning) if not turning]
+
+    @property
+    def turning_speeds(self) -> list[int]:
+        """The speeds of its joint that are angular."""
+        if self.kind.modal:
+            return []
+        return [self.u + k for k, turning in enumerate(self.kind.turning) if turning]
 
     @property
     def quaternion(self) -> int | None:
@@ -98,7 +83,7 @@ class Link:
     @property
     def own_positions(self) -> range:
         """The positions that belong to this link."""
-        if self.kind is not LinkKind.NODE:
+        if not self.kind.modal:
             return range(self.q, self.q + self.kind.positions)
         return range(self.eta_q, self.eta_q + self.modes) if self.shape is not None else range(0)
 
@@ -138,7 +123,7 @@ class Linkage:
     speeds: int
     gravity: Vec
     maps: Mapping[int, QuaternionMap]
-    free_frames: Mapping[int, tuple[Placement, Placement]] = field(default_factory=dict)
+    joint_frames: Mapping[int, tuple[Placement, Placement]] = field(default_factory=dict)
     shadows: int = 0
     owners: Mapping[int, int] = field(default_factory=dict)
     nodes: Mapping[tuple[str, str], Placement] = field(default_factory=dict)
@@ -160,10 +145,8 @@ class Linkage:
         """What each speed of the tree counts by when it is held against others: `unit` or one."""
         found = [1.0] * self.speeds
         for link in self.links:
-            if link.kind is LinkKind.PRISMATIC:
-                found[link.u] = self.unit
-            elif link.kind is LinkKind.FREE:
-                found[link.u + 3 : link.u + 6] = [self.unit] * 3
+            for k in link.sliding_speeds:
+                found[k] = self.unit
         return tuple(found)
 
     @property

@@ -9,17 +9,16 @@ from bellcrank.math.tuples import (
     Vec,
     add,
     cross,
-    dot,
     is_zero,
     neg,
     norm,
     sub,
-    transposed_times,
 )
-from bellcrank.mechanics.constraints import Seen, twist_columns
-from bellcrank.mechanics.dynamics import Wrench, added, deformed
+from bellcrank.mechanics.constraints import Seen
+from bellcrank.mechanics.dynamics import added, deformed
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, LinkKind
+from bellcrank.mechanics.links import GROUND
+from bellcrank.model.joints.elementary import Wrench
 from bellcrank.program.trace import Scalar
 
 
@@ -91,20 +90,9 @@ class Loads:
     def _inside(self, link: int, base: int, at: Vec, force: Vec, moment: Vec) -> None:
         for k in self.kin.linkage.path(link, base):
             this = self.kin.linkage.links[k]
-            if this.kind is LinkKind.BALL:
-                arm = twist_arm(self.kin, k, base, at)
-                about = add(moment, cross(arm, force))
-                work = list(transposed_times(self.kin.pose(k, base).R, about))
-            else:
-                work = [dot(w, moment) + dot(v, force) for w, v in twist_columns(self.kin, k, base, at)]
+            work = this.kind.works(self.kin, this, base, at, force, moment)
             for j, q in enumerate(work):
                 self.on_speed(this.u + j, q)
-
-
-def twist_arm(kin: Kinematics, link: int, base: int, point: Vec) -> Vec:
-    """From the origin of a link to a point, both seen from the base."""
-    p = kin.pose(link, base).p
-    return (point[0] - p[0], point[1] - p[1], point[2] - p[2])
 
 
 def elastic_forces(kin: Kinematics, loads: Loads) -> None:

@@ -7,18 +7,12 @@ parent's link. A flexible body hangs on one of its nodes, and every node in use 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.math.rotations import (
-    AxisTurn,
-    FullTurn,
-    Turn,
     constant_turns,
-    snapped,
-    zxz_angles,
 )
 from bellcrank.math.tuples import (
     UNIT,
@@ -26,11 +20,9 @@ from bellcrank.math.tuples import (
     Mat,
     Vec,
     add,
-    column,
     mat,
     matmul,
     neg,
-    numeric,
     settled,
     sub,
     times,
@@ -39,61 +31,30 @@ from bellcrank.math.tuples import (
     vec,
 )
 from bellcrank.mechanics.flexible import NodeShape, Shape
-from bellcrank.mechanics.frames import RawLink, choose_frames, exact, flat
+from bellcrank.mechanics.frames import RawLink, choose_frames, exact
 from bellcrank.mechanics.inertia import NOTHING, from_body
-from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind, Placement, QuaternionMap, node_position
-from bellcrank.model.joints import JointKind
+from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, QuaternionMap, node_position
+from bellcrank.mechanics.node import NODE
+from bellcrank.model.joints.elementary import Elementary
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
+    from bellcrank.model.joints.joint import Step
     from bellcrank.model.system import System
     from bellcrank.topology.tree import Tree
 
 _FLIP: Mat = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
-_X_TO_Z: Mat = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-_Y_TO_Z: Mat = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
-_Y_QUARTER: Mat = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
-
-_Step = tuple[LinkKind, tuple[str, ...]] | Mat
 
 
-def _steps(joint: Joint) -> list[_Step]:
-    """The elementary joints between frame a and frame b; matrices are constant rotations between."""
-    kind = joint.kind
-    names = joint.coordinates
-    revolute, prismatic = LinkKind.REVOLUTE, LinkKind.PRISMATIC
-    if kind is JointKind.FIXED:
-        return []
-    if kind is JointKind.REVOLUTE:
-        return [(revolute, names)]
-    if kind is JointKind.PRISMATIC:
-        return [(prismatic, names)]
-    if kind is JointKind.CYLINDRICAL:
-        return [(prismatic, names[1:]), (revolute, names[:1])]
-    if kind is JointKind.SCREW:
-        return [(LinkKind.SCREW, names)]
-    if kind is JointKind.UNIVERSAL:
-        return [(revolute, names[:1]), _Y_QUARTER, (revolute, names[1:])]
-    if kind is JointKind.PLANAR:
-        x_axis: list[_Step] = [_X_TO_Z, (prismatic, names[:1]), transpose(_X_TO_Z)]
-        y_axis: list[_Step] = [_Y_TO_Z, (prismatic, names[1:2]), transpose(_Y_TO_Z)]
-        return [*x_axis, *y_axis, (revolute, names[2:])]
-    if kind is JointKind.SPHERICAL:
-        return [(LinkKind.BALL, names)]
-    if kind is JointKind.FREE:
-        return [(LinkKind.FREE, names)]
-    raise ValueError(f"joint {joint.name!r}: no mechanics for a {kind.name.lower()} joint in the tree")
-
-
-def _directed_steps(joint: Joint, reverse: bool) -> list[_Step]:
+def _directed_steps(joint: Joint, reverse: bool) -> list[Step]:
     """The steps from the parent's frame to the child's; backwards, every axis points the other way."""
-    steps = _steps(joint)
+    steps = joint.chain()
     if not reverse:
         return steps
-    backwards: list[_Step] = []
+    backwards: list[Step] = []
     for step in reversed(steps):
-        if isinstance(step[0], LinkKind):
+        if isinstance(step[0], Elementary):
             whole = step[0].has_quaternion
             backwards += [step] if whole else [_FLIP, step, _FLIP]
         else:
@@ -118,9 +79,7 @@ class _Nodes:
         if key not in self.found:
             owner = self.frames[frame.body.name]
             name = f"{frame.body.name}({node.name})"
-            self.raws.append(
-                RawLink(name, owner, LinkKind.NODE, UNIT, ZERO, 0.0, joint, (), False, node, member)
-            )
+            self.raws.append(RawLink(name, owner, NODE, UNIT, ZERO, joint, (), False, node, member))
             self.found[key] = len(self.raws) - 1
         s0 = _vector(node.position)
         return self.found[key], UNIT, neg(s0)
@@ -132,9 +91,7 @@ class _Nodes:
         node = member.node(node_position(frame))
         # R, r lead to the body's axes with the body's origin at r; the node stands at r + R s0.
         at = add(r, times(R, _vector(node.position)))
-        self.raws.append(
-            RawLink(frame.body.name, link, LinkKind.NODE, exact(R), at, 0.0, joint, (), True, node, member)
-        )
+        self.raws.append(RawLink(frame.body.name, link, NODE, exact(R), at, joint, (), True, node, member))
         self.frames[frame.body.name] = len(self.raws) - 1
         return len(self.raws) - 1
 
@@ -158,16 +115,15 @@ def lower(system: System, tree: Tree) -> Linkage:
         R = matmul(R_p, mat(parent_frame.rotation))
         r = add(p_p, times(R_p, vec(parent_frame.position)))
         steps = _directed_steps(branch.joint, reverse)
-        movers = [k for k, s in enumerate(steps) if isinstance(s[0], LinkKind)]
+        movers = [k for k, s in enumerate(steps) if isinstance(s[0], Elementary)]
         for k, step in enumerate(steps):
-            if not isinstance(step[0], LinkKind):
+            if not isinstance(step[0], Elementary):
                 R = matmul(R, step)
                 continue
             kind, names = step
             last = k == movers[-1]
             name = branch.body.name if last else f"{branch.body.name}({', '.join(names)})"
-            raws.append(RawLink(name, link, kind, exact(R), r, branch.joint.pitch, branch.joint,
-                             names, reverse))  # fmt: skip
+            raws.append(RawLink(name, link, kind, exact(R), r, branch.joint, names, reverse))
             link, R, r = len(raws) - 1, UNIT, ZERO
         R_b = exact(matmul(R, transpose(mat(child_frame.rotation))))
         origin = sub(r, times(R_b, vec(child_frame.position)))
@@ -189,9 +145,8 @@ def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
         yield joint.a, joint
         yield joint.b, joint
     for force in system.forces.values():
-        for key in ("a", "b", "frame"):
-            if hasattr(force, key):
-                yield getattr(force, key), any_joint
+        for frame in force.frames:
+            yield frame, any_joint
     for contact in system.contacts.values():
         yield contact.a.frame, any_joint
         yield contact.b.frame, any_joint
@@ -224,36 +179,20 @@ def _build(
             own[seat.link] = own[seat.link] + about_own.moved(constant_turns(seat.r), seat.p)
     links: list[Link] = []
     maps: dict[int, QuaternionMap] = {}
-    free_frames: dict[int, tuple[Placement, Placement]] = {}
+    joint_frames: dict[int, tuple[Placement, Placement]] = {}
     q = u = 0
     eta: dict[str, tuple[int, int]] = {}
     for k, raw in enumerate(raws):
         G_p, s_p = (raws[raw.parent].G, raws[raw.parent].s) if raw.parent >= 0 else (UNIT, ZERO)
         T = exact(matmul(transpose(G_p), raw.R))
         r = settled(transposed_times(G_p, sub(raw.r, s_p)), raw.r, s_p)
-        turns: tuple[Turn, ...] = ()
-        offset, axis = 0.0, ZERO
-        first_u = u
-        if raw.kind in (LinkKind.REVOLUTE, LinkKind.SCREW):
-            turns, offset = _turns_and_offset(T, raw.G)
-            r = settled(add(r, times(T, raw.s)), r, raw.s)
-        elif raw.kind is LinkKind.PRISMATIC:
-            axis = column(T, 2)
-            r = settled(add(r, times(T, raw.s)), r, raw.s)
-        elif raw.kind is LinkKind.BALL:
+        laid = raw.kind.laid(T, r, raw)
+        if raw.kind.has_quaternion:
             maps[k] = QuaternionMap(T, raw.G, raw.reverse)
-        elif raw.kind is LinkKind.FREE:
-            maps[k] = QuaternionMap(T, raw.G, raw.reverse)
-            on_parent = Placement(raw.parent, T, r)
-            on_link = Placement(
-                k, exact(transpose(raw.G)), settled(neg(transposed_times(raw.G, raw.s)), raw.s)
-            )
-            free_frames[k] = (on_parent, on_link)
-        else:
-            turns = constant_turns(T)
-            first_u = -1
-        link = Link(k, raw.name, raw.parent, raw.kind, turns, r, axis, offset, raw.pitch,
-                    q, first_u, own[k], raw.joint.name, raw.coordinates)  # fmt: skip
+            on_link = settled(neg(transposed_times(raw.G, raw.s)), raw.s)
+            joint_frames[k] = (Placement(raw.parent, T, r), Placement(k, exact(transpose(raw.G)), on_link))
+        link = Link(k, raw.name, raw.parent, raw.kind, laid.turns, laid.r, laid.axis, laid.offset,
+                    q, -1 if raw.kind.modal else u, own[k], raw.joint.name, raw.coordinates)  # fmt: skip
         if raw.member is not None and raw.node is not None:
             if raw.reverse:
                 eta[raw.name] = (q, u)
@@ -276,7 +215,7 @@ def _build(
     shadows = 0
     owners: dict[int, int] = {}
     for k, link in enumerate(links):
-        if link.kind is LinkKind.NODE:
+        if link.kind.modal:
             links[k] = replace(link, u=u + shadows)
             shadows += link.kind.speeds
             owners[k] = k if link.shape is not None else link.parent
@@ -291,25 +230,9 @@ def _build(
         u,
         vec(system.gravity),
         maps,
-        free_frames,
+        joint_frames,
         shadows,
         owners,
         at_nodes,
         tuple(system.states),
     )
-
-
-def _turns_and_offset(T: Mat, G: Mat) -> tuple[tuple[Turn, ...], float]:
-    """Constant turns about z and x, and the rest about z as an offset of the angle."""
-    if not numeric(*flat(T)):
-        return (FullTurn(T),), 0.0
-    beta, alpha, delta = zxz_angles(T)  # type: ignore[arg-type]
-    phi = math.atan2(float(G[1][0]), float(G[0][0]))
-    fixed = (AxisTurn(2, math.cos(beta), math.sin(beta)), AxisTurn(0, math.cos(alpha), math.sin(alpha)))
-    turns = []
-    for turn in fixed:
-        c, s = (snapped(((float(turn.c), float(turn.s), 0.0),) * 3))[0][:2]
-        if not (c == 1.0 and s == 0.0):
-            turns.append(AxisTurn(turn.axis, c, s))
-    offset = math.remainder(delta + phi, 2.0 * math.pi)
-    return tuple(turns), 0.0 if abs(offset) < 1e-15 else offset

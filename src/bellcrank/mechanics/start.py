@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.math.rotations import after, from_quaternion, to_quaternion
+from bellcrank.math.rotations import after
 from bellcrank.math.tuples import UNIT
-from bellcrank.mechanics.links import GROUND, Link, Linkage, LinkKind
+from bellcrank.mechanics.links import GROUND, Link, Linkage
+from bellcrank.model.joints.elementary import JointFrames
 from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def start_positions(system: System, linkage: Linkage, parameters: Mapping[str, f
     for link in linkage.links:
         if link.kind.has_quaternion:
             q[link.q : link.q + link.kind.positions] = _from_poses(system, linkage, link, parameters)
-        elif link.kind is not LinkKind.NODE:
+        elif not link.kind.modal:
             joint = system.joints[link.joint]
             coordinates = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))
             q[link.q] = coordinates[link.coordinates[0]]
@@ -69,41 +70,27 @@ def _under_member(
     return R, p_member - R @ (numbers(beyond.r, parameters) - T @ numbers(beyond.node.s0, parameters))
 
 
-def _from_poses(system: System, linkage: Linkage, link: Link, parameters: Mapping[str, float]) -> list[float]:
+def _from_poses(
+    system: System, linkage: Linkage, link: Link, parameters: Mapping[str, float]
+) -> Sequence[float]:
     R, p = _link_pose(system, linkage, link.index, parameters)
     R_in, p_in = _link_pose(system, linkage, link.parent, parameters)
-    quaternion = to_quaternion((R_in.T @ R).tolist())
-    return [*quaternion] if link.kind is LinkKind.BALL else [*(R_in.T @ (p - p_in)), *quaternion]
+    return link.kind.from_pose(R_in.T @ R, R_in.T @ (p - p_in))
+
+
+def joint_frames(linkage: Linkage, link: Link, parameters: Mapping[str, float]) -> JointFrames:
+    """The frames of a joint with a quaternion on its two links, in numbers."""
+    map_, (on_parent, on_link) = linkage.maps[link.index], linkage.joint_frames[link.index]
+    matrices = (numbers(map_.left, parameters), numbers(map_.right, parameters))
+    places = (numbers(on_parent.p, parameters), numbers(on_link.p, parameters))
+    return JointFrames(*matrices, map_.reverse, *places)
 
 
 def to_joint(linkage: Linkage, link: Link, q: Array, parameters: Mapping[str, float]) -> Array:
-    """The user's coordinates of a ball or free joint from its link's positions."""
-    map_ = linkage.maps[link.index]
-    left, right = numbers(map_.left, parameters), numbers(map_.right, parameters)
-    quaternion = q[-4:]
-    R = left.T @ np.array(from_quaternion(quaternion.tolist()), dtype=float) @ right.T
-    if link.kind is LinkKind.BALL:
-        return np.array(to_quaternion((R.T if map_.reverse else R).tolist()))
-    on_parent, on_link = linkage.free_frames[link.index]
-    R_link = np.array(from_quaternion(quaternion.tolist()), dtype=float)
-    p = left.T @ (q[:3] + R_link @ numbers(on_link.p, parameters) - numbers(on_parent.p, parameters))
-    if map_.reverse:
-        R, p = R.T, -R.T @ p
-    return np.array([*p, *to_quaternion(R.tolist())])
+    """The user's coordinates of a joint with a quaternion from its link's positions."""
+    return link.kind.to_joint(joint_frames(linkage, link, parameters), q)
 
 
 def from_joint(linkage: Linkage, link: Link, given: Array, parameters: Mapping[str, float]) -> Array:
-    """The link's positions from the user's coordinates of a ball or free joint."""
-    map_ = linkage.maps[link.index]
-    left, right = numbers(map_.left, parameters), numbers(map_.right, parameters)
-    size = np.linalg.norm(given[-4:])
-    R = np.array(from_quaternion((given[-4:] / size).tolist()), dtype=float)
-    if link.kind is LinkKind.BALL:
-        return np.array(to_quaternion((left @ (R.T if map_.reverse else R) @ right).tolist()))
-    p = given[:3]
-    if map_.reverse:
-        R, p = R.T, -R.T @ p
-    on_parent, on_link = linkage.free_frames[link.index]
-    R_link = left @ R @ right
-    origin = numbers(on_parent.p, parameters) + left @ p - R_link @ numbers(on_link.p, parameters)
-    return np.array([*origin, *to_quaternion(R_link.tolist())])
+    """The link's positions from the user's coordinates of a joint with a quaternion."""
+    return link.kind.from_joint(joint_frames(linkage, link, parameters), given)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.links import Linkage
 
 
 def twin_inputs(linkage: Linkage) -> dict[str, str]:
@@ -22,8 +22,8 @@ def twin_inputs(linkage: Linkage) -> dict[str, str]:
     for link in reversed(linkage.links):
         below = tuple(sorted(shapes[c] for c in children[link.index]))
         # A flexible member brings coordinates of its own; it is like nothing else.
-        own = link.index if link.kind is LinkKind.NODE else -1
-        shapes[link.index] = numbers.setdefault((link.kind.value, own, below), len(numbers))
+        own = link.index if link.kind.modal else -1
+        shapes[link.index] = numbers.setdefault((link.kind.name, own, below), len(numbers))
     pairs: list[tuple[int, int]] = []
 
     def alike(a: int, b: int) -> None:

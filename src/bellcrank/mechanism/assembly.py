@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from bellcrank.errors import AssemblyError
 from bellcrank.formulations.partition import NumericRows, compared, equation_numbers, numeric_rows
-from bellcrank.math.rotations import from_quaternion
 from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.numbers import Known
 
 Array = NDArray[np.float64]
@@ -57,29 +56,9 @@ class LoopState:
         """Positions after a small move along the speeds; quaternions stay unit."""
         new = q.copy()
         for link in self.linkage.links:
-            if link.kind is LinkKind.NODE:
-                new[list(link.own_positions)] += step[list(link.own_speeds)]
-                continue
-            du = step[link.u : link.u + link.kind.speeds]
-            if link.kind is LinkKind.BALL:
-                new[link.q : link.q + 4] = _turned(q[link.q : link.q + 4], du)
-            elif link.kind is LinkKind.FREE:
-                R = np.array(from_quaternion(q[link.q + 3 : link.q + 7].tolist()), dtype=float)
-                new[link.q : link.q + 3] = q[link.q : link.q + 3] + R @ du[3:]
-                new[link.q + 3 : link.q + 7] = _turned(q[link.q + 3 : link.q + 7], du[:3])
-            else:
-                new[link.q] = q[link.q] + du[0]
+            here = list(link.own_positions)
+            new[here] = link.kind.moved(q[here], step[list(link.own_speeds)])
         return new
-
-
-def _turned(quaternion: Array, rotation: Array) -> Array:
-    """A quaternion turned by a rotation vector in body axes."""
-    angle = float(np.linalg.norm(rotation))
-    half = 0.5 * np.sinc(0.5 * angle / np.pi) * rotation
-    w, v = np.cos(0.5 * angle), half
-    a, b = quaternion[0], quaternion[1:]
-    result = np.array([a * w - b @ v, *(a * v + w * b + np.cross(b, v))])
-    return np.asarray(result / np.linalg.norm(result))
 
 
 def close_positions(

@@ -9,10 +9,11 @@ from bellcrank.errors import ModelError
 from bellcrank.math.tuples import mat, vec
 from bellcrank.mechanics.constraints import Constraint, cut_joint, marker
 from bellcrank.mechanics.couplings import Counted, Measured, coupling
-from bellcrank.mechanics.drivers import SHIFTS, coordinate_driver, measured_driver, point_driver
+from bellcrank.mechanics.drivers import coordinate_driver, measured_driver, point_driver
 from bellcrank.mechanics.joint_coordinates import markers
 from bellcrank.mechanics.links import Linkage
 from bellcrank.model.drivers import CoordinateTarget, Coupling, Driver
+from bellcrank.model.joints.joint import SHIFTS
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
@@ -25,8 +26,7 @@ def constraints_of(system: System, tree: Tree, linkage: Linkage) -> tuple[Constr
     found = []
     for joint in tree.cuts:
         a, b = markers(linkage, joint)
-        closed = cut_joint(linkage, joint.name, joint.kind, a, b, joint.pitch)
-        found.append(replace(closed, bodies=(joint.a.body.name, joint.b.body.name)))
+        found.append(cut_joint(linkage, joint, a, b))
     for item in system.couplings.values():
         found.append(_coupling(linkage, item))
     for driver in system.drivers.values():
@@ -49,7 +49,7 @@ def _coordinate_driver(linkage: Linkage, driver: Driver, target: CoordinateTarge
     if link is not None:
         return coordinate_driver(linkage, driver.name, link, driver.function)
     a, b = markers(linkage, joint)
-    driven = measured_driver(linkage, driver.name, a, b, target.coordinate, driver.function)
+    driven = measured_driver(linkage, driver.name, joint, (a, b), target.coordinate, driver.function)
     return replace(driven, bodies=(joint.a.body.name, joint.b.body.name))
 
 
@@ -61,7 +61,7 @@ def _coupling(linkage: Linkage, item: Coupling) -> Constraint:
         if link is not None:
             counted.append(Counted(link, factor))
         else:
-            measured.append(Measured(*markers(linkage, joint), coordinate, factor))
+            measured.append(Measured(joint, *markers(linkage, joint), coordinate, factor))
     angles = [j.name for (j, c, _) in item.terms if _counted(linkage, j, c) is None and c not in SHIFTS]
     if len(angles) > 1:
         raise ModelError(

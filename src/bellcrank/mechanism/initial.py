@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.math.rotations import from_quaternion
-from bellcrank.mechanics.links import Link, Linkage, LinkKind
+from bellcrank.mechanics.links import Link, Linkage
 from bellcrank.mechanics.start import from_joint, numbers, to_joint
 from bellcrank.mechanism.assembly import LoopState
 from bellcrank.model import checks
@@ -63,7 +63,7 @@ def apply_initial(
         if not links:
             raise ModelError(
                 f"initial: joint {name!r} closes a loop here and has no coordinate of its own; "
-                f"give the start values of another joint of the loop, or give {name!r} cut=False"
+                f"give the start values of another joint of the loop{f', or give {name!r} cut=False' * joint.in_tree}"
             )
         wanted = _as_mapping(joint, given)
         if links[0].kind.has_quaternion:
@@ -166,9 +166,6 @@ def _set_single(
             held_u.append(link.u)
 
 
-_WHOLE = ("position", "quaternion", "velocity", "angular_velocity")
-
-
 def _set_whole(
     joint: Joint,
     linkage: Linkage,
@@ -180,7 +177,7 @@ def _set_whole(
     held_u: list[int],
     wanted: Mapping[str, Any],
 ) -> None:
-    known = _WHOLE if link.kind is LinkKind.FREE else ("quaternion", "angular_velocity")
+    known = joint.start_keys()
     for name in wanted:
         if name not in known:
             raise unknown_name(f"start value of joint {joint.name!r}", name, known)
@@ -210,7 +207,7 @@ def _set_whole(
     if "velocity" in wanted:
         left = numbers(map_.left, parameters)
         R = np.array(from_quaternion(q[link.q + 3 : link.q + 7].tolist()), dtype=float)
-        frame_b = numbers(linkage.free_frames[link.index][1].p, parameters)
+        frame_b = numbers(linkage.joint_frames[link.index][1].p, parameters)
         at_b = R.T @ left @ _numbers(joint, "velocity", wanted["velocity"], 3)
         u[moving] = at_b - np.cross(u[turning], frame_b)
         held_u += moving

@@ -11,7 +11,7 @@ from bellcrank.errors import SingularMechanism
 from bellcrank.math.tuples import ZERO
 from bellcrank.mechanics.constraints import twist_columns
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import GROUND, LinkKind
+from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Known
 from bellcrank.mechanics.start import numbers
 
@@ -70,9 +70,9 @@ def _energy_rows(mechanism: Mechanism, values: dict[str, float]) -> Array:
     for link in linkage.links:
         V = twists[link.parent].copy() if link.parent != GROUND else np.zeros((6, n))
         own = np.array([[*w, *v] for w, v in twist_columns(kin, link.index, GROUND, ZERO)], dtype=float).T
-        if link.kind is LinkKind.BALL:
+        if link.kind.rows_in_base:
             own = own @ np.array(kin.pose(link.index).R, dtype=float)
-        if link.kind is LinkKind.NODE:
+        if link.kind.modal:
             shape = np.array([[*w, *v] for w, v in kin.nodes[link.index].columns()], dtype=float)
             V[:, link.eta_u : link.eta_u + link.modes] += own @ shape.reshape(-1, 6).T
         else:

@@ -23,7 +23,7 @@ from bellcrank.formulations.partition import choose_partition, independence
 from bellcrank.formulations.registry import FORMULATIONS, Formulation
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
-from bellcrank.mechanics.links import Linkage, LinkKind
+from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanics.twins import twin_inputs
@@ -130,17 +130,9 @@ class Mechanism(StudyMethods):
         """joint.coordinate for every speed."""
         names = []
         for link in self.linkage.links:
-            if link.kind is LinkKind.NODE:
-                names += [f"{link.name}.mode {k + 1}" for k in range(len(link.own_speeds))]
-                continue
-            joint = self.system.joints[link.joint]
-            if link.kind is LinkKind.FREE:
-                turning, moving = joint.speeds[3:], joint.speeds[:3]
-                names += [f"{joint.name}.{s}" for s in (*turning, *(f"velocity_{m}" for m in moving))]
-            elif link.kind is LinkKind.BALL:
-                names += [f"{joint.name}.{s}" for s in joint.speeds]
-            else:
-                names.append(f"{joint.name}.{link.coordinates[0]}")
+            joint = self.system.joints.get(link.joint)
+            own = link.kind.speed_names(link, () if joint is None else joint.speeds)
+            names += [f"{link.joint or link.name}.{name}" for name in own]
         return tuple(names)
 
     def loop_state(self, parameters: Sequence[float] | None = None) -> LoopState:

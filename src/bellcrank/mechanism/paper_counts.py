@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bellcrank.formulations.registry import Formulation
-from bellcrank.mechanics.links import GROUND, Linkage, LinkKind
+from bellcrank.mechanics.links import GROUND, Linkage
 from bellcrank.model.drivers import PointTarget
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Topology:
     def of(mechanism: Mechanism) -> Topology:
         """Of an analysed mechanism, with the partition of its start."""
         linkage = mechanism.linkage
-        turns = tuple(flag for link in linkage.links for flag in _turning(link.kind))
+        turns = tuple(flag for link in linkage.links for flag in link.kind.turning)
         paths = [_lower(linkage, k) for k in range(len(linkage.links))]
         carriers = sorted({p.link for p in mechanism.linkage.placements.values()} - {GROUND})
         inner = {k: _next_carrier(linkage, k, frozenset(carriers)) for k in carriers}
@@ -82,7 +82,7 @@ class Topology:
         own = [paths[k] - (paths[inner[k]] if inner[k] != GROUND else frozenset()) for k in carriers]
         turning = frozenset(n for n, speeds in enumerate(own) if any(turns[s] for s in speeds))
         seats = [linkage.placements[body].link for body in _constrained_points(mechanism)]
-        based = [k == GROUND or linkage.links[k].kind is LinkKind.FREE for k in seats]
+        based = [k == GROUND or linkage.links[k].kind.floats for k in seats]
         return Topology(
             turns,
             tuple(paths[k] for k in carriers),
@@ -107,12 +107,6 @@ class Topology:
     def turns_of(self, speeds: Iterable[int]) -> int:
         """How many of some speeds turn: NRQ."""
         return sum(self.rotational[s] for s in speeds)
-
-
-def _turning(kind: LinkKind) -> tuple[bool, ...]:
-    if kind is LinkKind.FREE:
-        return (True, True, True, False, False, False)
-    return (kind is not LinkKind.PRISMATIC,) * kind.speeds
 
 
 def _lower(linkage: Linkage, link: int) -> frozenset[int]:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import Partition
-from bellcrank.mechanics.links import LinkKind
 from bellcrank.model import checks
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.frames import Frame
@@ -38,18 +37,21 @@ ENDLESS = 1e100
 """Radius [m] around shapes without end, as planes."""
 
 
+def _frames(system: System) -> list[Frame]:
+    """The frames of all joints and forces."""
+    found = [frame for joint in system.joints.values() for frame in (joint.a, joint.b)]
+    return found + [frame for force in system.forces.values() for frame in force.frames]
+
+
 def _points(system: System, moving: bool = False) -> Array:
     """Joints, centers of mass and points of forces in the start pose [m], shape (points, 3).
 
     moving: Only those of bodies that are not the ground.
     """
     points: list[Array] = []
-    things = [*system.joints.values(), *system.forces.values()]
-    for thing in things:
-        frames = [getattr(thing, key, None) for key in ("a", "b", "frame")]
-        points += [
-            f.start_position() for f in frames if isinstance(f, Frame) and not (moving and f.body.is_ground)
-        ]
+    for frame in _frames(system):
+        if not (moving and frame.body.is_ground):
+            points.append(frame.start_position())
     for body in system.bodies.values():
         if not body.is_ground:
             points.append(Frame(body, body.center_of_mass).start_position())
@@ -97,15 +99,14 @@ def body_sizes(system: System) -> dict[str, float]:
     these; zero of a body of which nothing is told but where it is."""
     found = {name: 0.0 for name, body in system.bodies.items() if not body.is_ground}
 
-    def spread(frame: object, around: float = 0.0) -> None:
-        if isinstance(frame, Frame) and frame.body.name in found:
+    def spread(frame: Frame, around: float = 0.0) -> None:
+        if frame.body.name in found:
             center = checks.numeric(frame.body.center_of_mass, frame.body.parameters)
             way = checks.numeric(frame.position, frame.body.parameters) - center
             found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(way)) + around)
 
-    for thing in (*system.joints.values(), *system.forces.values()):
-        for key in ("a", "b", "frame"):
-            spread(getattr(thing, key, None))
+    for frame in _frames(system):
+        spread(frame)
     for contact in touching(system):
         for side in (contact.a, contact.b):
             spread(side.frame, _radius(side))
@@ -174,12 +175,7 @@ def _tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array
     q, u = np.ones(linkage.positions), np.ones(linkage.speeds)
     sizes = np.full(len(q) + len(partition.independent), -1.0)
     for link in linkage.links:
-        if link.kind is LinkKind.PRISMATIC:
-            positions, speeds = slice(link.q, link.q + 1), slice(link.u, link.u + 1)
-        elif link.kind is LinkKind.FREE:
-            positions, speeds = slice(link.q, link.q + 3), slice(link.u + 3, link.u + 6)
-        else:
-            continue
+        positions, speeds = [link.q + k for k in link.kind.lengths], link.sliding_speeds
         joint = system.joints.get(link.joint)
         bodies = () if joint is None else (joint.a.body.name, joint.b.body.name)
         sizes[positions] = max((of_body.get(name, 0.0) for name in bodies), default=0.0) or whole

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from bellcrank.math.tuples import add, mat, times, vec
 from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanics.inertia import Inertia
-from bellcrank.mechanics.links import Link, Linkage, LinkKind
-from bellcrank.model.forces import GroundSpring
+from bellcrank.mechanics.links import Link, Linkage
 
 if TYPE_CHECKING:
     from bellcrank.model.system import System
@@ -28,7 +27,7 @@ def spinning_links(
     geared = {k for c in constraints if c.sides is not None for k in c.links}
     found = set()
     for link in linkage.links:
-        plain = link.kind is LinkKind.REVOLUTE and link.index not in carrying and link.index not in geared
+        plain = link.kind.spins and link.index not in carrying and link.index not in geared
         if plain and _symmetric(inertias[link.index]) and _only_on_axis(system, linkage, link):
             found.add(link.index)
     return frozenset(found)
@@ -42,15 +41,14 @@ def _symmetric(p: Inertia) -> bool:
 
 def _only_on_axis(system: System, linkage: Linkage, link: Link) -> bool:
     for force in system.forces.values():
-        for key in ("a", "b", "frame"):
-            frame = getattr(force, key, None)
-            if frame is None or linkage.seat(frame).link != link.index:
+        for frame in force.frames:
+            if linkage.seat(frame).link != link.index:
                 continue
-            if not isinstance(force, GroundSpring):
+            if force.spin_axis is None:
                 return False
             seat = linkage.seat(frame)
             place = add(seat.p, times(seat.r, vec(frame.position)))
-            axis = times(mat(seat.r), vec(force.axis))
+            axis = times(mat(seat.r), vec(force.spin_axis))
             if not all(isinstance(x, float) and abs(x) < 1e-12 for x in (*place[:2], *axis[:2])):
                 return False
     return True

@@ -16,13 +16,11 @@ from bellcrank.model.forces import (
     TorsionSpring,
 )
 from bellcrank.model.frames import Frame
-from bellcrank.model.joint_kinds import CONTRACTS, JointContract, JointKind
 from bellcrank.model.joints import Joint
 from bellcrank.model.parameters import Parameter, ParameterTable, value
 from bellcrank.model.system import System
 
 __all__ = [
-    "CONTRACTS",
     "AppliedForce",
     "AppliedTorque",
     "Axes",
@@ -35,9 +33,7 @@ __all__ = [
     "Frame",
     "GroundSpring",
     "Joint",
-    "JointContract",
     "JointForce",
-    "JointKind",
     "LineForce",
     "Mat",
     "Parameter",

@@ -8,17 +8,13 @@ from typing import Any, TypeAlias
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
-from bellcrank.model.joints import Joint, JointKind
+from bellcrank.model.joints import Joint
 from bellcrank.model.parameters import ParameterTable
 from bellcrank.model.states import StateVariable
 from bellcrank.program.trace import Expr, Scalar
 
 Start: TypeAlias = "dict[str, tuple[Scalar, ...]]"
 """By coordinate: a position, a position and its rate, or the components of a vector or quaternion."""
-
-WHOLE: Mapping[str, int] = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3}
-"""What a free joint starts from, and how many numbers each is."""
-_BALL = {name: WHOLE[name] for name in ("quaternion", "angular_velocity")}
 
 
 class InitialMethods:
@@ -64,13 +60,9 @@ class InitialMethods:
             )
         if name in self.joints:
             joint = self.joints[name]
-            if joint.kind is JointKind.FREE:
-                return dict(WHOLE)
-            if joint.kind is JointKind.SPHERICAL:
-                return dict(_BALL)
             if not joint.coordinates:
                 raise ModelError(f"{joint.kind} joint {name!r} has no coordinate, so nothing of it can start")
-            return dict.fromkeys(joint.scalar_coordinates, 0)
+            return joint.start_keys()
         flexible = {key: body.member for key, body in self.bodies.items() if body.member is not None}
         if name in self.bodies and name not in flexible:
             at = [j.name for j in self.joints.values() if name in (j.a.body.name, j.b.body.name)]

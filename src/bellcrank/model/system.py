@@ -10,9 +10,9 @@ from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.contacts import ContactMethods
-from bellcrank.model.force_methods import ForceMethods
+from bellcrank.model.forces import ForceMethods
 from bellcrank.model.initials import InitialMethods
-from bellcrank.model.joint_methods import JointMethods
+from bellcrank.model.joints import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
 from bellcrank.model.study_methods import StudyMethods

@@ -47,6 +47,27 @@ def smooth_table(
     return _piecewise(x, list(np.asarray(spline.c, dtype=np.float64)), extrapolate)
 
 
+def table_and_integral(xs: ArrayLike, ys: ArrayLike) -> tuple[Table, Table]:
+    """The monotone :func:`smooth_table` with its end slopes beyond, and its exact integral from 0."""
+    x, y = _checked(xs, ys, "linear")
+    from scipy.interpolate import PchipInterpolator
+
+    spline = PchipInterpolator(x, y)
+    value = _piecewise(x, list(np.asarray(spline.c, dtype=np.float64)), "linear")
+    inner = _piecewise(x, list(np.asarray(spline.antiderivative().c, dtype=np.float64)), "constant")
+    first, last = float(x[0]), float(x[-1])
+    slopes = spline.derivative()
+    k_first, k_last = float(slopes(first)), float(slopes(last))
+
+    def integral(at: Scalar) -> Scalar:
+        below, above = minimum(at - first, 0.0), maximum(at - last, 0.0)
+        beyond = below * (float(y[0]) + 0.5 * k_first * below) + above * (float(y[-1]) + 0.5 * k_last * above)
+        return inner(at) + beyond
+
+    start = integral(0.0)
+    return value, lambda at: integral(at) - start
+
+
 def _checked(
     xs: ArrayLike, ys: ArrayLike, extrapolate: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.math.tuples import Vec, add, cross, times, transposed_times
+from bellcrank.mechanics.constraints import Seen
 from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
-from bellcrank.mechanics.forces import coordinate_force, line_force
-from bellcrank.mechanics.joint_coordinates import joint_coordinate
+from bellcrank.mechanics.forces import stretch
+from bellcrank.mechanics.joint_coordinates import joint_coordinate, markers
+from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.pressing import Pressing
-from bellcrank.model import forces as described
 from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.model.forces import ContactForce, Force
+from bellcrank.model.forces.element import ANGLES
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar
 from bellcrank.quantities import energy
@@ -33,13 +36,13 @@ from bellcrank.quantities.whole import whole
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
+    from bellcrank.model.joints.joint import JointQuantity
 
 NINE = tuple(a + b for a in XYZ for b in XYZ)
-_ANGLES = frozenset({"angle", "angle_a", "angle_b"})
 
 
 def _length_or_angle(coordinate: str) -> str:
-    return "rad" if coordinate in _ANGLES else "m"
+    return "rad" if coordinate in ANGLES else "m"
 
 
 class Quantities:
@@ -189,10 +192,19 @@ class Quantities:
             rate = self._coordinate_acceleration(joint, c)
             if rate is not None:
                 found[f"{c}_acceleration"] = Traceable(lambda r=rate: [r], (), f"{unit}/s^2", True)  # type: ignore[misc]
+        for key, own in joint.quantities().items():
+            trace = partial(self._own, joint, own)
+            found[key] = Traceable(trace, (), own.unit, own.reaction, own.reaction)
         for key, axes in (("", None), ("_in_a", joint.a), ("_in_b", joint.b)):
             found[f"force{key}"] = Traceable(partial(self._reaction, joint, 1, axes), XYZ, "N", True, True)
             found[f"torque{key}"] = Traceable(partial(self._reaction, joint, 0, axes), XYZ, "N m", True, True)
         return found
+
+    def _own(self, joint: Joint, quantity: JointQuantity) -> list[Scalar]:
+        """A quantity that only this kind of joint has."""
+        a, b = markers(self.s.linkage, joint)
+        span = stretch(self.s.kin, Seen(self.s.kin, a, GROUND), Seen(self.s.kin, b, GROUND))
+        return [quantity.value(*span, lambda: self._reaction(joint, 1, None))]
 
     def _coordinate_acceleration(self, joint: Joint, coordinate: str) -> Scalar | None:
         for link in self.s.linkage.links:
@@ -207,7 +219,7 @@ class Quantities:
     def _driver(self, name: str) -> dict[str, Traceable]:
         number = self._first_equation(f"driver {name!r}")
         target = self.s.system.drivers[name].target
-        turning = isinstance(target, CoordinateTarget) and target.coordinate in _ANGLES
+        turning = isinstance(target, CoordinateTarget) and target.coordinate in ANGLES
         effort = self.s.mu[number]
         rate = self.s.equations[number].nu
         return {
@@ -223,32 +235,20 @@ class Quantities:
             first += c.size
         raise KeyError(what)
 
-    def _force(self, force: described.Force) -> dict[str, Traceable]:
+    def _force(self, force: Force) -> dict[str, Traceable]:
         s = self.s
         found = {"power": Traceable(lambda: [energy.power(s, force)], (), "W")}
-        if isinstance(force, described.Spring | described.LineForce):
-            found["length"] = Traceable(lambda: [energy.line_motion(s, force)[1]], (), "m")
-            found["rate"] = Traceable(lambda: [energy.line_motion(s, force)[2]], (), "m/s")
-            found["tension"] = Traceable(lambda: [-self._push(force)], (), "N")
-            found["force"] = Traceable(lambda: energy.force_vector(s, force), XYZ, "N")
-        elif isinstance(force, described.JointForce | described.TorsionSpring):
-            turning = force.coordinate in _ANGLES
-            found["effort"] = Traceable(lambda: [self._coordinate_push(force)], (), "N m" if turning else "N")
-        elif isinstance(force, described.GroundSpring):
-            found["load"] = Traceable(lambda: [energy.tyre(s, force)[0]], (), "N")
-            found["force"] = Traceable(lambda: self._tyre(force), XYZ, "N")
-        elif isinstance(force, described.ContactForce):
+        if isinstance(force, ContactForce):
             found.update(self._pressing(force))
-        elif isinstance(force, described.AppliedForce):
-            found["force"] = Traceable(lambda: energy.applied(s, force), XYZ, "N")
-        elif isinstance(force, described.AppliedTorque):
-            found["torque"] = Traceable(lambda: energy.applied(s, force), XYZ, "N m")
+        else:
+            own = force.quantities(s).items()
+            found.update({key: Traceable(q.trace, q.components, q.unit) for key, q in own})
         stored = None if "energy" in found else energy.stored(s, force)
         if stored is not None:
             found["energy"] = Traceable(lambda: [stored], (), "J")
         return found
 
-    def _pressing(self, force: described.ContactForce) -> dict[str, Traceable]:
+    def _pressing(self, force: ContactForce) -> dict[str, Traceable]:
         """A continuous contact: its overlap, and the forces on b."""
         c = Pressing.of(force, self.s.linkage, self.s.kin)
         base = c.pair.base
@@ -293,18 +293,6 @@ class Quantities:
             "friction_force": Traceable(c.friction_force, XYZ, "N", True),
             "power": Traceable(lambda: [c.power()], (), "W", True),
         }
-
-    def _push(self, force: Any) -> Scalar:
-        _, length, rate = energy.line_motion(self.s, force)
-        return line_force(force, self.s.kin, length, rate, self.s.t)
-
-    def _coordinate_push(self, force: Any) -> Scalar:
-        x, rate = joint_coordinate(self.s.linkage, self.s.kin, force.joint, force.coordinate)
-        return coordinate_force(force, self.s.kin, x, rate, self.s.t)
-
-    def _tyre(self, force: described.GroundSpring) -> Vec:
-        load, slip, _ = energy.tyre(self.s, force)
-        return (slip[0], slip[1], load)
 
 
 def _recovered(rows: Any, eta: Callable[[], Values]) -> list[Scalar]:

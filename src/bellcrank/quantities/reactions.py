@@ -22,12 +22,13 @@ from bellcrank.math.tuples import (
     transposed_times,
 )
 from bellcrank.mechanics.constraints import Constraint, Seen
-from bellcrank.mechanics.dynamics import Wrench, added, carried
+from bellcrank.mechanics.dynamics import added, carried
 from bellcrank.mechanics.forces import effect, stretch
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.loads import Loads
 from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.model.joints.elementary import Wrench
 from bellcrank.program.trace import Scalar
 from bellcrank.quantities.snapshot import Snapshot
 
@@ -87,10 +88,8 @@ class Reactions:
         self.loads = BodyLoads(s.kin)
         self.beside: dict[str, Wrench] = {}
         for force in s.system.forces.values():
-            frames = [getattr(force, key) for key in ("a", "b", "frame") if hasattr(force, key)]
-            joint = getattr(force, "joint", None)
-            if joint is not None:
-                frames = [joint.a, joint.b]
+            joint = force.in_joint
+            frames = force.frames if joint is None else (joint.a, joint.b)
             names = [f.body.name for f in frames]
             self.loads.bodies = (names[0], names[-1])
             self.loads.last = (GROUND, ZERO, ZERO)

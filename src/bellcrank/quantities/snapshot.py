@@ -11,12 +11,14 @@ from bellcrank.math.rotations import constant_turns
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, cross, mat, matmul, scale, sub, times, vec
 from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.constraints import Equation
-from bellcrank.mechanics.dynamics import Wrench, brought, deformed
+from bellcrank.mechanics.dynamics import brought, deformed
 from bellcrank.mechanics.flexible import Deformed, combination
+from bellcrank.mechanics.forces import Acting
 from bellcrank.mechanics.inertia import Inertia, from_body
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Traced
+from bellcrank.model.joints.elementary import Wrench
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 
@@ -106,6 +108,11 @@ class Snapshot:
         s._unknown_inputs()
         s.gravity = kin.vector(mechanics.linkage.gravity)
         return s
+
+    @cached_property
+    def acting(self) -> Acting:
+        """The state as forces ask for it."""
+        return Acting(self.linkage, self.kin, self.t)
 
     def _unknown_inputs(self) -> None:
         """What follows from the motion: accelerations, multipliers, forces of contacts."""

@@ -131,7 +131,6 @@ def _analysed(
 
 def start_pose(system: System, values: Mapping[str, float], start: Any) -> dict[str, Any]:
     """The start positions by joint, as `initial` takes them."""
-    from bellcrank.mechanics.links import LinkKind
     from bellcrank.mechanics.lowering import lower
     from bellcrank.mechanics.start import to_joint
     from bellcrank.topology import spanning_tree
@@ -141,15 +140,8 @@ def start_pose(system: System, values: Mapping[str, float], start: Any) -> dict[
         raise ResultFileError("the states of the file do not fit its model")
     pose: dict[str, Any] = {}
     for link in linkage.links:
-        here = start.q[link.q : link.q + link.kind.positions]
-        if link.kind.has_quaternion:
-            x = to_joint(linkage, link, here, values)
-            place = {"position": x[:3]} if link.kind is LinkKind.FREE else {}
-            pose[link.joint] = {**place, "quaternion": x[-4:]}
-        elif link.kind is LinkKind.NODE:
-            if link.shape is not None:
-                eta = start.q[link.eta_q : link.eta_q + link.modes]
-                pose[link.name] = {f"mode {k + 1}": float(x) for k, x in enumerate(eta)}
-        else:
-            pose.setdefault(link.joint, {})[link.coordinates[0]] = float(here[0])
+        here = start.q[list(link.own_positions)]
+        if len(here):
+            x = to_joint(linkage, link, here, values) if link.kind.has_quaternion else here
+            pose.setdefault(link.joint or link.name, {}).update(link.kind.start_values(link, x))
     return pose

@@ -10,8 +10,6 @@ from functools import cached_property
 from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.model.bodies import Body
 from bellcrank.model.drivers import CoordinateTarget
-from bellcrank.model.forces import JointForce, TorsionSpring
-from bellcrank.model.joint_kinds import JointKind
 from bellcrank.model.joints import Joint
 from bellcrank.model.system import System
 
@@ -84,8 +82,8 @@ def used_joints(system: System) -> frozenset[str]:
     for coupling in system.couplings.values():
         used.update(joint.name for joint, _, _ in coupling.terms)
     for force in system.forces.values():
-        if isinstance(force, JointForce | TorsionSpring):
-            used.add(force.joint.name)
+        if force.in_joint is not None:
+            used.add(force.in_joint.name)
     return frozenset(used)
 
 
@@ -101,7 +99,7 @@ def spanning_tree(system: System) -> Tree:
     used = used_joints(system)
     at_body: dict[str, list[int]] = {name: [] for name in (system.ground.name, *system.bodies)}
     for number, joint in enumerate(joints):
-        if joint.cut is not True:
+        if joint.in_tree and joint.cut is not True:
             at_body[joint.a.body.name].append(number)
             at_body[joint.b.body.name].append(number)
 
@@ -150,7 +148,7 @@ def _rank(joint: Joint, number: int, depth: int, used: frozenset[str]) -> _Rank:
     return (
         joint.cut is not False,
         -joint.constraints,
-        joint.kind is JointKind.SPHERICAL,
+        joint.cut_first,
         joint.name not in used,
         depth,
         number,
@@ -180,13 +178,19 @@ def _check_reached(system: System, found: dict[str, Link]) -> None:
         for joint in system.joints.values()
         if joint.cut is True and (joint.a.body.name in lost) != (joint.b.body.name in lost)
     ]
+    held = [
+        joint.name
+        for joint in system.joints.values()
+        if not joint.in_tree and (joint.a.body.name in lost) != (joint.b.body.name in lost)
+    ]
     if only_cut:
         raise ModelError(
             f"{_listed(lost, 'body', 'bodies')} would be joined to the rest only by cut joints "
             f"({_listed(only_cut)}); take cut=True off one of them"
         )
+    besides = f" ({_listed(held)} only holds it at a distance)" if held else ""
     raise ModelError(
-        f"no chain of joints leads from the ground to {listed}; join one of them to the ground, "
+        f"no chain of joints leads from the ground to {listed}{besides}; join one of them to the ground, "
         f"or give it system.free('...', system.ground, {lost[0]}) if it should float"
     )
 

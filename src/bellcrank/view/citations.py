@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from bellcrank.integrate.methods import sources
 from bellcrank.integrate.sources import AHN_LEE
-from bellcrank.model.joint_kinds import JointKind
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
@@ -37,7 +36,7 @@ def cite(result: Result) -> list[str]:
     found = [BELLCRANK, *_FORMULATIONS.get(run.formulation, ())]
     if mechanism.kept:
         found += [KANG_YOON, WEHAGE_HAUG, AHN_LEE]
-    if any(j.kind in (JointKind.SPHERICAL, JointKind.FREE) for j in mechanism.system.joints.values()):
+    if any(j.has_quaternion for j in mechanism.system.joints.values()):
         found.append(FEATHERSTONE)
     for method in [run.method, *(name for _, name in run.switches)]:
         found += sources(method)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.model import forces as described
-from bellcrank.model.joint_kinds import JointKind
+from bellcrank.model.joints.joint import Plane
 from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Placing:
         self.parameters = dict(zip(names, (float(x) for x in start), strict=True))
         self.names = tuple(self.system.bodies)
         self.number = {name: k for k, name in enumerate(self.names)} | {self.system.ground.name: GROUND}
-        self.joints = [j for j in self.system.joints.values() if j.kind is not JointKind.FREE]
+        self.joints = [j for j in self.system.joints.values() if j.constraints]
         tables = self.result.compute([f"{b}.{what}" for b in self.names for what in ("position", "rotation")])
         self.positions = np.stack([np.asarray(x) for x in tables[::2]], axis=1)
         self.rotations = np.stack([np.asarray(x) for x in tables[1::2]], axis=1)
@@ -76,10 +76,7 @@ class Placing:
         """Where joints and forces hold a body, in its axes."""
         frames: list[Frame] = [f for j in self.joints for f in (j.a, j.b)]
         for force in self.system.forces.values():
-            if isinstance(force, described.Spring | described.LineForce | described.Bushing):
-                frames += [force.a, force.b]
-            elif isinstance(force, described.AppliedForce):
-                frames.append(force.frame)
+            frames += force.held_at
         found = [self.vector(f.position) for f in frames if f.body.name == name]
         return np.array(found).reshape(-1, 3)
 
@@ -132,22 +129,21 @@ class Placing:
     def _plane(self) -> Array | None:
         """The normal of the one plane everything moves in, or None."""
         normal: Array | None = None
-        turning = (JointKind.REVOLUTE, JointKind.PLANAR)
         for joint in self.system.joints.values():
             axis = self.world(joint.a.body.name, self.matrix(joint.a.rotation)[:, 2][None])[0]
             axis = axis - self.world(joint.a.body.name, np.zeros((1, 3)))[0]
-            if joint.kind in turning:
+            if joint.plane is Plane.NORMAL:
                 normal = axis if normal is None else normal
         if normal is None:
             return None
         for joint in self.system.joints.values():
             axis = self.world(joint.a.body.name, self.matrix(joint.a.rotation)[:, 2][None])[0]
             axis = axis - self.world(joint.a.body.name, np.zeros((1, 3)))[0]
-            if joint.kind in turning and abs(axis @ normal) < 0.9999:
+            if joint.plane is Plane.NORMAL and abs(axis @ normal) < 0.9999:
                 return None
-            if joint.kind is JointKind.PRISMATIC and abs(axis @ normal) > 1e-4:
+            if joint.plane is Plane.ALONG and abs(axis @ normal) > 1e-4:
                 return None
-            if joint.kind not in (*turning, JointKind.PRISMATIC, JointKind.FIXED):
+            if joint.plane is Plane.NONE:
                 return None
         sign = 1.0 if normal[int(np.argmax(np.abs(normal)))] > 0 else -1.0
         toward = -1.0 if abs(normal[1]) > 0.9 else 1.0

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from bellcrank.contact.patch import coarser
 from bellcrank.flexible.recovery import outer_faces
 from bellcrank.math.normals import across
-from bellcrank.model import forces as described
-from bellcrank.model.joint_kinds import JointKind
+from bellcrank.model.forces import FieldContact
+from bellcrank.model.forces.element import Line
+from bellcrank.model.joints.joint import Mark
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.result.patches import patches
@@ -26,6 +27,7 @@ from bellcrank.view.stress import stress_at
 from bellcrank.view.touching import solid
 
 if TYPE_CHECKING:
+    from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
     from bellcrank.result.result import Result
 
@@ -44,7 +46,7 @@ MOST_LINES = 800
 
 @dataclass(frozen=True, eq=False)
 class SpringLine:
-    """A spring between two points, each of a body (its number, -1 for the ground) in body axes [m].
+    """A spring, or a plain rod, between two points, each of a body (its number, -1 for the ground) in body axes [m].
 
     moving_a, moving_b: Where the point is over the frames, (n, 3) [m], on a flexible body that deforms.
     """
@@ -182,9 +184,7 @@ class _Builder(Placing):
             return
         shown = [self.vector(f.position) for f in self.touching.get(name, ())]
         points = apart(np.vstack([self.points[name], *shown]), 0.5 * w)
-        slides = [
-            j for j in self.joints if j.kind is JointKind.PRISMATIC and name in (j.a.body.name, j.b.body.name)
-        ]
+        slides = [j for j in self.joints if j.slider and name in (j.a.body.name, j.b.body.name)]
         spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False) if len(points) > 1 else None
         flatness = spread[1] if spread is not None else np.zeros(3)
         if spread is not None and flatness[0] > 0.5 * w and (len(points) < 3 or flatness[1] < 0.5 * w):
@@ -264,7 +264,7 @@ class _Builder(Placing):
             )
 
     def _patches(self) -> Iterator[Patches]:
-        names = [n for n, f in self.system.forces.items() if isinstance(f, described.FieldContact)]
+        names = [n for n, f in self.system.forces.items() if isinstance(f, FieldContact)]
         most = max(MOST_WET // max(1, len(names) * len(self.result)), LEAST_WET)
         for name in names:
             found = [coarser(p, most) for p in patches(self.result, name)]
@@ -283,23 +283,22 @@ class _Builder(Placing):
         carrier = firm[0] if firm else b if self.number[b.body.name] != GROUND else a
         k, at = self.number[carrier.body.name], self.vector(carrier.position)
         axis = self.matrix(carrier.rotation)[:, 2]
-        match joint.kind:
-            case JointKind.REVOLUTE | JointKind.CYLINDRICAL | JointKind.SCREW:
-                yield k, cylinder(at, axis, 0.62 * w, 1.7 * w, JOINT_COLOUR)
-            case JointKind.SPHERICAL | JointKind.UNIVERSAL:
-                yield k, ball(at, 0.75 * w, JOINT_COLOUR)
+        if Mark.PIN in joint.marks:
+            yield k, cylinder(at, axis, 0.62 * w, 1.7 * w, JOINT_COLOUR)
+        if Mark.BALL in joint.marks:
+            yield k, ball(at, 0.75 * w, JOINT_COLOUR)
         grounded = [f for f in (a, b) if self.number[f.body.name] == GROUND]
         if not grounded:
             return
         place, turned = self.vector(grounded[0].position), self.matrix(grounded[0].rotation)
-        if joint.kind in (JointKind.PRISMATIC, JointKind.CYLINDRICAL):
+        if Mark.GUIDE in joint.marks:
             low, high = self._travel(joint, place, turned[:, 2])
             center = place + turned[:, 2] * (low + high) / 2
             if self.planar:
                 center = center - 1.9 * w * self._below(turned[:, 2])
             sizes = (0.5 * w, 0.5 * w, high - low + 8 * w)
             yield GROUND, box(center, turned, sizes, GROUND_COLOUR)
-        elif joint.kind is not JointKind.FIXED:
+        if Mark.SUPPORT in joint.marks:
             yield GROUND, self._support(place, w)
 
     def _below(self, along: Array) -> Array:
@@ -349,12 +348,19 @@ class _Builder(Placing):
         yield Solid(corners, faces, ("#eef1f4",), 1.0, ground=True)
 
     def _springs(self) -> Iterator[SpringLine]:
+        for joint in self.joints:
+            if Mark.ROD in joint.marks:
+                yield self._line(joint.a, joint.b, True)
         for f in self.system.forces.values():
-            if isinstance(f, described.Spring | described.LineForce | described.Bushing):
-                a, b = self.number[f.a.body.name], self.number[f.b.body.name]
-                plain = isinstance(f, described.Bushing)
-                at_a, at_b = self.vector(f.a.position), self.vector(f.b.position)
-                yield SpringLine(a, at_a, b, at_b, plain, self.moving(f.a), self.moving(f.b))
+            if f.drawn is not None:
+                a, b = f.frames
+                yield self._line(a, b, f.drawn is Line.PLAIN)
+
+    def _line(self, a: Frame, b: Frame, plain: bool) -> SpringLine:
+        """Between two points."""
+        k, m = self.number[a.body.name], self.number[b.body.name]
+        at_a, at_b = self.vector(a.position), self.vector(b.position)
+        return SpringLine(k, at_a, m, at_b, plain, self.moving(a), self.moving(b))
 
 
 def _height(road: Any, x: float, y: float) -> float:

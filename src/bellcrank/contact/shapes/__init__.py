@@ -1,4 +1,7 @@
-"""Shapes, one a file: field of depth, triangles, mass, and support points where they exist."""
+"""Shapes, one a file: field of depth, triangles, mass, keys of model files, and support points where they exist.
+
+A new shape is a file here and a line in :data:`KINDS`; ``body.shape(...)`` puts it on a body.
+"""
 
 from bellcrank.contact.shapes.base import FLAT, TINY, FieldShape, Shape, Support, Surface, sample_normals
 from bellcrank.contact.shapes.box import Box, BoxField
@@ -22,10 +25,31 @@ from bellcrank.contact.shapes.revolution import Revolution, RevolutionField
 from bellcrank.contact.shapes.sphere import Circle, Sphere, SphereField
 from bellcrank.contact.shapes.superellipsoid import Superellipsoid, SuperellipsoidField
 from bellcrank.contact.shapes.torus import Torus, TorusField
+from bellcrank.contact.shapes.tube import Tube, TubeField
 from bellcrank.contact.shapes.union import Part, Union, UnionField
+
+KINDS: tuple[type[Shape], ...] = (
+    *(
+        Sphere,
+        Box,
+        Ellipsoid,
+        Superellipsoid,
+        Capsule,
+        Cylinder,
+        Cone,
+        Torus,
+        Plane,
+        Circle,
+        Ellipse,
+        HalfPlane,
+    ),
+    *(Implicit, Revolution, HeightField, Tube),
+)
+"""The kinds of shapes that model files carry by their keys."""
 
 __all__ = [
     "FLAT",
+    "KINDS",
     "TINY",
     "Box",
     "BoxField",
@@ -62,6 +86,8 @@ __all__ = [
     "Surface",
     "Torus",
     "TorusField",
+    "Tube",
+    "TubeField",
     "Union",
     "UnionField",
     "bounds",

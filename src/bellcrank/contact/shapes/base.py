@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.contact.given import is_finite, is_positive
 from bellcrank.contact.norms import TINY, Form
 from bellcrank.contact.shapes.fields import Field
@@ -24,6 +26,10 @@ from bellcrank.math.tuples import Vec
 from bellcrank.program.trace import Expr, Scalar
 
 Floats = NDArray[np.float64]
+
+RADIUS = must("radius", NUMBER, "[m]")
+HALF_LENGTH = must("half_length", NUMBER, "[m]")
+RIMS = may("rounding", NUMBER, "Radius of its rims [m]; a fiftieth of its smallest size where missing.")
 
 FLAT = 1e-9
 """A normal within this angle of a flat side's [rad] touches the side as a whole."""
@@ -56,6 +62,10 @@ class Surface:
 class Shape(ABC):
     """A shape in its own frame."""
 
+    kind: ClassVar[str] = ""
+    """What model files call the shape; empty where they have a way of their own to carry it."""
+    keys: ClassVar[Keys] = Keys("")
+    """What model files say of it; a key by its Python name is an argument of the class."""
     planar: ClassVar[bool] = False
     """Whether the shape is a curve in the x-y plane (standing for the cylinder over it, endless along z)."""
     by_points: ClassVar[bool] = False
@@ -66,6 +76,15 @@ class Shape(ABC):
     """Whether the shape has straight sides along z."""
     faces: ClassVar[bool] = False
     """Whether the shape has flat ends across z."""
+
+    @classmethod
+    def of_keys(cls, given: Mapping[str, Any]) -> Shape:
+        """The shape from what a model file says, by the Python names of its keys."""
+        return cls(**given)
+
+    def to_keys(self) -> dict[str, Any]:
+        """What a model file says of the shape, by the Python names of its keys; None is left out."""
+        return {key.attribute: getattr(self, key.attribute) for key in self.keys.keys}
 
     @property
     def is_open(self) -> bool:
@@ -213,6 +232,9 @@ def number(value: Scalar) -> Any:
 
 __all__ = [
     "FLAT",
+    "HALF_LENGTH",
+    "RADIUS",
+    "RIMS",
     "SAGITTA",
     "SHARPEST",
     "TINY",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bellcrank.base.keys import NUMBER, VECTOR3, Keys, may, must
 from bellcrank.contact.shapes.base import (
     FLAT,
     SHARPEST,
@@ -72,6 +74,13 @@ class Box(Shape):
     properties and closest points are those of the sharp box.
     """
 
+    kind = "box"
+    keys = Keys(
+        "A box.",
+        must("half_lengths", VECTOR3, "Half the edges along x, y and z [m]."),
+        may("rounding", NUMBER, "Radius of its edges [m]; a fiftieth of its smallest size where missing."),
+    )
+
     half_x: Scalar
     half_y: Scalar
     half_z: Scalar
@@ -81,6 +90,11 @@ class Box(Shape):
     def __post_init__(self) -> None:
         check_sizes("box", half_x=self.half_x, half_y=self.half_y, half_z=self.half_z)
         check_rounding("box", self.rounding, self._smallest)
+
+    @classmethod
+    def of_keys(cls, given: Mapping[str, Any]) -> Box:
+        x, y, z = given["half_lengths"]
+        return cls(x, y, z, given.get("rounding"))
 
     @property
     def _smallest(self) -> Scalar:

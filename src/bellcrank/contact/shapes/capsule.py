@@ -8,7 +8,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bellcrank.contact.shapes.base import FLAT, Floats, Shape, Support, check_sizes, number, plain
+from bellcrank.base.keys import Keys
+from bellcrank.contact.shapes.base import (
+    FLAT,
+    HALF_LENGTH,
+    RADIUS,
+    Floats,
+    Shape,
+    Support,
+    check_sizes,
+    number,
+    plain,
+)
 from bellcrank.contact.shapes.fields import TINY, Field, Tangent, concave
 from bellcrank.contact.shapes.grading import following
 from bellcrank.contact.shapes.turned import mass_of_revolution, turned
@@ -43,6 +54,9 @@ class CapsuleField(NamedTuple):
 @dataclass(frozen=True)
 class Capsule(Shape):
     """A cylinder along z with round ends; radius [m], half_length of the straight part [m]."""
+
+    kind = "capsule"
+    keys = Keys("A cylinder along z with round ends.", RADIUS, HALF_LENGTH)
 
     radius: Scalar
     half_length: Scalar

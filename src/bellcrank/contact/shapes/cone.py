@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.contact.given import is_finite
 from bellcrank.contact.shapes.base import (
+    HALF_LENGTH,
+    RIMS,
     SHARPEST,
     FieldShape,
     Floats,
@@ -69,6 +72,15 @@ class Cone(FieldShape):
     rounding: Radius of its rims [m], a fiftieth of the smaller of diameter and length where missing; 0 keeps them
     sharp. Mass properties are those of the sharp cone.
     """
+
+    kind = "cone"
+    keys = Keys(
+        "A cone along z, whole or cut off.",
+        must("radius", NUMBER, "At z = -half_length [m]."),
+        HALF_LENGTH,
+        may("top_radius", NUMBER, "At z = half_length [m]; 0, a tip, where missing."),
+        RIMS,
+    )
 
     radius: Scalar
     half_length: Scalar

@@ -8,8 +8,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from bellcrank.base.keys import Keys
 from bellcrank.contact.shapes.base import (
     FLAT,
+    HALF_LENGTH,
+    RADIUS,
+    RIMS,
     SHARPEST,
     TINY,
     Floats,
@@ -69,6 +73,9 @@ class Cylinder(Shape):
     rounding: Radius of its rims [m], a fiftieth of the smaller of diameter and length where missing; 0 keeps them
     sharp. Mass properties and closest points are those of the sharp cylinder.
     """
+
+    kind = "cylinder"
+    keys = Keys("A cylinder along z with flat ends.", RADIUS, HALF_LENGTH, RIMS)
 
     radius: Scalar
     half_length: Scalar

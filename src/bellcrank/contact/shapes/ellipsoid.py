@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bellcrank.base.keys import NUMBER, VECTOR3, Keys, list_of, must
 from bellcrank.contact.shapes import fields
 from bellcrank.contact.shapes.base import SAGITTA, TINY, Floats, Shape, Support, check_sizes, number, plain
 from bellcrank.contact.shapes.fields import Field
@@ -79,12 +81,24 @@ def _closer(q: Vector, e: Vector, s: float) -> float:
 class Ellipsoid(Shape):
     """a, b, c: semi-axes along x, y, z [m]."""
 
+    kind = "ellipsoid"
+    keys = Keys("An ellipsoid.", must("semi_axes", VECTOR3, "Along x, y, z of the shape [m]."))
+
     a: Scalar
     b: Scalar
     c: Scalar
 
     def __post_init__(self) -> None:
         check_sizes("ellipsoid", a=self.a, b=self.b, c=self.c)
+
+    @property
+    def semi_axes(self) -> Vec:
+        """All three [m]."""
+        return (self.a, self.b, self.c)
+
+    @classmethod
+    def of_keys(cls, given: Mapping[str, Any]) -> Ellipsoid:
+        return cls(*given["semi_axes"])
 
     def implicit(self, s: Vec) -> Scalar:
         x, y, z = s[0] / self.a, s[1] / self.b, s[2] / self.c
@@ -133,12 +147,27 @@ class Ellipsoid(Shape):
 class Ellipse(Shape):
     """An ellipse in the x-y plane of its frame; a, b: semi-axes along x and y [m]."""
 
+    kind = "ellipse"
+    keys = Keys(
+        "An ellipse in the x-y plane of its frame.",
+        must("semi_axes", list_of(NUMBER, 2), "Along x and y of the shape [m]."),
+    )
+
     a: Scalar
     b: Scalar
     planar: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_sizes("ellipse", a=self.a, b=self.b)
+
+    @property
+    def semi_axes(self) -> tuple[Scalar, Scalar]:
+        """All two [m]."""
+        return (self.a, self.b)
+
+    @classmethod
+    def of_keys(cls, given: Mapping[str, Any]) -> Ellipse:
+        return cls(*given["semi_axes"])
 
     def implicit(self, s: Vec) -> Scalar:
         x, y = s[0] / self.a, s[1] / self.b

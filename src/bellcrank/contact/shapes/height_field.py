@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bellcrank.base.keys import NUMBER, PACKED, TRUTH, Keys, list_of, may, must
 from bellcrank.contact.given import is_positive, numbers
 from bellcrank.contact.shapes.base import FieldShape, Floats
 from bellcrank.contact.shapes.fields import Field, Tangent, depths, smooth_maximum
@@ -109,6 +110,14 @@ class HeightField(FieldShape):
     heights: z [m] at x = i dx, y = j dy of its frame, (n, m), at least two each way. spacing: Of the grid [m], one
     number or (dx, dy). above: Whether the solid lies above the heights, as a roof, instead of below.
     """
+
+    kind = "height_field"
+    keys = Keys(
+        "A terrain through heights on a grid.",
+        must("heights", PACKED, "z [m] in rows along x, written like points.", dimensions=2),
+        must("spacing", list_of(NUMBER, 2), "Of the grid along x and y [m]. Plain numbers.", plain=True),
+        may("above", TRUTH, "Whether the solid lies above the heights, as a roof."),
+    )
 
     heights: ArrayLike
     spacing: float | tuple[float, float]

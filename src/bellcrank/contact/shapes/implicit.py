@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.keys import FUNCTION, NUMBER, TEXT, Keys, may, must
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Expansion
 from bellcrank.contact.shapes import fields
@@ -94,6 +95,19 @@ class Implicit(Shape):
     values: Numbers for the parameters the function uses, at which convexity is checked; without them a surface
         with parameters is not checked.
     """
+
+    kind = "implicit"
+    keys = Keys(
+        "The convex body g(x, y, z) <= 0, which holds the origin of its frame.",
+        must("function", FUNCTION, "g of x, y, z [m].", of=("x", "y", "z")),
+        must(
+            "size",
+            NUMBER,
+            "A length the surface does not exceed in any direction from the origin [m]; a plain number.",
+            plain=True,
+        ),
+        may("name", TEXT, "What errors call it."),
+    )
 
     function: Callable[[Scalar, Scalar, Scalar], Scalar]
     size: float

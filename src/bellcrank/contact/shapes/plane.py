@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
+from bellcrank.base.keys import Keys
 from bellcrank.contact.shapes.base import Shape, Support
 from bellcrank.contact.shapes.fields import Field
 from bellcrank.errors import ModelError
@@ -28,6 +29,9 @@ class PlaneField(NamedTuple):
 @dataclass(frozen=True)
 class Plane(Shape):
     """The half-space z <= 0 of its frame; its normal is +z."""
+
+    kind = "plane"
+    keys = Keys("The half-space z <= 0 of its frame.")
 
     def implicit(self, s: Vec) -> Scalar:
         return s[2]
@@ -53,6 +57,9 @@ class Plane(Shape):
 @dataclass(frozen=True)
 class HalfPlane(Plane):
     """The half y <= 0 of the x-y plane of its frame; its normal is +y."""
+
+    kind = "line"
+    keys = Keys("The half y <= 0 of the x-y plane of its frame.")
 
     planar: ClassVar[bool] = True
 

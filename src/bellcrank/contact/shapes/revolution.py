@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from bellcrank.base.keys import FUNCTION, NUMBER, Keys, must
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.shapes.base import (
+    RIMS,
     SAGITTA,
     SHARPEST,
     TINY,
@@ -165,6 +167,14 @@ class Revolution(Shape):
     profile: Radius [m] as a function of z [m], positive and smooth, written with NumPy's functions. length: [m].
     rounding: Radius of the rims [m], a fiftieth of the smaller of diameter and length where missing; 0 for sharp ones.
     """
+
+    kind = "revolution"
+    keys = Keys(
+        "A solid of revolution about z, 0 to length.",
+        must("function", FUNCTION, "Radius [m] of z [m].", of=("z",), python="profile"),
+        must("length", NUMBER, "[m] A plain number.", plain=True),
+        replace(RIMS, plain=True),
+    )
 
     profile: Callable[[Scalar], Scalar]
     length: float

@@ -9,7 +9,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bellcrank.contact.shapes.base import SAGITTA, Floats, Shape, Support, check_sizes, number, plain
+from bellcrank.base.keys import Keys
+from bellcrank.contact.shapes.base import RADIUS, SAGITTA, Floats, Shape, Support, check_sizes, number, plain
 from bellcrank.contact.shapes.fields import TINY, Field, Tangent, concave
 from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.contact.triangles import Triangles
@@ -37,6 +38,9 @@ class SphereField(NamedTuple):
 @dataclass(frozen=True)
 class Sphere(Shape):
     """radius: [m]."""
+
+    kind = "sphere"
+    keys = Keys("A sphere.", RADIUS)
 
     radius: Scalar
 
@@ -80,6 +84,9 @@ class Sphere(Shape):
 @dataclass(frozen=True)
 class Circle(Sphere):
     """A circle in the x-y plane of its frame; radius: [m]."""
+
+    kind = "circle"
+    keys = Keys("A circle in the x-y plane of its frame.", RADIUS)
 
     planar: ClassVar[bool] = True
 

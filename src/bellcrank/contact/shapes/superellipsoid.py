@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import gamma
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bellcrank.base.keys import NUMBER, VECTOR3, Keys, list_of, must
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import mixed_norm
 from bellcrank.contact.shapes.base import (
@@ -94,6 +96,13 @@ class Superellipsoid(Shape):
     Differs in: Barr's "squareness" exponents are 2/p (east-west) and 2/q (north-south).
     """
 
+    kind = "superellipsoid"
+    keys = Keys(
+        "((|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q = 1.",
+        must("semi_axes", VECTOR3, "Along x, y, z of the shape [m]."),
+        must("exponents", list_of(NUMBER, 2), "p and q, plain numbers above 1.", plain=True),
+    )
+
     a: Scalar
     b: Scalar
     c: Scalar
@@ -109,6 +118,16 @@ class Superellipsoid(Shape):
                     f"superellipsoid: exponents must lie in 1.05 ... 40, not {p}; "
                     "below 1 the shape is not convex, far above it is a box with edges"
                 )
+
+    @property
+    def semi_axes(self) -> Vec:
+        """All three [m]."""
+        return (self.a, self.b, self.c)
+
+    @classmethod
+    def of_keys(cls, given: Mapping[str, Any]) -> Superellipsoid:
+        a, b, c = given["semi_axes"]
+        return cls(a, b, c, given["exponents"])
 
     @property
     def by_points(self) -> bool:  # type: ignore[override]

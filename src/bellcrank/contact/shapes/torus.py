@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bellcrank.base.keys import NUMBER, Keys, must
 from bellcrank.contact.shapes.base import SAGITTA, FieldShape, Floats, check_sizes, number, plain
 from bellcrank.contact.shapes.fields import TINY, Field
 from bellcrank.contact.shapes.turned import turned
@@ -38,6 +39,13 @@ class TorusField(NamedTuple):
 @dataclass(frozen=True)
 class Torus(FieldShape):
     """A ring about z: radius of its middle line, and of its section, `tube` [m], which is smaller."""
+
+    kind = "torus"
+    keys = Keys(
+        "A ring about z.",
+        must("radius", NUMBER, "Of its middle line [m]."),
+        must("tube", NUMBER, "Radius of its section [m]."),
+    )
 
     radius: Scalar
     tube: Scalar

@@ -53,11 +53,13 @@ def rounded(
     size: float,
     fine: float,
     spacing: float | None,
+    ring: bool = False,
 ) -> Triangles:
     """Triangles of a solid of revolution with rims.
 
-    profile: As for :func:`turned`, with sharp rims. field: Whose surface the vertices are brought to. rims: Distance
-    from the axis and height [m]. size: The smallest of the solid [m]. fine: Length of edges along the rims [m].
+    profile, ring: As for :func:`turned`, with sharp rims. field: Whose surface the vertices are brought to. rims:
+    Distance from the axis and height [m]. size: The smallest of the solid [m]. fine: Length of edges along the rims
+    [m].
     """
     at_rims = graded(lambda x: np.min([np.hypot(_out(x) - r, x[:, 2] - z) for r, z in rims], axis=0), fine)
 
@@ -72,7 +74,7 @@ def rounded(
         return curved(a, b, away, size, spacing) | at_rims(a, b)
 
     count = _sectors(fine, float(np.max(np.asarray(profile)[:, 0])))
-    sharp = refined(turned(profile, count), too_long, between)
+    sharp = refined(turned(profile, count, ring), too_long, between)
     return Triangles(onto(field, sharp.vertices), sharp.faces)
 
 

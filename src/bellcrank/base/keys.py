@@ -21,7 +21,8 @@ class Key:
     """A key of a mapping: its name, what it takes, what it means, and whether it must be there.
 
     arguments: Those of a function. python: Name of the argument, and of the attribute, that it becomes in Python, where
-    that is not its own.
+    that is not its own. plain: Whether parameters may not stand in it. dimensions: Of an array. whole:
+    The least and the greatest whole number that it takes, where it takes no others.
     """
 
     name: str
@@ -30,6 +31,9 @@ class Key:
     needed: bool
     arguments: tuple[str, ...] = ()
     python: str = ""
+    plain: bool = False
+    dimensions: int = 0
+    whole: tuple[int, int] | None = None
 
     @property
     def defined(self) -> str:
@@ -43,17 +47,31 @@ class Key:
 
 
 def must(
-    name: str, takes: Schema | Keys | Kinds, text: str = "", of: tuple[str, ...] = (), python: str = ""
+    name: str,
+    takes: Schema | Keys | Kinds,
+    text: str = "",
+    of: tuple[str, ...] = (),
+    python: str = "",
+    plain: bool = False,
+    dimensions: int = 0,
+    whole: tuple[int, int] | None = None,
 ) -> Key:
     """A key that must be there."""
-    return Key(name, schema_of(takes), text, True, of, python)
+    return Key(name, schema_of(takes), text, True, of, python, plain, dimensions, whole)
 
 
 def may(
-    name: str, takes: Schema | Keys | Kinds, text: str = "", of: tuple[str, ...] = (), python: str = ""
+    name: str,
+    takes: Schema | Keys | Kinds,
+    text: str = "",
+    of: tuple[str, ...] = (),
+    python: str = "",
+    plain: bool = False,
+    dimensions: int = 0,
+    whole: tuple[int, int] | None = None,
 ) -> Key:
     """A key that may be missing."""
-    return Key(name, schema_of(takes), text, False, of, python)
+    return Key(name, schema_of(takes), text, False, of, python, plain, dimensions, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +118,19 @@ class Keys(Sequence[str]):
 class Kinds(Mapping[str, Keys]):
     """The keys of each kind of a thing; which kind it is says the key `tag`, or nothing for the kind `usual`."""
 
-    def __init__(self, text: str = "", tag: str = "kind", usual: str = "", **kinds: Keys) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        tag: str = "kind",
+        usual: str = "",
+        kinds: Mapping[str, Keys] | None = None,
+        **more: Keys,
+    ) -> None:
+        """kinds, more: The kinds by name."""
         self.text = text
         self._kinds = {
             name: Keys(keys.text, Key(tag, {"const": name}, "", name != usual), *keys.keys, rules=keys.rules)
-            for name, keys in kinds.items()
+            for name, keys in {**(kinds or {}), **more}.items()
         }
 
     def __getitem__(self, kind: str) -> Keys:
@@ -158,6 +184,10 @@ def ref(name: str) -> Schema:
 
 
 NUMBER = ref("number")
+WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
+VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
+TABLES = ref("tables")
+LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
 
 
 def words(*choices: Any) -> Schema:

@@ -1,0 +1,55 @@
+"""Forces: what acts between bodies, in joints, at points and on the ground; one file a kind.
+
+A new kind is a file here, and a line each in :class:`ForceMethods` and :data:`KINDS`.
+"""
+
+from typing import TypeAlias
+
+from bellcrank.model.forces.applied import AppliedForce, AppliedMethod, AppliedTorque, Axes
+from bellcrank.model.forces.bushing import Bushing, BushingMethod
+from bellcrank.model.forces.contact import ContactForce, FieldContact
+from bellcrank.model.forces.element import ForceElement
+from bellcrank.model.forces.ground_spring import GroundSpring, GroundSpringMethod
+from bellcrank.model.forces.joint_force import JointForce, JointForceMethod
+from bellcrank.model.forces.line_force import LineForce, LineForceMethod
+from bellcrank.model.forces.spring import Spring, SpringMethod
+from bellcrank.model.forces.torsion_spring import TorsionSpring, TorsionSpringMethod
+
+Force: TypeAlias = ForceElement | ContactForce
+"""Forces of their own kind in files, and those of contacts, which stand under their shapes."""
+
+
+class ForceMethods(
+    SpringMethod,
+    LineForceMethod,
+    TorsionSpringMethod,
+    JointForceMethod,
+    BushingMethod,
+    AppliedMethod,
+    GroundSpringMethod,
+):
+    """Forces. Where a point is asked for, a body stands for its own origin."""
+
+
+KINDS: tuple[type[ForceElement], ...] = (
+    *(Spring, LineForce, TorsionSpring, JointForce, Bushing, AppliedForce, AppliedTorque, GroundSpring),
+)
+"""All kinds of forces, in the order of pages and schemas."""
+
+__all__ = [
+    "KINDS",
+    "AppliedForce",
+    "AppliedTorque",
+    "Axes",
+    "Bushing",
+    "ContactForce",
+    "FieldContact",
+    "Force",
+    "ForceElement",
+    "ForceMethods",
+    "GroundSpring",
+    "JointForce",
+    "LineForce",
+    "Spring",
+    "TorsionSpring",
+]
