@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.mesh_grid import evaluated
+from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.errors import ModelError
 from bellcrank.math.vectors import Vector
 from bellcrank.program.loops import Entry, Reals, Reals2, gradient
@@ -346,3 +347,21 @@ def test_needles_leave_no_hole():
     mesh = Mesh(0.1 * v, np.array(needled))
     assert not any("hole" in note for note in mesh.notes)
     assert mesh.volume == pytest.approx(1e-3)
+
+
+def test_winding_numbers_are_those_of_solid_angles():
+    """Overlapping balls, one of them turned inside out or with a hole, against the sum of solid angles."""
+    from bellcrank.contact.mesh_depth import Surface
+
+    igl = pytest.importorskip("igl")
+    ball = geodesic(0.5)
+    v = np.concatenate([ball.vertices, ball.vertices + np.array([0.9, 0.1, 0.2])])
+    second = ball.faces + len(ball.vertices)
+    points = np.random.default_rng(2).uniform(-1.5, 2.5, (2000, 3))
+    for other in (second, second[:, ::-1], second[5:]):
+        faces = np.ascontiguousarray(np.concatenate([ball.faces, other]))
+        surface = Surface(v, faces, faces[:0])
+        found = surface.winding(points)
+        np.testing.assert_allclose(found, igl.winding_number(v, faces, points), atol=0.01)
+        if surface.closed_solids:
+            assert set(found) <= {-1.0, 0.0, 1.0, 2.0}

@@ -355,7 +355,9 @@ def side(
                     across[3 * k], across[3 * k + 1], across[3 * k + 2] = g
             for k in range(node.triangles):
                 t = surface.triangles[node.first_triangle + k]
-                if max(depths[t.a], max(depths[t.b], depths[t.c])) > 0.0:
+                # Rounding may lift a vertex on the border of the patch, whose other neighbours have no slope here.
+                known = wet[t.a] + wet[t.b] + wet[t.c] == 3
+                if known and max(depths[t.a], max(depths[t.b], depths[t.c])) > 0.0:
                     part = integral(depths[t.a], depths[t.b], depths[t.c])
                     total += t.area * part.mean
                     area += t.area * value(part.wet)
