@@ -1,4 +1,4 @@
-"""Operation counts: the formulas of paper D, and the report that sets ours beside them."""
+"""Operation counts: the formulas of Kang and Yoon, and the report that sets ours beside them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_command_prints_tables_and_json(tmp_path: Path) -> None:
     runner = CliRunner()
     text = runner.invoke(cli.app, ["count", str(file)])
     assert text.exit_code == 0, text.output
-    assert "multiplications by the formulas of paper D" in text.stdout
+    assert "multiplications by the formulas of Kang and Yoon" in text.stdout
     plain = runner.invoke(cli.app, ["count", str(file), "--json"])
     found = json.loads(plain.stdout)
     assert list(found["formulations"]) == [str(f) for f in FORMULATIONS]

@@ -1,4 +1,4 @@
-"""Our operation counts of every formulation beside the multiplications of paper D's formulas."""
+"""Our operation counts of every formulation beside the multiplications of the formulas of Kang and Yoon."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ class CountReport(Mapping[Formulation, Count]):
         tables = [(f"{self.name}: operations of one evaluation of all accelerations", ours)]
         if len(self.counts) > 1:
             tables.append(
-                ("multiplications and divisions, ours and by the formulas of paper D", self._sums())
+                ("multiplications and divisions, ours and by the formulas of Kang and Yoon", self._sums())
             )
         methods = [f for f in self.paper.stages if f in self.counts]
         if methods:
             formulas: list[tuple[str, ...]] = [("stage", *methods)]
             formulas += [(stage, *(f"{self.paper.stages[f][stage]}" for f in methods)) for stage in STAGES]
             formulas.append(("all", *(f"{self.paper.total(f)}" for f in methods)))
-            tables.append(("multiplications by the formulas of paper D, Tables 1 to 3", formulas))
+            tables.append(("multiplications by the formulas of Kang and Yoon, Tables 1 to 3", formulas))
         return tables
 
     def _sums(self) -> list[tuple[str, ...]]:

@@ -24,7 +24,7 @@ _BLOCK = struct.Struct("<4sQI")
 _SLOT = struct.Struct("<QQI")
 ROOM = 2
 """Size of new slots against the checkpoint that did not fit: then all slots that were ever added take no more than
-four times the room of the last checkpoint and its twin."""
+four times the size of the last checkpoint and its twin."""
 
 
 class Journal:
