@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.errors import ContactError
+from bellcrank.impacts.coulomb import rows_of
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.impulses import MOST_STRIKES, ImpactError, Propagation
 from bellcrank.impacts.lasting import ContactState as Lasting
@@ -28,7 +29,7 @@ from bellcrank.impacts.modes import (
     variant_of,
 )
 from bellcrank.impacts.rows import ContactRows
-from bellcrank.impacts.sharing import Sharing
+from bellcrank.impacts.sharing import COMPLIANT, SHARED, SharedForces, Sharing, held_by
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
@@ -55,6 +56,8 @@ STILL = 2e-9
 """Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
 LOCKED = 1e-12
 """Mobility of a contact along a direction that a joint locks, over that along its others: rounding."""
+PIVOT = 1e-6
+"""A contact that slips slower than this part of the fastest is one about which a body turns: it sticks."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
 ROUNDING = 1e-12
@@ -181,6 +184,8 @@ class Contacts:
         plain = {name: replace(mode, idle=False) for name, mode in modes.items()}
         if len(plain) < 2 or self.apart(plain, state, p):
             return plain
+        if self.held(plain, state, p):
+            return self._shared_in_space(plain, state, p)
         shared, idle = plain, frozenset[str]()
         for _ in range(len(plain)):
             found, y = self._borne(shared, state, p)
@@ -204,17 +209,24 @@ class Contacts:
                 shared[name] = Mode(False, 1.0 if away[0] >= 0.0 else -1.0, name in idle, toward=toward)
         return shared
 
-    def apart(self, modes: Modes, state: State, p: Array) -> bool:
-        """Whether all of these contacts are in space or on nodes of flexible bodies, each movable without the others.
+    def held(self, modes: Modes, state: State, p: Array) -> bool:
+        """Whether the forces of these contacts come from the open mechanism: all in space, and those on nodes of
+        flexible bodies of which none is one too many.
 
-        Then none shares with another, and their forces need no program of their own. Nor is a speed made dependent to
-        hold them: speeds of a free body are in its own axes, and of a ball that rolls each of them comes to be along
-        the floor in turn, where it can hold nothing.
+        Then they need no program of their own. Nor is a speed made dependent to hold them: speeds of a free body are in
+        its own axes, and of a ball that rolls each of them comes to be along the floor in turn, where it can hold
+        nothing.
         """
-        wanted = [k for k, name in enumerate(self.names) if name in modes]
-        pairs = [self.pairs[k] for k in wanted]
-        if not wanted or not all(x.lasting and (x.yields or self.tangents == 2) for x in pairs):
+        if not modes:
             return False
+        if self.tangents == 2:
+            return True
+        own = [pair for pair in self.pairs if pair.contact.name in modes]
+        return all(pair.lasting and pair.yields for pair in own) and self.apart(modes, state, p)
+
+    def apart(self, modes: Modes, state: State, p: Array) -> bool:
+        """Whether each of these contacts is movable without the others, along all rows that are held."""
+        wanted = [k for k, name in enumerate(self.names) if name in modes]
         M, states, _, _ = self.at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
         W = delassus(M, rows)
@@ -223,11 +235,61 @@ class Contacts:
         for block in rows:
             own = mobility[first : first + len(block)]
             if own.min() <= LOCKED * own.max():
-                # A joint locks a tangent: its row holds nothing, and the loops of a variant leave it out.
                 return False
             first += len(block)
         scale = 1.0 / np.sqrt(mobility)
         return bool(np.linalg.eigvalsh(scale[:, None] * W * scale)[0] > APART)
+
+    def compliance(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
+        """How little contacts that share give way [1/kg], the same for all between two bodies; none where none shares."""
+        bearing = {name: mode for name, mode in modes.items() if not mode.idle}
+        if len(bearing) == len(modes) and self.apart(modes, state, p):
+            return {}
+        M, states, _, _ = self.at(state, p)
+        most: dict[tuple[int, int], float] = {}
+        links = {}
+        for k, (pair, s) in enumerate(zip(self.pairs, states, strict=True)):
+            if pair.contact.name in modes:
+                links[k] = min(pair.a.link, pair.b.link), max(pair.a.link, pair.b.link)
+                mobility = float(np.max(np.diag(delassus(M, [s.rows]))))
+                most[links[k]] = max(most.get(links[k], 0.0), mobility)
+        return {self.names[k]: COMPLIANT * most[both] for k, both in links.items()}
+
+    def _shared_in_space(self, modes: dict[str, Mode], state: State, p: Array) -> dict[str, Mode]:
+        """As `shared`, by the forces that contacts have in the open mechanism; see :mod:`held_units`."""
+        wanted = [k for k, name in enumerate(self.names) if name in modes]
+        names = [self.names[k] for k in wanted]
+        M, states, u_i, partition = self.at(state, p)
+        free = self.free(state, p, partition, u_i, wanted)
+        give = self.compliance(modes, state, p)
+        friction = np.array([self.pairs[k].contact.friction for k in wanted])
+        sticking = np.array([modes[name].sticking for name in names])
+        J = np.vstack([states[k].rows for k in wanted])
+        slip = (J @ u_i + np.concatenate([states[k].drift for k in wanted])).reshape(-1, 3)[:, 1:]
+        along = slip / np.maximum(np.linalg.norm(slip, axis=1), 1e-300)[:, None]
+        C = J.copy()
+        for i in np.flatnonzero(~sticking):
+            C[3 * i] -= friction[i] * (along[i] @ J[3 * i + 1 : 3 * i + 3])
+        problem = SharedForces(
+            J, np.linalg.solve(M, C.T), free, sticking, np.array([give.get(name, 0.0) for name in names])
+        )
+        idle, f = problem.bearing()
+        shared = {name: replace(mode, idle=name in {names[i] for i in idle}) for name, mode in modes.items()}
+        holding = [i for i in np.flatnonzero(sticking) if i not in idle]
+        if not holding:
+            return shared
+        limits = friction[holding] * np.maximum(f.reshape(-1, 3)[holding, 0], 0.0)
+        rows = rows_of(holding, 3).reshape(-1, 3)[:, 1:].ravel()
+        given = np.array([modes[names[i]].weight for i in holding])
+        weights, _, moving, used = held_by(J[rows], np.repeat(np.arange(len(holding)), 2), f[rows], limits, given)
+        fastest = float(np.max(np.linalg.norm(moving.reshape(-1, 2), axis=1)))
+        for number, i in enumerate(holding):
+            name, slips = names[i], -moving[2 * number : 2 * number + 2] / max(fastest, 1e-300)
+            if used < 1.0 - HOLDING:
+                shared[name] = replace(shared[name], weight=float(weights[number]))
+            elif np.linalg.norm(slips) > PIVOT:
+                shared[name] = Mode(False, toward=tuple(float(x) for x in slips))
+        return shared
 
     def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
         """Forces so small beside those that accelerate the contacts here that they are none [N]."""
@@ -235,6 +297,8 @@ class Contacts:
         free = self.free(state, p, partition, u_i, range(len(self.names)))
         size = max(p.speed / p.time for p in self.pairs) + float(np.abs(free).max())
         share = YIELDING if any(pair.yields for pair in self.pairs) else ROUNDING
+        if self.held(modes, state, p) and self.compliance(modes, state, p):
+            share = max(share, SHARED)
         return {
             name: share * size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
             for name, s in zip(self.names, states, strict=True)

@@ -29,8 +29,9 @@ Array = NDArray[np.float64]
 class Held:
     """Some contacts that last in one partition of a mechanism: rates, events and corrections by address.
 
-    slack: Force of each that is none [N]. headings: Where among the parameters those of contacts begin. watch: The
-    events of the open mechanism; `first` of them is the first that watches a gap, and those of all pairs follow.
+    slack: Force of each that is none [N]. compliance: Of contacts that share, see :mod:`held_units` [1/kg]. headings:
+    Where among the parameters those of contacts begin. watch: The events of the open mechanism; `first` of them is the
+    first that watches a gap, those of all pairs follow, and then the rooms of places that may end.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Held:
         pairs: Sequence[ContactPair],
         modes: Modes,
         slack: Mapping[str, float],
+        compliance: Mapping[str, float],
         headings: Mapping[str, int],
         watch: Kernel | None,
         first: int,
@@ -64,15 +66,21 @@ class Held:
         sizes[unit.SPEEDS], sizes[unit.PARAMETERS] = self.n, p
         sizes[unit.CONTACTS], sizes[unit.LASTING], sizes[unit.WIDTH] = len(pairs), lasting, self.width
         sizes[unit.WATCHED] = 0 if watch is None else watch.n_out
+        sizes[unit.ROOMS] = first + unit.GAP_EVENTS * len(pairs)
+        places = [k for k, pair in enumerate(pairs) if not pair.lasting]
+        rooms = {k: sizes[unit.ROOMS] + number for number, k in enumerate(places)}
         contacts: list[list[int]] = []
         numbers: list[list[float]] = []
         self.numbers = [k for k, pair in enumerate(pairs) if pair.contact.name in modes]
         for k, pair in zip(self.numbers, self.pairs, strict=True):
             mode = modes[pair.contact.name]
-            contacts.append(
-                [k, int(mode.sticking), first + unit.GAP_EVENTS * k, headings.get(pair.contact.name, -1)]
+            name = pair.contact.name
+            gaps, heading = first + unit.GAP_EVENTS * k, headings.get(name, -1)
+            contacts.append([k, int(mode.sticking), gaps, heading, int(mode.idle), rooms.get(k, -1)])
+            given, shares = compliance.get(name, 0.0), mode.weight
+            numbers.append(
+                [pair.contact.friction, mode.slip, slack[name], pair.speed, 0.0, given, shares, 0.0, 0.0]
             )
-            numbers.append([pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed, 0.0])
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
         forces = np.zeros((2, lasting, self.width))
@@ -87,6 +95,8 @@ class Held:
             forces[0],
             forces[1],
             np.zeros((2, most)),
+            np.zeros((5, self.n)),
+            np.zeros((self.n, self.n)),
             np.zeros(most, dtype=np.int64),
             np.zeros(most * most + behind),
         )

@@ -229,7 +229,7 @@ def _check_outside(contacts: Contacts, result: Result) -> None:
 def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
     controllers = [_later(c, setup.mechanism.start.t, begin) for c in setup.controllers]
     size = setup.timing.queue_size
-    if size is None and contacts.apart(begin.modes, begin.state, begin.p):
+    if size is None and contacts.held(begin.modes, begin.state, begin.p):
         return HeldSegment(
             contacts, begin.modes, begin.state, begin.p, setup.integrator, setup.events, controllers
         )
