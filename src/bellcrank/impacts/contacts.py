@@ -53,7 +53,9 @@ SLOWEST = 1e-3
 HOLDING = 1e-9
 """Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
-"""Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
+"""Slip below this part of the unit of speed is none; more than that with which sliding in space without a heading ends."""
+UNRESOLVED = 10.0
+"""Speeds are known to this times the tolerance of a step, after some of them."""
 LOCKED = 1e-12
 """Mobility of a contact along a direction that a joint locks, over that along its others: rounding."""
 PIVOT = 1e-6
@@ -76,6 +78,7 @@ class Contacts:
     base: Mechanism
     pairs: tuple[ContactPair, ...]
     propagation: Propagation = Propagation.SEQUENTIAL
+    tolerance: float = 1e-8
     fastest: dict[str, float] = field(default_factory=dict)
     records: list[ImpactRecord] = field(default_factory=list)
     changes: list[ContactChange] = field(default_factory=list)
@@ -84,10 +87,15 @@ class Contacts:
     _shared: dict[Hashable, Sharing | None] = field(default_factory=dict)
 
     @staticmethod
-    def of(base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL) -> Contacts:
-        """Place all contacts; pairs that overlap at the start, or can never meet, are refused."""
+    def of(
+        base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL, tolerance: float = 1e-8
+    ) -> Contacts:
+        """Place all contacts; pairs that overlap at the start, or can never meet, are refused.
+
+        tolerance: Relative error to which a run knows its speeds.
+        """
         pairs = placed_pairs(base)
-        contacts = Contacts(base, pairs, propagation)
+        contacts = Contacts(base, pairs, propagation, tolerance)
         # Compiled once for all runs of a mechanism; contacts are known by identity.
         units = tuple((pair.length, pair.speed) for pair in pairs)
         shared = base.compiled.once(CONTACTS, (*base.system.contacts.values(), units), lambda: ({}, {}))
@@ -443,11 +451,14 @@ class Contacts:
         W = delassus(M, [states[k].rows for k in wanted])
         slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
         for i, k in enumerate(wanted):
-            none = max(1e-7 * self._fastest(k), STILL * self.pairs[k].speed)
+            none = max(1e-7 * self._fastest(k), self.unresolved(k, states[k], u_i))
             if self.names[k] in stopped or np.linalg.norm(slip[i]) <= none:
                 slip[i] = 0.0
         friction = [self.pairs[k].contact.friction for k in wanted]
         found = contact_forces(W, free, friction, slip, tangents=self.tangents)
+        # All that begin to slip do it together: as fast as they are accelerated.
+        begins = found.accelerations.reshape(len(wanted), -1)[:, 1:]
+        fastest = max((float(np.linalg.norm(a)) for a, v in zip(begins, slip, strict=True) if not v.any()), default=0.0)
         modes: dict[str, Mode] = {}
         for i, k in enumerate(wanted):
             if found.states[i] is Lasting.OPEN:
@@ -455,9 +466,19 @@ class Contacts:
             sticking = found.states[i] is Lasting.STICK and friction[i] > 0.0
             sign = 1.0 if sticking or found.slip[i][0] >= 0.0 else -1.0
             sets_off = not sticking and self.tangents == 2 and friction[i] > 0.0 and not np.any(slip[i])
-            toward = tuple(float(x) for x in found.slip[i]) if sets_off else ()
+            toward = tuple(float(x) for x in begins[i] / fastest) if sets_off else ()
             modes[self.names[k]] = Mode(sticking, sign, toward=toward)
         return modes
+
+    def unresolved(self, k: int, s: ContactState, u_i: Array) -> float:
+        """Slip of which a run does not know the direction, because it is what is left of speeds known to the tolerance
+        [m/s]; what it does from there the accelerations tell. In the plane it has but a sign.
+        """
+        still = STILL * self.pairs[k].speed
+        if self.tangents == 1:
+            return still
+        speeds = np.abs(s.rows[1:]) @ np.abs(u_i) + np.abs(s.drift[1:])
+        return max(still, UNRESOLVED * self.tolerance * (float(np.linalg.norm(speeds)) + self.pairs[k].speed))
 
     def free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
         """Relative accelerations of some contacts without contact forces [m/s^2]; raises where they are not numbers."""

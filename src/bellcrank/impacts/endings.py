@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.impacts.contacts import STILL
 from bellcrank.impacts.modes import Mode
 from bellcrank.mechanism import State
 
@@ -33,10 +32,8 @@ def _stopped(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p
     _, states, u_i, _ = segment.contacts.at(state, p)
     for name in (name for name in names if name not in found):
         k = segment.contacts.names.index(name)
-        rows, drift = states[k].rows[1:], states[k].drift[1:]
-        # Slip is what speeds leave of each other, and these are known to the tolerance.
-        known = segment.tolerance * float(np.linalg.norm(np.abs(rows) @ np.abs(u_i) + np.abs(drift)))
-        if np.linalg.norm(rows @ u_i + drift) <= max(known, STILL * segment.contacts.pairs[k].speed):
+        slip = states[k].rows[1:] @ u_i + states[k].drift[1:]
+        if np.linalg.norm(slip) <= segment.contacts.unresolved(k, states[k], u_i):
             found.append(name)
     return found
 

@@ -35,8 +35,9 @@ from bellcrank.impacts.routh import ImpactLaw, single_impact
 
 Array = NDArray[np.float64]
 
-TIE = 1e-9
-"""Contacts whose approach differs by less than this share are struck at once."""
+TIE = 1e-6
+"""Contacts whose approach differs by less than this share are struck at once: speeds are known to the tolerance of a run
+and to what has become of it since, so that what is symmetric stays so."""
 ROUNDING = 1e-13
 """Gain of energy, over the work of the impulses, that is rounding."""
 STRIKES = 100

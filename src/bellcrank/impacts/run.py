@@ -86,7 +86,7 @@ def simulate_with_contacts(
 
         _check_stepping(options, save, watch)
         return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
-    contacts = Contacts.of(mechanism, timing.propagation)
+    contacts = Contacts.of(mechanism, timing.propagation, options.rtol)
     setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
     record = None
     if save is not None:
