@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.coulomb import rows_of
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.impulses import MOST_STRIKES, ImpactError, Propagation
 from bellcrank.impacts.lasting import ContactState as Lasting
@@ -29,7 +28,7 @@ from bellcrank.impacts.modes import (
     variant_of,
 )
 from bellcrank.impacts.rows import ContactRows
-from bellcrank.impacts.sharing import COMPLIANT, SHARED, SharedForces, Sharing, held_by
+from bellcrank.impacts.sharing import COMPLIANT, SHARED, SharedForces, Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
@@ -54,12 +53,12 @@ HOLDING = 1e-9
 """Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
 """Slip below this part of the unit of speed is none; more than that with which sliding in space without a heading ends."""
-UNRESOLVED = 10.0
+UNRESOLVED = 4.0
 """Speeds are known to this times the tolerance of a step, after some of them."""
+LEAST = 1e-11
+"""Tolerance below which slip is not resolved either, for rounding."""
 LOCKED = 1e-12
 """Mobility of a contact along a direction that a joint locks, over that along its others: rounding."""
-PIVOT = 1e-6
-"""A contact that slips slower than this part of the fastest is one about which a body turns: it sticks."""
 APART = 1e-9
 """Least eigenvalue of the scaled W of contacts that move independently of each other."""
 ROUNDING = 1e-12
@@ -264,7 +263,7 @@ class Contacts:
         return {self.names[k]: COMPLIANT * most[both] for k, both in links.items()}
 
     def _shared_in_space(self, modes: dict[str, Mode], state: State, p: Array) -> dict[str, Mode]:
-        """As `shared`, by the forces that contacts have in the open mechanism; see :mod:`held_units`."""
+        """As `shared`, by the forces that contacts have in the open mechanism; those that stick need no weights."""
         wanted = [k for k, name in enumerate(self.names) if name in modes]
         names = [self.names[k] for k in wanted]
         M, states, u_i, partition = self.at(state, p)
@@ -281,23 +280,8 @@ class Contacts:
         problem = SharedForces(
             J, np.linalg.solve(M, C.T), free, sticking, np.array([give.get(name, 0.0) for name in names])
         )
-        idle, f = problem.bearing()
-        shared = {name: replace(mode, idle=name in {names[i] for i in idle}) for name, mode in modes.items()}
-        holding = [i for i in np.flatnonzero(sticking) if i not in idle]
-        if not holding:
-            return shared
-        limits = friction[holding] * np.maximum(f.reshape(-1, 3)[holding, 0], 0.0)
-        rows = rows_of(holding, 3).reshape(-1, 3)[:, 1:].ravel()
-        given = np.array([modes[names[i]].weight for i in holding])
-        weights, _, moving, used = held_by(J[rows], np.repeat(np.arange(len(holding)), 2), f[rows], limits, given)
-        fastest = float(np.max(np.linalg.norm(moving.reshape(-1, 2), axis=1)))
-        for number, i in enumerate(holding):
-            name, slips = names[i], -moving[2 * number : 2 * number + 2] / max(fastest, 1e-300)
-            if used < 1.0 - HOLDING:
-                shared[name] = replace(shared[name], weight=float(weights[number]))
-            elif np.linalg.norm(slips) > PIVOT:
-                shared[name] = Mode(False, toward=tuple(float(x) for x in slips))
-        return shared
+        idle = {names[i] for i in problem.idle()}
+        return {name: replace(mode, idle=name in idle) for name, mode in modes.items()}
 
     def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
         """Forces so small beside those that accelerate the contacts here that they are none [N]."""
@@ -474,11 +458,12 @@ class Contacts:
         """Slip of which a run does not know the direction, because it is what is left of speeds known to the tolerance
         [m/s]; what it does from there the accelerations tell. In the plane it has but a sign.
         """
-        still = STILL * self.pairs[k].speed
-        if self.tangents == 1:
-            return still
-        speeds = np.abs(s.rows[1:]) @ np.abs(u_i) + np.abs(s.drift[1:])
-        return max(still, UNRESOLVED * self.tolerance * (float(np.linalg.norm(speeds)) + self.pairs[k].speed))
+        return max(STILL * self.pairs[k].speed, self.resolution(k, s, u_i) if self.tangents == 2 else 0.0)
+
+    def resolution(self, k: int, s: ContactState, u_i: Array) -> float:
+        """Error to which a run knows the slip of a contact in space [m/s]."""
+        speeds = float(np.linalg.norm(np.abs(s.rows[1:]) @ np.abs(u_i) + np.abs(s.drift[1:])))
+        return UNRESOLVED * max(self.tolerance, LEAST) * (speeds + self.pairs[k].speed)
 
     def free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
         """Relative accelerations of some contacts without contact forces [m/s^2]; raises where they are not numbers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,8 +29,14 @@ def _stopped(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p
     if segment.contacts.tangents == 1 or not names:
         return names
     found = [name for name in names if name not in segment.contacts.headings]
+    return found + _unresolved(segment, state, [name for name in names if name not in found], p)
+
+
+def _unresolved(segment: Segment, state: State, names: Iterable[str], p: Array) -> list[str]:
+    """Those of these contacts of whose slip the direction is not known."""
+    found = []
     _, states, u_i, _ = segment.contacts.at(state, p)
-    for name in (name for name in names if name not in found):
+    for name in names:
         k = segment.contacts.names.index(name)
         slip = states[k].rows[1:] @ u_i + states[k].drift[1:]
         if np.linalg.norm(slip) <= segment.contacts.unresolved(k, states[k], u_i):
@@ -78,9 +84,15 @@ def changed(
     state = _at_rest(segment, state, [name for name, what in ended if what == "stick"], p)
     if ahead is not None:
         # At the instant itself the forces that vanish do not show whether others take over.
-        after, settled = segment.contacts.settle(list(modes), ahead, p)
+        still = [name for name, what in ended if what in ("slip", "stick")]
+        still += [name for name, mode in modes.items() if mode.sticking]
+        if segment.contacts.tangents == 2:
+            still += _unresolved(segment, state, modes, p)
+        after, settled = segment.contacts.settle(list(modes), ahead, p, still)
         if after is not ahead:
             return replace(after, t=state.t), settled
+        if segment.contacts.tangents == 2:
+            return state, settled
         # Only what lets go is told by the forces alone: how contacts share tells what slips.
         return state, settled if len(settled) < len(modes) else modes
     if any(what == "release" and not segment.modes[name].sticking for name, what in ended):

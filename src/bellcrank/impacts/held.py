@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts import held_units as unit
+from bellcrank.impacts.coulomb_units import room
 from bellcrank.impacts.modes import FreeAccelerations, Modes
 from bellcrank.impacts.solver import ImpactProgram
 from bellcrank.mechanics.contacts import ContactPair
@@ -77,9 +78,9 @@ class Held:
             name = pair.contact.name
             gaps, heading = first + unit.GAP_EVENTS * k, headings.get(name, -1)
             contacts.append([k, int(mode.sticking), gaps, heading, int(mode.idle), rooms.get(k, -1)])
-            given, shares = compliance.get(name, 0.0), mode.weight
+            shares = compliance.get(name, 0.0)
             numbers.append(
-                [pair.contact.friction, mode.slip, slack[name], pair.speed, 0.0, given, shares, 0.0, 0.0]
+                [pair.contact.friction, mode.slip, slack[name], pair.speed, 0.0, shares, 0.0, 0.0, 0.0, 0.0]
             )
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
@@ -99,10 +100,18 @@ class Held:
             np.zeros((self.n, self.n)),
             np.zeros(most, dtype=np.int64),
             np.zeros(most * most + behind),
+            room(lasting if compliance else 0),
+            np.zeros((most, self.n)),
         )
         self.rates, self.events, self.hold = (
             BoundKernel(made, self.arrays) for made in (unit.rates, unit.events, unit.hold)
         )
+
+    def begin(self, x: Array) -> None:
+        """Take the present slip of contacts that are said to stick as none: it must grow before they slip."""
+        self.bear(x)
+        numbers = self.arrays.properties
+        numbers[:, unit.CREEP] = np.maximum(-numbers[:, unit.HOLDS], 0.0)
 
     def bear(self, x: Array) -> Array:
         """Rates of the state at [t, q, u_i, p]; forces and what they came from stay to be read."""

@@ -45,6 +45,7 @@ class HeldSegment(Segment):
         self._held: Held | None = None
         variant = contacts.variant({}, state, p)
         super().__init__(contacts, modes, variant, integrator, events, controllers)
+        self.lasting().begin(np.concatenate([[state.t], self.machine.pack(state.q, state.u), p]))
 
     def _watched_pairs(self) -> list[ContactPair]:
         # The events of the open mechanism, whichever contacts last; those of lasting ones are passed over.

@@ -8,8 +8,9 @@ Unilateral Contacts. The corrections of `hold` are those nearest in the metric o
 Contacts of which some are one too many share as if each gave way a little: (J M^-1 C + E) f = -a_free with equal small
 compliances E has the forces of the least norm. What E lets through is taken out in further rounds, so that it shows in
 the shares alone (the method of multipliers). A contact bears where it would come closer without, so an idle one tells
-by its acceleration when its turn comes. Sticking friction beyond that is in proportion to weights and normal forces, f_t = D J_t y with
-J_t^T D J_t y = J_t^T f: see :mod:`bellcrank.impacts.sharing`.
+by its acceleration when its turn comes. Sticking friction beyond that is in proportion to normal forces, f_t = D J_t y
+with J_t^T D J_t y = J_t^T f. Where it is beyond a cone, the complementarity problem of the accelerations tells whether
+other forces hold: slip begins where none do.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts.coulomb_units import MISS, SIZE, Coulomb, solve_by_turns
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import AHEAD, BACKWARDS, STOPPED
 from bellcrank.impacts.sharing import EXACT, ROUNDS
@@ -40,10 +42,14 @@ the parameters that tell its heading in space, whether it bears nothing, and the
 place; -1 without."""
 GAP_EVENTS = 2 + len(MISSED)
 """Events that watch a gap; they follow each other."""
-FRICTION, SLIP, SLACK, SPEED, HEADWAY, COMPLIANCE, WEIGHT, WANTED, SHARE, PROPERTIES = range(10)
+FRICTION, SLIP, SLACK, SPEED, HEADWAY, COMPLIANCE, WANTED, SHARE, HOLDS, CREEP, PROPERTIES = range(11)
 """Of each lasting contact: coefficient, sign of the slip in the plane, force that is none [N], unit of speed [m/s], the
-speed along its heading in the present state [m/s], compliance [1/kg], weight in sticking friction that is shared,
-what it would bear in the present state if it were not idle [N], and its entry of D."""
+speed along its heading in the present state [m/s], compliance [1/kg], what it bears
+in the least norm, or would bear if it were not idle [N], its entry of D, whether it goes on sticking (positive), and
+acceleration of slip that it had at the start, where it was judged to stick [m/s^2]."""
+SLIPS = 3e-11
+"""Acceleration of slip, over the largest without forces, at which contacts that share do not hold any more: above the
+miss of the complementarity problem."""
 LEAST_WEIGHT = 1e-9
 """Least part of all normal forces by which a sticking contact takes part in friction."""
 LIFTED = 1e-12
@@ -61,7 +67,8 @@ class Held(NamedTuple):
     kernels: Addresses of the kernels of the open mechanism. sizes, contacts, properties: As listed above. impact: What
     the program of impacts gives: M, then the block of each contact. rows, columns: J and (M^-1 C)^T of the held rows.
     forces, slip: Of each lasting contact. moves: f, or the corrections of positions and speeds. over_speeds: Vectors
-    over the speeds. shared: J_t^T D J_t. work: W, then scratch.
+    over the speeds. shared: J_t^T D J_t. work: W, then scratch. cones, every: The complementarity problem of all lasting
+    contacts, and (M^-1 J^T)^T of all their rows.
     """
 
     kernels: Ints
@@ -78,6 +85,8 @@ class Held(NamedTuple):
     shared: Reals2
     pivots: Ints
     work: Reals
+    cones: Coulomb
+    every: Reals2
 
 
 @compiled
@@ -125,7 +134,7 @@ def rows_of(contacts: Ints2, c: int, width: int) -> int:
 @compiled
 def gather(given: Held, x: Floats, rubs: int) -> int:
     """J over the held rows and C^T, with or without the friction of sliding; how many rows are held."""
-    _, sizes, contacts, properties, impact, J, C, _, slip, _, _, _, _, _ = given
+    _, sizes, contacts, properties, impact, J, C, _, slip, _, _, _, _, _, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     held = 0
     for c in range(lasting):
@@ -171,7 +180,7 @@ def direction(properties: Floats, slip: Floats, c: int, j: int) -> float:
 @compiled
 def delassus(given: Held, W: Floats) -> None:
     """C^T becomes (M^-1 C)^T, W = J M^-1 C + E its factors, M its own."""
-    _, sizes, contacts, properties, impact, J, C, _, _, _, _, _, pivots, _ = given
+    _, sizes, contacts, properties, impact, J, C, _, _, _, _, _, pivots, _, _, _ = given
     M = matrix(impact, 0, sizes[SPEEDS], sizes[SPEEDS])
     held = W.shape[0]
     n = M.shape[0]
@@ -205,7 +214,7 @@ def press(given: Held, held: int) -> None:
 @compiled
 def resultant(given: Held, k: int) -> None:
     """J_t^T f of sticking friction into vector k over the speeds."""
-    _, sizes, contacts, _, impact, _, _, forces, _, _, over, _, _, _ = given
+    _, sizes, contacts, _, impact, _, _, forces, _, _, over, _, _, _, _, _ = given
     n, width = sizes[SPEEDS], sizes[WIDTH]
     for i in range(n):
         over[k, i] = 0.0
@@ -220,7 +229,7 @@ def resultant(given: Held, k: int) -> None:
 @compiled
 def weighed(given: Held, k: int) -> None:
     """Sticking friction D J_t y, y being vector k over the speeds."""
-    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, _, _, _ = given
+    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, _, _, _, _, _ = given
     n, width = sizes[SPEEDS], sizes[WIDTH]
     for c in range(sizes[LASTING]):
         if rows_of(contacts, c, width) > 1:
@@ -235,7 +244,7 @@ def weighed(given: Held, k: int) -> None:
 @compiled
 def share_friction(given: Held) -> None:
     """Sticking friction in proportion to weights and normal forces, with the same resultant."""
-    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, G, _, _ = given
+    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, G, _, _, _, _ = given
     n, width, lasting = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING]
     total = 0.0
     for c in range(lasting):
@@ -250,7 +259,7 @@ def share_friction(given: Held) -> None:
     for c in range(lasting):
         if rows_of(contacts, c, width) > 1:
             limit = max(properties[c, FRICTION] * forces[c, 0] / total, LEAST_WEIGHT)
-            properties[c, SHARE] = properties[c, WEIGHT] * limit
+            properties[c, SHARE] = limit
             block = matrix(impact, first_row(sizes, contacts, c), width, n + BEHIND_ROW)
             for k in range(1, width):
                 for i in range(n):
@@ -276,6 +285,55 @@ def share_friction(given: Held) -> None:
 
 
 @compiled
+def judge(given: Held, free: Floats) -> None:
+    """Which sticking contacts hold; where some are beyond their cones, with forces that are not, if there are any."""
+    _, sizes, contacts, properties, impact, _, _, forces, slip, _, _, _, _, _, g, every = given
+    n, width, lasting = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING]
+    beyond = False
+    for c in range(lasting):
+        mu = properties[c, FRICTION]
+        rub = 0.0
+        for j in range(1, width):
+            rub += forces[c, j] * forces[c, j]
+        slack = properties[c, SLACK]
+        properties[c, HOLDS] = mu * mu * (forces[c, 0] * forces[c, 0] + slack * slack) - rub
+        if rows_of(contacts, c, width) > 1 and properties[c, HOLDS] < 0.0:
+            beyond = True
+    if not beyond:
+        return
+    M = matrix(impact, 0, n, n)
+    for c in range(lasting):
+        block = matrix(impact, first_row(sizes, contacts, c), width, n + BEHIND_ROW)
+        for j in range(width):
+            for i in range(n):
+                every[width * c + j, i] = block[j, i]
+            solve_cholesky(M, every, width * c + j)
+            g.b[width * c + j] = free[contacts[c, PAIR], j]
+        g.mu[c] = properties[c, FRICTION]
+        for j in range(1, width):
+            g.slip[c, j - 1] = 0.0
+            if contacts[c, STICKS] == 0:
+                g.slip[c, j - 1] = direction(properties, slip, c, j)
+    for c in range(lasting):
+        rows = matrix(impact, first_row(sizes, contacts, c), width, n + BEHIND_ROW)
+        for j in range(width):
+            for h in range(width * lasting):
+                total = 0.0
+                for i in range(n):
+                    total += rows[j, i] * every[h, i]
+                g.W[width * c + j, h] = total
+    if not solve_by_turns(g) or g.told[MISS] > SLIPS:
+        return
+    for c in range(lasting):
+        moving = 0.0
+        for j in range(1, width):
+            moving += g.v[width * c + j] * g.v[width * c + j]
+        properties[c, HOLDS] = SLIPS * g.told[SIZE] + 2.0 * properties[c, CREEP] - math.sqrt(moving)
+        for j in range(width):
+            forces[c, j] = g.p[width * c + j]
+
+
+@compiled
 def first_row(sizes: Ints, contacts: Ints2, c: int) -> int:
     """Where the rows of a lasting contact begin in what the program of impacts gives."""
     n, width = sizes[SPEEDS], sizes[WIDTH]
@@ -285,7 +343,7 @@ def first_row(sizes: Ints, contacts: Ints2, c: int) -> int:
 @compiled
 def bear(x: Floats, dy: Floats, given: Held) -> None:
     """Rates of the state; forces of each lasting contact (normal, tangents), its speeds, and f stay in `given`."""
-    kernels, sizes, contacts, properties, impact, J, V, forces, slip, f, over, _, pivots, work = given
+    kernels, sizes, contacts, properties, impact, J, V, forces, slip, f, over, _, pivots, work, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     free = matrix(work, most * most, sizes[CONTACTS], width)
@@ -345,7 +403,11 @@ def bear(x: Floats, dy: Floats, given: Held) -> None:
                 else:
                     forces[c, j] = -properties[c, FRICTION] * direction(properties, slip, c, j) * forces[c, 0]
     if sharing:
+        for c in range(lasting):
+            if contacts[c, IDLE] == 0:
+                properties[c, WANTED] = forces[c, 0]
         share_friction(given)
+        judge(given, free)
 
 
 @compiled
@@ -365,7 +427,7 @@ def rates(x_at: Address, y_at: Address, given: Held) -> int:
 @entry
 def events(x_at: Address, y_at: Address, given: Held) -> int:
     """The events of the open mechanism, less the gaps that are closed, then what ends each lasting contact."""
-    kernels, sizes, contacts, properties, _, _, _, forces, slip, _, _, _, _, work = given
+    kernels, sizes, contacts, properties, _, _, _, forces, slip, _, _, _, _, work, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     x = state(x_at, sizes)
@@ -386,6 +448,8 @@ def events(x_at: Address, y_at: Address, given: Held) -> int:
         y[e] = forces[c, 0] + slack
         if contacts[c, IDLE] == 1:
             y[e] = slack - properties[c, WANTED]
+        elif properties[c, COMPLIANCE] > 0.0:
+            y[e] = properties[c, WANTED] + slack
         e += 1
         mu = properties[c, FRICTION]
         if contacts[c, STICKS] == 1 and contacts[c, IDLE] == 1:
@@ -395,6 +459,8 @@ def events(x_at: Address, y_at: Address, given: Held) -> int:
             for j in range(1, width):
                 rub += forces[c, j] * forces[c, j]
             y[e] = mu * mu * (forces[c, 0] * forces[c, 0] + slack * slack) - rub
+            if properties[c, COMPLIANCE] > 0.0:
+                y[e] = properties[c, HOLDS]
             e += 1
         elif mu > 0.0:
             if width == 2:
@@ -415,7 +481,7 @@ def events(x_at: Address, y_at: Address, given: Held) -> int:
 @entry
 def hold(x_at: Address, y_at: Address, given: Held) -> int:
     """[q, u_i corrected, residual, margin]: one Newton step to closed gaps and to no speed along the held rows."""
-    kernels, sizes, contacts, _, impact, J, V, _, slip, move, over, _, pivots, work = given
+    kernels, sizes, contacts, _, impact, J, V, _, slip, move, over, _, pivots, work, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     x = state(x_at, sizes)

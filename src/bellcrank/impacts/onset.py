@@ -18,8 +18,7 @@ from bellcrank.mechanism import State
 Array = NDArray[np.float64]
 
 SETTING_OFF = 2.0
-"""Slip with which sliding in space begins, so that its friction has a direction the run knows: times the slip of which
-it does not."""
+"""Slip with which sliding in space begins, so that its friction has a direction the run knows: times the error of it."""
 TURNS = 4
 """Times that contacts may be found to slide the other way before they are given up."""
 
@@ -84,7 +83,7 @@ def _set_off(contacts: Contacts, modes: Modes, state: State, p: Array) -> State:
             mode = modes[name]
             held = states[k].rows if mode.sticking or mode.toward else states[k].rows[:1]
             rows.append(held)
-            slow = SETTING_OFF * contacts.unresolved(k, states[k], u_i)
+            slow = SETTING_OFF * contacts.resolution(k, states[k], u_i)
             wanted = [0.0, *(slow * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
             change += (np.array(wanted) - held @ u_i - states[k].drift[: len(held)]).tolist()
     if not any(change):

@@ -37,7 +37,7 @@ many is found in rounds, each of which leaves this over its mobility."""
 ROUNDS = 12
 EXACT = 1e-14
 """Change of the forces, over the greatest of them, at which a round is the last."""
-SHARED = 3e-11
+SHARED = 1e-11
 """Forces of contacts that share, below this part of what moves them, are rounding: it is divided by compliances."""
 PULLING = 1e-9
 """Forces below this share of the largest are none."""
@@ -143,11 +143,32 @@ class Sharing:
             return {}, {}, 0.0
         of = np.array([names.index(self.rows[i][0]) for i in numbers])
         limits = np.array([friction[n] * max(f[self.rows.index((n, 0))], 0.0) for n in names])
+        limits = np.maximum(limits, 1e-9 * max(float(limits.max()), 1e-300))
         given = dict(self.weights)
-        before = np.array([given.get(n, 1.0) for n in names])
-        w, rub, _, used = held_by(B, of, f[numbers], limits, before)
+        wanted, w = B.T @ f[numbers], np.array([given.get(n, 1.0) for n in names])
+        best: tuple[float, Array, Array] | None = None
+        first = True
+        for _ in range(MOST_ROUNDS):
+            D = (w * limits)[of]
+            solved = np.linalg.lstsq(B.T @ (D[:, None] * B), wanted, rcond=None)[0]
+            rub = D * (B @ solved)
+            sizes = np.sqrt(np.bincount(of, rub**2, len(names)))
+            used = float(np.max(sizes / limits))
+            if best is None or used < best[0] * (1.0 - 1e-14):
+                best = used, w, rub
+            if first and used < 1.0 - NEAR:
+                break
+            first = False
+            slip = np.sqrt(np.bincount(of, (B @ solved) ** 2, len(names)))
+            new = 1.0 / np.maximum(slip, 1e-9 * max(float(slip.max()), 1e-300))
+            new /= new.max()
+            if np.max(np.abs(new - w)) < 1e-14:
+                break
+            w = new
+        assert best is not None
+        used, w, rub = best
         return (
-            dict(zip(names, w.tolist(), strict=True)),
+            {n: float(f"{x:.{DIGITS}g}") for n, x in zip(names, w, strict=True)},
             {n: rub[of == k] for k, n in enumerate(names)},
             used,
         )
@@ -167,44 +188,6 @@ class Sharing:
         return idle
 
 
-def held_by(
-    B: Array, of: NDArray[np.int64], f: Array, limits: Array, weights: Array
-) -> tuple[Array, Array, Array, float]:
-    """Weights of sticking contacts with which they hold, the friction then, the slip it is against, and the largest
-    over its limit.
-
-    The given weights, or where a contact is at its limit those that keep all farthest from it: of limit analysis,
-    with the forces of the rigid slip z that makes the sum of mu N |v| least at the given power, found by weights
-    1 / |v| again and again.
-
-    B: Rows of the tangents. of: Their contacts. f: Forces with the same resultant [N]. limits: mu N [N].
-    """
-    limits = np.maximum(limits, 1e-9 * max(float(limits.max()), 1e-300))
-    wanted, w, count = B.T @ f, weights, len(limits)
-    best: tuple[float, Array, Array, Array] | None = None
-    first = True
-    for _ in range(MOST_ROUNDS):
-        D = (w * limits)[of]
-        solved = np.linalg.lstsq(B.T @ (D[:, None] * B), wanted, rcond=None)[0]
-        moving = B @ solved
-        rub = D * moving
-        used = float(np.max(np.sqrt(np.bincount(of, rub**2, count)) / limits))
-        if best is None or used < best[0] * (1.0 - 1e-14):
-            best = used, w, rub, moving
-        if first and used < 1.0 - NEAR:
-            break
-        first = False
-        slip = np.sqrt(np.bincount(of, moving**2, count))
-        new = 1.0 / np.maximum(slip, 1e-9 * max(float(slip.max()), 1e-300))
-        new /= new.max()
-        if np.max(np.abs(new - w)) < 1e-14:
-            break
-        w = new
-    assert best is not None
-    used, w, rub, moving = best
-    return np.array([float(f"{x:.{DIGITS}g}") for x in w]), rub, moving, used
-
-
 @dataclass(frozen=True, eq=False)
 class SharedForces:
     """Forces of contacts in space that share as if they gave way a little; see :mod:`bellcrank.impacts.held_units`.
@@ -222,8 +205,8 @@ class SharedForces:
         """The rows these contacts hold."""
         return [r for i in bearing for r in range(3 * i, 3 * i + (3 if self.sticking[i] else 1))]
 
-    def at(self, bearing: Sequence[int]) -> tuple[Array, Array]:
-        """The forces over all rows, and what each contact bears, or would bear along its normal [N]."""
+    def borne(self, bearing: Sequence[int]) -> Array:
+        """What each contact bears, or would bear, along its normal [N]."""
         held = self.rows(bearing)
         W = self.J[held] @ self.inverse[:, held]
         stiff = W + np.diag(self.give[[r // 3 for r in held]])
@@ -234,16 +217,16 @@ class SharedForces:
             borne -= (self.free[::3] + self.J[::3] @ (self.inverse @ f)) / np.maximum(self.give, 1e-300)
             if np.max(np.abs(more)) <= EXACT * np.max(np.abs(f)):
                 break
-        return f, borne
+        return borne
 
-    def bearing(self) -> tuple[list[int], Array]:
-        """Contacts that bear nothing, and the forces: none pulls that the others can do without."""
+    def idle(self) -> list[int]:
+        """Contacts that bear nothing, so that none pulls that the others can do without."""
         count = len(self.give)
         rank = np.linalg.matrix_rank(self.J[self.rows(range(count))], tol=RANK)
         idle: list[int] = []
         for _ in range(2 * count):
             left = [i for i in range(count) if i not in idle]
-            f, borne = self.at(left)
+            borne = self.borne(left)
             small = 0.1 * SHARED * max(float(np.max(np.abs(borne))), 1e-300)
             pulling = sorted((float(borne[i]), i) for i in left if borne[i] < -small)
             spared = [i for _, i in pulling if self._rank([k for k in left if k != i]) == rank]
@@ -254,7 +237,7 @@ class SharedForces:
                 idle.remove(max(wanting, key=lambda i: float(borne[i])))
             else:
                 break
-        return idle, f
+        return idle
 
     def _rank(self, bearing: Sequence[int]) -> int:
         return int(np.linalg.matrix_rank(self.J[self.rows(bearing)], tol=RANK)) if bearing else 0
