@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
+from bellcrank.impacts.clock import Clock
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.impulses import MOST_STRIKES, ImpactError, Propagation
@@ -111,6 +112,11 @@ class Contacts:
     def names(self) -> tuple[str, ...]:
         """Of all contacts."""
         return tuple(pair.contact.name for pair in self.pairs)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """Whether the run gets on."""
+        return Clock(self.pairs)
 
     @cached_property
     def headings(self) -> dict[str, int]:
