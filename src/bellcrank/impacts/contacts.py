@@ -17,7 +17,7 @@ from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, ch
 from bellcrank.impacts.clock import Clock
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
-from bellcrank.impacts.impulses import MOST_STRIKES, ImpactError, Propagation
+from bellcrank.impacts.impulses import ImpactError, Propagation
 from bellcrank.impacts.lasting import ContactState as Lasting
 from bellcrank.impacts.lasting import JammedContact, contact_forces
 from bellcrank.impacts.modes import (
@@ -31,6 +31,7 @@ from bellcrank.impacts.modes import (
 from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import COMPLIANT, SHARED, SharedForces, Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
+from bellcrank.impacts.strikes import MOST_STRIKES
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 MOMENTS = (1e-6, 1e-5, 1e-4)
 """How far ahead it may show which of the contacts that share let go or slip, over the unit of time."""
+SLIGHT = 1e-2
+"""Part of a slip by which it may change in such a moment, and of the first moment below which it is not shortened."""
 NEARLY = 1e-7
 """Longest time to the end of slip without a heading from where it is near, over the unit of time."""
 
@@ -69,11 +71,32 @@ def ahead_of(segment: Segment, t: float, y: Array, p: Array) -> State:
     """The state a moment later, as the present contacts have it; the first at which something has changed."""
     rates = segment.rates(np.concatenate([[t], y, p]))[: len(y)]
     unit = min(pair.time for pair in segment.contacts.pairs if pair.contact.name in segment.modes)
-    for moment in (unit * part for part in MOMENTS):
+    # Not so far that slip which is about to end turns round.
+    first, last = MOMENTS[0] * unit, _turning(segment, t, y, rates, p, MOMENTS[0] * unit)
+    for moment in (min(unit * part, max(first * SLIGHT, last)) for part in MOMENTS):
         ahead = segment.full_state(segment.machine, t + moment, y + moment * rates, p)
         if not segment.contacts.lasts(segment.modes, ahead, p):
             break
     return ahead
+
+
+def _turning(segment: Segment, t: float, y: Array, rates: Array, p: Array, moment: float) -> float:
+    """A time in which no slip that the run knows changes by much [s]."""
+    contacts, forces = segment.contacts, segment.lasting()
+    if contacts.tangents == 1:
+        return np.inf
+    state = segment.full_state(segment.machine, t, y, p)
+    unknown = _unresolved(segment, state, segment.modes, p)
+    here, there = (
+        {pair.contact.name: slip for pair, (_, slip) in zip(forces.pairs, forces.at(x), strict=True)}
+        for x in (np.concatenate([[t + dt], y + dt * rates, p]) for dt in (0.0, moment))
+    )
+    left = [
+        moment * float(np.linalg.norm(here[n]) / max(np.linalg.norm(there[n] - here[n]), 1e-300))
+        for n, mode in segment.modes.items()
+        if not mode.sticking and n not in unknown
+    ]
+    return SLIGHT * min(left, default=np.inf)
 
 
 def changed(

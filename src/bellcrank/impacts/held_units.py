@@ -266,6 +266,8 @@ def share_friction(given: Held) -> None:
                     for j in range(i + 1):
                         G[i, j] += properties[c, SHARE] * block[k, i] * block[k, j]
                     size = max(size, G[i, i])
+    if size == 0.0:
+        return
     for i in range(n):
         G[i, i] += LIFTED * size
     cholesky(G)

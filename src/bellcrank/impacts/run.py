@@ -44,7 +44,7 @@ Array = NDArray[np.float64]
 
 SUNK = 1e-4
 """Overlap of rigid bodies, over the unit of length, that no rounding explains."""
-CRAWL = 20_000
+CRAWL = 3_000
 """Steps after which it is seen whether a segment gets on."""
 CREEPING = 1e-7
 """Length of a step, over the time in which bodies fall by their own size, below which it does not: slip so slow that its
