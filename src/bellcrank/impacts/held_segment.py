@@ -82,22 +82,32 @@ class HeldSegment(Segment):
 
     def lasting(self) -> Held:
         if self._held is None or self._held.machine is not self.machine:
-            partition, contacts = self.machine.partition, self.contacts
-            self._held = Held(
-                self.machine,
-                contacts.impact_program(partition),
-                contacts.free_accelerations(partition),
-                self._projected,
-                contacts.pairs,
+            partition, contacts, watch = self.machine.partition, self.contacts, self._event_kernel()
+            # Segments follow each other: those of as many contacts take over the same arrays and their code.
+            key = ("held", partition, len(self.modes), watch.address)
+
+            def make() -> Held:
+                return Held(
+                    self.machine,
+                    contacts.impact_program(partition),
+                    contacts.free_accelerations(partition),
+                    self._projected,
+                    contacts.pairs,
+                    len(self.modes),
+                    contacts.headings,
+                    watch,
+                    len(self.user_events),
+                )
+
+            held = contacts.once(key, make)
+            start, p = self.mechanism.start, np.array(self.mechanism.parameter_values)
+            held.fit(
                 self.modes,
-                contacts.slack(self.modes, self.mechanism.start, np.array(self.mechanism.parameter_values)),
-                contacts.compliance(
-                    self.modes, self.mechanism.start, np.array(self.mechanism.parameter_values)
-                ),
-                contacts.headings,
-                self._event_kernel(),
-                len(self.user_events),
+                contacts.slack(self.modes, start, p),
+                contacts.compliance(self.modes, start, p),
             )
+            held.machine = self.machine
+            self._held = held
         return self._held
 
     def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
