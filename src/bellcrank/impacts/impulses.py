@@ -7,7 +7,8 @@ One contact follows Routh's process (`routh`). Several contacts that feel each o
 
 - sequential: the contact that approaches fastest is struck first, alone, by Routh's process, then the fastest of
   the velocities that leaves, until none approaches; contacts of equal speed are struck at once, so that symmetric
-  impacts stay symmetric. Each strike takes energy, so the whole does.
+  impacts stay symmetric. Each strike takes energy, so the whole does. Without any restitution contacts meet together
+  after some strikes: what one of them takes the others do not give back.
 - simultaneous: compression and restitution are two Coulomb complementarity problems. Newton:
   Moreau (1988), v_n(after) + e v_n(before) in complementarity with p_n. Poisson: Glocker and Pfeiffer (1995), the
   impulse of restitution is at least e times that of compression. Stronge: the impulse of restitution of Poisson's law,

@@ -30,6 +30,9 @@ ROUNDING = 1e-13
 STRIKES = 100
 """Strikes per contact after which approaches slower than SLOW of the first meet plastically: no energy is in them."""
 SLOW = 1e-6
+PRESSED = 5
+"""Strikes per contact after which contacts meet together where none has restitution: strikes in turn would come to that in
+ever smaller ones, as none gives back what it takes."""
 MOST_STRIKES = 5_000
 """Most strikes per contact. A ball between a wall and one m times as heavy takes pi sqrt(m) of them; where these are
 not enough, what still approaches meets plastically, and the impact says so."""
@@ -151,9 +154,11 @@ def strike_alone(g: Sequence, i: int) -> bool:
 def strike_on(g: Sequence) -> int:
     """Strike as long as contacts approach, and why it stops."""
     rows, m = g.one.flags[ROWS], len(g.restitution)
-    largest = 1e-300
+    largest, bouncing = 1e-300, 0.0
     for k in range(len(g.v)):
         largest = max(largest, g.W[k, k])
+    for i in range(m):
+        bouncing = max(bouncing, g.restitution[i])
     while True:
         fastest = 0.0
         for i in range(m):
@@ -164,6 +169,8 @@ def strike_on(g: Sequence) -> int:
         if g.counts[NUMBER] >= MOST_STRIKES * m:
             return ENDLESS
         if g.counts[NUMBER] >= STRIKES * m and fastest > SLOW * g.sizes[FIRST]:
+            return SLOWED
+        if g.counts[NUMBER] >= PRESSED * m and bouncing == 0.0:
             return SLOWED
         if g.counts[LOG] + m > LOGGED:
             return FULL
