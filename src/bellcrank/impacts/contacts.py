@@ -449,7 +449,9 @@ class Contacts:
         found = contact_forces(W, free, friction, slip, tangents=self.tangents)
         # All that begin to slip do it together: as fast as they are accelerated.
         begins = found.accelerations.reshape(len(wanted), -1)[:, 1:]
-        fastest = max((float(np.linalg.norm(a)) for a, v in zip(begins, slip, strict=True) if not v.any()), default=0.0)
+        fastest = max(
+            (float(np.linalg.norm(a)) for a, v in zip(begins, slip, strict=True) if not v.any()), default=0.0
+        )
         modes: dict[str, Mode] = {}
         for i, k in enumerate(wanted):
             if found.states[i] is Lasting.OPEN:

@@ -32,6 +32,7 @@ FACETS = 16
 CLOSING = 12
 """How often the polyhedra are refined in the directions of slip."""
 
+
 @dataclass(frozen=True, eq=False)
 class CoulombSolution:
     """Impulses, velocities, and how far the conditions are missed, over the size of b."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts import held_units as unit
-from bellcrank.impacts.coulomb_units import room
+from bellcrank.impacts.coulomb_units import room, solve_problem
 from bellcrank.impacts.modes import FreeAccelerations, Modes
 from bellcrank.impacts.solver import ImpactProgram
 from bellcrank.mechanics.contacts import ContactPair
@@ -60,6 +60,7 @@ class Held:
         addresses[unit.RATES], addresses[unit.IMPACT] = machine.rates.address, impact.kernel.address
         addresses[unit.FREE] = free.kernel.address
         addresses[unit.PROJECT] = 0 if self.projection is None else self.projection.address
+        addresses[unit.CONES] = solve_problem.address
         addresses[unit.WATCH] = 0 if watch is None else watch.address
         sizes = [0] * unit.SIZES
         sizes[unit.POSITIONS], sizes[unit.MOVING] = self.q, self.q - len(linkage.states)

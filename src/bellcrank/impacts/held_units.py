@@ -21,18 +21,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.impacts.coulomb_units import MISS, SIZE, Coulomb, solve_by_turns
+from bellcrank.impacts.coulomb_units import MISS, SIZE, Coulomb
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import AHEAD, BACKWARDS, STOPPED
 from bellcrank.impacts.sharing import EXACT, ROUNDS
 from bellcrank.integrate.linear import factorise, solve
 from bellcrank.mechanics.contacts import STILL
-from bellcrank.program.loops import Address, Ints, Ints2, Reals, Reals2, call, compiled, entry, matrix, vector
+from bellcrank.program.loops import (
+    Address,
+    Ints,
+    Ints2,
+    Reals,
+    Reals2,
+    call,
+    call_entry,
+    compiled,
+    entry,
+    matrix,
+    vector,
+)
 
 Floats = NDArray[np.float64]
 
-RATES, IMPACT, FREE, PROJECT, WATCH, ADDRESSES = range(6)
-"""Of the kernels of the open mechanism."""
+RATES, IMPACT, FREE, PROJECT, WATCH, CONES, ADDRESSES = range(7)
+"""Of the kernels of the open mechanism, and of the solver of complementarity problems."""
 POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, ROOMS, SIZES = range(10)
 """Sizes: positions with and without states, independent speeds, parameters, contacts, those that last, rows a contact,
 events of the open mechanism, and those of them before the ones that watch the rooms of places."""
@@ -289,7 +301,7 @@ def share_friction(given: Held) -> None:
 @compiled
 def judge(given: Held, free: Floats) -> None:
     """Which sticking contacts hold; where some are beyond their cones, with forces that are not, if there are any."""
-    _, sizes, contacts, properties, impact, _, _, forces, slip, _, _, _, _, _, g, every = given
+    kernels, sizes, contacts, properties, impact, _, _, forces, slip, _, _, _, _, _, g, every = given
     n, width, lasting = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING]
     beyond = False
     for c in range(lasting):
@@ -324,7 +336,7 @@ def judge(given: Held, free: Floats) -> None:
                 for i in range(n):
                     total += rows[j, i] * every[h, i]
                 g.W[width * c + j, h] = total
-    if not solve_by_turns(g) or g.told[MISS] > SLIPS:
+    if call_entry(kernels[CONES], g) == 0 or g.told[MISS] > SLIPS:
         return
     for c in range(lasting):
         moving = 0.0

@@ -140,7 +140,9 @@ def drive(
                 if standing is None:
                     whole.open(run)
                 writer = None if record is None else _writer(record, whole, following)
-                options = replace(setup.options, max_steps=min(setup.options.max_steps, CRAWL))
+                options = setup.options
+                if isinstance(run, HeldSegment):
+                    options = replace(options, max_steps=min(options.max_steps, CRAWL))
                 try:
                     piece = run.go_from(times[whole.outputs :], options, setup.progress, writer, standing)
                 except SimulationError as error:
@@ -152,9 +154,6 @@ def drive(
                             _explain(error, run)
                         raise
                     following, why, failed = *stood, error
-                    if not why:
-                        standing = None
-                        continue
                     whole.breaks.append(run.row(error.time, error.trajectory.end_state, following.p))
                 else:
                     whole.add(run, piece)
@@ -189,16 +188,18 @@ def drive(
             record.close()
 
 
-def _stood(
-    run: Segment, error: SimulationError, begin: Next, options: Options
-) -> tuple[Next, str] | None:
-    """Where a segment came to that did not get on, and why it goes on by steps; none where it goes on by itself.
+def _stood(run: Segment, error: SimulationError, begin: Next, options: Options) -> tuple[Next, str] | None:
+    """Where a segment came to that did not get on, and why it goes on by steps; no reason where it goes on by itself.
 
-    None where nothing can be done.
+    None where steps are not asked: what fails with one contact, or without its forces, fails for other reasons.
     """
-    if not run.modes or error.status not in RESCUED or isinstance(error, CallError | ContactError):
+    if not isinstance(run, HeldSegment) or error.status not in RESCUED or isinstance(error, CallError):
         return None
     state, p = error.trajectory.end_state, run.history[-1][1]
+    if error.status is not Status.TOO_MANY_STEPS:
+        free = run.machine.rates(np.concatenate([[error.time], state, p]))
+        if len(run.modes) < 2 or not np.isfinite(free).all():
+            return None
     following = Next(run.full_state(run.machine, error.time, state, p), p, run.modes, begin.sampled)
     if error.status is not Status.TOO_MANY_STEPS:
         return following, f"the integrator does not get on ({error.status.name.lower().replace('_', ' ')})"
@@ -225,7 +226,9 @@ def _take_steps(
         taken = stretches.take(whole, following, why, setup.times, setup.events, controllers)
     except (ModelError, ContactError) as refused:
         now, names = following.state.t, tuple(following.modes) or contacts.names
-        stuck = failed or ContactError(now, names, f"{why}; the run does not get on, by steps neither: {refused}")
+        stuck = failed or ContactError(
+            now, names, f"{why}; the run does not get on, by steps neither: {refused}"
+        )
         stuck.result = whole.joined()  # type: ignore[attr-defined]
         raise stuck from refused
     contacts.clock.reset()

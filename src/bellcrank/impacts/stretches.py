@@ -84,7 +84,9 @@ class Stretches:
             kept[-1] = True
         report = replace(piece.run, method=f"{piece.run.method} for a stretch", stepped=(self.taken[-1],))
         whole.take(replace(_rows(piece, kept), run=report))
-        return self._after(State(self.end, piece.q[-1], piece.u[-1]), np.array(piece.parameters[-1]), begin), stopped
+        return self._after(
+            State(self.end, piece.q[-1], piece.u[-1]), np.array(piece.parameters[-1]), begin
+        ), stopped
 
     def _after(self, state: State, p: Array, before: Next) -> Next:
         """Followed by events again: what touches strikes or lasts."""
