@@ -115,7 +115,9 @@ def woodpecker() -> System:
     system.revolute("neck", sleeve, bird, at=(0.01, 0.0, 0.0), axis="z")
     system.torsion_spring("spring", "neck", stiffness=5.6e-3)
     beak = bird.circle(tip, at=(-0.0201 + tip, 0.02, 0.0))
-    corners = {name: sleeve.circle(tip, at=(inner + tip, y, 0.0)) for name, y in (("low", -half), ("up", half))}
+    corners = {
+        name: sleeve.circle(tip, at=(inner + tip, y, 0.0)) for name, y in (("low", -half), ("up", half))
+    }
     for name, shape, e in (("beak", beak, 0.5), *((n, c, 0.0) for n, c in corners.items())):
         side = system.ground.line(at=(r, 0.0, 0.0), angle=-0.5 * math.pi)
         system.contact(name, side, shape, restitution=e, friction=0.3)

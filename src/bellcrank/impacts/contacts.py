@@ -54,7 +54,7 @@ SLOWEST = 1e-3
 HOLDING = 1e-9
 """Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
-"""Slip below this part of the unit of speed is none; more than that with which sliding in space without a heading ends."""
+"""Slip below this part of the unit of speed is none; more than that with which sliding without a heading ends."""
 UNRESOLVED = 4.0
 """Speeds are known to this times the tolerance of a step, after some of them."""
 LEAST = 1e-11
@@ -255,7 +255,7 @@ class Contacts:
         return bool(np.linalg.eigvalsh(scale[:, None] * W * scale)[0] > APART)
 
     def compliance(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
-        """How little contacts that share give way [1/kg], the same for all between two bodies; none where none shares."""
+        """How little contacts that share give way [1/kg], alike between two bodies; none where none shares."""
         bearing = {name: mode for name, mode in modes.items() if not mode.idle}
         if len(bearing) == len(modes) and self.apart(modes, state, p):
             return {}

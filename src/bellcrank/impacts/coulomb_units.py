@@ -80,7 +80,8 @@ def room(contacts: int) -> Coulomb:
 @compiled
 def sliding(g: Coulomb, i: int) -> bool:
     """Whether contact i slides already."""
-    return g.slip[i, 0] != 0.0 or g.slip[i, 1] != 0.0
+    slips: bool = g.slip[i, 0] != 0.0 or g.slip[i, 1] != 0.0
+    return slips
 
 
 @compiled
@@ -98,14 +99,15 @@ def velocities(g: Coulomb) -> None:
 def mobility_of(g: Coulomb, i: int) -> float:
     """The largest mobility of a contact along its rows [1/kg]."""
     k = 3 * i
-    return max(max(g.W[k, k], g.W[k + 1, k + 1]), max(g.W[k + 2, k + 2], 1e-300))
+    largest: float = max(max(g.W[k, k], g.W[k + 1, k + 1]), max(g.W[k + 2, k + 2], 1e-300))
+    return largest
 
 
 @compiled
 def missed(g: Coulomb) -> float:
     """The largest violation of the conditions, as a velocity, over the size of b."""
     velocities(g)
-    worst = 0.0
+    worst: float = 0.0
     for i in range(len(g.mu)):
         n = 3 * i
         step = mobility_of(g, i)
@@ -116,7 +118,8 @@ def missed(g: Coulomb) -> float:
             share = min(1.0, g.mu[i] * max(g.p[n], 0.0) / max(math.sqrt(x * x + y * y), 1e-300))
             x, y = share * x, share * y
         worst = max(worst, step * max(abs(g.p[n + 1] - x), abs(g.p[n + 2] - y)))
-    return worst / g.told[SIZE]
+    missed_by: float = worst / g.told[SIZE]
+    return missed_by
 
 
 @compiled

@@ -79,8 +79,8 @@ class Held(NamedTuple):
     kernels: Addresses of the kernels of the open mechanism. sizes, contacts, properties: As listed above. impact: What
     the program of impacts gives: M, then the block of each contact. rows, columns: J and (M^-1 C)^T of the held rows.
     forces, slip: Of each lasting contact. moves: f, or the corrections of positions and speeds. over_speeds: Vectors
-    over the speeds. shared: J_t^T D J_t. work: W, then scratch. cones, every: The complementarity problem of all lasting
-    contacts, and (M^-1 J^T)^T of all their rows.
+    over the speeds. shared: J_t^T D J_t. work: W, then scratch. cones, every: The complementarity problem of all
+    lasting contacts, and (M^-1 J^T)^T of all their rows.
     """
 
     kernels: Ints
@@ -357,7 +357,7 @@ def first_row(sizes: Ints, contacts: Ints2, c: int) -> int:
 @compiled
 def bear(x: Floats, dy: Floats, given: Held) -> None:
     """Rates of the state; forces of each lasting contact (normal, tangents), its speeds, and f stay in `given`."""
-    kernels, sizes, contacts, properties, impact, J, V, forces, slip, f, over, _, pivots, work, _, _ = given
+    kernels, sizes, contacts, properties, impact, J, _, forces, slip, f, over, _, pivots, work, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     free = matrix(work, most * most, sizes[CONTACTS], width)

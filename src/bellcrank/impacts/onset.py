@@ -18,7 +18,7 @@ from bellcrank.mechanism import State
 Array = NDArray[np.float64]
 
 SETTING_OFF = 2.0
-"""Slip with which sliding in space begins, so that its friction has a direction the run knows: times the error of it."""
+"""Slip with which sliding in space begins, so that the run knows its direction: times the error of slip."""
 TURNS = 4
 """Times that contacts may be found to slide the other way before they are given up."""
 

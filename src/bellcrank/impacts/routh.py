@@ -119,7 +119,7 @@ def carry_through(g: Process) -> bool:
         g.v[1], g.v[2] = 0.0, 0.0
     if g.flags[DONE] == 1:
         return True
-    x, y, sticks = after_stop(g.W, mu, g.flags[ROWS])
+    x, y, sticks = after_stop(g.W, mu)
     g.flags[SLIPPED] = SLIP
     if sticks:
         g.flags[SLIPPED] = STICK
@@ -205,8 +205,8 @@ def to_end(g: Process, rate: float) -> float:
 
 
 @compiled
-def after_stop(W: Reals2, mu: float, rows: int) -> tuple[float, float, bool]:
-    """The tangential impulse per normal impulse from rest, and whether it sticks; else it slips the one way that lasts."""
+def after_stop(W: Reals2, mu: float) -> tuple[float, float, bool]:
+    """The tangential impulse per normal impulse from rest, and whether it sticks; else slip lasts in one way alone."""
     a, b, d, x, y = W[1, 1], W[1, 2], W[2, 2], W[1, 0], W[2, 0]
     trace, det = a + d, a * d - b * b
     p, q = 0.0, 0.0
@@ -254,102 +254,57 @@ def planar_slip(g: Process) -> bool:
 
 
 @compiled
-def slip_rates(W: Reals2, mu: float, y: Reals, out: Reals, first: int) -> float:
-    """Rates of (v_n, phi, sigma, p_n, p_1, p_2, work) over the stretched time, into out[first:]; that of phi."""
+def slip_rates(W: Reals2, mu: float, y: Reals, out: Reals) -> float:
+    """Rates of (v_n, phi, sigma, p_n, p_1, p_2, work) over the stretched time; returns that of phi."""
     c, s = math.cos(y[1]), math.sin(y[1])
     a, b = W[1, 0] - mu * (W[1, 1] * c + W[1, 2] * s), W[2, 0] - mu * (W[1, 2] * c + W[2, 2] * s)
     speed = math.exp(y[2])
-    out[first] = (W[0, 0] - mu * (W[1, 0] * c + W[2, 0] * s)) * speed
-    out[first + 1] = b * c - a * s
-    out[first + 2] = a * c + b * s
-    out[first + 3] = speed
-    out[first + 4] = -mu * c * speed
-    out[first + 5] = -mu * s * speed
-    out[first + 6] = y[0] * speed
-    return b * c - a * s
-
-
-@compiled
-def weights(row: int, k: int) -> float:
-    """Of the pair of order 5(4) of Dormand and Prince (1980): stage `row` over those before, and, as row 6, the error."""
-    w = 0.0
-    if row == 0:
-        w = 1 / 5
-    elif row == 1:
-        w = 3 / 40
-        if k == 1:
-            w = 9 / 40
-    elif row == 2:
-        w = 44 / 45
-        if k == 1:
-            w = -56 / 15
-        elif k == 2:
-            w = 32 / 9
-    elif row == 3:
-        w = 19372 / 6561
-        if k == 1:
-            w = -25360 / 2187
-        elif k == 2:
-            w = 64448 / 6561
-        elif k == 3:
-            w = -212 / 729
-    elif row == 4:
-        w = 9017 / 3168
-        if k == 1:
-            w = -355 / 33
-        elif k == 2:
-            w = 46732 / 5247
-        elif k == 3:
-            w = 49 / 176
-        elif k == 4:
-            w = -5103 / 18656
-    elif row == 5:
-        w = 35 / 384
-        if k == 1:
-            w = 0.0
-        elif k == 2:
-            w = 500 / 1113
-        elif k == 3:
-            w = 125 / 192
-        elif k == 4:
-            w = -2187 / 6784
-        elif k == 5:
-            w = 11 / 84
-    else:
-        w = 71 / 57600
-        if k == 1:
-            w = 0.0
-        elif k == 2:
-            w = -71 / 16695
-        elif k == 3:
-            w = 71 / 1920
-        elif k == 4:
-            w = -17253 / 339200
-        elif k == 5:
-            w = 22 / 525
-        elif k == 6:
-            w = -1 / 40
-    return w
+    turning: float = b * c - a * s
+    out[0] = (W[0, 0] - mu * (W[1, 0] * c + W[2, 0] * s)) * speed
+    out[1] = turning
+    out[2] = a * c + b * s
+    out[3] = speed
+    out[4] = -mu * c * speed
+    out[5] = -mu * s * speed
+    out[6] = y[0] * speed
+    return turning
 
 
 @compiled
 def slip_step(W: Reals2, mu: float, y: Reals, h: float, size: float, new: Reals) -> float:
-    """One step of turning slip, and the estimate of its error in v_n over `size`, phi and sigma."""
-    k = reals(49)
-    slip_rates(W, mu, y, k, 0)
-    for row in range(6):
-        for i in range(7):
-            total = 0.0
-            for j in range(row + 1):
-                total += weights(row, j) * k[7 * j + i]
-            new[i] = y[i] + h * total
-        slip_rates(W, mu, new, k, 7 * (row + 1))
+    """One step of turning slip, and the estimate of its error in v_n over `size`, phi and sigma.
+
+    The pair of order 5(4) of Dormand and Prince (1980).
+    """
+    a, b, c, d, e, f, g = reals(7), reals(7), reals(7), reals(7), reals(7), reals(7), reals(7)
+    slip_rates(W, mu, y, a)
+    for i in range(7):
+        new[i] = y[i] + h * (1 / 5 * a[i])
+    slip_rates(W, mu, new, b)
+    for i in range(7):
+        new[i] = y[i] + h * (3 / 40 * a[i] + 9 / 40 * b[i])
+    slip_rates(W, mu, new, c)
+    for i in range(7):
+        new[i] = y[i] + h * (44 / 45 * a[i] - 56 / 15 * b[i] + 32 / 9 * c[i])
+    slip_rates(W, mu, new, d)
+    for i in range(7):
+        more = 19372 / 6561 * a[i] - 25360 / 2187 * b[i] + 64448 / 6561 * c[i] - 212 / 729 * d[i]
+        new[i] = y[i] + h * more
+    slip_rates(W, mu, new, e)
+    for i in range(7):
+        more = (
+            9017 / 3168 * a[i] - 355 / 33 * b[i] + 46732 / 5247 * c[i] + 49 / 176 * d[i] - 5103 / 18656 * e[i]
+        )
+        new[i] = y[i] + h * more
+    slip_rates(W, mu, new, f)
+    for i in range(7):
+        more = 35 / 384 * a[i] + 500 / 1113 * c[i] + 125 / 192 * d[i] - 2187 / 6784 * e[i] + 11 / 84 * f[i]
+        new[i] = y[i] + h * more
+    slip_rates(W, mu, new, g)
     worst = 0.0
     for i in range(3):
-        total = 0.0
-        for j in range(7):
-            total += weights(6, j) * k[7 * j + i]
-        error = abs(h * total)
+        left = 71 / 57600 * a[i] - 71 / 16695 * c[i] + 71 / 1920 * d[i] - 17253 / 339200 * e[i]
+        error = abs(h * (left + 22 / 525 * f[i] - 1 / 40 * g[i]))
         if i == 0:
             error /= size
         worst = max(worst, error)
@@ -360,7 +315,7 @@ def slip_step(W: Reals2, mu: float, y: Reals, h: float, size: float, new: Reals)
 def event(g: Process, y: Reals) -> float:
     """Grows through zero at greatest compression, then at the end."""
     e = g.numbers[RESTITUTION]
-    found = y[0]
+    found: float = y[0]
     if g.flags[PARTING] == 1:
         if g.flags[LAW] == POISSON:
             found = y[3] - (1.0 + e) * g.numbers[COMPRESSED]
@@ -423,7 +378,7 @@ def spatial_slip(g: Process) -> bool:
     y[0], y[1], y[2] = g.v[0], math.atan2(g.v[2], g.v[1]), math.log(speed)
     h = 0.1 / size
     for _ in range(MOST_STEPS):
-        if abs(slip_rates(W, mu, y, out, 0)) <= ALIGNED * size:
+        if abs(slip_rates(W, mu, y, out)) <= ALIGNED * size:
             return straight_slip(g, y[1])
         error = slip_step(W, mu, y, h, start, new)
         if error > TOLERANCE:

@@ -47,8 +47,8 @@ SUNK = 1e-4
 CRAWL = 3_000
 """Steps after which it is seen whether a segment gets on."""
 CREEPING = 1e-7
-"""Length of a step, over the time in which bodies fall by their own size, below which it does not: slip so slow that its
-direction follows forces at once."""
+"""Length of a step, over the time in which bodies fall by their own size, below which it does not: slip is so slow that
+its direction follows forces at once."""
 RESCUED = (Status.CONSTRAINTS, Status.STEP_UNDERFLOW, Status.NOT_FINITE, Status.TOO_MANY_STEPS)
 """Ends of a segment with lasting contacts after which steps may get on."""
 
@@ -206,7 +206,7 @@ def _stood(run: Segment, error: SimulationError, begin: Next, options: Options) 
     if options.max_steps <= CRAWL:
         return None
     unit = min(pair.time for pair in run.contacts.pairs)
-    if error.time - begin.state.t > CREEPING * CRAWL * unit:
+    if len(run.modes) < 2 or error.time - begin.state.t > CREEPING * CRAWL * unit:
         return following, ""
     return following, "slip is so slow that its direction turns at once"
 

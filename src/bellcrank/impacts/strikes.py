@@ -23,16 +23,16 @@ from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, compiled, entry
 Array = NDArray[np.float64]
 
 TIE = 1e-6
-"""Contacts whose approach differs by less than this share are struck at once: speeds are known to the tolerance of a run
-and to what has become of it since, so that what is symmetric stays so."""
+"""Contacts whose approach differs by less than this share are struck at once: speeds are known to the tolerance of a
+run and to what has become of it since, so that what is symmetric stays so."""
 ROUNDING = 1e-13
 """Gain of energy, over the work of the impulses, that is rounding."""
 STRIKES = 100
 """Strikes per contact after which approaches slower than SLOW of the first meet plastically: no energy is in them."""
 SLOW = 1e-6
-PRESSED = 5
-"""Strikes per contact after which contacts meet together where none has restitution: strikes in turn would come to that in
-ever smaller ones, as none gives back what it takes."""
+PRESSED = 3
+"""Strikes per contact after which contacts meet together where none has restitution: strikes in turn would come to that
+in ever smaller ones, as none gives back what it takes."""
 MOST_STRIKES = 5_000
 """Most strikes per contact. A ball between a wall and one m times as heavy takes pi sqrt(m) of them; where these are
 not enough, what still approaches meets plastically, and the impact says so."""
@@ -186,8 +186,7 @@ def strike_on(g: Sequence) -> int:
         g.counts[NUMBER] += 1
         for i in range(m):
             # Those that do not feel each other keep their speeds.
-            if g.v[rows * i] <= alike:
-                if not strike_alone(g, i):
-                    g.counts[CONTACT] = i
-                    return JAMMED
+            if g.v[rows * i] <= alike and not strike_alone(g, i):
+                g.counts[CONTACT] = i
+                return JAMMED
     return ENDED
