@@ -284,9 +284,8 @@ class Contacts:
         C = J.copy()
         for i in np.flatnonzero(~sticking):
             C[3 * i] -= friction[i] * (along[i] @ J[3 * i + 1 : 3 * i + 3])
-        problem = SharedForces(
-            J, np.linalg.solve(M, C.T), free, sticking, np.array([give.get(name, 0.0) for name in names])
-        )
+        inverse = np.asarray(np.linalg.solve(M, C.T), dtype=float)
+        problem = SharedForces(J, inverse, free, sticking, np.array([give.get(n, 0.0) for n in names]))
         idle = {names[i] for i in problem.idle()}
         return {name: replace(mode, idle=name in idle) for name, mode in modes.items()}
 

@@ -92,7 +92,7 @@ def _turning(segment: Segment, t: float, y: Array, rates: Array, p: Array, momen
         for x in (np.concatenate([[t + dt], y + dt * rates, p]) for dt in (0.0, moment))
     )
     left = [
-        moment * float(np.linalg.norm(here[n]) / max(np.linalg.norm(there[n] - here[n]), 1e-300))
+        moment * float(np.linalg.norm(here[n])) / max(float(np.linalg.norm(there[n] - here[n])), 1e-300)
         for n, mode in segment.modes.items()
         if not mode.sticking and n not in unknown
     ]

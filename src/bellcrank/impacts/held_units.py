@@ -351,7 +351,8 @@ def judge(given: Held, free: Floats) -> None:
 def first_row(sizes: Ints, contacts: Ints2, c: int) -> int:
     """Where the rows of a lasting contact begin in what the program of impacts gives."""
     n, width = sizes[SPEEDS], sizes[WIDTH]
-    return n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)) + BEFORE_ROWS
+    first: int = n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)) + BEFORE_ROWS
+    return first
 
 
 @compiled
