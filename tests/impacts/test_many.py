@@ -138,6 +138,7 @@ def test_woodpecker_comes_to_its_limit_cycle() -> None:
     assert np.abs(periods[0] - periods[-1]) > 1e-3 * periods[-1]
 
 
+@pytest.mark.filterwarnings("ignore:from t =")
 def test_run_that_does_not_get_on_takes_a_stretch_by_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here it is said not to after a few changes of contacts."""
     exact = cube(0.0).simulate(1.0, output=200)

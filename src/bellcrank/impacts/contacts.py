@@ -49,6 +49,8 @@ HIDDEN = 1e-4
 them is not quite closed: the bounce is as low as that. Its height, the square of this, is what counts as touching."""
 LOW = 1e-2
 """Bounces slower than this part of the unit of speed may be so low that they do not leave what counts as touching."""
+MISSED_LAW = 1e-6
+"""Miss of Coulomb's law in an impact, over its speed, that is told of; the tolerance of steps."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this part of the unit of speed when rest is judged by them."""
 HOLDING = 1e-9
@@ -340,7 +342,7 @@ class Contacts:
         digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
-            after, record, plastic = impact(
+            after, record, plastic, missed = impact(
                 program, state.t, state.q, u_i, p, near, self.propagation, digging
             )
         except ImpactError as error:
@@ -354,6 +356,14 @@ class Contacts:
             warnings.warn(
                 f"the impact at t = {state.t:.9g} s did not end after {MOST_STRIKES} strikes a contact; contact {told} "
                 "met without restitution, and its energy is lost. propagation='simultaneous' keeps it.",
+                stacklevel=2,
+            )
+        if missed > MISSED_LAW:
+            self.changes += [ContactChange(state.t, names[k], "approximate") for k in near]
+            told = ", ".join(repr(names[k]) for k in near)
+            warnings.warn(
+                f"the impact at t = {state.t:.9g} s of contact {told} misses Coulomb's law by {missed:.2g} of its "
+                "speed: its friction is that of a cone with flat sides.",
                 stacklevel=2,
             )
         for k in near:
