@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bellcrank.impacts import run
-from bellcrank.impacts.errors import ContactError
 from bellcrank.model import System
 from impacts.models import G, ball
-from impacts.test_stepping import on_floor
 
 
 def between(ratio: float) -> System:
@@ -43,12 +40,3 @@ def test_impact_that_does_not_end_says_so() -> None:
     with pytest.warns(UserWarning, match=r"'floor'.* met without restitution"):
         result = between(1e10).simulate(0.1)
     assert "plastic" in {change.what for change in result.contact_changes}
-
-
-def test_run_that_does_not_get_on_ends_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two corners of a cube that slip and stick in turn; fewer changes than usual are waited for."""
-    monkeypatch.setattr(run, "STALLED", 15)
-    monkeypatch.setattr(run, "STALLED_EACH", 0)
-    with pytest.raises(ContactError, match="impacts='stepping'") as caught:
-        on_floor((0.1,) * 3, 0.5, 0.3, 0.0, 0.5).simulate(1.0)
-    assert len(caught.value.result) > 200

@@ -115,12 +115,6 @@ def test_interrupt_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1.9 < result.time[-1] <= 2.25
 
 
-def test_a_run_that_does_not_get_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bellcrank.impacts.run.SEGMENTS", 1)
-    with pytest.raises(SimulationError, match="does not get on"):
-        ball(0.5).simulate(4.0, **TIGHT)
-
-
 def test_programs_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     plain = Segment._event_program

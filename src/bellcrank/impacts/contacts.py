@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
+from bellcrank.impacts.clock import Clock
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
-from bellcrank.impacts.impulses import MOST_STRIKES, ImpactError, Propagation
+from bellcrank.impacts.impulses import ImpactError, Propagation
 from bellcrank.impacts.lasting import ContactState as Lasting
 from bellcrank.impacts.lasting import JammedContact, contact_forces
 from bellcrank.impacts.modes import (
@@ -28,8 +29,9 @@ from bellcrank.impacts.modes import (
     variant_of,
 )
 from bellcrank.impacts.rows import ContactRows
-from bellcrank.impacts.sharing import Sharing
+from bellcrank.impacts.sharing import COMPLIANT, SHARED, SharedForces, Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
+from bellcrank.impacts.strikes import MOST_STRIKES
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
@@ -47,12 +49,18 @@ HIDDEN = 1e-4
 them is not quite closed: the bounce is as low as that. Its height, the square of this, is what counts as touching."""
 LOW = 1e-2
 """Bounces slower than this part of the unit of speed may be so low that they do not leave what counts as touching."""
+MISSED_LAW = 1e-6
+"""Miss of Coulomb's law in an impact, over its speed, that is told of; the tolerance of steps."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this part of the unit of speed when rest is judged by them."""
 HOLDING = 1e-9
 """Friction nearer to its limit than this share has reached it."""
 STILL = 2e-9
-"""Slip below this part of the unit of speed is none; more than that with which sliding in space ends or begins."""
+"""Slip below this part of the unit of speed is none; more than that with which sliding without a heading ends."""
+UNRESOLVED = 4.0
+"""Speeds are known to this times the tolerance of a step, after some of them."""
+LEAST = 1e-11
+"""Tolerance below which slip is not resolved either, for rounding."""
 LOCKED = 1e-12
 """Mobility of a contact along a direction that a joint locks, over that along its others: rounding."""
 APART = 1e-9
@@ -73,6 +81,7 @@ class Contacts:
     base: Mechanism
     pairs: tuple[ContactPair, ...]
     propagation: Propagation = Propagation.SEQUENTIAL
+    tolerance: float = 1e-8
     fastest: dict[str, float] = field(default_factory=dict)
     records: list[ImpactRecord] = field(default_factory=list)
     changes: list[ContactChange] = field(default_factory=list)
@@ -81,10 +90,15 @@ class Contacts:
     _shared: dict[Hashable, Sharing | None] = field(default_factory=dict)
 
     @staticmethod
-    def of(base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL) -> Contacts:
-        """Place all contacts; pairs that overlap at the start, or can never meet, are refused."""
+    def of(
+        base: Mechanism, propagation: Propagation = Propagation.SEQUENTIAL, tolerance: float = 1e-8
+    ) -> Contacts:
+        """Place all contacts; pairs that overlap at the start, or can never meet, are refused.
+
+        tolerance: Relative error to which a run knows its speeds.
+        """
         pairs = placed_pairs(base)
-        contacts = Contacts(base, pairs, propagation)
+        contacts = Contacts(base, pairs, propagation, tolerance)
         # Compiled once for all runs of a mechanism; contacts are known by identity.
         units = tuple((pair.length, pair.speed) for pair in pairs)
         shared = base.compiled.once(CONTACTS, (*base.system.contacts.values(), units), lambda: ({}, {}))
@@ -101,6 +115,11 @@ class Contacts:
     def names(self) -> tuple[str, ...]:
         """Of all contacts."""
         return tuple(pair.contact.name for pair in self.pairs)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """Whether the run gets on."""
+        return Clock(self.pairs)
 
     @cached_property
     def headings(self) -> dict[str, int]:
@@ -181,6 +200,8 @@ class Contacts:
         plain = {name: replace(mode, idle=False) for name, mode in modes.items()}
         if len(plain) < 2 or self.apart(plain, state, p):
             return plain
+        if self.held(plain, state, p):
+            return self._shared_in_space(plain, state, p)
         shared, idle = plain, frozenset[str]()
         for _ in range(len(plain)):
             found, y = self._borne(shared, state, p)
@@ -204,17 +225,24 @@ class Contacts:
                 shared[name] = Mode(False, 1.0 if away[0] >= 0.0 else -1.0, name in idle, toward=toward)
         return shared
 
-    def apart(self, modes: Modes, state: State, p: Array) -> bool:
-        """Whether all of these contacts are in space or on nodes of flexible bodies, each movable without the others.
+    def held(self, modes: Modes, state: State, p: Array) -> bool:
+        """Whether the forces of these contacts come from the open mechanism: all in space, and those on nodes of
+        flexible bodies of which none is one too many.
 
-        Then none shares with another, and their forces need no program of their own. Nor is a speed made dependent to
-        hold them: speeds of a free body are in its own axes, and of a ball that rolls each of them comes to be along
-        the floor in turn, where it can hold nothing.
+        Then they need no program of their own. Nor is a speed made dependent to hold them: speeds of a free body are in
+        its own axes, and of a ball that rolls each of them comes to be along the floor in turn, where it can hold
+        nothing.
         """
-        wanted = [k for k, name in enumerate(self.names) if name in modes]
-        pairs = [self.pairs[k] for k in wanted]
-        if not wanted or not all(x.lasting and (x.yields or self.tangents == 2) for x in pairs):
+        if not modes:
             return False
+        if self.tangents == 2:
+            return True
+        own = [pair for pair in self.pairs if pair.contact.name in modes]
+        return all(pair.lasting and pair.yields for pair in own) and self.apart(modes, state, p)
+
+    def apart(self, modes: Modes, state: State, p: Array) -> bool:
+        """Whether each of these contacts is movable without the others, along all rows that are held."""
+        wanted = [k for k, name in enumerate(self.names) if name in modes]
         M, states, _, _ = self.at(state, p)
         rows = [states[k].rows if modes[self.names[k]].sticking else states[k].rows[:1] for k in wanted]
         W = delassus(M, rows)
@@ -223,11 +251,45 @@ class Contacts:
         for block in rows:
             own = mobility[first : first + len(block)]
             if own.min() <= LOCKED * own.max():
-                # A joint locks a tangent: its row holds nothing, and the loops of a variant leave it out.
                 return False
             first += len(block)
         scale = 1.0 / np.sqrt(mobility)
         return bool(np.linalg.eigvalsh(scale[:, None] * W * scale)[0] > APART)
+
+    def compliance(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
+        """How little contacts that share give way [1/kg], alike between two bodies; none where none shares."""
+        bearing = {name: mode for name, mode in modes.items() if not mode.idle}
+        if len(bearing) == len(modes) and self.apart(modes, state, p):
+            return {}
+        M, states, _, _ = self.at(state, p)
+        most: dict[tuple[int, int], float] = {}
+        links = {}
+        for k, (pair, s) in enumerate(zip(self.pairs, states, strict=True)):
+            if pair.contact.name in modes:
+                links[k] = min(pair.a.link, pair.b.link), max(pair.a.link, pair.b.link)
+                mobility = float(np.max(np.diag(delassus(M, [s.rows]))))
+                most[links[k]] = max(most.get(links[k], 0.0), mobility)
+        return {self.names[k]: COMPLIANT * most[both] for k, both in links.items()}
+
+    def _shared_in_space(self, modes: dict[str, Mode], state: State, p: Array) -> dict[str, Mode]:
+        """As `shared`, by the forces that contacts have in the open mechanism; those that stick need no weights."""
+        wanted = [k for k, name in enumerate(self.names) if name in modes]
+        names = [self.names[k] for k in wanted]
+        M, states, u_i, partition = self.at(state, p)
+        free = self.free(state, p, partition, u_i, wanted)
+        give = self.compliance(modes, state, p)
+        friction = np.array([self.pairs[k].contact.friction for k in wanted])
+        sticking = np.array([modes[name].sticking for name in names])
+        J = np.vstack([states[k].rows for k in wanted])
+        slip = (J @ u_i + np.concatenate([states[k].drift for k in wanted])).reshape(-1, 3)[:, 1:]
+        along = slip / np.maximum(np.linalg.norm(slip, axis=1), 1e-300)[:, None]
+        C = J.copy()
+        for i in np.flatnonzero(~sticking):
+            C[3 * i] -= friction[i] * (along[i] @ J[3 * i + 1 : 3 * i + 3])
+        inverse = np.asarray(np.linalg.solve(M, C.T), dtype=float)
+        problem = SharedForces(J, inverse, free, sticking, np.array([give.get(n, 0.0) for n in names]))
+        idle = {names[i] for i in problem.idle()}
+        return {name: replace(mode, idle=name in idle) for name, mode in modes.items()}
 
     def slack(self, modes: Modes, state: State, p: Array) -> dict[str, float]:
         """Forces so small beside those that accelerate the contacts here that they are none [N]."""
@@ -235,6 +297,8 @@ class Contacts:
         free = self.free(state, p, partition, u_i, range(len(self.names)))
         size = max(p.speed / p.time for p in self.pairs) + float(np.abs(free).max())
         share = YIELDING if any(pair.yields for pair in self.pairs) else ROUNDING
+        if self.held(modes, state, p) and self.compliance(modes, state, p):
+            share = max(share, SHARED)
         return {
             name: share * size / float(s.rows[0] @ np.linalg.solve(M, s.rows[0]))
             for name, s in zip(self.names, states, strict=True)
@@ -278,7 +342,7 @@ class Contacts:
         digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
-            after, record, plastic = impact(
+            after, record, plastic, missed = impact(
                 program, state.t, state.q, u_i, p, near, self.propagation, digging
             )
         except ImpactError as error:
@@ -292,6 +356,14 @@ class Contacts:
             warnings.warn(
                 f"the impact at t = {state.t:.9g} s did not end after {MOST_STRIKES} strikes a contact; contact {told} "
                 "met without restitution, and its energy is lost. propagation='simultaneous' keeps it.",
+                stacklevel=2,
+            )
+        if missed > MISSED_LAW:
+            self.changes += [ContactChange(state.t, names[k], "approximate") for k in near]
+            told = ", ".join(repr(names[k]) for k in near)
+            warnings.warn(
+                f"the impact at t = {state.t:.9g} s of contact {told} misses Coulomb's law by {missed:.2g} of its "
+                "speed: its friction is that of a cone with flat sides.",
                 stacklevel=2,
             )
         for k in near:
@@ -379,11 +451,16 @@ class Contacts:
         W = delassus(M, [states[k].rows for k in wanted])
         slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
         for i, k in enumerate(wanted):
-            none = max(1e-7 * self._fastest(k), STILL * self.pairs[k].speed)
+            none = max(1e-7 * self._fastest(k), self.unresolved(k, states[k], u_i))
             if self.names[k] in stopped or np.linalg.norm(slip[i]) <= none:
                 slip[i] = 0.0
         friction = [self.pairs[k].contact.friction for k in wanted]
         found = contact_forces(W, free, friction, slip, tangents=self.tangents)
+        # All that begin to slip do it together: as fast as they are accelerated.
+        begins = found.accelerations.reshape(len(wanted), -1)[:, 1:]
+        fastest = max(
+            (float(np.linalg.norm(a)) for a, v in zip(begins, slip, strict=True) if not v.any()), default=0.0
+        )
         modes: dict[str, Mode] = {}
         for i, k in enumerate(wanted):
             if found.states[i] is Lasting.OPEN:
@@ -391,9 +468,20 @@ class Contacts:
             sticking = found.states[i] is Lasting.STICK and friction[i] > 0.0
             sign = 1.0 if sticking or found.slip[i][0] >= 0.0 else -1.0
             sets_off = not sticking and self.tangents == 2 and friction[i] > 0.0 and not np.any(slip[i])
-            toward = tuple(float(x) for x in found.slip[i]) if sets_off else ()
+            toward = tuple(float(x) for x in begins[i] / fastest) if sets_off else ()
             modes[self.names[k]] = Mode(sticking, sign, toward=toward)
         return modes
+
+    def unresolved(self, k: int, s: ContactState, u_i: Array) -> float:
+        """Slip of which a run does not know the direction, because it is what is left of speeds known to the tolerance
+        [m/s]; what it does from there the accelerations tell. In the plane it has but a sign.
+        """
+        return max(STILL * self.pairs[k].speed, self.resolution(k, s, u_i) if self.tangents == 2 else 0.0)
+
+    def resolution(self, k: int, s: ContactState, u_i: Array) -> float:
+        """Error to which a run knows the slip of a contact in space [m/s]."""
+        speeds = float(np.linalg.norm(np.abs(s.rows[1:]) @ np.abs(u_i) + np.abs(s.drift[1:])))
+        return UNRESOLVED * max(self.tolerance, LEAST) * (speeds + self.pairs[k].speed)
 
     def free(self, state: State, p: Array, partition: Partition, u_i: Array, wanted: Sequence[int]) -> Array:
         """Relative accelerations of some contacts without contact forces [m/s^2]; raises where they are not numbers."""

@@ -18,12 +18,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts.coulomb_units import GOOD, room, solve_problem
 from bellcrank.impacts.lcp import lemke
 
 Array = NDArray[np.float64]
 
-SWEEPS = 100
-"""Most sweeps over the contacts before the spatial problem is given up."""
 SETTLED = 1e-10
 """Miss below which the sweeps have settled."""
 USABLE = 1e-7
@@ -32,8 +31,6 @@ FACETS = 16
 """Sides of the first polyhedral cones."""
 CLOSING = 12
 """How often the polyhedra are refined in the directions of slip."""
-GOOD = 1e-13
-"""Miss of the conditions, over the size of b, at which a sweep is the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,114 +233,16 @@ def _at_once(problem: CoulombProblem) -> Array | None:
 
 
 def _by_turns(problem: CoulombProblem) -> Array | None:
-    """Circular cones: exact solutions contact by contact, in turn, and Newton's method on what they find.
-
-    Jourdan, Alart and Jean (1998), "A Gauss-Seidel like algorithm to solve frictional contact problems".
-    Differs in: the problem of one contact is solved in closed form; a Newton step on the states of the contacts
-    (open, sticking, sliding) found so far gives the last digits.
-    """
-    W, b, m = problem.W, problem.b, len(problem.mu)
-    p = np.zeros(3 * m)
-    best, best_miss = p.copy(), problem.miss(p)
-    for sweep in range(1, SWEEPS + 1):
-        for i in range(m):
-            k = slice(3 * i, 3 * i + 3)
-            rest = b[k] + W[k] @ p - W[k, k] @ p[k]
-            mu, least = float(problem.mu[i]), float(problem.least[i])
-            if problem.sliding(i):
-                direction = np.concatenate([[1.0], -mu * problem.slip[i]])
-                steep = float(W[3 * i, k] @ direction)
-                if steep <= 0.0 and rest[0] < 0.0:
-                    return None
-                p[k] = max(least, -rest[0] / steep if steep > 0.0 else 0.0) * direction
-            else:
-                p[k] = one_contact(W[k, k], rest, mu, least)
-        if not np.max(np.abs(W @ p)) < 1e6 * problem.size:
-            break
-        if sweep <= 2 or sweep % 10 == 0:
-            for trial in (p, _newton(problem, p)):
-                now = problem.miss(trial)
-                if now < best_miss:
-                    best, best_miss = trial.copy(), now
-            if best_miss < GOOD:
-                break
-    return best
+    """Circular cones: exact solutions contact by contact, in turn, and Newton's method on what they find."""
+    given = room(len(problem.mu))
+    given.W[:], given.b[:], given.mu[:] = problem.W, problem.b, problem.mu
+    given.least[:], given.slip[:] = problem.least, problem.slip
+    return given.p if solve_problem(given) else None
 
 
 def _power_of_two(size: float) -> float:
     """The one next to a size; one where there is none."""
     return float(2.0 ** round(math.log2(size))) if 1e-290 < size < 1e290 else 1.0
-
-
-def one_contact(W: Array, b: Array, mu: float, least: float = 0.0) -> Array:
-    """The impulse of one spatial contact: no more than stored, sticking, or sliding by a quartic.
-
-    Bonnefon and Daviet (2011), "Quartic formulation of Coulomb 3D frictional contact".
-    Sliding: v_t = -alpha p_t with alpha > 0, so that (W + alpha I_t) p = -b, and |p_t| = mu p_n fixes alpha.
-    """
-    stored = _with_normal(W, b, mu, least)
-    if W[0] @ stored + b[0] >= 0.0:
-        return stored
-    if mu == 0.0:
-        return np.array([-b[0] / W[0, 0], 0.0, 0.0])
-    try:
-        p = np.linalg.solve(W, -b)
-    except np.linalg.LinAlgError:
-        p = np.linalg.lstsq(W, -b, rcond=None)[0]
-    held = np.max(np.abs(W @ p + b)) <= 1e-9 * np.max(np.abs(b))
-    if held and p[0] >= 0.0 and np.hypot(p[1], p[2]) <= mu * p[0]:
-        return np.asarray(p)
-    size, mobility = float(np.max(np.abs(b))), float(np.trace(W))
-    return (size / mobility) * _sliding(W / mobility, b / size, mu)
-
-
-def _with_normal(W: Array, b: Array, mu: float, p_n: float) -> Array:
-    """The impulse with this normal part: sticking, or sliding with (W_tt + alpha I) p_t = -(b_t + W_tn p_n)."""
-    if mu * p_n == 0.0:
-        return np.array([p_n, 0.0, 0.0])
-    values, vectors = np.linalg.eigh(W[1:, 1:])
-    parts = vectors.T @ -(b[1:] + W[1:, 0] * p_n)
-    low, high = 0.0, float(np.linalg.norm(parts)) / (mu * p_n)
-    if np.linalg.norm(parts / np.maximum(values, 1e-300)) > mu * p_n:
-        for _ in range(100):
-            alpha = 0.5 * (low + high)
-            within = np.linalg.norm(parts / (values + alpha)) <= mu * p_n
-            low, high = (low, alpha) if within else (alpha, high)
-        values = values + high
-    return np.concatenate([[p_n], vectors @ (parts / np.maximum(values, 1e-300))])
-
-
-def _sliding(W: Array, b: Array, mu: float) -> Array:
-    scale = max(float(W[1, 1] + W[2, 2]), 1e-300)
-    tangent = np.diag([0.0, 1.0, 1.0]) * scale
-
-    def cofactors(alpha: float) -> Array:
-        A = W + alpha * tangent
-        columns = []
-        for j in range(3):
-            B = A.copy()
-            B[:, j] = -b
-            columns.append(float(np.linalg.det(B)))
-        return np.array([*columns, float(np.linalg.det(A))])
-
-    at0, at1, at2 = cofactors(0.0), cofactors(1.0), cofactors(-1.0)
-    square = 0.5 * (at1 + at2) - at0
-    linear = 0.5 * (at1 - at2)
-    normal, t1, t2 = (np.array([square[j], linear[j], at0[j]]) for j in range(3))
-    t1[0] = t2[0] = 0.0  # of degree one by Cramer's rule
-    quartic = np.polymul(t1, t1) + np.polymul(t2, t2)
-    quartic = np.polysub(quartic, mu * mu * np.polymul(normal, normal))
-    roots = np.roots(quartic)
-    found = sorted(float(z.real) for z in roots if abs(z.imag) <= 1e-6 * (1.0 + abs(z)) and z.real > -1e-9)
-    for alpha in found:
-        p_n, p_1, p_2, D = cofactors(max(alpha, 0.0))
-        if p_n * D > 0.0:
-            length = max(float(np.hypot(p_1, p_2)), 1e-300)
-            # On the cone exactly; the normal row then gives the size.
-            direction = np.array([1.0, mu * p_1 / length * np.sign(D), mu * p_2 / length * np.sign(D)])
-            steep = float(W[0] @ direction)
-            return np.asarray(direction * float(-b[0] / steep if steep > 0.0 else p_n / D))
-    return np.array([-b[0] / W[0, 0], 0.0, 0.0])
 
 
 def _newton(problem: CoulombProblem, p: Array) -> Array:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.impacts.contacts import STILL
 from bellcrank.impacts.modes import Mode
 from bellcrank.mechanism import State
 
@@ -20,6 +19,8 @@ Array = NDArray[np.float64]
 
 MOMENTS = (1e-6, 1e-5, 1e-4)
 """How far ahead it may show which of the contacts that share let go or slip, over the unit of time."""
+SLIGHT = 1e-2
+"""Part of a slip by which it may change in such a moment, and of the first moment below which it is not shortened."""
 NEARLY = 1e-7
 """Longest time to the end of slip without a heading from where it is near, over the unit of time."""
 
@@ -30,13 +31,17 @@ def _stopped(segment: Segment, state: State, ended: Sequence[tuple[str, str]], p
     if segment.contacts.tangents == 1 or not names:
         return names
     found = [name for name in names if name not in segment.contacts.headings]
+    return found + _unresolved(segment, state, [name for name in names if name not in found], p)
+
+
+def _unresolved(segment: Segment, state: State, names: Iterable[str], p: Array) -> list[str]:
+    """Those of these contacts of whose slip the direction is not known."""
+    found = []
     _, states, u_i, _ = segment.contacts.at(state, p)
-    for name in (name for name in names if name not in found):
+    for name in names:
         k = segment.contacts.names.index(name)
-        rows, drift = states[k].rows[1:], states[k].drift[1:]
-        # Slip is what speeds leave of each other, and these are known to the tolerance.
-        known = segment.tolerance * float(np.linalg.norm(np.abs(rows) @ np.abs(u_i) + np.abs(drift)))
-        if np.linalg.norm(rows @ u_i + drift) <= max(known, STILL * segment.contacts.pairs[k].speed):
+        slip = states[k].rows[1:] @ u_i + states[k].drift[1:]
+        if np.linalg.norm(slip) <= segment.contacts.unresolved(k, states[k], u_i):
             found.append(name)
     return found
 
@@ -66,11 +71,32 @@ def ahead_of(segment: Segment, t: float, y: Array, p: Array) -> State:
     """The state a moment later, as the present contacts have it; the first at which something has changed."""
     rates = segment.rates(np.concatenate([[t], y, p]))[: len(y)]
     unit = min(pair.time for pair in segment.contacts.pairs if pair.contact.name in segment.modes)
-    for moment in (unit * part for part in MOMENTS):
+    # Not so far that slip which is about to end turns round.
+    first, last = MOMENTS[0] * unit, _turning(segment, t, y, rates, p, MOMENTS[0] * unit)
+    for moment in (min(unit * part, max(first * SLIGHT, last)) for part in MOMENTS):
         ahead = segment.full_state(segment.machine, t + moment, y + moment * rates, p)
         if not segment.contacts.lasts(segment.modes, ahead, p):
             break
     return ahead
+
+
+def _turning(segment: Segment, t: float, y: Array, rates: Array, p: Array, moment: float) -> float:
+    """A time in which no slip that the run knows changes by much [s]."""
+    contacts, forces = segment.contacts, segment.lasting()
+    if contacts.tangents == 1:
+        return np.inf
+    state = segment.full_state(segment.machine, t, y, p)
+    unknown = _unresolved(segment, state, segment.modes, p)
+    here, there = (
+        {pair.contact.name: slip for pair, (_, slip) in zip(forces.pairs, forces.at(x), strict=True)}
+        for x in (np.concatenate([[t + dt], y + dt * rates, p]) for dt in (0.0, moment))
+    )
+    left = [
+        moment * float(np.linalg.norm(here[n])) / max(float(np.linalg.norm(there[n] - here[n])), 1e-300)
+        for n, mode in segment.modes.items()
+        if not mode.sticking and n not in unknown
+    ]
+    return SLIGHT * min(left, default=np.inf)
 
 
 def changed(
@@ -81,9 +107,15 @@ def changed(
     state = _at_rest(segment, state, [name for name, what in ended if what == "stick"], p)
     if ahead is not None:
         # At the instant itself the forces that vanish do not show whether others take over.
-        after, settled = segment.contacts.settle(list(modes), ahead, p)
+        still = [name for name, what in ended if what in ("slip", "stick")]
+        still += [name for name, mode in modes.items() if mode.sticking]
+        if segment.contacts.tangents == 2:
+            still += _unresolved(segment, state, modes, p)
+        after, settled = segment.contacts.settle(list(modes), ahead, p, still)
         if after is not ahead:
             return replace(after, t=state.t), settled
+        if segment.contacts.tangents == 2:
+            return state, settled
         # Only what lets go is told by the forces alone: how contacts share tells what slips.
         return state, settled if len(settled) < len(modes) else modes
     if any(what == "release" and not segment.modes[name].sticking for name, what in ended):

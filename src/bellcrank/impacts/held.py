@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts import held_units as unit
+from bellcrank.impacts.coulomb_units import room, solve_problem
 from bellcrank.impacts.modes import FreeAccelerations, Modes
 from bellcrank.impacts.solver import ImpactProgram
 from bellcrank.mechanics.contacts import ContactPair
@@ -27,10 +28,11 @@ Array = NDArray[np.float64]
 
 
 class Held:
-    """Some contacts that last in one partition of a mechanism: rates, events and corrections by address.
+    """So many contacts that last in one partition of a mechanism: rates, events and corrections by address.
 
-    slack: Force of each that is none [N]. headings: Where among the parameters those of contacts begin. watch: The
-    events of the open mechanism; `first` of them is the first that watches a gap, and those of all pairs follow.
+    `fit` tells which they are, for one segment after another. headings: Where among the parameters those of contacts
+    begin. watch: The events of the open mechanism; `first` of them is the first that watches a gap, those of all pairs
+    follow, and then the rooms of places that may end.
     """
 
     def __init__(
@@ -40,59 +42,79 @@ class Held:
         free: FreeAccelerations,
         projected: bool,
         pairs: Sequence[ContactPair],
-        modes: Modes,
-        slack: Mapping[str, float],
+        lasting: int,
         headings: Mapping[str, int],
         watch: Kernel | None,
         first: int,
     ) -> None:
         linkage = machine.mechanism.linkage
-        self.pairs = [pair for pair in pairs if pair.contact.name in modes]
+        self.all_pairs, self.headings, self.first = tuple(pairs), headings, first
+        self.pairs: list[ContactPair] = []
+        self.numbers: list[int] = []
         self.machine, self.impact, self.free, self.watch = machine, impact, free, watch
         self.projection = machine.projection if projected else None
         self.q, self.n, self.width = linkage.positions, impact.n, 2 if pairs[0].planar else 3
         p = machine.rates.n_in - 1 - self.q - self.n
-        lasting = len(self.pairs)
         most = lasting * self.width
         addresses = [0] * unit.ADDRESSES
         addresses[unit.RATES], addresses[unit.IMPACT] = machine.rates.address, impact.kernel.address
         addresses[unit.FREE] = free.kernel.address
         addresses[unit.PROJECT] = 0 if self.projection is None else self.projection.address
+        addresses[unit.CONES] = solve_problem.address
         addresses[unit.WATCH] = 0 if watch is None else watch.address
         sizes = [0] * unit.SIZES
         sizes[unit.POSITIONS], sizes[unit.MOVING] = self.q, self.q - len(linkage.states)
         sizes[unit.SPEEDS], sizes[unit.PARAMETERS] = self.n, p
         sizes[unit.CONTACTS], sizes[unit.LASTING], sizes[unit.WIDTH] = len(pairs), lasting, self.width
         sizes[unit.WATCHED] = 0 if watch is None else watch.n_out
-        contacts: list[list[int]] = []
-        numbers: list[list[float]] = []
-        self.numbers = [k for k, pair in enumerate(pairs) if pair.contact.name in modes]
-        for k, pair in zip(self.numbers, self.pairs, strict=True):
-            mode = modes[pair.contact.name]
-            contacts.append(
-                [k, int(mode.sticking), first + unit.GAP_EVENTS * k, headings.get(pair.contact.name, -1)]
-            )
-            numbers.append([pair.contact.friction, mode.slip, slack[pair.contact.name], pair.speed, 0.0])
+        sizes[unit.ROOMS] = first + unit.GAP_EVENTS * len(pairs)
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
         forces = np.zeros((2, lasting, self.width))
         self.arrays = unit.Held(
             np.array(addresses, dtype=np.int64),
             np.array(sizes, dtype=np.int64),
-            np.array(contacts, dtype=np.int64).reshape(lasting, unit.IDENTITY),
-            np.array(numbers, dtype=np.float64).reshape(lasting, unit.PROPERTIES),
+            np.zeros((lasting, unit.IDENTITY), dtype=np.int64),
+            np.zeros((lasting, unit.PROPERTIES)),
             np.zeros(impact.kernel.n_out),
             np.zeros((most, self.n)),
             np.zeros((most, self.n)),
             forces[0],
             forces[1],
             np.zeros((2, most)),
+            np.zeros((5, self.n)),
+            np.zeros((self.n, self.n)),
             np.zeros(most, dtype=np.int64),
             np.zeros(most * most + behind),
+            room(lasting),
+            np.zeros((most, self.n)),
         )
         self.rates, self.events, self.hold = (
             BoundKernel(made, self.arrays) for made in (unit.rates, unit.events, unit.hold)
         )
+
+    def fit(self, modes: Modes, slack: Mapping[str, float], compliance: Mapping[str, float]) -> None:
+        """Be these contacts. slack: Force of each that is none [N]. compliance: Of those that share [1/kg]."""
+        self.numbers = [k for k, pair in enumerate(self.all_pairs) if pair.contact.name in modes]
+        self.pairs = [self.all_pairs[k] for k in self.numbers]
+        places = [k for k, pair in enumerate(self.all_pairs) if not pair.lasting]
+        rooms = {k: int(self.arrays.sizes[unit.ROOMS]) + number for number, k in enumerate(places)}
+        self.arrays.properties[:] = 0.0
+        for i, (k, pair) in enumerate(zip(self.numbers, self.pairs, strict=True)):
+            name = pair.contact.name
+            mode, gaps = modes[name], self.first + unit.GAP_EVENTS * k
+            heading = self.headings.get(name, -1)
+            self.arrays.contacts[i] = k, mode.sticking, gaps, heading, mode.idle, rooms.get(k, -1)
+            numbers = self.arrays.properties[i]
+            numbers[unit.FRICTION], numbers[unit.SLIP] = pair.contact.friction, mode.slip
+            numbers[unit.SLACK], numbers[unit.SPEED] = slack[name], pair.speed
+            numbers[unit.COMPLIANCE] = compliance.get(name, 0.0)
+
+    def begin(self, x: Array) -> None:
+        """Take the present slip of contacts that are said to stick as none: it must grow before they slip."""
+        self.bear(x)
+        numbers = self.arrays.properties
+        numbers[:, unit.CREEP] = np.maximum(-numbers[:, unit.HOLDS], 0.0)
 
     def bear(self, x: Array) -> Array:
         """Rates of the state at [t, q, u_i, p]; forces and what they came from stay to be read."""

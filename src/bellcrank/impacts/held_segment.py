@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts import held_units as unit
 from bellcrank.impacts.contacts import Contacts, modes_key
 from bellcrank.impacts.held import Held
-from bellcrank.impacts.modes import Modes
+from bellcrank.impacts.modes import GONE, Modes
 from bellcrank.impacts.segment import Segment
 from bellcrank.mechanics.contacts import ContactPair
+from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import State
 from bellcrank.program.kernel import Kernel, compile_program
-from bellcrank.run.events import Event, watch_program
+from bellcrank.program.trace import Scalar
+from bellcrank.run.events import Event, StateEvent, watch_program
 
 if TYPE_CHECKING:
     from bellcrank.integrate import Problem
@@ -41,6 +45,7 @@ class HeldSegment(Segment):
         self._held: Held | None = None
         variant = contacts.variant({}, state, p)
         super().__init__(contacts, modes, variant, integrator, events, controllers)
+        self.lasting().begin(np.concatenate([[state.t], self.machine.pack(state.q, state.u), p]))
 
     def _watched_pairs(self) -> list[ContactPair]:
         # The events of the open mechanism, whichever contacts last; those of lasting ones are passed over.
@@ -51,27 +56,63 @@ class HeldSegment(Segment):
         for pair in self.contacts.pairs:
             name = pair.contact.name
             if name in self.modes:
-                found.append((name, "release", -1))
-                if pair.contact.friction:
-                    found.append((name, "slip" if self.modes[name].sticking else "stick", -1))
+                mode = self.modes[name]
+                if not pair.lasting:
+                    found.append((name, GONE, -1))
+                found.append((name, "bear" if mode.idle else "release", -1))
+                if pair.contact.friction and not (mode.sticking and mode.idle):
+                    found.append((name, "slip" if mode.sticking else "stick", -1))
         return found
+
+    def _more_events(self) -> list[Event]:
+        """The rooms of places that may end; they are seen only of contacts that last."""
+
+        def room(pair: ContactPair, kin: Kinematics, t: Scalar) -> Scalar:
+            left = pair.closest(kin).room
+            return 1.0 if left is None else left
+
+        return [
+            StateEvent(f"{pair.contact.name}: room", direction=-1, trace=partial(room, pair))
+            for pair in self.contacts.pairs
+            if not pair.lasting
+        ]
+
+    def _watched_key(self) -> Hashable:
+        return "rooms" if any(not pair.lasting for pair in self.contacts.pairs) else ()
 
     def lasting(self) -> Held:
         if self._held is None or self._held.machine is not self.machine:
-            partition, contacts = self.machine.partition, self.contacts
-            self._held = Held(
-                self.machine,
-                contacts.impact_program(partition),
-                contacts.free_accelerations(partition),
-                self._projected,
-                contacts.pairs,
+            partition, contacts, watch = self.machine.partition, self.contacts, self._event_kernel()
+            # Segments follow each other: those of as many contacts take over the same arrays and their code.
+            key = ("held", partition, len(self.modes), watch.address)
+
+            def make() -> Held:
+                return Held(
+                    self.machine,
+                    contacts.impact_program(partition),
+                    contacts.free_accelerations(partition),
+                    self._projected,
+                    contacts.pairs,
+                    len(self.modes),
+                    contacts.headings,
+                    watch,
+                    len(self.user_events),
+                )
+
+            held = contacts.once(key, make)
+            start, p = self.mechanism.start, np.array(self.mechanism.parameter_values)
+            held.fit(
                 self.modes,
-                contacts.slack(self.modes, self.mechanism.start, np.array(self.mechanism.parameter_values)),
-                contacts.headings,
-                self._event_kernel(),
-                len(self.user_events),
+                contacts.slack(self.modes, start, p),
+                contacts.compliance(self.modes, start, p),
             )
+            held.machine = self.machine
+            self._held = held
         return self._held
+
+    def _shares(self, ended: Sequence[tuple[str, str]]) -> bool:
+        shares = bool(self.lasting().arrays.properties[:, unit.COMPLIANCE].any())
+        return shares and any(what != "stick" for _, what in ended)
 
     @property
     def _projected(self) -> bool:

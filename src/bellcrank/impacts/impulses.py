@@ -7,7 +7,8 @@ One contact follows Routh's process (`routh`). Several contacts that feel each o
 
 - sequential: the contact that approaches fastest is struck first, alone, by Routh's process, then the fastest of
   the velocities that leaves, until none approaches; contacts of equal speed are struck at once, so that symmetric
-  impacts stay symmetric. Each strike takes energy, so the whole does.
+  impacts stay symmetric. Each strike takes energy, so the whole does. Without any restitution contacts meet together
+  after some strikes: what one of them takes the others do not give back.
 - simultaneous: compression and restitution are two Coulomb complementarity problems. Newton:
   Moreau (1988), v_n(after) + e v_n(before) in complementarity with p_n. Poisson: Glocker and Pfeiffer (1995), the
   impulse of restitution is at least e times that of compression. Stronge: the impulse of restitution of Poisson's law,
@@ -31,20 +32,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.impacts.coulomb import CoulombProblem, rows_of, uncoupled
-from bellcrank.impacts.routh import ImpactLaw, single_impact
+from bellcrank.impacts.routh import EVENTS, ImpactLaw, single_impact
+from bellcrank.impacts.strikes import (
+    CONTACT,
+    ENDED,
+    ENDLESS,
+    FULL,
+    IMMOVABLE,
+    JAMMED,
+    LOCKED,
+    LOG,
+    NUMBER,
+    RESTING,
+    ROUNDING,
+    TIE,
+    TIED,
+    sequence_of,
+    strike_on,
+)
 
 Array = NDArray[np.float64]
-
-TIE = 1e-9
-"""Contacts whose approach differs by less than this share are struck at once."""
-ROUNDING = 1e-13
-"""Gain of energy, over the work of the impulses, that is rounding."""
-STRIKES = 100
-"""Strikes per contact after which approaches slower than SLOW of the first meet plastically: no energy is in them."""
-SLOW = 1e-6
-MOST_STRIKES = 5_000
-"""Most strikes per contact. A ball between a wall and one m times as heavy takes pi sqrt(m) of them; where these are
-not enough, what still approaches meets plastically, and the impact says so."""
 
 
 class Propagation(Enum):
@@ -218,27 +225,40 @@ def _sequence(
     """One strike after another, after those already made."""
     p = np.zeros(len(problem.v)) if p is None else p
     energetic, strikes, slips = list(energetic), list(strikes), list(slips)
-    waiting, first = problem.approaching(p), 0.0
-    for number in range(MOST_STRIKES * problem.contacts):
-        waiting = problem.approaching(p)
-        if not len(waiting):
-            return problem.finished(p, energetic, strikes, slips)
-        v = problem.v + problem.W @ p
-        speeds = v[:: problem.rows]
-        fastest = float(np.min(speeds))
-        first = min(first, fastest)
-        if number >= STRIKES * problem.contacts and fastest > SLOW * first:
-            waiting = waiting[:0]
+    one_by_one = sequence_of(
+        problem.W, problem.v + problem.W @ p, problem.e, problem.mu, problem.rows, problem.law.number
+    )
+    one_by_one.p[:], one_by_one.sizes[RESTING] = p, problem.resting
+    while True:
+        why = strike_on(one_by_one)
+        for i, what in one_by_one.log[: one_by_one.counts[LOG]].tolist():
+            strikes.append((i,))
+            slips.append(EVENTS[what])
+        one_by_one.counts[LOG] = 0
+        if why == LOCKED:
+            raise _immovable(int(one_by_one.counts[CONTACT]))
+        if why == JAMMED:
+            raise _jamming(int(one_by_one.counts[CONTACT]))
+        if why == TIED:
+            v = one_by_one.v.copy()
+            speeds = v[:: problem.rows]
+            struck = [int(i) for i in np.flatnonzero(speeds <= float(np.min(speeds)) * (1.0 - TIE))]
+            for group in problem.groups(struck):
+                more, limited, slip = _together(problem, v, group)
+                one_by_one.p[:] += more
+                energetic += limited
+                strikes.append(tuple(group))
+                slips += slip
+            one_by_one.v[:] = problem.v + problem.W @ one_by_one.p
+            one_by_one.counts[NUMBER] += 1
+        elif why != FULL:
             break
-        struck = [int(i) for i in waiting if speeds[i] <= fastest * (1.0 - TIE)]
-        for group in problem.groups(struck):
-            more, limited, slip = _together(problem, v, group)
-            p = p + more
-            energetic += limited
-            strikes.append(tuple(group))
-            slips += slip
-    v = problem.v + problem.W @ p
-    more = _plastic(problem, v, list(range(problem.contacts)))
+    p = one_by_one.p
+    energetic += np.flatnonzero(one_by_one.limited).tolist()
+    if why == ENDED:
+        return problem.finished(p, energetic, strikes, slips)
+    waiting = problem.approaching(p) if why == ENDLESS else ()
+    more = _plastic(problem, problem.v + problem.W @ p, list(range(problem.contacts)))
     ended = problem.finished(p + more, energetic, [*strikes, tuple(range(problem.contacts))], slips)
     return replace(ended, plastic=tuple(int(i) for i in waiting))
 
@@ -267,18 +287,26 @@ def _together(
 def _alone(problem: _Problem, v: Array, i: int) -> tuple[Array, bool, tuple[str, ...]]:
     rows = problem.index([i])
     W = problem.W[np.ix_(rows, rows)]
-    if W[0, 0] <= 1e-14 * max(float(np.max(np.abs(np.diag(problem.W)))), 1e-300):
-        raise ImpactError(f"contact {i} approaches but no impulse can move it: the bodies are locked there")
+    if W[0, 0] <= IMMOVABLE * max(float(np.max(np.abs(np.diag(problem.W)))), 1e-300):
+        raise _immovable(i)
     e, mu = float(problem.e[i]), float(problem.mu[i])
     try:
         p, slips = single_impact(W, v, e, mu, problem.law)
     except ArithmeticError as error:
-        raise ImpactError(f"friction locks contact {i}: no impulse lets it part or slide again") from error
+        raise _jamming(i) from error
     gained = float(p @ (v + 0.5 * (W @ p)))
     if mu > 0.0 and problem.law is not ImpactLaw.STRONGE and gained > ROUNDING * abs(float(p @ v)):
         p, slips = single_impact(W, v, e, mu, ImpactLaw.STRONGE)
         return p, True, slips
     return p, False, slips
+
+
+def _immovable(i: int) -> ImpactError:
+    return ImpactError(f"contact {i} approaches but no impulse can move it: the bodies are locked there")
+
+
+def _jamming(i: int) -> ImpactError:
+    return ImpactError(f"friction locks contact {i}: no impulse lets it part or slide again")
 
 
 def _coulomb(problem: _Problem, b: Array, contacts: list[int], least: Array | None = None) -> Array:

@@ -40,8 +40,6 @@ STOPPED = 1e-10
 """Sliding in space without a heading is near its end below this part of the unit of speed; the rest is straight."""
 AHEAD = 0.5
 """Part of slip in space that must go along its heading; less of it has turned, or passed its end."""
-SETTING_OFF = 2e-10
-"""Slip with which sliding in space begins, so that its friction has a direction; part of the unit of speed."""
 BACKWARDS = 1e-13
 """Slip in the plane that has turned, over the unit of speed; below it, slip just begun may have either sign."""
 
@@ -55,7 +53,8 @@ class Mode:
 
     idle: Whether it bears nothing, because others bear it all and it would have to pull.
     weight: Its share of friction while it sticks, where contacts share.
-    toward: Direction over the tangents in which it begins to slide in space; empty where it slides already.
+    toward: Slip over the tangents with which it begins to slide in space, over the fastest of those that begin; empty
+        where it slides already.
     """
 
     sticking: bool

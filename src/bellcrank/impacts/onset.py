@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from bellcrank.impacts.contacts import STILL, Contacts
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.lasting import JammedContact, contact_forces
-from bellcrank.impacts.modes import BACKWARDS, SETTING_OFF, Mode, Modes
+from bellcrank.impacts.modes import BACKWARDS, Mode, Modes
 from bellcrank.impacts.solver import delassus
 from bellcrank.mechanism import State
 
 Array = NDArray[np.float64]
 
+SETTING_OFF = 2.0
+"""Slip with which sliding in space begins, so that the run knows its direction: times the error of slip."""
 TURNS = 4
 """Times that contacts may be found to slide the other way before they are given up."""
 
@@ -81,7 +83,7 @@ def _set_off(contacts: Contacts, modes: Modes, state: State, p: Array) -> State:
             mode = modes[name]
             held = states[k].rows if mode.sticking or mode.toward else states[k].rows[:1]
             rows.append(held)
-            slow = SETTING_OFF * contacts.pairs[k].speed
+            slow = SETTING_OFF * contacts.resolution(k, states[k], u_i)
             wanted = [0.0, *(slow * x for x in mode.toward)] if mode.toward else [0.0] * len(held)
             change += (np.array(wanted) - held @ u_i - states[k].drift[: len(held)]).tolist()
     if not any(change):

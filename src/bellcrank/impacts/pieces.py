@@ -57,6 +57,10 @@ class Pieces:
             seconds=sum(r.seconds for r in runs),
             repartitions=tuple(t for r in runs for t in r.repartitions),
             switches=tuple(s for r in runs for s in r.switches),
+            residual=max(r.residual for r in runs),
+            unsolved=sum(r.unsolved for r in runs),
+            penetration=max(r.penetration for r in runs),
+            stepped=tuple(s for r in runs for s in r.stepped),
         )
 
     def joined(self, status: str | None = None) -> Result:

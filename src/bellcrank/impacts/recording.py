@@ -196,7 +196,7 @@ def resume_with_contacts(
     mechanism, integrator = header.mechanism(), str(header.settings["integrator"])
     times = header.output_times
     setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
-    contacts = Contacts.of(mechanism, timing.propagation)
+    contacts = Contacts.of(mechanism, timing.propagation, options.rtol)
     record = ContactRecorder(path, header, contacts)
     if not stored.checkpoint:
         record.begin(shortened(stored, 0, 0))
@@ -256,6 +256,7 @@ def _earlier(stored: Stored, mechanism: Any, report: Mapping[str, Any], first: i
             **report,
             "repartitions": tuple(report["repartitions"]),
             "switches": tuple((float(t), str(m)) for t, m in report["switches"]),
+            "stepped": tuple((float(a), float(b), str(w)) for a, b, w in report["stepped"]),
         }
     )
     assert stored.contact_forces is not None

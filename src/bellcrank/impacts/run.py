@@ -3,13 +3,12 @@
 Within a segment the set of lasting contacts is fixed. An impact is located as a zero of the gap, solved through the
 constrained mass matrix, and the segment goes on. Where a bouncing has converged the contact becomes a constraint
 with a force; where that force turns to tension it is let go; friction sticks and slips with located transitions. Each
-change of the set begins a new segment with its own compiled program, kept for the next time.
+change of the set begins a new segment. A run that does not get on takes a stretch by steps.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -26,9 +25,11 @@ from bellcrank.impacts.onset import ready
 from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import QueueSegment
 from bellcrank.impacts.segment import Next, Segment, Standing
+from bellcrank.impacts.stretches import Stretches
 from bellcrank.impacts.timing import Timing
 from bellcrank.integrate import Options, SimulationError
 from bellcrank.integrate.failures import CallError
+from bellcrank.integrate.status import Status
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
@@ -43,14 +44,13 @@ Array = NDArray[np.float64]
 
 SUNK = 1e-4
 """Overlap of rigid bodies, over the unit of length, that no rounding explains."""
-SEGMENTS = 10_000
-"""Changes of contact after which a run is taken to be stuck."""
-STALLED, STALLED_EACH = 1000, 20
-"""Changes, and more of them for every contact, that a motion does not have within NO_TIME; a zone of nodes of a
-flexible body has about one for every node."""
-NO_TIME = 1e-4
-"""Part of the time in which bodies fall by their own size that such changes take where friction makes contacts slip and
-stick in turn: a body moves by 1e-8 of its size in it."""
+CRAWL = 3_000
+"""Steps after which it is seen whether a segment gets on."""
+CREEPING = 1e-7
+"""Length of a step, over the time in which bodies fall by their own size, below which it does not: slip is so slow that
+its direction follows forces at once."""
+RESCUED = (Status.CONSTRAINTS, Status.STEP_UNDERFLOW, Status.NOT_FINITE, Status.TOO_MANY_STEPS)
+"""Ends of a segment with lasting contacts after which steps may get on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def simulate_with_contacts(
 
         _check_stepping(options, save, watch)
         return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
-    contacts = Contacts.of(mechanism, timing.propagation)
+    contacts = Contacts.of(mechanism, timing.propagation, options.rtol)
     setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
     record = None
     if save is not None:
@@ -129,52 +129,51 @@ def drive(
 ) -> Result:
     """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
     times = setup.times
-    most = STALLED + STALLED_EACH * len(contacts.pairs)
-    brief = NO_TIME * min(pair.time for pair in contacts.pairs)
-    begun: deque[float] = deque(maxlen=most)
+    stretches = Stretches(contacts)
     try:
-        for _ in range(SEGMENTS):
-            now = following.state.t
-            if len(begun) == most and now - begun[0] < brief:
-                lasting = tuple(following.modes) or contacts.names
-                why = (
-                    f"contacts changed {most} times within {now - begun[0]:.2g} s; the run does not get on. Several of "
-                    "them slip and stick in turn: impacts='stepping' with step= solves them together."
-                )
-                stuck = ContactError(now, lasting, why)
-                stuck.result = whole.joined()
-                raise stuck
-            begun.append(now)
-            run = _segment(setup, contacts, following)
-            if standing is None:
-                whole.open(run)
-            writer = None if record is None else _writer(record, whole, following)
-            try:
-                piece = run.go_from(times[whole.outputs :], setup.options, setup.progress, writer, standing)
-            except SimulationError as error:
-                whole.add(run, error.result)  # type: ignore[attr-defined]
-                error.result = whole.joined()  # type: ignore[attr-defined]
-                if not isinstance(error, CallError):
-                    _explain(error, run)
-                raise
-            standing = None
-            whole.add(run, piece)
-            if watched is not None and watched.due():
-                watched.tell(whole.joined())
-            if run.failure is not None:
-                run.failure.result = whole.joined()
-                raise run.failure
-            if run.next is None or whole.outputs >= len(times):
-                # Queues locate impacts to the order of their steps.
-                judged = contacts if setup.timing.queue_size is None else None
-                return _finished(whole, record, None if run.next is None else "done", judged)
-            following = run.next
+        while True:
+            stalled = contacts.clock.changed(following.state.t)
+            why = "contacts slip and stick in turn without end" if stalled else ""
+            failed: SimulationError | None = None
+            if not stalled:
+                run = _segment(setup, contacts, following)
+                if standing is None:
+                    whole.open(run)
+                writer = None if record is None else _writer(record, whole, following)
+                options = setup.options
+                if isinstance(run, HeldSegment):
+                    options = replace(options, max_steps=min(options.max_steps, CRAWL))
+                try:
+                    piece = run.go_from(times[whole.outputs :], options, setup.progress, writer, standing)
+                except SimulationError as error:
+                    whole.add(run, error.result)  # type: ignore[attr-defined]
+                    stood = _stood(run, error, following, setup.options)
+                    if stood is None:
+                        error.result = whole.joined()  # type: ignore[attr-defined]
+                        if not isinstance(error, CallError):
+                            _explain(error, run)
+                        raise
+                    following, why, failed = *stood, error
+                    whole.breaks.append(run.row(error.time, error.trajectory.end_state, following.p))
+                else:
+                    whole.add(run, piece)
+                    if watched is not None and watched.due():
+                        watched.tell(whole.joined())
+                    if run.failure is not None:
+                        run.failure.result = whole.joined()
+                        raise run.failure
+                    if run.next is None or whole.outputs >= len(times):
+                        # Queues locate impacts to the order of their steps.
+                        judged = contacts if setup.timing.queue_size is None else None
+                        return _finished(whole, record, None if run.next is None else "done", judged)
+                    following, why = run.next, run.stalled
+                standing = None
+            if why:
+                following, stopped = _take_steps(setup, contacts, whole, stretches, following, why, failed)
+                if stopped or whole.outputs >= len(times):
+                    return _finished(whole, record, "event" if stopped else "done", contacts)
             if record is not None:
                 record.between(whole, following)
-        why = f"they changed {SEGMENTS} times; the run does not get on."
-        stuck = ContactError(following.state.t, contacts.names, why)
-        stuck.result = whole.joined()
-        raise stuck
     except SimulationError as error:
         if record is not None:
             record.finish(error.result, complete=False)  # type: ignore[attr-defined]
@@ -187,6 +186,53 @@ def drive(
     finally:
         if record is not None:
             record.close()
+
+
+def _stood(run: Segment, error: SimulationError, begin: Next, options: Options) -> tuple[Next, str] | None:
+    """Where a segment came to that did not get on, and why it goes on by steps; no reason where it goes on by itself.
+
+    None where steps are not asked: what fails with one contact, or without its forces, fails for other reasons.
+    """
+    if not isinstance(run, HeldSegment) or error.status not in RESCUED or isinstance(error, CallError):
+        return None
+    state, p = error.trajectory.end_state, run.history[-1][1]
+    if error.status is not Status.TOO_MANY_STEPS:
+        free = run.machine.rates(np.concatenate([[error.time], state, p]))
+        if len(run.modes) < 2 or not np.isfinite(free).all():
+            return None
+    following = Next(run.full_state(run.machine, error.time, state, p), p, run.modes, begin.sampled)
+    if error.status is not Status.TOO_MANY_STEPS:
+        return following, f"the integrator does not get on ({error.status.name.lower().replace('_', ' ')})"
+    if options.max_steps <= CRAWL:
+        return None
+    unit = min(pair.time for pair in run.contacts.pairs)
+    if len(run.modes) < 2 or error.time - begin.state.t > CREEPING * CRAWL * unit:
+        return following, ""
+    return following, "slip is so slow that its direction turns at once"
+
+
+def _take_steps(
+    setup: Setup,
+    contacts: Contacts,
+    whole: Pieces,
+    stretches: Stretches,
+    following: Next,
+    why: str,
+    failed: SimulationError | None,
+) -> tuple[Next, bool]:
+    """A stretch by steps; where it cannot be taken the run ends as it would without."""
+    controllers = [_later(c, setup.mechanism.start.t, following) for c in setup.controllers]
+    try:
+        taken = stretches.take(whole, following, why, setup.times, setup.events, controllers)
+    except (ModelError, ContactError) as refused:
+        now, names = following.state.t, tuple(following.modes) or contacts.names
+        stuck = failed or ContactError(
+            now, names, f"{why}; the run does not get on, by steps neither: {refused}"
+        )
+        stuck.result = whole.joined()  # type: ignore[attr-defined]
+        raise stuck from refused
+    contacts.clock.reset()
+    return taken
 
 
 def _writer(record: ContactRecorder, whole: Pieces, following: Next) -> SegmentWriter:
@@ -229,7 +275,7 @@ def _check_outside(contacts: Contacts, result: Result) -> None:
 def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
     controllers = [_later(c, setup.mechanism.start.t, begin) for c in setup.controllers]
     size = setup.timing.queue_size
-    if size is None and contacts.apart(begin.modes, begin.state, begin.p):
+    if size is None and contacts.held(begin.modes, begin.state, begin.p):
         return HeldSegment(
             contacts, begin.modes, begin.state, begin.p, setup.integrator, setup.events, controllers
         )

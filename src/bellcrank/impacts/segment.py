@@ -91,6 +91,7 @@ class Segment(Run):
         self.next: Next | None = None
         self.tolerance = 0.0
         self.failure: ContactError | None = None
+        self.stalled = ""
         self.breaks: list[Array] = []
         self.forces_before: Array | None = None
 
@@ -286,10 +287,12 @@ class Segment(Run):
         ahead: State | None = None
         if struck or jumped is not None:
             after, staying = self.contacts.strike(state, p, struck)
-            if not staying and not self.modes:
+            if not staying and not self.modes and not self.contacts.clock.struck(t):
                 packed = self.machine.pack(after.q, after.u)
                 self.breaks.append(self.row(t, packed, p))
                 return Change(packed, p, stop)
+            if self.contacts.clock.struck(t):
+                self.stalled = "impacts follow each other without end"
             after, modes = self.contacts.settle(staying, after, p)
         elif any(what == GONE for _, what in ended):
             # Others may touch at the same place from here on.

@@ -29,8 +29,16 @@ RANK = 1e-7
 """Singular values below this share of the largest are none."""
 NEAR = 1e-6
 """Friction within this share of its limit asks for other weights."""
-ROUNDS = 3000
+MOST_ROUNDS = 3000
 """Most rounds in the search for weights."""
+COMPLIANT = 1e-5
+"""Compliance over the mobility of a contact. Rounding shows in the shares over this; what is held without being one too
+many is found in rounds, each of which leaves this over its mobility."""
+ROUNDS = 12
+EXACT = 1e-14
+"""Change of the forces, over the greatest of them, at which a round is the last."""
+SHARED = 1e-11
+"""Forces of contacts that share, below this part of what moves them, are rounding: it is divided by compliances."""
 PULLING = 1e-9
 """Forces below this share of the largest are none."""
 
@@ -140,7 +148,7 @@ class Sharing:
         wanted, w = B.T @ f[numbers], np.array([given.get(n, 1.0) for n in names])
         best: tuple[float, Array, Array] | None = None
         first = True
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             D = (w * limits)[of]
             solved = np.linalg.lstsq(B.T @ (D[:, None] * B), wanted, rcond=None)[0]
             rub = D * (B @ solved)
@@ -178,6 +186,61 @@ class Sharing:
                 return idle
             idle = idle | {out}
         return idle
+
+
+@dataclass(frozen=True, eq=False)
+class SharedForces:
+    """Forces of contacts in space that share as if they gave way a little; see :mod:`bellcrank.impacts.held_units`.
+
+    J: Three rows a contact. inverse: M^-1 C. free: Accelerations without forces. give: Compliance of each [1/kg].
+    """
+
+    J: Array
+    inverse: Array
+    free: Array
+    sticking: NDArray[np.bool_]
+    give: Array
+
+    def rows(self, bearing: Sequence[int]) -> list[int]:
+        """The rows these contacts hold."""
+        return [r for i in bearing for r in range(3 * i, 3 * i + (3 if self.sticking[i] else 1))]
+
+    def borne(self, bearing: Sequence[int]) -> Array:
+        """What each contact bears, or would bear, along its normal [N]."""
+        held = self.rows(bearing)
+        W = self.J[held] @ self.inverse[:, held]
+        stiff = W + np.diag(self.give[[r // 3 for r in held]])
+        f, borne = np.zeros(len(self.J)), np.zeros(len(self.give))
+        for _ in range(ROUNDS):
+            more = np.linalg.solve(stiff, -self.free[held] - W @ f[held])
+            f[held] += more
+            borne -= (self.free[::3] + self.J[::3] @ (self.inverse @ f)) / np.maximum(self.give, 1e-300)
+            if np.max(np.abs(more)) <= EXACT * np.max(np.abs(f)):
+                break
+        return borne
+
+    def idle(self) -> list[int]:
+        """Contacts that bear nothing, so that none pulls that the others can do without."""
+        count = len(self.give)
+        rank = np.linalg.matrix_rank(self.J[self.rows(range(count))], tol=RANK)
+        idle: list[int] = []
+        for _ in range(2 * count):
+            left = [i for i in range(count) if i not in idle]
+            borne = self.borne(left)
+            small = 0.1 * SHARED * max(float(np.max(np.abs(borne))), 1e-300)
+            pulling = sorted((float(borne[i]), i) for i in left if borne[i] < -small)
+            spared = [i for _, i in pulling if self._rank([k for k in left if k != i]) == rank]
+            wanting = [i for i in idle if borne[i] > small]
+            if spared:
+                idle.append(spared[0])
+            elif wanting:
+                idle.remove(max(wanting, key=lambda i: float(borne[i])))
+            else:
+                break
+        return idle
+
+    def _rank(self, bearing: Sequence[int]) -> int:
+        return int(np.linalg.matrix_rank(self.J[self.rows(bearing)], tol=RANK)) if bearing else 0
 
 
 def _independent_columns(C: Array) -> list[int]:

@@ -146,8 +146,9 @@ def impact(
     near: Sequence[int],
     propagation: Propagation = Propagation.SEQUENTIAL,
     jammed: Sequence[int] = (),
-) -> tuple[Array, ImpactRecord | None, tuple[str, ...]]:
-    """Independent speeds after the contacts numbered in `near` have struck, the record of it, and who met plastically.
+) -> tuple[Array, ImpactRecord | None, tuple[str, ...], float]:
+    """Independent speeds after the contacts numbered in `near` have struck, the record of it, who met plastically, and
+    how far Coulomb's law is missed, over the largest speed.
 
     jammed: Those of them that slide and strike without approaching.
     """
@@ -155,7 +156,7 @@ def impact(
     M, states, before = program.evaluate(x)
     approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
     if not jammed and not any(v < 0.0 for v in approach.values()):
-        return u_i, None, ()
+        return u_i, None, (), 0.0
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
         raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
@@ -199,4 +200,4 @@ def impact(
     energy = program.kinetic(x), program.kinetic(x_after)
     limited = bool(solved.energetic)
     record = ImpactRecord(t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy())
-    return after, record, tuple(contacts[i].name for i in solved.plastic)
+    return after, record, tuple(contacts[i].name for i in solved.plastic), solved.residual

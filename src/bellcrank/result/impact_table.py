@@ -83,7 +83,8 @@ class ImpactRecord:
 class ContactChange:
     """A lasting contact that begins (rest), sticks, slips or is let go (release), and when [s].
 
-    Or a contact that met without its restitution (plastic), because an impact did not end by itself.
+    Or a contact that met without its restitution (plastic), because an impact did not end by itself, or with friction
+    that misses Coulomb's law (approximate).
     """
 
     time: float

@@ -38,7 +38,8 @@ class RunReport:
     status: how it ended. method: integrator. steps, rejected, evaluations: what it took. seconds: wall time of
     the integration alone. repartitions: times at which other speeds became independent [s]. In runs by steps, residual:
     the largest miss of Coulomb's conditions in a step, over the fastest speed of its contacts; unsolved: steps that
-    missed their tolerance; penetration: the deepest overlap over the size of the smaller body.
+    missed their tolerance; penetration: the deepest overlap over the size of the smaller body. stepped: stretches of a
+    run followed event by event that were taken by steps instead: begin and end [s], why, and which contacts.
     """
 
     status: str
@@ -53,6 +54,7 @@ class RunReport:
     residual: float = 0.0
     unsolved: int = 0
     penetration: float = 0.0
+    stepped: tuple[tuple[float, float, str], ...] = ()
 
     @staticmethod
     def of(trajectory: Trajectory, method: str, formulation: str, seconds: float) -> RunReport:

@@ -232,6 +232,7 @@ def _stored(found: Contents) -> Stored:
         | {
             "repartitions": tuple(about["report"]["repartitions"]),
             "switches": tuple((float(t), str(m)) for t, m in about["report"]["switches"]),
+            "stepped": tuple((float(a), float(b), str(w)) for a, b, w in about["report"].get("stepped", ())),
         }
     )
     contacts = found.text("contacts") if "contacts" in found.tables else b""
