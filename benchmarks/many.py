@@ -147,23 +147,18 @@ class Row:
 
 
 def mechanism(scene: Scene) -> Mechanism:
-    """Free bodies, and a contact for every pair."""
+    """Free bodies that collide with each other, the floor and the walls."""
     system = System("many", gravity=(0.0, 0.0, -GRAVITY))
-    planes = [system.ground.plane(at=at, normal=normal) for at, normal in scene.planes]
-    shapes, initial = [], {}
-    laws = {"restitution": scene.restitution, "friction": scene.friction}
+    system.ground.collides(*(system.ground.plane(at=at, normal=normal) for at, normal in scene.planes))
+    initial = {}
     for k, given in enumerate(scene.bodies):
         body = system.body(
             f"body {k}", mass=given.mass, inertia=given.inertia, at=tuple(given.at), rotation=given.rotation
         )
         system.free(f"flight {k}", system.ground, body)
         initial[f"flight {k}"] = {"velocity": tuple(given.velocity)}
-        shapes.append(body.sphere(*given.half) if len(given.half) == 1 else body.box(*given.half))
-        for j, plane in enumerate(planes):
-            system.contact(f"wall {j} of {k}", plane, shapes[-1], **laws)
-    for k in range(len(shapes)):
-        for j in range(k):
-            system.contact(f"pair {j} {k}", shapes[j], shapes[k], **laws)
+        body.collides(body.sphere(*given.half) if len(given.half) == 1 else body.box(*given.half))
+    system.contacts_between(restitution=scene.restitution, friction=scene.friction)
     return analyse(system, initial=initial)
 
 

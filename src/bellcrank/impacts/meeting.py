@@ -1,13 +1,13 @@
 """What a step needs of bodies and shapes: programs that grow with the bodies, and one for each kind of pair.
 
-:class:`Frames` gives mass matrix, poses and velocities of all frames that carry shapes. :class:`Meeting` gives the
+:class:`Placed` gives mass matrix, poses and velocities of all frames that carry shapes. :class:`Meeting` gives the
 closest points of a pair of shapes from their two poses; pairs of equal shapes share it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, dot, mat, matmul, times, vec
 from bellcrank.mechanics.constraints import Equation, Marker, over_speeds, twist_columns
-from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.dynamics import mass_matrix
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
@@ -41,7 +40,7 @@ SPOT = 10
 AXES: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-class Frames:
+class Placed:
     """Reduced mass matrix, and pose, drift and twist rows of frames in world axes, in one partition, compiled.
 
     mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins:
@@ -81,8 +80,8 @@ class Frames:
             Program.of([t, *q, *v.values(), *parameters], outputs, "frames of contacts")
         )
 
-    def coupled(self) -> list[Index]:
-        """Speeds that the mass matrix couples, set by set."""
+    def nodes(self) -> list[Index]:
+        """Speeds that the mass matrix or a frame couples, set by set."""
         parent = list(range(self.n))
 
         def root(i: int) -> int:
@@ -93,14 +92,14 @@ class Frames:
 
         for i, j in self.mass.tolist():
             parent[root(i)] = root(j)
+        for k in range(len(self.first)):
+            moving = self.twists[self.begin[k] : self.begin[k + 1], 1].tolist()
+            for i in moving[1:]:
+                parent[root(i)] = root(moving[0])
         found: dict[int, list[int]] = {}
         for i in range(self.n):
             found.setdefault(root(i), []).append(i)
         return [np.array(group, np.int64) for group in found.values()]
-
-    def moving(self, frame: int) -> set[int]:
-        """The speeds that move a frame."""
-        return set(self.twists[self.begin[frame] : self.begin[frame + 1], 1].tolist())
 
 
 def _twist(
@@ -148,44 +147,6 @@ class Meeting:
         self.kernel: Kernel = compile_program(Program.of([*x, *memory], outputs, "closest points"))
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """The contacts of one pair of shapes: their numbers, and the frames of both sides."""
-
-    numbers: range
-    a: int
-    b: int
-    shapes: tuple[Shape, Shape]
-    key: Hashable
-    warm: int
-
-
-def grouped(pairs: Sequence[ContactPair]) -> tuple[list[Marker], list[Group]]:
-    """Frames that carry shapes, and the contacts by pair of shapes; those of a pair follow each other."""
-    frames: list[Marker] = []
-    known: dict[int, int] = {}
-
-    def frame(placed: Any, marker: Marker) -> int:
-        if id(placed.frame) not in known:
-            known[id(placed.frame)] = len(frames)
-            frames.append(marker)
-        return known[id(placed.frame)]
-
-    groups: list[Group] = []
-    first = 0
-    while first < len(pairs):
-        contact = pairs[first].contact
-        own = [pair.contact for pair in pairs[first : first + contact.points]]
-        a, b = frame(contact.a, pairs[first].a), frame(contact.b, pairs[first].b)
-        key = tuple((shape_key(c.a.shape), shape_key(c.b.shape)) for c in own)
-        whole = contact.a.shape.whole, contact.b.shape.whole
-        groups.append(
-            Group(range(first, first + len(own)), a, b, whole, (key, len(contact.warm)), len(contact.warm))
-        )
-        first += len(own)
-    return frames, groups
-
-
 def shape_key(shape: Any) -> Hashable:
     """Equal for shapes that are described alike; those of data are known by themselves."""
     if isinstance(shape, float | int | str | bool | None):
@@ -195,11 +156,6 @@ def shape_key(shape: Any) -> Hashable:
     if isinstance(shape, Shape) and is_dataclass(shape):
         return type(shape), tuple(shape_key(getattr(shape, f.name)) for f in fields(shape))
     return id(shape)
-
-
-def reach_of(shape: Shape) -> float:
-    """Radius of the ball around the origin of its frame that holds a shape [m]."""
-    return shape.extent
 
 
 def flat_axis(shape: Shape) -> int:
@@ -213,11 +169,8 @@ __all__ = [
     "POSE",
     "SPOT",
     "TWIST",
-    "Frames",
-    "Group",
     "Meeting",
+    "Placed",
     "flat_axis",
-    "grouped",
-    "reach_of",
     "shape_key",
 ]

@@ -7,6 +7,7 @@ told as parts of these units, so that a mechanism of another size, with its time
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,12 @@ def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
     return tuple(found)
 
 
+def group_units(mechanism: Mechanism) -> tuple[dict[str, float], Callable[[float], float]]:
+    """Lengths of bodies [m], and the speed that belongs to a length [m/s]."""
+    gravity, moving = float(np.linalg.norm(mechanism.linkage.gravity)), _moving(mechanism)
+    return body_sizes(mechanism.system), lambda length: math.sqrt(gravity * length) or moving or length
+
+
 def _moving(mechanism: Mechanism) -> float:
     """The greatest speed at the start [m/s], up to the next power of ten, so that programs serve many starts."""
     sizes, u = body_sizes(mechanism.system), np.abs(mechanism.start.u)
@@ -48,4 +55,4 @@ def _moving(mechanism: Mechanism) -> float:
     return float(10.0 ** math.ceil(math.log10(greatest))) if greatest > 0.0 else 0.0
 
 
-__all__ = ["placed_pairs"]
+__all__ = ["group_units", "placed_pairs"]

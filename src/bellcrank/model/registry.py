@@ -41,6 +41,7 @@ class Registry:
         self.couplings: dict[str, Coupling] = {}
         self.forces: dict[str, Force] = {}
         self.contacts: dict[str, Any] = {}
+        self.collisions: dict[str, Any] = {}
         self.states: dict[str, StateVariable] = {}
         self.initials: dict[str, Start] = {}
 
@@ -52,6 +53,7 @@ class Registry:
             ("coupling", self.couplings),
             ("force", self.forces),
             ("contact", self.contacts),
+            ("contact", self.collisions),
             ("parameter", self.parameters),
             ("state", self.states),
         )
