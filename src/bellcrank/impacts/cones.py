@@ -34,16 +34,22 @@ SWEEPS = 12
 MORE_SWEEPS = 60
 """Accelerated sweeps between two attempts of Newton's method."""
 ATTEMPTS = 4
-NEWTON_STEPS = 10
-HALVINGS = 5
+NEWTON_STEPS = 25
+HALVINGS = 3
+LEAST_SHARE = 0.5**HALVINGS * 1.5
+RISE, STEEP_RISE = 30.0, 1000.0
+"""By how much a step may raise what is left, squared, in odd and even attempts: the way to other sets of contacts that
+slip or open leads over hills, and a method that only goes down ends before them. The best impulses are kept."""
 BAND_ROOM = 1_000_000
 """Numbers in the band matrix at most; islands that need more are left to the sweeps."""
 SINGULAR = 1e-9
 """Part of the mobility of a contact added along its tangents: one that a joint locks has none. It slows the sweeps by
 as little, and leaves their solution as it is."""
-SOFT = 1e-8
-"""Compliance of a contact in Newton's linear systems, over its mobility: the error of a step falls by this factor over
-the least eigenvalue of W, and rounding grows by its inverse, so about the root of the precision is best."""
+SOFTEST, SOFT, HARDEST = 1e-1, 1e-3, 1e-7
+"""Compliance of a contact in Newton's linear systems, over its mobility: at most, at first, and at least. Along an
+eigenvector of W the error of a step falls by the compliance over the eigenvalue. How redundant supports share a load is
+not determined, and a hard system throws it far along; so the compliance grows where a step fails and shrinks where it
+succeeds, like the parameter of Levenberg and Marquardt. The least one leaves half the digits to rounding."""
 
 # Rows of the vectors of the acceleration.
 _F, _G, _F0, _G0, _X = range(5)
@@ -580,7 +586,7 @@ def missed(c: Cones, begin: int, end: int, share: float) -> float:
 
 
 @compiled
-def linearise(c: Cones, i: int) -> bool:
+def linearise(c: Cones, i: int, soft: float) -> bool:
     """K and r of a contact, (1 - D + soft) dp = g - D J du / w, from the slope D of its projection; False where K = 0."""
     m = c.newton
     mu, w = c.friction[i], trace(c, i)
@@ -591,25 +597,25 @@ def linearise(c: Cones, i: int) -> bool:
     if x <= 0.0:
         m.missing[i, 0], m.missing[i, 1], m.missing[i, 2] = -p, -q, -r
         return False
-    stiff = 1.0 / (w * SOFT)
+    stiff = 1.0 / (w * soft)
     t = math.sqrt(y * y + z * z)
     m.slope[i, 0] = stiff
-    m.missing[i, 0] = (x - p) / SOFT
+    m.missing[i, 0] = (x - p) / soft
     if t <= mu * x:
         m.slope[i, 4], m.slope[i, 8] = stiff, stiff
-        m.missing[i, 1], m.missing[i, 2] = (y - q) / SOFT, (z - r) / SOFT
+        m.missing[i, 1], m.missing[i, 2] = (y - q) / soft, (z - r) / soft
         return True
     # It slips along d; across it, along e, friction turns with the slip.
     share = mu * x / t
     d, e = y / t, z / t
-    across = share / (w * (1.0 - share + SOFT))
+    across = share / (w * (1.0 - share + soft))
     m.slope[i, 3], m.slope[i, 6] = mu * stiff * d, mu * stiff * e
     m.slope[i, 4], m.slope[i, 8] = across * e * e, across * d * d
     m.slope[i, 5] = -across * d * e
     m.slope[i, 7] = m.slope[i, 5]
     g, h = share * y - q, share * z - r
-    turning = (d * h - e * g) / (1.0 - share + SOFT)
-    along = (d * g + e * h + mu * m.missing[i, 0]) / (1.0 + SOFT)
+    turning = (d * h - e * g) / (1.0 - share + soft)
+    along = (d * g + e * h + mu * m.missing[i, 0]) / (1.0 + soft)
     m.missing[i, 1], m.missing[i, 2] = along * d - turning * e, along * e + turning * d
     return True
 
@@ -634,7 +640,9 @@ def add_block(c: Cones, i: int, side: int, other: int, band: Reals2, reach: int)
 
 
 @compiled
-def assemble_band(c: Cones, begin: int, end: int, nodes: int, rows: int, reach: int) -> None:
+def assemble_band(
+    c: Cones, begin: int, end: int, nodes: int, rows: int, reach: int, soft: float
+) -> None:
     """M + J^T K J, and J^T r as the change."""
     m = c.newton
     band = matrix(m.band, 0, rows, 2 * reach + 1)
@@ -652,7 +660,7 @@ def assemble_band(c: Cones, begin: int, end: int, nodes: int, rows: int, reach: 
                 band[row + b, reach + a - b] += c.mass[at + a, b]
     for j in range(begin, end):
         i = c.order[j]
-        carries = linearise(c, i)
+        carries = linearise(c, i, soft)
         for side in range(2):
             node = c.node[i, side]
             if node < 0:
@@ -715,7 +723,7 @@ def direction(c: Cones, begin: int, end: int) -> None:
 
 
 @compiled
-def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float) -> float:
+def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float, rise: float) -> float:
     """Newton's method with halved steps, from the impulses given; the residual of the best ones, which are kept."""
     m = c.newton
     rows, reach = order_nodes(c, begin, end)
@@ -728,29 +736,35 @@ def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float) -> f
         return before
     keep(c, begin, end)
     lowest = before
+    soft = SOFT
     for _ in range(NEWTON_STEPS):
         c.told[ITERATIONS] += 1.0
         for j in range(begin, end):
             i = c.order[j]
             x, y, z = velocities(c, i)
             m.now[i, 0], m.now[i, 1], m.now[i, 2] = x - c.bound[i], y, z
-        assemble_band(c, begin, end, nodes, rows, reach)
+        assemble_band(c, begin, end, nodes, rows, reach, soft)
         if not solve_band(c, rows, reach):
             break
         direction(c, begin, end)
         left = missed(c, begin, end, 0.0)
-        share, best, least = 1.0, 1.0, math.inf
+        share = 1.0
         for _ in range(HALVINGS):
-            found = missed(c, begin, end, share)
-            if found < least:
-                best, least = share, found
-            if found <= (1.0 - 1e-4 * share) * left:
+            if missed(c, begin, end, share) < rise * left:
                 break
             share *= 0.5
+        if share == 1.0:
+            soft = max(0.1 * soft, HARDEST)
+        else:
+            if soft >= SOFTEST and share < LEAST_SHARE:
+                break
+            soft = min(10.0 * soft, SOFTEST)
+        if share < LEAST_SHARE:
+            continue
         for j in range(begin, end):
             i = c.order[j]
             for k in range(3):
-                c.p[i, k] += best * m.more[i, k]
+                c.p[i, k] += share * m.more[i, k]
         apply_all(c, begin, end)
         now = residual(c, begin, end)
         if now < lowest:
@@ -778,13 +792,15 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> tuple[floa
     wanted = tolerance * scale
     left = residual(c, begin, end)
     sweeps = SWEEPS
+    rise = RISE
     for _ in range(ATTEMPTS):
         if left < wanted:
             break
         left = accelerated(c, begin, end, wanted, sweeps, left)
         if left >= wanted:
-            left = by_newton(c, begin, end, wanted, left)
+            left = by_newton(c, begin, end, wanted, left, rise)
         sweeps = MORE_SWEEPS
+        rise = RISE + STEEP_RISE - rise
     return left, scale
 
 
