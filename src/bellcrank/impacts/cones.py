@@ -106,6 +106,7 @@ class Cones(NamedTuple):
     drift: Reals2
     p: Reals2
     best: Reals2
+    least: Reals2
     u: Reals
     free: Reals
     order: Ints
@@ -142,6 +143,7 @@ def cones_of(first: NDArray[np.int64], contacts: int) -> Cones:
         reals((contacts, 6)),
         reals(contacts),
         reals(contacts),
+        reals((contacts, 3)),
         reals((contacts, 3)),
         reals((contacts, 3)),
         reals((contacts, 3)),
@@ -793,14 +795,33 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> tuple[floa
     left = residual(c, begin, end)
     sweeps = SWEEPS
     rise = RISE
-    for _ in range(ATTEMPTS):
+    lowest = math.inf
+    for attempt in range(ATTEMPTS):
+        if left < lowest:
+            lowest = left
+            for j in range(begin, end):
+                i = c.order[j]
+                c.least[i, 0], c.least[i, 1], c.least[i, 2] = c.p[i, 0], c.p[i, 1], c.p[i, 2]
         if left < wanted:
             break
+        if attempt == ATTEMPTS // 2:
+            # Begin anew, without the guess.
+            for j in range(begin, end):
+                i = c.order[j]
+                c.p[i, 0], c.p[i, 1], c.p[i, 2] = 0.0, 0.0, 0.0
+            apply_all(c, begin, end)
+            left = residual(c, begin, end)
         left = accelerated(c, begin, end, wanted, sweeps, left)
         if left >= wanted:
             left = by_newton(c, begin, end, wanted, left, rise)
         sweeps = MORE_SWEEPS
         rise = RISE + STEEP_RISE - rise
+    if left > lowest:
+        for j in range(begin, end):
+            i = c.order[j]
+            c.p[i, 0], c.p[i, 1], c.p[i, 2] = c.least[i, 0], c.least[i, 1], c.least[i, 2]
+        apply_all(c, begin, end)
+        left = lowest
     return left, scale
 
 

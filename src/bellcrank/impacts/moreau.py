@@ -53,12 +53,14 @@ GAIN, TIGHT = 1e-9, 1e-10
 """Energy gained over that turned around that counts as none, and the residual to which impulses are found before a gain
 is believed; a gain of a few residuals is theirs."""
 RESIDUALS = 10.0
+ONE_FACE = 1.0 - 1e-12
+"""Cosine between the normals of contacts of one face."""
 SPOTS = 16
 """Contacts of one pair of shapes at most."""
 
 U, A0, A, MINUS, START, TRIAL, SCRATCH, ROWS = range(8)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
-POINT_A, POINT_B, PLACE = 9, 12, 15
+POINT, PLACE = 9, 12
 WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, TOLD = range(9)
 """Of all steps: largest residual, iterations, contacts, smallest gap over the length, steps whose residual is above the
 tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts."""
@@ -89,7 +91,7 @@ class Near(NamedTuple):
     """The contacts that are near in a step.
 
     key: Of pair and spot, the same from step to step. number: Of the contact of the model, or -1 where a group
-    collides. a, b: Colliders. gap [m]. place: World axes, normal first, and the points on a and b. before: Velocity
+    collides. a, b: Colliders. gap [m]. place: World axes, normal first, and the point where it acts. before: Velocity
     before the impulses [m/s]. struck: Whether it bounces.
     """
 
@@ -249,6 +251,32 @@ def weigh(s: Scene) -> None:
 
 
 @compiled
+def height(near: Near, i: int) -> float:
+    """Of the point of a contact along its normal [m]."""
+    p = near.place
+    return p[i, 0] * p[i, POINT] + p[i, 1] * p[i, POINT + 1] + p[i, 2] * p[i, POINT + 2]
+
+
+@compiled
+def level(near: Near, begin: int, end: int) -> None:
+    """Move the points of a face into one plane across its normal.
+
+    Both bodies feel a contact at the same point, so that friction has no moment of its own. Between corners with
+    different gaps it lies at different heights; a face that tilts could then not stick at all of them.
+    """
+    total, p = 0.0, near.place
+    for i in range(begin, end):
+        across = p[i, 0] * p[begin, 0] + p[i, 1] * p[begin, 1] + p[i, 2] * p[begin, 2]
+        if across < ONE_FACE:
+            return
+        total += height(near, i) / (end - begin)
+    for i in range(begin, end):
+        more = total - height(near, i)
+        for k in range(3):
+            p[i, POINT + k] += more * p[i, k]
+
+
+@compiled
 def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int) -> float:
     """Add the contacts of two colliders that may close within two steps; their smallest gap over the length."""
     r, near = s.rules[rule], s.near
@@ -262,7 +290,7 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
         s.inputs[inputs + k] = s.y[i + k]
         s.inputs[inputs + POSE + k] = s.y[j + k]
     call_at(r.kernel, s.inputs, inputs, s.spots, 0)
-    pair = a * len(s.colliders) + b
+    pair, before = a * len(s.colliders) + b, s.cones.counts[CONTACTS]
     for spot in range(r.spots):
         gap = s.spots[SPOT * spot]
         if not gap < within:
@@ -289,9 +317,10 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
         place[at, 3], place[at, 4], place[at, 5] = t0, t1, t2
         place[at, 6], place[at, 7] = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2
         place[at, 8] = n0 * t1 - n1 * t0
-        for k in range(6):
-            place[at, POINT_A + k] = s.spots[SPOT * spot + 4 + k]
+        for k in range(3):
+            place[at, POINT + k] = 0.5 * (s.spots[SPOT * spot + 4 + k] + s.spots[SPOT * spot + 7 + k])
         s.cones.counts[CONTACTS] += 1
+    level(near, before, s.cones.counts[CONTACTS])
     return deepest
 
 
@@ -318,16 +347,16 @@ def locate(s: Scene, h: float) -> float:
 
 
 @compiled
-def add_side(s: Scene, i: int, k: int, collider: int, row: int, point: int, sign: float) -> None:
+def add_side(s: Scene, i: int, k: int, collider: int, row: int, sign: float) -> None:
     """One side of a contact in its direction k."""
     c, near = s.cones, s.near
     frame = s.colliders[collider].frame
     at, begin, end = s.frames.first[frame], s.frames.begin[frame], s.frames.begin[frame + 1]
     d0, d1, d2 = near.place[i, 3 * k], near.place[i, 3 * k + 1], near.place[i, 3 * k + 2]
     x, y, z = (
-        near.place[i, point] - s.y[at + 9],
-        near.place[i, point + 1] - s.y[at + 10],
-        near.place[i, point + 2] - s.y[at + 11],
+        near.place[i, POINT] - s.y[at + 9],
+        near.place[i, POINT + 1] - s.y[at + 10],
+        near.place[i, POINT + 2] - s.y[at + 11],
     )
     m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
     along = s.spots
@@ -377,8 +406,8 @@ def assemble(s: Scene, directions: int) -> None:
                         c.rows[6 * i + 3 * side + k, m] = 0.0
         for k in range(directions):
             c.drift[i, k] = 0.0
-            add_side(s, i, k, near.a[i], 6 * i + k, POINT_A, -1.0)
-            add_side(s, i, k, near.b[i], 6 * i + shift + k, POINT_B, 1.0)
+            add_side(s, i, k, near.a[i], 6 * i + k, -1.0)
+            add_side(s, i, k, near.b[i], 6 * i + shift + k, 1.0)
         for k in range(6):
             c.local[i, k] = 0.0
         for side in range(2):
@@ -567,14 +596,14 @@ def strike(s: Scene, h: float) -> None:
 
 
 @compiled
-def bear(s: Scene, i: int, collider: int, point: int, x: float, y: float, z: float) -> None:
+def bear(s: Scene, i: int, collider: int, x: float, y: float, z: float) -> None:
     """The force of a contact on one of its frames, and its moment."""
     frame = s.colliders[collider].frame
     at, w = s.frames.first[frame] + 9, s.log.wrenches
     a, b, d = (
-        s.near.place[i, point] - s.y[at],
-        s.near.place[i, point + 1] - s.y[at + 1],
-        s.near.place[i, point + 2] - s.y[at + 2],
+        s.near.place[i, POINT] - s.y[at],
+        s.near.place[i, POINT + 1] - s.y[at + 1],
+        s.near.place[i, POINT + 2] - s.y[at + 2],
     )
     w[frame, 0] += b * z - d * y
     w[frame, 1] += d * x - a * z
@@ -614,8 +643,8 @@ def remember(s: Scene, h: float) -> None:
             if number >= 0:
                 log.forces[number, 0], log.forces[number, 1], log.forces[number, 2] = x, y, z
             else:
-                bear(s, i, near.a[i], POINT_A, -x, -y, -z)
-                bear(s, i, near.b[i], POINT_B, x, y, z)
+                bear(s, i, near.a[i], -x, -y, -z)
+                bear(s, i, near.b[i], x, y, z)
 
 
 @compiled
@@ -634,9 +663,9 @@ def note_impacts(s: Scene) -> None:
                 near.number[i],
                 near.a[i],
                 near.b[i],
-                place[i, POINT_A],
-                place[i, POINT_A + 1],
-                place[i, POINT_A + 2],
+                place[i, POINT],
+                place[i, POINT + 1],
+                place[i, POINT + 2],
                 place[i, 0],
                 place[i, 1],
                 place[i, 2],
