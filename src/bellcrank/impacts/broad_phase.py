@@ -37,10 +37,10 @@ def meets(w: Broad, a: int, b: int, kind_a: int, kind_b: int) -> bool:
     """Whether two colliders may collide at all."""
     if w.rule[min(kind_a, kind_b), max(kind_a, kind_b)] < 0:
         return False
-    for k in range(w.begin[a], w.begin[a + 1]):
-        if w.excluded[k] == b:
-            return False
-    return True
+    k = w.begin[a]
+    while k < w.begin[a + 1] and w.excluded[k] != b:
+        k += 1
+    return k == w.begin[a + 1]
 
 
 @compiled

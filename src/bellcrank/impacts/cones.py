@@ -31,10 +31,10 @@ MEMORY = 5
 """Earlier sweeps that the acceleration looks at; more do not help on heaps, and fewer take twice the sweeps."""
 SWEEPS = 12
 """Accelerated sweeps before Newton's method is tried: they find out which contacts are open, stick and slip."""
-MORE_SWEEPS = 60
+MORE_SWEEPS = 40
 """Accelerated sweeps between two attempts of Newton's method."""
-ATTEMPTS = 4
-NEWTON_STEPS = 25
+ATTEMPTS = 6
+NEWTON_STEPS = 50
 HALVINGS = 3
 LEAST_SHARE = 0.5**HALVINGS * 1.5
 RISE, STEEP_RISE = 30.0, 1000.0
@@ -589,7 +589,7 @@ def missed(c: Cones, begin: int, end: int, share: float) -> float:
 
 @compiled
 def linearise(c: Cones, i: int, soft: float) -> bool:
-    """K and r of a contact, (1 - D + soft) dp = g - D J du / w, from the slope D of its projection; False where K = 0."""
+    """K and r of a contact, (1 - D + soft) dp = g - D J du / w, with the slope D of its projection; False: K = 0."""
     m = c.newton
     mu, w = c.friction[i], trace(c, i)
     p, q, r = c.p[i, 0], c.p[i, 1], c.p[i, 2]
@@ -636,15 +636,11 @@ def add_block(c: Cones, i: int, side: int, other: int, band: Reals2, reach: int)
         column = m.row[b] + k + reach
         for n in range(c.first[a + 1] - c.first[a]):
             row = m.row[a] + n
-            band[row, column - row] += (
-                c.rows[left, n] * f + c.rows[left + 1, n] * g + c.rows[left + 2, n] * h
-            )
+            band[row, column - row] += c.rows[left, n] * f + c.rows[left + 1, n] * g + c.rows[left + 2, n] * h
 
 
 @compiled
-def assemble_band(
-    c: Cones, begin: int, end: int, nodes: int, rows: int, reach: int, soft: float
-) -> None:
+def assemble_band(c: Cones, begin: int, end: int, nodes: int, rows: int, reach: int, soft: float) -> None:
     """M + J^T K J, and J^T r as the change."""
     m = c.newton
     band = matrix(m.band, 0, rows, 2 * reach + 1)
@@ -756,7 +752,7 @@ def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float, rise
                 break
             share *= 0.5
         if share == 1.0:
-            soft = max(0.1 * soft, HARDEST)
+            soft = max(0.3 * soft, HARDEST)
         else:
             if soft >= SOFTEST and share < LEAST_SHARE:
                 break
@@ -846,4 +842,14 @@ def solve_problem(c: Cones, tolerance: float) -> int:
     return int(c.told[ITERATIONS])
 
 
-__all__ = ["CONTACTS", "RESIDUAL", "SINGULAR", "Cones", "cones_of", "find_islands", "solve_cones", "solve_problem", "velocity"]
+__all__ = [
+    "CONTACTS",
+    "RESIDUAL",
+    "SINGULAR",
+    "Cones",
+    "cones_of",
+    "find_islands",
+    "solve_cones",
+    "solve_problem",
+    "velocity",
+]

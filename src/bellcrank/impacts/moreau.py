@@ -141,9 +141,9 @@ class StruckContact(NamedTuple):
 class Log(NamedTuple):
     """What is told of steps.
 
-    forces: World force of each contact of the model that lasts [N]. wrenches: Moment about the origin of each frame and
-    force, of all lasting contacts in which groups collide [N m, N]. impacts: [t, first record, energy before, energy
-    lost, whether restitution was lowered, q, speeds before, speeds after]. struck: Contacts that struck.
+    forces: World force of each contact of the model that lasts [N]. wrenches: Moment about the origin of the world
+    and force on each frame, of the lasting contacts of colliding groups [N m, N]. impacts: [t, first record, energy
+    before, energy lost, whether restitution was lowered, q, speeds before, speeds after]. struck: Contacts that struck.
     """
 
     forces: Reals2
@@ -157,9 +157,10 @@ class Log(NamedTuple):
 class Scene(NamedTuple):
     """A mechanism with contacts in one partition.
 
-    q, n: Numbers of positions and speeds. x: [t, q, u, p]. y: What the program of frames gives. places: Speed (by
-    nodes) and column within its node of the entries of the mass matrix. factor: Of the mass matrix, Cholesky's, node by
-    node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders. inputs, spots: Of the kernel of a pair.
+    q, n: Numbers of positions and speeds. x: [t, q, u, p]. y: What the program of frames gives. places: Of the
+    entries of the mass matrix, the speed (by nodes), the column within its node, and the speed of that column. factor:
+    Cholesky's, of the mass matrix, node by node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders.
+    inputs, spots: Of the kernel of a pair.
     """
 
     programs: Programs
@@ -254,7 +255,8 @@ def weigh(s: Scene) -> None:
 def height(near: Near, i: int) -> float:
     """Of the point of a contact along its normal [m]."""
     p = near.place
-    return p[i, 0] * p[i, POINT] + p[i, 1] * p[i, POINT + 1] + p[i, 2] * p[i, POINT + 2]
+    along: float = p[i, 0] * p[i, POINT] + p[i, 1] * p[i, POINT + 1] + p[i, 2] * p[i, POINT + 2]
+    return along
 
 
 @compiled
@@ -434,16 +436,18 @@ def assemble(s: Scene, directions: int) -> None:
 @compiled
 def normal_speed(c: Cones, i: int) -> float:
     """Along the normal of a contact, without drift [m/s, or m of a displacement]."""
-    return velocity(c, i, 0) - c.drift[i, 0]
+    speed: float = velocity(c, i, 0) - c.drift[i, 0]
+    return speed
 
 
 @compiled
-def free_positions(s: Scene, h: float) -> float:
+def free_positions(s: Scene, h: float, corrections: int) -> float:
     """Positions without overlaps, nearest in the metric of the masses; the smallest gap left over its length."""
     c, near = s.cones, s.near
-    deepest = locate(s, h)
-    for _ in range(CORRECTIONS):
-        if deepest >= -INSIDE or s.log.counters[FULL] > 0:
+    deepest = 1.0
+    for made in range(corrections + 1):
+        deepest = locate(s, h)
+        if deepest >= -INSIDE or s.log.counters[FULL] > 0 or made == corrections:
             break
         assemble(s, 1)
         for i in range(s.n):
@@ -479,7 +483,6 @@ def free_positions(s: Scene, h: float) -> float:
             s.x[1 + i] += s.rates[i] - s.resting[i]
         close_loops(s)
         weigh(s)
-        deepest = locate(s, h)
     return deepest
 
 
@@ -568,21 +571,24 @@ def strike(s: Scene, h: float) -> None:
     prepare_contacts(s, h)
     find_islands(c)
     c.told[SOLVER_ITERATIONS] = 0.0
-    solve_cones(c, TOLERANCE)
     lowered = 0
-    if gained(s) > GAIN:
-        solve_cones(c, TIGHT)
-    while lowered < EIGHTHS and gained(s) > max(GAIN, RESIDUALS * c.told[RESIDUAL]):
-        share = (EIGHTHS - 1.0 - lowered) / (EIGHTHS - lowered)
-        bouncing = False
-        for i in range(c.counts[CONTACTS]):
-            if c.bound[i] > 0.0:
-                bouncing = True
-                c.bound[i] *= share
-        if not bouncing:
-            break
-        lowered += 1
-        solve_cones(c, TIGHT)
+    tolerance = TOLERANCE
+    solving = True
+    while solving:
+        solve_cones(c, tolerance)
+        gain = gained(s)
+        solving = False
+        if gain > GAIN and tolerance > TIGHT:
+            tolerance = TIGHT
+            solving = True
+        elif gain > max(GAIN, RESIDUALS * c.told[RESIDUAL]) and lowered < EIGHTHS:
+            share = (EIGHTHS - 1.0 - lowered) / (EIGHTHS - lowered)
+            for i in range(c.counts[CONTACTS]):
+                if c.bound[i] > 0.0:
+                    solving = True
+                    c.bound[i] *= share
+            if solving:
+                lowered += 1
     s.log.counters[LIMITED] = 0
     if lowered > 0:
         s.log.counters[LIMITED] = 1
@@ -598,13 +604,8 @@ def strike(s: Scene, h: float) -> None:
 @compiled
 def bear(s: Scene, i: int, collider: int, x: float, y: float, z: float) -> None:
     """The force of a contact on one of its frames, and its moment."""
-    frame = s.colliders[collider].frame
-    at, w = s.frames.first[frame] + 9, s.log.wrenches
-    a, b, d = (
-        s.near.place[i, POINT] - s.y[at],
-        s.near.place[i, POINT + 1] - s.y[at + 1],
-        s.near.place[i, POINT + 2] - s.y[at + 2],
-    )
+    frame, w = s.colliders[collider].frame, s.log.wrenches
+    a, b, d = s.near.place[i, POINT], s.near.place[i, POINT + 1], s.near.place[i, POINT + 2]
     w[frame, 0] += b * z - d * y
     w[frame, 1] += d * x - a * z
     w[frame, 2] += a * y - b * x
@@ -681,11 +682,11 @@ def note_impacts(s: Scene) -> None:
         return
     row = log.impacts[log.counters[IMPACTS]]
     for k in range(s.places.shape[0]):
-        i, j = s.places[k, 0], s.places[k, 1]
+        i, j = s.places[k, 0], s.places[k, 2]
         share = 1.0
-        if s.places[k, 2] == i:
+        if i == j:
             share = 0.5
-        energy += share * s.y[k] * s.speeds[MINUS, s.block[i]] * s.speeds[MINUS, s.block[s.places[k, 2]]]
+        energy += share * s.y[k] * s.speeds[MINUS, s.block[i]] * s.speeds[MINUS, s.block[j]]
     row[0], row[1], row[2], row[3] = s.x[0], float(log.counters[STRUCK]), energy, lost
     row[4] = float(log.counters[LIMITED])
     for i in range(s.q):
@@ -716,7 +717,7 @@ def step(s: Scene, h: float) -> None:
     for i in range(n):
         s.speeds[SCRATCH, i] = h * s.speeds[A0, i]
     frame_speeds(s.frames, s.y, s.speeds, MINUS, SCRATCH)
-    deepest = free_positions(s, h)
+    deepest = free_positions(s, h, CORRECTIONS)
     if s.log.counters[FULL] > 0:
         return
     s.log.told[DEEPEST] = min(s.log.told[DEEPEST], deepest)
@@ -761,13 +762,14 @@ def advance(s: Scene, what: int, h: float, steps: int, margin: float) -> int:
     the counter FULL says so, and the state is that before the step.
     """
     s.log.counters[FULL] = 0
-    if what == LOOK:
+    if what != STEP:
         look(s)
-        locate(s, h)
-        return 0
-    if what == CLEAR:
-        look(s)
-        s.log.told[DEEPEST] = min(s.log.told[DEEPEST], free_positions(s, h))
+        corrections = 0
+        if what == CLEAR:
+            corrections = CORRECTIONS
+        deepest = free_positions(s, h, corrections)
+        if what == CLEAR:
+            s.log.told[DEEPEST] = min(s.log.told[DEEPEST], deepest)
         put_speeds(s, U)
         return 0
     for k in range(steps):

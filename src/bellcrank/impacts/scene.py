@@ -189,13 +189,17 @@ class Parts:
             found[meet.b].add(meet.a)
         return found
 
+    def bodies_of(self, a: int, b: int) -> tuple[str, str]:
+        """The names of the bodies of two colliders."""
+        return self.frame_bodies[self.colliders[a].frame], self.frame_bodies[self.colliders[b].frame]
+
     def name_of(self, number: int, a: int, b: int) -> str:
         """Of a contact of the model, or of two colliders of a group."""
         if number >= 0:
             return self.pairs[number].contact.name
         first, second = self.colliders[a], self.colliders[b]
         law = self.rules[min(first.kind, second.kind), max(first.kind, second.kind)]
-        return f"{law.group.name}: {self.frame_bodies[first.frame]} {self.frame_bodies[second.frame]}"
+        return f"{law.group.name}: {' '.join(self.bodies_of(a, b))}"
 
 
 def _box(shape: Shape) -> tuple[float, float, float]:
@@ -237,7 +241,9 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
     frames = Frames(
         seen.first, seen.begin, twists, np.array(frame_node, np.int64), np.zeros((len(parts.frames), 4))
     )
-    rules, pairs, inputs = [], [], 0
+    rules: list[Rule] = []
+    pairs: list[moreau.Pair] = []
+    inputs = 0
     for meet in parts.meets:
         meeting = parts.meeting(meet.program)
         pairs.append(moreau.Pair(meet.a, meet.b, len(rules), meet.numbers.start, inputs))
@@ -273,7 +279,11 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         machine.rates.address, seen.kernel.address, machine.projection.address if projected else 0
     )
     near = moreau.Near(
-        *(np.zeros(contacts, whole) for _ in range(5)),
+        np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
         np.zeros(contacts),
         np.zeros((contacts, moreau.PLACE)),
         np.zeros((contacts, 3)),

@@ -18,9 +18,9 @@ from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
 from bellcrank.impacts.checks import check_apart, check_dimensions, check_movable
+from bellcrank.impacts.cones import CONTACTS
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.scene import Parts, scene_of
-from bellcrank.impacts.cones import CONTACTS
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.made import Table
 from bellcrank.result.impact_table import ContactRecord, ImpactRecord, ImpactTable
@@ -112,9 +112,9 @@ class SteppedRun(Run):
         """Go on with what another scene has told and remembers."""
         log, old, memory, known = self.scene.log, before.log, self.scene.memory, before.memory
         count = int(old.counters[moreau.RECENT])
-        for mine, its in zip(log, old, strict=True):
-            if isinstance(mine, np.ndarray) and mine.shape == its.shape:
-                mine[:] = its
+        for mine, its in ((log.forces, old.forces), (log.wrenches, old.wrenches), (log.told, old.told)):
+            mine[:] = its
+        log.counters[moreau.RECENT] = count
         memory.keys[:count], memory.impulse[:count] = known.keys[:count], known.impulse[:count]
         for k in range(count):
             slot = moreau.remembered(memory, int(memory.keys[k]))
@@ -162,10 +162,9 @@ class SteppedRun(Run):
         near, parts = self.scene.near, self.parts
         for k in range(int(self.scene.cones.counts[CONTACTS])):
             a, b = int(near.a[k]), int(near.b[k])
-            bodies = [parts.frame_bodies[parts.colliders[c].frame] for c in (a, b)]
             length = self.scene.rules[int(near.rule[k])].length
             name = parts.name_of(int(near.number[k]), a, b)
-            check_apart(name, (bodies[0], bodies[1]), float(near.gap[k]), near.place[k, :3], length)
+            check_apart(name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], length)
 
     def _step_to(self, end: float) -> None:
         """Steps of equal length up to a time; ends early where an event stops the run."""
@@ -277,11 +276,18 @@ class SteppedRun(Run):
             np.array([r.friction_x, r.friction_y, r.friction_z]),
             r.before,
             r.after,
+            None if r.number >= 0 else self.parts.bodies_of(r.a, r.b),
         )
 
     def _forces(self) -> Array:
         """Of the contacts of the model, then the wrenches on the bodies of groups."""
-        return np.concatenate([self.scene.log.forces.ravel()])
+        bodies = self.mechanism.system.colliding
+        wrenches = np.zeros((len(bodies), 6))
+        place = {name: k for k, name in enumerate(bodies)}
+        for name, wrench in zip(self.parts.frame_bodies, self.scene.log.wrenches, strict=False):
+            if name in place:
+                wrenches[place[name]] += wrench
+        return np.concatenate([self.scene.log.forces.ravel(), wrenches.ravel()])
 
     def _row(self, rows: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
         """Positions without overlaps, speeds, their rates and contact forces; rates are those of the last step."""

@@ -75,7 +75,9 @@ class Body(ShapeMethods):
         for shape in shapes:
             if shape.frame.body is not self:
                 other = shape.frame.body.name
-                raise ModelError(f"body {self.name!r} collides with its own shapes; this one is of body {other!r}")
+                raise ModelError(
+                    f"body {self.name!r} collides with its own shapes; this one is of body {other!r}"
+                )
         self.colliding.extend(shapes)
 
     def node(self, name: str) -> Frame:

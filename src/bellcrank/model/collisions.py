@@ -16,8 +16,8 @@ from bellcrank.model.contacts import ContactMethods, PlacedShape, between_zero_a
 class Collisions:
     """Every shape of a with every shape of b, or those of a with each other where b is None.
 
-    Shapes of one body never collide, nor do those of two moving bodies that a joint joins, or of a pair with a contact of its
-    own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient.
+    Shapes of one body never collide, nor do those of two moving bodies that a joint joins, or of a pair with a contact
+    of its own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient.
     """
 
     name: str
@@ -47,10 +47,10 @@ class CollisionMethods(ContactMethods):
         """Let groups of shapes collide, in runs with ``impacts="stepping"``.
 
         a, b: Shapes from ``body.box(...)`` and their kin, or bodies, which stand for the shapes of their
-        :meth:`~bellcrank.model.bodies.Body.collides`. Every shape of a collides with every one of b; without b, those of a
-        with each other; without both, those of all bodies and the ground. restitution: Speed of parting over speed of
-        approach, 0 to 1, after Newton. friction: Coulomb's coefficient. name: Of the group, for results; the
-        impacts of a pair are called "<name>: <body> <body>".
+        :meth:`~bellcrank.model.bodies.Body.collides`. Every shape of a collides with every one of b; without b, those
+        of a with each other; without both, those of all bodies and the ground. restitution: Speed of parting over
+        speed of approach, 0 to 1, after Newton. friction: Coulomb's coefficient. name: Of the group, for results;
+        the impacts of a pair are called "<name>: <body> <body>".
         """
         name = self._new_name("contact", name)
         who = f"contacts_between {name!r}"
@@ -82,7 +82,9 @@ class CollisionMethods(ContactMethods):
                 self._body(who, item.frame.body)
                 found[item] = None
             else:
-                raise ModelError(f"{who} takes shapes on bodies, such as body.sphere(0.1), and bodies, not {item!r}")
+                raise ModelError(
+                    f"{who} takes shapes on bodies, such as body.sphere(0.1), and bodies, not {item!r}"
+                )
         return tuple(found)
 
 

@@ -45,6 +45,17 @@ class Registry:
         self.states: dict[str, StateVariable] = {}
         self.initials: dict[str, Start] = {}
 
+    @property
+    def strikes(self) -> bool:
+        """Whether shapes strike each other, in contacts or in colliding groups."""
+        return bool(self.contacts or self.collisions)
+
+    @property
+    def colliding(self) -> list[str]:
+        """The bodies that move and have shapes in colliding groups."""
+        bodies = (side.frame.body for group in self.collisions.values() for side in group.shapes)
+        return list(dict.fromkeys(body.name for body in bodies if not body.is_ground))
+
     def _kinds(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (
             ("body", self.bodies),
