@@ -40,7 +40,8 @@ def meets(w: Broad, a: int, b: int, kind_a: int, kind_b: int) -> bool:
     k = w.begin[a]
     while k < w.begin[a + 1] and w.excluded[k] != b:
         k += 1
-    return k == w.begin[a + 1]
+    free: bool = k == w.begin[a + 1]
+    return free
 
 
 @compiled

@@ -511,10 +511,11 @@ def prepare_contacts(s: Scene, h: float) -> None:
         c.u[i] = c.free[i]
     for i in range(c.counts[CONTACTS]):
         rule, before = s.rules[near.rule[i]], near.before[i, 0]
-        closes = near.gap[i] + h * velocity(c, i, 0) <= 0.0
-        near.struck[i] = 0
         # Gaps within the accuracy of positions are closed: else their noise would decide how a face shares its load.
-        c.bound[i] = -max(near.gap[i] - INSIDE * rule.length, 0.0) / h
+        gap = max(near.gap[i] - INSIDE * rule.length, 0.0)
+        closes = gap + h * velocity(c, i, 0) <= 0.0
+        near.struck[i] = 0
+        c.bound[i] = -gap / h
         a, b = s.colliders[near.a[i]].frame, s.colliders[near.b[i]].frame
         added = max(s.frames.moved[a, 3], s.frames.moved[b, 3])
         if closes and -before > max(RESTING * added, QUIET * rule.speed):
