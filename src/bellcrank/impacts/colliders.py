@@ -29,7 +29,7 @@ class Collider(NamedTuple):
     """A shape in a frame: its kind, the ball and the box around it, and its size.
 
     flat: The axis along which the normal of an endless plane points, or -1. half: Of the box about the origin of the
-    frame [m]. length: Of the body [m].
+    frame [m]. length: Of the body [m]; without bound of the ground. first, count: Of the numbers that its kernel takes.
     """
 
     frame: int
@@ -40,17 +40,32 @@ class Collider(NamedTuple):
     half_y: float
     half_z: float
     length: float
+    first: int
+    count: int
 
 
 class Rule(NamedTuple):
-    """How two kinds collide: the kernel of their closest points, how many it gives, and the law of impact."""
+    """How two kinds collide: the kernel of their closest points, how many it gives, and the law of impact.
+
+    warm: Numbers with which a search begins anew, behind those of the shapes. length: What is small is small against it
+    [m]; that of the smaller body where it is zero. speed, fall: Likewise, speed + fall sqrt(length) [m/s].
+    """
 
     kernel: int
     spots: int
+    warm: int
     friction: float
     restitution: float
     length: float
     speed: float
+    fall: float
+
+    def unit(self, a: Collider, b: Collider) -> float:
+        """The length of two colliders [m]."""
+        found = self.length
+        if found == 0.0:
+            found = min(a.length, b.length)
+        return found
 
 
 @compiled

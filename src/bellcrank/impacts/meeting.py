@@ -7,8 +7,8 @@ closest points of a pair of shapes from their two poses; pairs of equal shapes s
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Expr, Scalar
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -129,11 +129,12 @@ def _twist(
 class Meeting:
     """Closest points of a pair of shapes at all their spots from the poses of both, compiled.
 
-    warm: Numbers behind the poses in which a search keeps where it begins.
+    warm: Numbers behind the poses in which a search keeps where it begins. sizes: Inputs that the shapes are made of,
+    behind the poses.
     """
 
-    def __init__(self, spots: Sequence[tuple[Shape, Shape]], warm: int) -> None:
-        graph = Graph()
+    def __init__(self, spots: Sequence[tuple[Shape, Shape]], warm: int, sizes: Sequence[Expr] = ()) -> None:
+        graph = sizes[0].graph if sizes else Graph()
         x = [graph.input(f"x.{i}") for i in range(2 * POSE)]
         memory = [graph.input(f"warm.{i}") for i in range(warm * len(spots))]
         R_a, p_a = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
@@ -143,8 +144,8 @@ class Meeting:
             cells = memory[warm * k : warm * (k + 1)]
             found: Closest = closest(a, R_a, p_a, b, R_b, p_b, memory=cells)
             outputs += [found.distance, *found.normal, *found.point_a, *found.point_b]
-        self.spots, self.inputs = len(spots), len(x) + len(memory)
-        self.kernel: Kernel = compile_program(Program.of([*x, *memory], outputs, "closest points"))
+        self.spots, self.inputs = len(spots), len(x) + len(sizes) + len(memory)
+        self.kernel: Kernel = compile_program(Program.of([*x, *sizes, *memory], outputs, "closest points"))
 
 
 def shape_key(shape: Any) -> Hashable:
@@ -156,6 +157,27 @@ def shape_key(shape: Any) -> Hashable:
     if isinstance(shape, Shape) and is_dataclass(shape):
         return type(shape), tuple(shape_key(getattr(shape, f.name)) for f in fields(shape))
     return id(shape)
+
+
+def sizes_of(shape: Shape) -> dict[str, float]:
+    """The numbers that make a shape what it is, where these are all: shapes that differ in them are alike."""
+    if not is_dataclass(shape):
+        return {}
+    values = {f.name: getattr(shape, f.name) for f in fields(shape) if getattr(shape, f.name) is not None}
+    plain = all(isinstance(x, float | int) and not isinstance(x, bool) for x in values.values())
+    return {name: float(x) for name, x in values.items()} if plain else {}
+
+
+def kind_of(shape: Shape) -> Hashable:
+    """Equal for shapes that are alike but for their sizes."""
+    sizes = sizes_of(shape)
+    return (type(shape), tuple(sizes)) if sizes else shape_key(shape)
+
+
+def open_shape(graph: Graph, prefix: str, shape: Shape) -> tuple[Shape, list[Expr]]:
+    """A shape whose sizes are inputs, and these."""
+    inputs = {name: graph.input(f"{prefix}.{name}") for name in sizes_of(shape)}
+    return (replace(cast("Any", shape), **inputs) if inputs else shape), list(inputs.values())
 
 
 def flat_axis(shape: Shape) -> int:
@@ -172,5 +194,8 @@ __all__ = [
     "Meeting",
     "Placed",
     "flat_axis",
+    "kind_of",
+    "open_shape",
     "shape_key",
+    "sizes_of",
 ]

@@ -91,7 +91,7 @@ class Near(NamedTuple):
     """The contacts that are near in a step.
 
     key: Of pair and spot, the same from step to step. number: Of the contact of the model, or -1 where a group
-    collides. a, b: Colliders. gap [m]. place: World axes, normal first, and the point where it acts. before: Velocity
+    collides. a, b: Colliders. gap [m], and the length against which it is small. place: World axes, normal first, and the point where it acts. before: Velocity
     before the impulses [m/s]. struck: Whether it bounces.
     """
 
@@ -101,6 +101,7 @@ class Near(NamedTuple):
     b: Ints
     rule: Ints
     gap: Reals
+    length: Reals
     place: Reals2
     before: Reals2
     struck: Ints
@@ -160,7 +161,7 @@ class Scene(NamedTuple):
     q, n: Numbers of positions and speeds. x: [t, q, u, p]. y: What the program of frames gives. places: Of the
     entries of the mass matrix, the speed (by nodes), the column within its node, and the speed of that column. factor:
     Cholesky's, of the mass matrix, node by node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders.
-    inputs, spots: Of the kernel of a pair.
+    numbers: Sizes of colliders. inputs, spots: Of the kernel of a pair.
     """
 
     programs: Programs
@@ -181,6 +182,7 @@ class Scene(NamedTuple):
     rules: Records[Rule]
     pairs: Records[Pair]
     broad: Broad
+    numbers: Reals
     inputs: Reals
     spots: Reals
     near: Near
@@ -283,7 +285,8 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
     """Add the contacts of two colliders that may close within two steps; their smallest gap over the length."""
     r, near = s.rules[rule], s.near
     first, second = s.colliders[a], s.colliders[b]
-    within = 2.0 * h * surface_speed(s.frames, s.y, first, second) + NEAR * r.length
+    length = r.unit(first, second)
+    within = 2.0 * h * surface_speed(s.frames, s.y, first, second) + NEAR * length
     deepest = 1.0
     if apart(s.frames, s.y, first, second, within):
         return deepest
@@ -291,6 +294,15 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
     for k in range(POSE):
         s.inputs[inputs + k] = s.y[i + k]
         s.inputs[inputs + POSE + k] = s.y[j + k]
+    if number < 0:
+        # Colliders alike share a kernel, which takes their sizes; its search knows nothing of this pair.
+        place = inputs + 2 * POSE
+        for k in range(first.count):
+            s.inputs[place + k] = s.numbers[first.first + k]
+        for k in range(second.count):
+            s.inputs[place + first.count + k] = s.numbers[second.first + k]
+        for k in range(r.warm):
+            s.inputs[place + first.count + second.count + k] = -1.0
     call_at(r.kernel, s.inputs, inputs, s.spots, 0)
     pair, before = a * len(s.colliders) + b, s.cones.counts[CONTACTS]
     for spot in range(r.spots):
@@ -301,26 +313,27 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
         if at == len(near.gap):
             s.log.counters[FULL] = 1
             return deepest
-        deepest = min(deepest, gap / r.length)
+        deepest = min(deepest, gap / length)
+        near.length[at] = length
         near.key[at], near.rule[at] = SPOTS * pair + spot, rule
         near.a[at], near.b[at] = a, b
         near.number[at] = -1
         if number >= 0:
             near.number[at] = number + spot
         near.gap[at] = gap
-        place = near.place
+        axes = near.place
         n0, n1, n2 = s.spots[SPOT * spot + 1], s.spots[SPOT * spot + 2], s.spots[SPOT * spot + 3]
         t0, t1, t2 = 0.0, -n2, n1
         if abs(n0) > 0.7:
             t0, t1, t2 = -n1, n0, 0.0
         size = 1.0 / math.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
         t0, t1, t2 = size * t0, size * t1, size * t2
-        place[at, 0], place[at, 1], place[at, 2] = n0, n1, n2
-        place[at, 3], place[at, 4], place[at, 5] = t0, t1, t2
-        place[at, 6], place[at, 7] = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2
-        place[at, 8] = n0 * t1 - n1 * t0
+        axes[at, 0], axes[at, 1], axes[at, 2] = n0, n1, n2
+        axes[at, 3], axes[at, 4], axes[at, 5] = t0, t1, t2
+        axes[at, 6], axes[at, 7] = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2
+        axes[at, 8] = n0 * t1 - n1 * t0
         for k in range(3):
-            place[at, POINT + k] = 0.5 * (s.spots[SPOT * spot + 4 + k] + s.spots[SPOT * spot + 7 + k])
+            axes[at, POINT + k] = 0.5 * (s.spots[SPOT * spot + 4 + k] + s.spots[SPOT * spot + 7 + k])
         s.cones.counts[CONTACTS] += 1
     level(near, before, s.cones.counts[CONTACTS])
     return deepest
@@ -463,7 +476,7 @@ def free_positions(s: Scene, h: float, corrections: int) -> float:
                 wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
                 more = wanted - c.p[i, 0]
                 if more != 0.0:
-                    largest = max(largest, abs(more) * c.local[i, 0] / s.rules[near.rule[i]].length)
+                    largest = max(largest, abs(more) * c.local[i, 0] / near.length[i])
                     c.p[i, 0] = wanted
                     for side in range(2):
                         node = c.node[i, side]
@@ -512,13 +525,13 @@ def prepare_contacts(s: Scene, h: float) -> None:
     for i in range(c.counts[CONTACTS]):
         rule, before = s.rules[near.rule[i]], near.before[i, 0]
         # Gaps within the accuracy of positions are closed: else their noise would decide how a face shares its load.
-        gap = max(near.gap[i] - INSIDE * rule.length, 0.0)
+        gap = max(near.gap[i] - INSIDE * near.length[i], 0.0)
         closes = gap + h * velocity(c, i, 0) <= 0.0
         near.struck[i] = 0
         c.bound[i] = -gap / h
         a, b = s.colliders[near.a[i]].frame, s.colliders[near.b[i]].frame
         added = max(s.frames.moved[a, 3], s.frames.moved[b, 3])
-        if closes and -before > max(RESTING * added, QUIET * rule.speed):
+        if closes and -before > max(RESTING * added, QUIET * (rule.speed + rule.fall * math.sqrt(near.length[i]))):
             near.struck[i] = 1
             if rule.restitution > 0.0:
                 c.bound[i] = -rule.restitution * before
@@ -555,6 +568,7 @@ def drop_locked(s: Scene) -> None:
         if kept != i:
             near.key[kept], near.number[kept], near.gap[kept] = near.key[i], near.number[i], near.gap[i]
             near.a[kept], near.b[kept], near.rule[kept] = near.a[i], near.b[i], near.rule[i]
+            near.length[kept] = near.length[i]
             for k in range(PLACE):
                 near.place[kept, k] = near.place[i, k]
         kept += 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +18,17 @@ from bellcrank.impacts import moreau
 from bellcrank.impacts.broad_phase import Broad
 from bellcrank.impacts.colliders import Collider, Frames, Rule
 from bellcrank.impacts.cones import cones_of
-from bellcrank.impacts.meeting import POSE, SPOT, Meeting, Placed, flat_axis, shape_key
+from bellcrank.impacts.meeting import (
+    POSE,
+    SPOT,
+    Meeting,
+    Placed,
+    flat_axis,
+    kind_of,
+    open_shape,
+    shape_key,
+    sizes_of,
+)
 from bellcrank.impacts.units import group_units, placed_pairs
 from bellcrank.mechanics.constraints import Marker
 from bellcrank.mechanics.contacts import ContactPair, placed_marker
@@ -27,6 +38,7 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.contacts import PlacedShape
 from bellcrank.model.field_contacts import check_striking
 from bellcrank.model.striking import check_standing, struck_sides
+from bellcrank.program.graph import Graph
 from bellcrank.program.loops import Records
 
 Array = NDArray[np.float64]
@@ -46,7 +58,7 @@ class Meet:
     a: int
     b: int
     program: Hashable
-    law: tuple[float, float, float, float]
+    law: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +67,8 @@ class Law:
 
     group: Collisions
     program: Hashable
-    law: tuple[float, float, float, float]
+    warm: int
+    law: tuple[float, ...]
 
 
 class Parts:
@@ -72,10 +85,11 @@ class Parts:
         self.shapes: list[Shape] = []
         self.colliders: list[Collider] = []
         self.grouped: list[int] = []
+        self.numbers: list[float] = []
         self._frame: dict[int, int] = {}
         self._collider: dict[tuple[int, int], int] = {}
         self._kinds: dict[Hashable, int] = {}
-        self._lengths, self.speed = group_units(mechanism)
+        self._lengths, self.speed, self.fall = group_units(mechanism)
         self.meets = list(self._met())
         self.kinds: list[tuple[PlacedShape, frozenset[tuple[str, int]]]] = []
         self._group()
@@ -93,10 +107,19 @@ class Parts:
                 self.frame_bodies.append(side.frame.body.name)
             self._collider[key] = len(self.colliders)
             name = side.frame.body.name
-            length = self._lengths.get(name, 0.0)
+            length, sizes = self._lengths.get(name, 0.0) or math.inf, sizes_of(shape).values()
+            frame, first = self._frame[id(side.frame)], len(self.numbers)
+            self.numbers += sizes
             self.colliders.append(
                 Collider(
-                    self._frame[id(side.frame)], kind, flat_axis(shape), shape.extent, *_box(shape), length
+                    frame,
+                    kind,
+                    flat_axis(shape),
+                    shape.extent,
+                    *_box(shape),
+                    length,
+                    first,
+                    len(sizes),
                 )
             )
             self.shapes.append(shape)
@@ -109,7 +132,7 @@ class Parts:
             contact, one = pairs[first].contact, pairs[first]
             own = [pair.contact for pair in pairs[first : first + contact.points]]
             program = self._program([(c.a.shape, c.b.shape) for c in own], len(contact.warm))
-            law = contact.friction, contact.restitution, one.length, one.speed
+            law = contact.friction, contact.restitution, one.length, one.speed, 0.0
             yield Meet(
                 range(first, first + len(own)), self._add(contact.a), self._add(contact.b), program, law
             )
@@ -124,12 +147,22 @@ class Parts:
             self.made[key] = Meeting(spots, warm)
         return key
 
+    def _shared(self, a: PlacedShape, b: PlacedShape, warm: int) -> Hashable:
+        """The key of the program of two shapes of any sizes."""
+        key = "any sizes", kind_of(a.shape), kind_of(b.shape), warm
+        if key not in self.made:
+            graph = Graph()
+            (first, of_a), (second, of_b) = open_shape(graph, "a", a.shape), open_shape(graph, "b", b.shape)
+            spots = struck_sides(replace(a, shape=first), replace(b, shape=second))
+            self.made[key] = Meeting([(x.shape, y.shape) for x, y in spots], warm, [*of_a, *of_b])
+        return key
+
     def meeting(self, key: Hashable) -> Meeting:
         """A program by its key."""
         return cast("Meeting", self.made[key])
 
     def _group(self) -> None:
-        """Kinds of the colliders of groups: shapes alike, in the same groups, of bodies as large."""
+        """Kinds of the colliders of groups: shapes alike but for their sizes, in the same groups."""
         member: dict[PlacedShape, set[tuple[str, int]]] = {}
         for group in self.mechanism.system.collisions.values():
             for number, sides in enumerate((group.a, group.b or ())):
@@ -137,8 +170,7 @@ class Parts:
                     member.setdefault(side, set()).add((group.name, number))
         for side, groups in member.items():
             k = self._add(side)
-            length = self.colliders[k].length
-            key = shape_key(side.shape), frozenset(groups), length, side.frame.body.is_ground
+            key = kind_of(side.shape), frozenset(groups), side.frame.body.is_ground
             if key not in self._kinds:
                 self._kinds[key] = len(self.kinds)
                 self.kinds.append((side, frozenset(groups)))
@@ -163,11 +195,9 @@ class Parts:
         who = f"contacts_between {group.name!r}"
         check_striking(who, a, b)
         check_standing(who, a.shape, b.shape)
-        spots = [(x.shape, y.shape) for x, y in struck_sides(a, b)]
-        sizes = [self._lengths.get(side.frame.body.name, 0.0) for side in (a, b)]
-        length = min(x for x in sizes if x > 0.0)
-        program = self._program(spots, SEARCH if by_search(a.shape, b.shape) else 0)
-        return Law(group, program, (group.friction, group.restitution, length, self.speed(length)))
+        warm = SEARCH if by_search(a.shape, b.shape) else 0
+        law = group.friction, group.restitution, 0.0, self.speed, self.fall
+        return Law(group, self._shared(a, b, warm), warm, law)
 
     def _excluded(self) -> list[set[int]]:
         """For each collider the others with which it never collides in a group."""
@@ -247,17 +277,17 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
     for meet in parts.meets:
         meeting = parts.meeting(meet.program)
         pairs.append(moreau.Pair(meet.a, meet.b, len(rules), meet.numbers.start, inputs))
-        rules.append(Rule(meeting.kernel.address, meeting.spots, *meet.law))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, 0, *meet.law))
         inputs += meeting.inputs
     table = np.full((len(parts.kinds), len(parts.kinds)), -1, np.int64)
     behind = 0
     for (i, j), law in parts.rules.items():
         meeting = parts.meeting(law.program)
         table[i, j] = len(rules)
-        rules.append(Rule(meeting.kernel.address, meeting.spots, *law.law))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, law.warm, *law.law))
         behind = max(behind, meeting.inputs)
     most = max([2, *(rule.spots for rule in rules)]) * SPOT
-    size = max([1e-300, *(c.length for c in parts.colliders)])
+    size = max([1e-300, *(c.length for c in parts.colliders if c.length < math.inf)])
     endless = [k for k in parts.grouped if parts.colliders[k].reach > ENDLESS * size]
     bounded = [k for k in parts.grouped if k not in set(endless)]
     lists = [sorted(found) for found in parts.excluded]
@@ -284,6 +314,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
+        np.zeros(contacts),
         np.zeros(contacts),
         np.zeros((contacts, moreau.PLACE)),
         np.zeros((contacts, 3)),
@@ -327,6 +358,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         Records.of(Rule, rules),
         Records.of(moreau.Pair, pairs),
         broad,
+        np.array(parts.numbers, float),
         # A search that begins knows nothing of its place.
         np.full(inputs + max(behind, 2 * POSE), -1.0),
         np.zeros(most),

@@ -162,9 +162,8 @@ class SteppedRun(Run):
         near, parts = self.scene.near, self.parts
         for k in range(int(self.scene.cones.counts[CONTACTS])):
             a, b = int(near.a[k]), int(near.b[k])
-            length = self.scene.rules[int(near.rule[k])].length
             name = parts.name_of(int(near.number[k]), a, b)
-            check_apart(name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], length)
+            check_apart(name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], float(near.length[k]))
 
     def _step_to(self, end: float) -> None:
         """Steps of equal length up to a time; ends early where an event stops the run."""

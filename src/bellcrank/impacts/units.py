@@ -7,7 +7,6 @@ told as parts of these units, so that a mechanism of another size, with its time
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,10 +32,13 @@ def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
     return tuple(found)
 
 
-def group_units(mechanism: Mechanism) -> tuple[dict[str, float], Callable[[float], float]]:
-    """Lengths of bodies [m], and the speed that belongs to a length [m/s]."""
+def group_units(mechanism: Mechanism) -> tuple[dict[str, float], float, float]:
+    """Lengths of bodies [m], and the speed of a length as a constant [m/s] and a factor of its root."""
     gravity, moving = float(np.linalg.norm(mechanism.linkage.gravity)), _moving(mechanism)
-    return body_sizes(mechanism.system), lambda length: math.sqrt(gravity * length) or moving or length
+    sizes = body_sizes(mechanism.system)
+    if gravity > 0.0:
+        return sizes, 0.0, math.sqrt(gravity)
+    return sizes, moving or max(sizes.values(), default=0.0), 0.0
 
 
 def _moving(mechanism: Mechanism) -> float:

@@ -1,7 +1,7 @@
 """Granular column: how far a column of discs spreads when it is let go, and how steep the heap is.
 
-Discs of about 1 cm and friction 0.5 in a plane, restitution 0.3, laid in rows and shaken a little by their unequal sizes;
-the column stands between a wall and the open floor, as high as it is wide. By steps of 1 ms. The front runs out by 1.2
+Discs of about 1 cm and friction 0.5 in a plane, restitution 0.3, laid in rows and shaken by their unequal sizes; the
+column stands between a wall and the open floor, as high as it is wide. By steps of 1 ms. The front runs out by 1.2
 times the height in channels of sand and glass (Lube; Lajeunesse), and by 2.5 times in simulations of discs, which roll;
 the free surface is flatter than the angle of friction of the grains, 26.6 degrees.
 
@@ -13,6 +13,7 @@ Lajeunesse, Monnier, Homsy (2005), "Granular slumping on a horizontal surface", 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def quantities() -> list[Quantity]:
     front = float(np.sort(x)[-LOOSE - 1]) + RADIUS
     edges = np.linspace(0.0, front, 9)
     middles = 0.5 * (edges[1:] + edges[:-1])
-    tops = [float(y[(x >= a) & (x < b)].max(initial=0.0)) for a, b in zip(edges, edges[1:], strict=False)]
+    tops = [float(y[(x >= a) & (x < b)].max(initial=0.0)) for a, b in pairwise(edges)]
     slope = -float(np.polyfit(middles, tops, 1)[0])
     run_out = (front - width) / height
     at_most = Within.AT_MOST
