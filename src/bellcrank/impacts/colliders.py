@@ -29,7 +29,8 @@ class Collider(NamedTuple):
     """A shape in a frame: its kind, the ball and the box around it, and its size.
 
     flat: The axis along which the normal of an endless plane points, or -1. half: Of the box about the origin of the
-    frame [m]. length: Of the body [m]; without bound of the ground. first, count: Of the numbers that its kernel takes.
+    frame [m]. length: Of the body [m]; without bound of the ground. first, sizes: Of the numbers
+    that its kernel takes, where they begin and how many they are.
     """
 
     frame: int
@@ -41,7 +42,7 @@ class Collider(NamedTuple):
     half_z: float
     length: float
     first: int
-    count: int
+    sizes: int
 
 
 class Rule(NamedTuple):

@@ -91,8 +91,8 @@ class Near(NamedTuple):
     """The contacts that are near in a step.
 
     key: Of pair and spot, the same from step to step. number: Of the contact of the model, or -1 where a group
-    collides. a, b: Colliders. gap [m], and the length against which it is small. place: World axes, normal first, and the point where it acts. before: Velocity
-    before the impulses [m/s]. struck: Whether it bounces.
+    collides. a, b: Colliders. gap [m], and the length against which it is small. place: World axes, normal first, and
+    the point where it acts. before: Velocity before the impulses [m/s]. struck: Whether it bounces.
     """
 
     key: Ints
@@ -297,12 +297,12 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
     if number < 0:
         # Colliders alike share a kernel, which takes their sizes; its search knows nothing of this pair.
         place = inputs + 2 * POSE
-        for k in range(first.count):
+        for k in range(first.sizes):
             s.inputs[place + k] = s.numbers[first.first + k]
-        for k in range(second.count):
-            s.inputs[place + first.count + k] = s.numbers[second.first + k]
+        for k in range(second.sizes):
+            s.inputs[place + first.sizes + k] = s.numbers[second.first + k]
         for k in range(r.warm):
-            s.inputs[place + first.count + second.count + k] = -1.0
+            s.inputs[place + first.sizes + second.sizes + k] = -1.0
     call_at(r.kernel, s.inputs, inputs, s.spots, 0)
     pair, before = a * len(s.colliders) + b, s.cones.counts[CONTACTS]
     for spot in range(r.spots):
@@ -531,7 +531,9 @@ def prepare_contacts(s: Scene, h: float) -> None:
         c.bound[i] = -gap / h
         a, b = s.colliders[near.a[i]].frame, s.colliders[near.b[i]].frame
         added = max(s.frames.moved[a, 3], s.frames.moved[b, 3])
-        if closes and -before > max(RESTING * added, QUIET * (rule.speed + rule.fall * math.sqrt(near.length[i]))):
+        if closes and -before > max(
+            RESTING * added, QUIET * (rule.speed + rule.fall * math.sqrt(near.length[i]))
+        ):
             near.struck[i] = 1
             if rule.restitution > 0.0:
                 c.bound[i] = -rule.restitution * before

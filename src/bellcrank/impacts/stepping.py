@@ -163,7 +163,9 @@ class SteppedRun(Run):
         for k in range(int(self.scene.cones.counts[CONTACTS])):
             a, b = int(near.a[k]), int(near.b[k])
             name = parts.name_of(int(near.number[k]), a, b)
-            check_apart(name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], float(near.length[k]))
+            check_apart(
+                name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], float(near.length[k])
+            )
 
     def _step_to(self, end: float) -> None:
         """Steps of equal length up to a time; ends early where an event stops the run."""

@@ -1,9 +1,9 @@
 """Billiard break: fifteen balls in a triangle, struck by a sixteenth along the axis of symmetry, by steps of 0.1 ms.
 
 Elastic balls without friction that slide on a plane, a hundredth of a millimetre apart. Whatever the order of the
-blows, momentum is conserved, energy never rises, and the two halves of the triangle fly apart as mirror images. Blows that
-follow each other within a step are one: balls that were at rest against each other then part without restitution, which
-costs some of the energy.
+blows, momentum is conserved, energy never rises, and the two halves of the triangle fly apart as mirror images. Blows
+that follow each other within a step are one: balls that were at rest against each other then part without restitution,
+which costs some of the energy.
 
 Source: conservation of momentum, and symmetry.
 """
