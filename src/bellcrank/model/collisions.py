@@ -67,6 +67,10 @@ class CollisionMethods(ContactMethods):
                 f"{who} has no shapes; give it shapes, or say body.collides(body.sphere(0.1)) before"
             )
         made = Collisions(name, first, second, e, mu)
+        for side in made.shapes:
+            if side.frame.body.member is not None:
+                bent = side.frame.body.name
+                raise ModelError(f"{who}: body {bent!r} is flexible; give its shapes contacts with system.contact(...)")
         if len({side.shape.planar for side in made.shapes}) > 1:
             raise ModelError(f"{who} has plane curves and solid shapes; use one kind")
         self.collisions[name] = made
