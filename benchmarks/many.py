@@ -1,6 +1,6 @@
-"""Many contacts: dice, a heap, balls and dominoes by steps of 1 ms, against MuJoCo in the same scenes.
+"""Many contacts: dice, a heap, balls, dominoes and a table by steps of 1 ms, against MuJoCo in the same scenes.
 
-    python -m benchmarks.many [--only dice heap balls dominoes] [--repeats 3]
+    python -m benchmarks.many [--only dice heap balls dominoes table] [--repeats 3]
 
 Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
 clock starts. MuJoCo runs with its elliptic cones, once with its usual contacts and once with ones as stiff as the
@@ -32,12 +32,16 @@ STEP, GRAVITY, DENSITY = 1e-3, 9.81, 1000.0
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A free box, or a ball where it has one size: where it is, how it is turned (w, x, y, z), and how it moves."""
+    """A free box, or a ball where it has one size: where it is, how it is turned (w, x, y, z), and how it moves.
+
+    legs: Boxes without mass, half their edges and where they are on the body.
+    """
 
     half: tuple[float, ...]
     at: Array
     turned: Array
     velocity: Array
+    legs: tuple[tuple[tuple[float, float, float], tuple[float, float, float]], ...] = ()
 
     @property
     def mass(self) -> float:
@@ -133,7 +137,21 @@ def dominoes() -> Scene:
     return Scene(bodies, 0.3, 0.0, 3.0)
 
 
-SCENES: dict[str, Callable[[], Scene]] = {"dice": dice, "heap": heap, "balls": balls, "dominoes": dominoes}
+def table() -> Scene:
+    """A table on four legs, pushed over rough ground so that it rattles and turns."""
+    leg = (0.02, 0.02, 0.2)
+    legs = tuple((leg, (x, y, -0.22)) for x in (-0.35, 0.35) for y in (-0.25, 0.25))
+    top = Body((0.4, 0.3, 0.02), np.array([0.0, 0.0, 0.42]), UPRIGHT, np.array([2.0, 0.4, 0.0]), legs)
+    return Scene([top], 0.6, 0.1, 2.0)
+
+
+SCENES: dict[str, Callable[[], Scene]] = {
+    "dice": dice,
+    "heap": heap,
+    "balls": balls,
+    "dominoes": dominoes,
+    "table": table,
+}
 
 
 @dataclass(frozen=True)
@@ -147,23 +165,19 @@ class Row:
 
 
 def mechanism(scene: Scene) -> Mechanism:
-    """Free bodies, and a contact for every pair."""
+    """Free bodies that collide with each other, the floor and the walls."""
     system = System("many", gravity=(0.0, 0.0, -GRAVITY))
-    planes = [system.ground.plane(at=at, normal=normal) for at, normal in scene.planes]
-    shapes, initial = [], {}
-    laws = {"restitution": scene.restitution, "friction": scene.friction}
+    system.ground.collides(*(system.ground.plane(at=at, normal=normal) for at, normal in scene.planes))
+    initial = {}
     for k, given in enumerate(scene.bodies):
         body = system.body(
             f"body {k}", mass=given.mass, inertia=given.inertia, at=tuple(given.at), rotation=given.rotation
         )
         system.free(f"flight {k}", system.ground, body)
         initial[f"flight {k}"] = {"velocity": tuple(given.velocity)}
-        shapes.append(body.sphere(*given.half) if len(given.half) == 1 else body.box(*given.half))
-        for j, plane in enumerate(planes):
-            system.contact(f"wall {j} of {k}", plane, shapes[-1], **laws)
-    for k in range(len(shapes)):
-        for j in range(k):
-            system.contact(f"pair {j} {k}", shapes[j], shapes[k], **laws)
+        body.collides(body.sphere(*given.half) if len(given.half) == 1 else body.box(*given.half))
+        body.collides(*(body.box(*half, at=at) for half, at in given.legs))
+    system.contacts_between(restitution=scene.restitution, friction=scene.friction)
     return analyse(system, initial=initial)
 
 
@@ -200,9 +214,13 @@ def mujoco_model(scene: Scene, stiff: bool) -> Any:
         kind = "sphere" if len(body.half) == 1 else "box"
         pos, quat = " ".join(map(str, body.at)), " ".join(map(str, body.turned / np.linalg.norm(body.turned)))
         size = " ".join(map(str, body.half))
+        legs = "".join(
+            f'<geom type="box" size="{" ".join(map(str, half))}" pos="{" ".join(map(str, at))}" density="0" {geom}/>'
+            for half, at in body.legs
+        )
         parts.append(
             f'<body pos="{pos}" quat="{quat}"><freejoint/>'
-            f'<geom type="{kind}" size="{size}" density="{DENSITY}" {geom}/></body>'
+            f'<geom type="{kind}" size="{size}" density="{DENSITY}" {geom}/>{legs}</body>'
         )
     text = (
         f'<mujoco><option timestep="{STEP}" cone="elliptic" gravity="0 0 {-GRAVITY}"/><size memory="100M"/>'

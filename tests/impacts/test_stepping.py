@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
-from bellcrank.impacts import cones
 from bellcrank.mechanism import analyse
 from bellcrank.model import Body, System
 from bellcrank.result.result import Result
@@ -57,45 +56,6 @@ def stepped(system: System, duration: float, step: float, **more: object) -> Res
 def energy(result: Result) -> NDArray[np.float64]:
     """Of motion and gravity [J]."""
     return np.asarray(result["energy.kinetic"]) + np.asarray(result["energy.gravity"])
-
-
-def problem(seed: int, contacts: int, speeds: int) -> cones.Cones:
-    """A random mass matrix under random rows."""
-    rng = np.random.default_rng(seed)
-    root = rng.normal(size=(speeds, speeds))
-    given = cones.cones_of(contacts, speeds, speeds)
-    given.active[0], given.size[:], given.places[:] = contacts, speeds, np.arange(speeds)
-    J = rng.normal(size=(3 * contacts, speeds))
-    given.rows[:], given.columns[:] = J, np.linalg.solve(root @ root.T + np.eye(speeds), J.T).T
-    for c in range(contacts):
-        own = slice(3 * c, 3 * c + 3)
-        W = J[own] @ given.columns[own].T
-        given.local[c] = (W + cones.SINGULAR * np.trace(W) * np.diag([0.0, 1.0, 1.0]))[np.triu_indices(3)]
-    given.friction[:], given.free[:] = rng.uniform(0.0, 1.0, contacts), rng.normal(size=speeds)
-    return given
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_impulses_fulfil_the_laws_of_coulomb_and_signorini(seed: int) -> None:
-    """Also where there are more rows than speeds."""
-    given = problem(seed, 6, 12)
-    cones.solve_problem(given, 1e-11)
-    v = (given.rows @ given.u).reshape(-1, 3)
-    p, rub = given.p, np.linalg.norm(given.p[:, 1:], axis=1)
-    size = np.abs(given.free).max()
-    assert (p[:, 0] >= 0.0).all()
-    assert (v[:, 0] > -1e-8 * size).all()
-    assert np.abs(p[:, 0] * v[:, 0]).max() < 1e-8
-    assert (rub <= given.friction * p[:, 0] * (1.0 + 1e-12)).all()
-    slip = np.linalg.norm(v[:, 1:], axis=1)
-    assert np.abs((p[:, 1:] * v[:, 1:]).sum(axis=1) + given.friction * p[:, 0] * slip).max() < 1e-8
-
-
-def test_compiled_impulses_are_those_of_the_interpreter() -> None:
-    machine, plain = problem(1, 3, 6), problem(1, 3, 6)
-    cones.solve_problem(machine, 1e-10)
-    cones.solve_problem.function(plain, 1e-10)
-    assert plain.p == pytest.approx(machine.p, rel=1e-9, abs=1e-12)
 
 
 def test_block_slides_to_its_stop() -> None:

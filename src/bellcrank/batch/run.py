@@ -104,7 +104,7 @@ def simulate_many(
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
 
-        if not lanes or events or mechanism.system.contacts:
+        if not lanes or events or mechanism.system.strikes:
             raise ModelError(
                 "device='gpu' takes no events, controllers or contacts; leave it at 'cpu' for them"
             )
@@ -359,7 +359,7 @@ class _Batch:
             with self.compiling:
                 own = begun(own)
                 events = (*events, *touch_events(own))
-        if own.system.contacts:
+        if own.system.strikes:
             from bellcrank.impacts.run import simulate_with_contacts
 
             return simulate_with_contacts(

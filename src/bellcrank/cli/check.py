@@ -77,7 +77,7 @@ def findings(m: Mechanism) -> dict[str, Any]:
             "drivers": len(system.drivers),
             "couplings": len(system.couplings),
             "forces": len(system.forces) - len(pressing),
-            "contacts": len(system.contacts) + len(pressing),
+            "contacts": len(system.contacts) + len(system.collisions) + len(pressing),
             "parameters": len(system.parameters),
             "coordinates": m.coordinates,
             "constraint_equations": m.constraints,

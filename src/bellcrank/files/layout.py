@@ -192,6 +192,13 @@ FRICTION = Keys(
     may("viscous", NUMBER, "[s/m], lugre"),
     may("recovery", NUMBER, "[s], lugre"),
 )
+COLLISIONS = Keys(
+    "Shapes that collide: each of a with each of b, or those of a with each other where b is missing.",
+    must("a", list_of(ref("shape")), "Shapes on bodies."),
+    may("b", list_of(ref("shape")), "Shapes on bodies."),
+    may("restitution", NUMBER, "Speed of parting over speed of approach, 0 to 1; 1 where missing."),
+    may("friction", NUMBER, "Coulomb's coefficient; 0 where missing."),
+)
 CONTACT = Keys(
     "Two shapes that may touch.",
     must("a", ref("shape"), "First shape; the normal points away from it."),
@@ -539,6 +546,11 @@ TOP = Keys(
         "contacts", section(ref("contact")), "Pairs of shapes that may strike and touch each other, by name."
     ),
     may(
+        "collisions",
+        section(ref("collisions")),
+        "Groups of shapes that collide with each other, by name; for runs by steps.",
+    ),
+    may(
         "initial",
         section(ref("start")),
         "Where joints start, and the modes of flexible bodies, by name, instead of the pose in "
@@ -593,6 +605,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "force": FORCES,
     "friction": Keys(FRICTION.text, must("kind", words("coulomb", "lugre")), *FRICTION.keys),
     "contact": CONTACT,
+    "collisions": COLLISIONS,
     "start": described(
         "A position [m or rad], a list of a position and its rate [m/s or rad/s], or a mapping of "
         "coordinates to them; ball and free joints have position, quaternion, velocity and "

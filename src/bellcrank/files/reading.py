@@ -69,6 +69,8 @@ class _Reader:
             self._force(key, node)
         for key, node in self._section("contacts"):
             self._contact(key, node)
+        for key, node in self._section("collisions"):
+            self._collisions(key, node)
         for key, node in self._section("initial"):
             self._initial(key, node)
 
@@ -364,9 +366,25 @@ class _Reader:
         with fields.blamed():
             self.system.contact(key.value, a, b, **given)
 
+    def _collisions(self, key: Text, node: Node) -> None:
+        fields = self._fields(key, node, "collisions", layout.COLLISIONS)
+        groups: dict[str, list[PlacedShape]] = {}
+        for side in ("a", "b"):
+            if side in fields:
+                listed = fields.get(side)
+                if not isinstance(listed, Items):
+                    raise listed.error(f"{side} of {fields.who} is a list of shapes, not {listed.described}")
+                groups[side] = [self._shape(fields, side, item) for item in listed.items]
+        with fields.blamed():
+            given = self._given(fields, "restitution", "friction")
+            self.system.contacts_between(groups["a"], groups.get("b"), **given, name=key.value)
+
     def _placed(self, contact: Fields, side: str) -> PlacedShape:
+        return self._shape(contact, side, contact.get(side))
+
+    def _shape(self, contact: Fields, side: str, node: Node) -> PlacedShape:
         kind, fields = self._kind(
-            Text(contact.node.place, side), contact.get(side), f"{contact.who}, shape", layout.SHAPES
+            Text(contact.node.place, side), node, f"{contact.who}, shape", layout.SHAPES
         )
         body = self._body_named(fields.get("body"), f"body of {fields.who}")
         turned = fields.matrix("rotation") if "rotation" in fields else None

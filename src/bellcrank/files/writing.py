@@ -38,6 +38,7 @@ from bellcrank.model import (
     Joint,
     System,
 )
+from bellcrank.model.collisions import Collisions
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.functions import SHAPES, UserFunction
@@ -92,6 +93,7 @@ class _Writer:
                     if isinstance(item, ContactForce)
                 },
             },
+            "collisions": {name: self._collisions(item) for name, item in system.collisions.items()},
             "initial": {name: self._initial(name, start) for name, start in system.initials.items()},
         }
         body.update({name: things for name, things in sections.items() if things})
@@ -261,6 +263,15 @@ class _Writer:
     def _contact(self, contact: Contact) -> dict[str, Any]:
         result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
         return result | {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
+
+    def _collisions(self, group: Collisions) -> dict[str, Any]:
+        sides = {"a": group.a, "b": group.b}
+        result: dict[str, Any] = {
+            key: [self._placed(side) for side in shapes]
+            for key, shapes in sides.items()
+            if shapes is not None
+        }
+        return result | {"restitution": group.restitution, "friction": group.friction}
 
     def _placed(self, placed: PlacedShape) -> Flow:
         result = Flow(self._frame(replace(placed.frame, name=""), True))

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bellcrank.errors import ModelError
-from bellcrank.impacts.solver import ContactState
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism
+
+Array = NDArray[np.float64]
 
 TOUCHING = 1e-8
 """Contacts nearer than this part of the unit of length at an impact take part in it."""
 
 
-def check_apart(pair: ContactPair, s: ContactState) -> None:
-    """Shapes may touch at the start, not overlap."""
-    if s.gap >= -TOUCHING * pair.length:
+def check_apart(name: str, bodies: tuple[str, str], gap: float, normal: Array, length: float) -> None:
+    """Shapes may touch at the start, not overlap; gap and unit of length [m]."""
+    if gap >= -TOUCHING * length:
         return
-    a, b = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
-    way = ", ".join(f"{-s.gap * x + 0.0:.4g}" for x in s.normal)
+    a, b = bodies
+    way = ", ".join(f"{-gap * x + 0.0:.4g}" for x in normal)
     raise ModelError(
-        f"contact {pair.contact.name!r}: {a!r} and {b!r} start {-s.gap * 1e3:.3g} mm inside each other; "
+        f"contact {name!r}: {a!r} and {b!r} start {-gap * 1e3:.3g} mm inside each other; "
         f"to separate them, move {b!r} by ({way}) m, or make a shape smaller"
     )
 

@@ -4,10 +4,17 @@ The problem, for impulses p and velocities v of all contacts after them, normal 
 
     v = W p + v_free,   0 <= p_n  _|_  v_n - bound >= 0,   |p_t| <= mu p_n,   p_t = -mu p_n v_t / |v_t| where v_t != 0.
 
-W = J M^-1 J^T is never formed for the sweeps: a contact knows its rows J and columns M^-1 J^T over the speeds that move
-it, its support. Gauss-Seidel with exact local solutions, accelerated by Anderson's method; where that is slow, as in a
-stack, Newton's method on the equations of Alart and Curnier (1991). Acary, Bremond, Huber (2018), "On solving contact
-problems with Coulomb friction", compares them. The residual is that of the natural map with De Saxce's correction.
+W = J M^-1 J^T is never formed. Speeds that the mass matrix or a body couples are a *node*, as the six of a free body or
+all those of a mechanism; a contact joins at most two nodes, and knows its rows J and columns M^-1 J^T over them. Nodes
+joined by contacts are an *island*, solved by itself:
+
+1. Gauss-Seidel with exact local solutions, accelerated by Anderson's method.
+2. Where that is slow, as in a stack, Newton's method on the equations of Alart and Curnier (1991). Their linear systems
+   are solved for the speeds, (M + J^T K J) du = J^T r, which are as sparse as the graph of nodes: a banded matrix after
+   the ordering of Cuthill and McKee. Faces and redundant supports, which make W singular, leave it regular.
+
+Acary, Bremond, Huber (2018), "On solving contact problems with Coulomb friction", compares the methods. The residual is
+that of the natural map with De Saxce's correction.
 """
 
 from __future__ import annotations
@@ -16,112 +23,246 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bellcrank.integrate.linear import factorise, solve
 from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, compiled, entry, matrix
 
 MEMORY = 5
 """Earlier sweeps that the acceleration looks at; more do not help on heaps, and fewer take twice the sweeps."""
-SWEEPS = 40
-"""Accelerated sweeps before Newton's method is tried: about what a heap needs to 1e-6."""
-LAST_SWEEPS = 400
-"""Accelerated sweeps after Newton's method has failed, or where there are too many contacts for it."""
-NEWTON_STEPS = 15
-NEWTON_MOST = 120
-"""Contacts at most for which the dense matrix of Newton's method is cheaper than more sweeps."""
+SWEEPS = 12
+"""Accelerated sweeps before Newton's method is tried: they find out which contacts are open, stick and slip."""
+MORE_SWEEPS = 40
+"""Accelerated sweeps between two attempts of Newton's method."""
+ATTEMPTS = 6
+NEWTON_STEPS = 50
+HALVINGS = 3
+LEAST_SHARE = 0.5**HALVINGS * 1.5
+RISE, STEEP_RISE = 30.0, 1000.0
+"""By how much a step may raise what is left, squared, in odd and even attempts: the way to other sets of contacts that
+slip or open leads over hills, and a method that only goes down ends before them. The best impulses are kept."""
+BAND_ROOM = 1_000_000
+"""Numbers in the band matrix at most; islands that need more are left to the sweeps."""
 SINGULAR = 1e-9
 """Part of the mobility of a contact added along its tangents: one that a joint locks has none. It slows the sweeps by
 as little, and leaves their solution as it is."""
+SOFTEST, SOFT, HARDEST = 1e-1, 1e-3, 1e-7
+"""Compliance of a contact in Newton's linear systems, over its mobility: at most, at first, and at least. Along an
+eigenvector of W the error of a step falls by the compliance over the eigenvalue. How redundant supports share a load is
+not determined, and a hard system throws it far along; so the compliance grows where a step fails and shrinks where it
+succeeds, like the parameter of Levenberg and Marquardt. The least one leaves half the digits to rounding."""
 
-# Rows of the vectors of the acceleration and of Newton's method.
+# Rows of the vectors of the acceleration.
 _F, _G, _F0, _G0, _X = range(5)
 _STEPS = 5
 VECTORS = _STEPS + 2 * MEMORY
 
-RESIDUAL, SCALE, TOLD = range(3)
+RESIDUAL, SCALE, ITERATIONS, TOLD = range(4)
+CONTACTS, ISLANDS, COUNTS = range(3)
+
+
+class Newton(NamedTuple):
+    """Room for Newton's method on one island.
+
+    order: Its nodes as they are eliminated. head, link: The sides of contacts at each node, chained. row: First row of
+    each node in the band. last: Last row coupled with each row. band: The matrix, `reach` numbers left and right of the
+    diagonal. change: Of the speeds. now, rate, more, slope, missing: Of each contact, its velocity, the velocity of the
+    change, the change of the impulse, K, and r.
+    """
+
+    order: Ints
+    head: Ints
+    link: Ints
+    row: Ints
+    last: Ints
+    band: Reals
+    change: Reals
+    now: Reals2
+    rate: Reals2
+    more: Reals2
+    slope: Reals2
+    missing: Reals2
 
 
 class Cones(NamedTuple):
     """The contacts of one step; arrays as long as there may be contacts.
 
-    active: Their number. size, places: Support of each, places among the speeds. rows, columns: J and M^-1 J^T, three
-    of each contact over its support. local: Its own block of W, 00 01 02 11 12 22. bound: Least normal speed [m/s].
-    drift: Of the velocity, besides J u. p: Impulses [N s], given as a guess. u, free: Speeds with and without them.
-    told: Residual over the scale, and the scale, the fastest speed to be taken away [m/s].
+    counts: Of contacts and islands. first: First speed of each node, and their number. node: Of both sides of a
+    contact, -1 for the ground. rows, columns: J and M^-1 J^T over the speeds of a node, in row 6 contact + 3 side +
+    direction. mass: Of a node, lower triangle; row: speed, column: within the node. local: A contact's own block of
+    W, 00 01 02 11 12 22. bound: Least normal speed [m/s]. drift: Of the velocity, besides J u. p: Impulses [N s],
+    given as a guess. u, free: Speeds with and without them. order, begin: Contacts by island, and where each begins.
+    told: Residual over the scale, and the scale, the fastest speed to be taken away [m/s], of the worst island.
     """
 
-    active: Ints
-    size: Ints
-    places: Ints2
+    counts: Ints
+    first: Ints
+    node: Ints2
     rows: Reals2
     columns: Reals2
+    mass: Reals2
     local: Reals2
     bound: Reals
     friction: Reals
     drift: Reals2
     p: Reals2
     best: Reals2
+    least: Reals2
     u: Reals
     free: Reals
+    order: Ints
+    begin: Ints
+    parent: Ints
     vectors: Reals2
     gram: Reals2
-    jacobian: Reals
-    mobility: Reals
-    pivots: Ints
+    newton: Newton
     told: Reals
 
 
-def cones_of(contacts: int, support: int, speeds: int) -> Cones:
-    """Room for so many contacts, each over a support of at most so many of the speeds."""
-    dense = 3 * min(contacts, NEWTON_MOST)
-    reals, ints = np.zeros, np.int64
+def cones_of(first: NDArray[np.int64], contacts: int) -> Cones:
+    """Room for so many contacts between nodes with the given first speeds."""
+    nodes, speeds = len(first) - 1, int(first[-1])
+    width = int(np.diff(first).max(initial=1))
+    reals, whole = np.zeros, np.int64
+    newton = Newton(
+        np.zeros(nodes, whole),
+        np.zeros(nodes, whole),
+        np.zeros(2 * contacts, whole),
+        np.zeros(nodes, whole),
+        np.zeros(speeds, whole),
+        reals(min(BAND_ROOM, 2 * speeds * speeds)),
+        reals(speeds),
+        *(reals((contacts, size)) for size in (3, 3, 3, 9, 3)),
+    )
     return Cones(
-        np.zeros(1, ints),
-        np.zeros(contacts, ints),
-        np.zeros((contacts, support), ints),
-        reals((3 * contacts, support)),
-        reals((3 * contacts, support)),
+        np.zeros(COUNTS, whole),
+        np.array(first, whole),
+        np.zeros((contacts, 2), whole),
+        reals((6 * contacts, width)),
+        reals((6 * contacts, width)),
+        reals((speeds, width)),
         reals((contacts, 6)),
         reals(contacts),
         reals(contacts),
         reals((contacts, 3)),
         reals((contacts, 3)),
         reals((contacts, 3)),
+        reals((contacts, 3)),
         reals(speeds),
         reals(speeds),
+        np.zeros(contacts, whole),
+        np.zeros(contacts + 1, whole),
+        np.zeros(nodes, whole),
         reals((VECTORS, 3 * contacts)),
         reals((MEMORY, MEMORY + 1)),
-        reals(dense * dense),
-        reals(dense * dense),
-        np.zeros(max(dense, MEMORY), ints),
+        newton,
         reals(TOLD),
     )
 
 
 @compiled
-def velocity(given: Cones, c: int, k: int) -> float:
-    """Of contact c along its direction k [m/s]."""
-    total: float = given.drift[c, k]
-    for a in range(given.size[c]):
-        total += given.rows[3 * c + k, a] * given.u[given.places[c, a]]
+def velocity(c: Cones, i: int, k: int) -> float:
+    """Of contact i along its direction k [m/s]."""
+    total: float = c.drift[i, k]
+    for side in range(2):
+        node = c.node[i, side]
+        if node >= 0:
+            at = c.first[node]
+            for a in range(c.first[node + 1] - at):
+                total += c.rows[6 * i + 3 * side + k, a] * c.u[at + a]
     return total
 
 
 @compiled
-def push(given: Cones, c: int, x: float, y: float, z: float) -> None:
-    """The speeds after one more impulse of a contact."""
-    for a in range(given.size[c]):
-        more = given.columns[3 * c, a] * x + given.columns[3 * c + 1, a] * y + given.columns[3 * c + 2, a] * z
-        given.u[given.places[c, a]] += more
+def velocities(c: Cones, i: int) -> tuple[float, float, float]:
+    """Of contact i along all its directions [m/s]."""
+    x, y, z = c.drift[i, 0], c.drift[i, 1], c.drift[i, 2]
+    for side in range(2):
+        node = c.node[i, side]
+        if node >= 0:
+            at, row = c.first[node], 6 * i + 3 * side
+            for a in range(c.first[node + 1] - at):
+                u = c.u[at + a]
+                x += c.rows[row, a] * u
+                y += c.rows[row + 1, a] * u
+                z += c.rows[row + 2, a] * u
+    return x, y, z
 
 
 @compiled
-def apply_all(given: Cones) -> None:
-    """The speeds after all impulses."""
-    for i in range(len(given.u)):
-        given.u[i] = given.free[i]
-    for c in range(given.active[0]):
-        push(given, c, given.p[c, 0], given.p[c, 1], given.p[c, 2])
+def push(c: Cones, i: int, x: float, y: float, z: float) -> None:
+    """The speeds after one more impulse of a contact."""
+    for side in range(2):
+        node = c.node[i, side]
+        if node >= 0:
+            at, row = c.first[node], 6 * i + 3 * side
+            for a in range(c.first[node + 1] - at):
+                c.u[at + a] += c.columns[row, a] * x + c.columns[row + 1, a] * y + c.columns[row + 2, a] * z
+
+
+@compiled
+def release(c: Cones, begin: int, end: int) -> None:
+    """The speeds of an island without impulses."""
+    for j in range(begin, end):
+        for side in range(2):
+            node = c.node[c.order[j], side]
+            if node >= 0:
+                for a in range(c.first[node], c.first[node + 1]):
+                    c.u[a] = c.free[a]
+
+
+@compiled
+def apply_all(c: Cones, begin: int, end: int) -> None:
+    """The speeds of an island after all impulses."""
+    release(c, begin, end)
+    for j in range(begin, end):
+        i = c.order[j]
+        push(c, i, c.p[i, 0], c.p[i, 1], c.p[i, 2])
+
+
+@compiled
+def root(parent: Ints, i: int) -> int:
+    """The representative of a set."""
+    at = i
+    while parent[at] != at:
+        parent[at] = parent[parent[at]]
+        at = parent[at]
+    return at
+
+
+@compiled
+def find_islands(c: Cones) -> None:
+    """Contacts by island, in the order of their first ones."""
+    contacts, nodes, head = c.counts[CONTACTS], len(c.parent), c.newton.head
+    for k in range(nodes):
+        c.parent[k] = k
+        head[k] = -1
+    for i in range(contacts):
+        a, b = c.node[i, 0], c.node[i, 1]
+        if a >= 0 and b >= 0:
+            c.parent[root(c.parent, a)] = root(c.parent, b)
+    # Count the contacts of each island, then lay them side by side.
+    islands = 0
+    for i in range(contacts):
+        a = root(c.parent, max(c.node[i, 0], c.node[i, 1]))
+        if head[a] < 0:
+            head[a] = islands
+            c.begin[islands] = 0
+            islands += 1
+        c.begin[head[a]] += 1
+    total = 0
+    for k in range(islands):
+        own = c.begin[k]
+        c.begin[k] = total
+        total += own
+    c.begin[islands] = total
+    for i in range(contacts):
+        k = head[root(c.parent, max(c.node[i, 0], c.node[i, 1]))]
+        c.order[c.begin[k]] = i
+        c.begin[k] += 1
+    for k in range(islands):
+        c.begin[islands - k] = c.begin[islands - k - 1]
+    c.begin[0] = 0
+    c.counts[ISLANDS] = islands
 
 
 @compiled
@@ -198,63 +339,68 @@ def in_cone(mu: float, x: float, y: float, z: float) -> tuple[float, float, floa
 
 
 @compiled
-def trace(given: Cones, c: int) -> float:
+def trace(c: Cones, i: int) -> float:
     """The mobility of a contact in all directions [1/kg]."""
-    total: float = given.local[c, 0] + given.local[c, 3] + given.local[c, 5]
+    total: float = c.local[i, 0] + c.local[i, 3] + c.local[i, 5]
     return total
 
 
 @compiled
-def residual(given: Cones) -> float:
-    """How far the conditions are missed, over the scale."""
+def residual(c: Cones, begin: int, end: int) -> float:
+    """How far the conditions of an island are missed [m/s]."""
     worst = 0.0
-    for c in range(given.active[0]):
-        mu, w = given.friction[c], trace(given, c)
-        x, y, z = velocity(given, c, 0) - given.bound[c], velocity(given, c, 1), velocity(given, c, 2)
-        x += mu * math.sqrt(y * y + z * z)
-        p, q, r = given.p[c, 0], given.p[c, 1], given.p[c, 2]
+    for j in range(begin, end):
+        i = c.order[j]
+        mu, w = c.friction[i], trace(c, i)
+        x, y, z = velocities(c, i)
+        x += mu * math.sqrt(y * y + z * z) - c.bound[i]
+        p, q, r = c.p[i, 0], c.p[i, 1], c.p[i, 2]
         a, b, d = in_cone(mu, p - x / w, q - y / w, r - z / w)
-        worst = max(worst, w * math.sqrt((a - p) * (a - p) + (b - q) * (b - q) + (d - r) * (d - r)))
-    missing: float = worst / given.told[SCALE]
-    return missing
+        left = w * math.sqrt((a - p) * (a - p) + (b - q) * (b - q) + (d - r) * (d - r))
+        # Not a number counts as unsolved.
+        if not left <= worst:
+            worst = left
+    return worst
 
 
 @compiled
-def sweep(given: Cones) -> None:
+def sweep(c: Cones, begin: int, end: int) -> None:
     """Each contact in turn, exactly, with the others as they are."""
-    for c in range(given.active[0]):
-        w = given.local[c]
-        p, q, r = given.p[c, 0], given.p[c, 1], given.p[c, 2]
-        x = velocity(given, c, 0) - given.bound[c] - w[0] * p - w[1] * q - w[2] * r
-        y = velocity(given, c, 1) - w[1] * p - w[3] * q - w[4] * r
-        z = velocity(given, c, 2) - w[2] * p - w[4] * q - w[5] * r
-        a, b, d = local_impulse(w, given.friction[c], x, y, z)
+    for j in range(begin, end):
+        i = c.order[j]
+        w = c.local[i]
+        p, q, r = c.p[i, 0], c.p[i, 1], c.p[i, 2]
+        x, y, z = velocities(c, i)
+        x -= c.bound[i] + w[0] * p + w[1] * q + w[2] * r
+        y -= w[1] * p + w[3] * q + w[4] * r
+        z -= w[2] * p + w[4] * q + w[5] * r
+        a, b, d = local_impulse(w, c.friction[i], x, y, z)
         if a != p or b != q or d != r:
-            push(given, c, a - p, b - q, d - r)
-            given.p[c, 0], given.p[c, 1], given.p[c, 2] = a, b, d
+            push(c, i, a - p, b - q, d - r)
+            c.p[i, 0], c.p[i, 1], c.p[i, 2] = a, b, d
 
 
 @compiled
-def keep(given: Cones) -> None:
+def keep(c: Cones, begin: int, end: int) -> None:
     """Remember the impulses as the best so far."""
-    for c in range(given.active[0]):
-        for k in range(3):
-            given.best[c, k] = given.p[c, k]
+    for j in range(begin, end):
+        i = c.order[j]
+        c.best[i, 0], c.best[i, 1], c.best[i, 2] = c.p[i, 0], c.p[i, 1], c.p[i, 2]
 
 
 @compiled
-def take_best(given: Cones) -> None:
+def take_best(c: Cones, begin: int, end: int) -> None:
     """Go back to the best impulses."""
-    for c in range(given.active[0]):
-        for k in range(3):
-            given.p[c, k] = given.best[c, k]
-    apply_all(given)
+    for j in range(begin, end):
+        i = c.order[j]
+        c.p[i, 0], c.p[i, 1], c.p[i, 2] = c.best[i, 0], c.best[i, 1], c.best[i, 2]
+    apply_all(c, begin, end)
 
 
 @compiled
-def extrapolate(given: Cones, known: int) -> bool:
+def extrapolate(c: Cones, n: int, known: int) -> bool:
     """Anderson's step from the last sweeps; False where they are all alike."""
-    v, gram, n = given.vectors, given.gram, 3 * given.active[0]
+    v, gram = c.vectors, c.gram
     total = 0.0
     for i in range(known):
         for j in range(i, known):
@@ -293,237 +439,417 @@ def extrapolate(given: Cones, known: int) -> bool:
 
 
 @compiled
-def accelerated(given: Cones, tolerance: float, most: int) -> int:
-    """Sweeps, extrapolated by Anderson's method; the number of them. The best impulses found are kept."""
-    v, active = given.vectors, given.active[0]
-    keep(given)
-    lowest = residual(given)
+def guess_from(c: Cones, begin: int, end: int) -> None:
+    """The present impulses, as where the next sweep begins."""
+    for j in range(begin, end):
+        for k in range(3):
+            c.vectors[_X, 3 * (j - begin) + k] = c.p[c.order[j], k]
+
+
+@compiled
+def accelerated(c: Cones, begin: int, end: int, wanted: float, most: int, before: float) -> float:
+    """Sweeps, extrapolated by Anderson's method, until the residual is as wanted; the best impulses found are kept."""
+    v, n = c.vectors, 3 * (end - begin)
+    keep(c, begin, end)
+    lowest = before
     known = 0
     begun = False
-    for k in range(3 * active):
-        v[_X, k] = given.p[k // 3, k % 3]
-    made = 0
-    for number in range(most):
-        made = number + 1
-        sweep(given)
-        left = residual(given)
-        if left < tolerance:
-            keep(given)
-            given.told[RESIDUAL] = left
-            return made
+    guess_from(c, begin, end)
+    for _ in range(most):
+        c.told[ITERATIONS] += 1.0
+        sweep(c, begin, end)
+        left = residual(c, begin, end)
+        if left < wanted:
+            return left
         if not left <= 2.0 * lowest and known > 0:
-            take_best(given)
-            for k in range(3 * active):
-                v[_X, k] = given.p[k // 3, k % 3]
+            take_best(c, begin, end)
+            guess_from(c, begin, end)
             known = 0
             begun = False
             continue
         if left < lowest:
             lowest = left
-            keep(given)
-        for k in range(3 * active):
-            c = k // 3
-            v[_G, k] = given.p[c, k % 3]
+            keep(c, begin, end)
+        for j in range(begin, end):
+            i, at = c.order[j], 3 * (j - begin)
             # In units of speed, so that light bodies count as much as heavy ones.
-            v[_F, k] = (v[_G, k] - v[_X, k]) * math.sqrt(trace(given, c))
+            unit = math.sqrt(trace(c, i))
+            for k in range(3):
+                v[_G, at + k] = c.p[i, k]
+                v[_F, at + k] = (c.p[i, k] - v[_X, at + k]) * unit
         if begun:
             row = known % MEMORY
-            for k in range(3 * active):
+            for k in range(n):
                 v[_STEPS + row, k] = v[_F, k] - v[_F0, k]
                 v[_STEPS + MEMORY + row, k] = v[_G, k] - v[_G0, k]
             known += 1
         begun = True
-        for k in range(3 * active):
-            v[_F0, k], v[_G0, k], v[_X, k] = v[_F, k], v[_G, k], v[_G, k]
-        if known > 0 and extrapolate(given, min(known, MEMORY)):
-            for c in range(active):
-                a, b, d = in_cone(given.friction[c], v[_X, 3 * c], v[_X, 3 * c + 1], v[_X, 3 * c + 2])
-                v[_X, 3 * c], v[_X, 3 * c + 1], v[_X, 3 * c + 2] = a, b, d
-                given.p[c, 0], given.p[c, 1], given.p[c, 2] = a, b, d
-            apply_all(given)
-    take_best(given)
-    given.told[RESIDUAL] = lowest
-    return made
-
-
-@compiled
-def whole_mobility(given: Cones) -> None:
-    """W of all contacts, each scaled by its own mobility."""
-    active = given.active[0]
-    n = 3 * active
-    W = matrix(given.mobility, 0, n, n)
-    # Supports are sorted: those of two contacts are merged.
-    for c in range(active):
-        for d in range(c + 1):
-            for k in range(9):
-                W[3 * c + k // 3, 3 * d + k % 3] = 0.0
-            scale = 1.0 / math.sqrt(trace(given, c) * trace(given, d))
-            a, b = 0, 0
-            while a < given.size[c] and b < given.size[d]:
-                i, j = given.places[c, a], given.places[d, b]
-                if i == j:
-                    for k in range(3):
-                        for m in range(3):
-                            W[3 * c + k, 3 * d + m] += (
-                                scale * given.rows[3 * c + k, a] * given.columns[3 * d + m, b]
-                            )
-                if i <= j:
-                    a += 1
-                if j <= i:
-                    b += 1
-            for k in range(9):
-                W[3 * d + k % 3, 3 * c + k // 3] = W[3 * c + k // 3, 3 * d + k % 3]
-
-
-@compiled
-def missed(given: Cones, x: int, f: int, y: int) -> float:
-    """Alart and Curnier's equations at the scaled impulses in row x of the vectors: the norm of what is left, in f."""
-    v, n = given.vectors, 3 * given.active[0]
-    W = matrix(given.mobility, 0, n, n)
-    total = 0.0
-    for c in range(given.active[0]):
-        for k in range(3):
-            i = 3 * c + k
-            speed = v[_G0, i]
-            for j in range(n):
-                speed += W[i, j] * v[x, j]
-            v[y, i] = v[x, i] - speed
-        normal = max(v[y, 3 * c], 0.0)
-        t = math.sqrt(v[y, 3 * c + 1] * v[y, 3 * c + 1] + v[y, 3 * c + 2] * v[y, 3 * c + 2])
-        share = 1.0
-        if t > given.friction[c] * normal:
-            share = given.friction[c] * normal / t
-        v[f, 3 * c] = v[x, 3 * c] - normal
-        v[f, 3 * c + 1] = v[x, 3 * c + 1] - share * v[y, 3 * c + 1]
-        v[f, 3 * c + 2] = v[x, 3 * c + 2] - share * v[y, 3 * c + 2]
-        for k in range(3):
-            total += v[f, 3 * c + k] * v[f, 3 * c + k]
-    return math.sqrt(total)
-
-
-@compiled
-def slope_of_missed(given: Cones, y: int) -> None:
-    """The Jacobian of Alart and Curnier's equations; W has half rank under a face, so it is lifted a little."""
-    v, n = given.vectors, 3 * given.active[0]
-    W = matrix(given.mobility, 0, n, n)
-    H = matrix(given.jacobian, 0, n, n)
-    for c in range(given.active[0]):
-        i = 3 * c
-        mu = given.friction[c]
-        on = 0.0
-        if v[y, i] > 0.0:
-            on = 1.0
-        normal = max(v[y, i], 0.0)
-        t = math.sqrt(v[y, i + 1] * v[y, i + 1] + v[y, i + 2] * v[y, i + 2])
-        for j in range(n):
-            H[i, j] = on * W[i, j]
-        H[i, i] += 1.0 - on + on * SINGULAR
-        if t <= mu * normal:
-            for j in range(n):
-                H[i + 1, j] = W[i + 1, j]
-                H[i + 2, j] = W[i + 2, j]
-        else:
-            share = mu * normal / t
-            a, b = v[y, i + 1] / t, v[y, i + 2] / t
-            d, e, f = share * (1.0 - a * a), -share * a * b, share * (1.0 - b * b)
-            g, h = mu * on * a, mu * on * b
-            for j in range(n):
-                H[i + 1, j] = d * W[i + 1, j] + e * W[i + 2, j] + g * W[i, j]
-                H[i + 2, j] = e * W[i + 1, j] + f * W[i + 2, j] + h * W[i, j]
-            H[i + 1, i] -= g
-            H[i + 2, i] -= h
-            H[i + 1, i + 1] += 1.0 - d
-            H[i + 1, i + 2] -= e
-            H[i + 2, i + 1] -= e
-            H[i + 2, i + 2] += 1.0 - f
-        H[i + 1, i + 1] += SINGULAR
-        H[i + 2, i + 2] += SINGULAR
-
-
-@compiled
-def newton(given: Cones, tolerance: float) -> int:
-    """Newton's method with halved steps, from the impulses given; the better ones are kept, and its steps returned."""
-    v, active = given.vectors, given.active[0]
-    n = 3 * active
-    before = given.told[RESIDUAL]
-    keep(given)
-    whole_mobility(given)
-    for i in range(len(given.u)):
-        given.u[i] = given.free[i]
-    for c in range(active):
-        size = math.sqrt(trace(given, c))
-        for k in range(3):
-            v[_G0, 3 * c + k] = velocity(given, c, k) / size
-            v[_X, 3 * c + k] = given.p[c, k] * size
-        v[_G0, 3 * c] -= given.bound[c] / size
-    H = matrix(given.jacobian, 0, n, n)
-    lowest = before
-    made = 0
-    left = missed(given, _X, _F, _F0)
-    for number in range(NEWTON_STEPS):
-        made = number + 1
-        slope_of_missed(given, _F0)
-        if not factorise(H, given.pivots, 0):
-            break
-        # The vectors are longer than the system: solve works on the row as far as H goes.
-        solve(H, given.pivots, 0, v, _F)
-        step = 1.0
-        found = left
-        for _ in range(10):
-            for k in range(n):
-                v[_STEPS, k] = v[_X, k] - step * v[_F, k]
-            found = missed(given, _STEPS, _STEPS + 1, _STEPS + 2)
-            if found <= (1.0 - 1e-4 * step) * left:
-                break
-            step *= 0.5
-        left = found
         for k in range(n):
-            v[_X, k], v[_F, k], v[_F0, k] = v[_STEPS, k], v[_STEPS + 1, k], v[_STEPS + 2, k]
-        for c in range(active):
-            size = math.sqrt(trace(given, c))
-            a, b, d = in_cone(
-                given.friction[c], v[_X, 3 * c] / size, v[_X, 3 * c + 1] / size, v[_X, 3 * c + 2] / size
-            )
-            given.p[c, 0], given.p[c, 1], given.p[c, 2] = a, b, d
-        apply_all(given)
-        now = residual(given)
+            v[_F0, k], v[_G0, k], v[_X, k] = v[_F, k], v[_G, k], v[_G, k]
+        if known > 0 and extrapolate(c, n, min(known, MEMORY)):
+            for j in range(begin, end):
+                i, at = c.order[j], 3 * (j - begin)
+                a, b, d = in_cone(c.friction[i], v[_X, at], v[_X, at + 1], v[_X, at + 2])
+                v[_X, at], v[_X, at + 1], v[_X, at + 2] = a, b, d
+                c.p[i, 0], c.p[i, 1], c.p[i, 2] = a, b, d
+            apply_all(c, begin, end)
+    take_best(c, begin, end)
+    return lowest
+
+
+@compiled
+def number_nodes(c: Cones, start: int) -> int:
+    """The nodes of an island in the order of a search in breadth from one of them; their number."""
+    m = c.newton
+    m.order[0], m.row[start] = start, 0
+    count = 1
+    at = 0
+    while at < count:
+        link = m.head[m.order[at]]
+        while link >= 0:
+            other = c.node[link // 2, 1 - link % 2]
+            if other >= 0 and m.row[other] < 0:
+                m.order[count], m.row[other] = other, 0
+                count += 1
+            link = m.link[link]
+        at += 1
+    return count
+
+
+@compiled
+def order_nodes(c: Cones, begin: int, end: int) -> tuple[int, int]:
+    """Rows of the band for the nodes of an island, after Cuthill and McKee: how many, and the reach of the band."""
+    m = c.newton
+    for j in range(begin, end):
+        for side in range(2):
+            node = c.node[c.order[j], side]
+            if node >= 0:
+                m.head[node], m.row[node] = -1, -1
+    start = 0
+    for j in range(begin, end):
+        for side in range(2):
+            link = 2 * c.order[j] + side
+            node = c.node[c.order[j], side]
+            if node >= 0:
+                m.link[link] = m.head[node]
+                m.head[node] = link
+                start = node
+    # The node found last lies at an end of the graph: from there the levels are many and narrow.
+    count = number_nodes(c, start)
+    start = m.order[count - 1]
+    for k in range(count):
+        m.row[m.order[k]] = -1
+    number_nodes(c, start)
+    total = 0
+    for k in range(count):
+        node = m.order[count - 1 - k]
+        m.row[node] = total
+        total += c.first[node + 1] - c.first[node]
+    reach = 0
+    furthest = 0
+    for k in range(count):
+        node = m.order[count - 1 - k]
+        size = c.first[node + 1] - c.first[node]
+        furthest = max(furthest, m.row[node] + size - 1)
+        link = m.head[node]
+        while link >= 0:
+            other = c.node[link // 2, 1 - link % 2]
+            if other >= 0:
+                furthest = max(furthest, m.row[other] + c.first[other + 1] - c.first[other] - 1)
+            link = m.link[link]
+        for a in range(size):
+            m.last[m.row[node] + a] = furthest
+        reach = max(reach, furthest - m.row[node])
+    return total, reach
+
+
+@compiled
+def missed(c: Cones, begin: int, end: int, share: float) -> float:
+    """What is left of Alart and Curnier's equations after a share of the step, squared [N m]."""
+    m = c.newton
+    total = 0.0
+    for j in range(begin, end):
+        i = c.order[j]
+        w = trace(c, i)
+        p = c.p[i, 0] + share * m.more[i, 0]
+        q = c.p[i, 1] + share * m.more[i, 1]
+        r = c.p[i, 2] + share * m.more[i, 2]
+        x = p - (m.now[i, 0] + share * m.rate[i, 0]) / w
+        y = q - (m.now[i, 1] + share * m.rate[i, 1]) / w
+        z = r - (m.now[i, 2] + share * m.rate[i, 2]) / w
+        t, most = math.sqrt(y * y + z * z), c.friction[i] * max(x, 0.0)
+        if t > most:
+            y, z = most / t * y, most / t * z
+        p -= max(x, 0.0)
+        q -= y
+        r -= z
+        total += w * (p * p + q * q + r * r)
+    return total
+
+
+@compiled
+def linearise(c: Cones, i: int, soft: float) -> bool:
+    """K and r of a contact, (1 - D + soft) dp = g - D J du / w, with the slope D of its projection; False: K = 0."""
+    m = c.newton
+    mu, w = c.friction[i], trace(c, i)
+    p, q, r = c.p[i, 0], c.p[i, 1], c.p[i, 2]
+    x, y, z = p - m.now[i, 0] / w, q - m.now[i, 1] / w, r - m.now[i, 2] / w
+    for k in range(9):
+        m.slope[i, k] = 0.0
+    if x <= 0.0:
+        m.missing[i, 0], m.missing[i, 1], m.missing[i, 2] = -p, -q, -r
+        return False
+    stiff = 1.0 / (w * soft)
+    t = math.sqrt(y * y + z * z)
+    m.slope[i, 0] = stiff
+    m.missing[i, 0] = (x - p) / soft
+    if t <= mu * x:
+        m.slope[i, 4], m.slope[i, 8] = stiff, stiff
+        m.missing[i, 1], m.missing[i, 2] = (y - q) / soft, (z - r) / soft
+        return True
+    # It slips along d; across it, along e, friction turns with the slip.
+    share = mu * x / t
+    d, e = y / t, z / t
+    across = share / (w * (1.0 - share + soft))
+    m.slope[i, 3], m.slope[i, 6] = mu * stiff * d, mu * stiff * e
+    m.slope[i, 4], m.slope[i, 8] = across * e * e, across * d * d
+    m.slope[i, 5] = -across * d * e
+    m.slope[i, 7] = m.slope[i, 5]
+    g, h = share * y - q, share * z - r
+    turning = (d * h - e * g) / (1.0 - share + soft)
+    along = (d * g + e * h + mu * m.missing[i, 0]) / (1.0 + soft)
+    m.missing[i, 1], m.missing[i, 2] = along * d - turning * e, along * e + turning * d
+    return True
+
+
+@compiled
+def add_block(c: Cones, i: int, side: int, other: int, band: Reals2, reach: int) -> None:
+    """J^T K J of a contact between two of its sides."""
+    m = c.newton
+    a, b = c.node[i, side], c.node[i, other]
+    left, right = 6 * i + 3 * side, 6 * i + 3 * other
+    for k in range(c.first[b + 1] - c.first[b]):
+        x, y, z = c.rows[right, k], c.rows[right + 1, k], c.rows[right + 2, k]
+        f = m.slope[i, 0] * x
+        g = m.slope[i, 3] * x + m.slope[i, 4] * y + m.slope[i, 5] * z
+        h = m.slope[i, 6] * x + m.slope[i, 7] * y + m.slope[i, 8] * z
+        column = m.row[b] + k + reach
+        for n in range(c.first[a + 1] - c.first[a]):
+            row = m.row[a] + n
+            band[row, column - row] += c.rows[left, n] * f + c.rows[left + 1, n] * g + c.rows[left + 2, n] * h
+
+
+@compiled
+def assemble_band(c: Cones, begin: int, end: int, nodes: int, rows: int, reach: int, soft: float) -> None:
+    """M + J^T K J, and J^T r as the change."""
+    m = c.newton
+    band = matrix(m.band, 0, rows, 2 * reach + 1)
+    for k in range(rows):
+        m.change[k] = 0.0
+        for n in range(2 * reach + 1):
+            band[k, n] = 0.0
+    for k in range(nodes):
+        node = m.order[k]
+        at, row = c.first[node], m.row[node]
+        for a in range(c.first[node + 1] - at):
+            band[row + a, reach] += c.mass[at + a, a]
+            for b in range(a):
+                band[row + a, reach + b - a] += c.mass[at + a, b]
+                band[row + b, reach + a - b] += c.mass[at + a, b]
+    for j in range(begin, end):
+        i = c.order[j]
+        carries = linearise(c, i, soft)
+        for side in range(2):
+            node = c.node[i, side]
+            if node < 0:
+                continue
+            for a in range(c.first[node + 1] - c.first[node]):
+                for k in range(3):
+                    m.change[m.row[node] + a] += c.rows[6 * i + 3 * side + k, a] * m.missing[i, k]
+            if carries:
+                add_block(c, i, side, side, band, reach)
+                if c.node[i, 1 - side] >= 0:
+                    add_block(c, i, side, 1 - side, band, reach)
+
+
+@compiled
+def solve_band(c: Cones, rows: int, reach: int) -> bool:
+    """The change from the right-hand side, by elimination; False where a pivot vanishes."""
+    m = c.newton
+    band, x = matrix(m.band, 0, rows, 2 * reach + 1), m.change
+    for k in range(rows):
+        pivot = band[k, reach]
+        if not abs(pivot) > 0.0:
+            return False
+        last = m.last[k]
+        for i in range(k + 1, last + 1):
+            factor = band[i, reach + k - i] / pivot
+            if factor == 0.0:
+                continue
+            for n in range(last - k):
+                band[i, reach + k + 1 - i + n] -= factor * band[k, reach + 1 + n]
+            x[i] -= factor * x[k]
+    for step in range(rows):
+        k = rows - 1 - step
+        total = x[k]
+        for n in range(m.last[k] - k):
+            total -= band[k, reach + 1 + n] * x[k + 1 + n]
+        x[k] = total / band[k, reach]
+        if not math.isfinite(x[k]):
+            return False
+    return True
+
+
+@compiled
+def direction(c: Cones, begin: int, end: int) -> None:
+    """The change of velocities and impulses from that of the speeds."""
+    m = c.newton
+    for j in range(begin, end):
+        i = c.order[j]
+        for k in range(3):
+            total = 0.0
+            for side in range(2):
+                node = c.node[i, side]
+                if node >= 0:
+                    for a in range(c.first[node + 1] - c.first[node]):
+                        total += c.rows[6 * i + 3 * side + k, a] * m.change[m.row[node] + a]
+            m.rate[i, k] = total
+        x, y, z = m.rate[i, 0], m.rate[i, 1], m.rate[i, 2]
+        for k in range(3):
+            along = m.slope[i, 3 * k] * x + m.slope[i, 3 * k + 1] * y + m.slope[i, 3 * k + 2] * z
+            m.more[i, k] = m.missing[i, k] - along
+
+
+@compiled
+def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float, rise: float) -> float:
+    """Newton's method with halved steps, from the impulses given; the residual of the best ones, which are kept."""
+    m = c.newton
+    rows, reach = order_nodes(c, begin, end)
+    nodes = 0
+    at = 0
+    while at < rows:
+        at += c.first[m.order[nodes] + 1] - c.first[m.order[nodes]]
+        nodes += 1
+    if rows * (2 * reach + 1) > len(m.band):
+        return before
+    keep(c, begin, end)
+    lowest = before
+    soft = SOFT
+    for _ in range(NEWTON_STEPS):
+        c.told[ITERATIONS] += 1.0
+        for j in range(begin, end):
+            i = c.order[j]
+            x, y, z = velocities(c, i)
+            m.now[i, 0], m.now[i, 1], m.now[i, 2] = x - c.bound[i], y, z
+        assemble_band(c, begin, end, nodes, rows, reach, soft)
+        if not solve_band(c, rows, reach):
+            break
+        direction(c, begin, end)
+        left = missed(c, begin, end, 0.0)
+        share = 1.0
+        for _ in range(HALVINGS):
+            if missed(c, begin, end, share) < rise * left:
+                break
+            share *= 0.5
+        if share == 1.0:
+            soft = max(0.3 * soft, HARDEST)
+        else:
+            if soft >= SOFTEST and share < LEAST_SHARE:
+                break
+            soft = min(10.0 * soft, SOFTEST)
+        if share < LEAST_SHARE:
+            continue
+        for j in range(begin, end):
+            i = c.order[j]
+            for k in range(3):
+                c.p[i, k] += share * m.more[i, k]
+        apply_all(c, begin, end)
+        now = residual(c, begin, end)
         if now < lowest:
             lowest = now
-            keep(given)
-        if now < tolerance or not math.isfinite(now):
+            keep(c, begin, end)
+        if now < wanted or not math.isfinite(now):
             break
-    take_best(given)
-    given.told[RESIDUAL] = lowest
-    return made
+    for j in range(begin, end):
+        i = c.order[j]
+        a, b, d = in_cone(c.friction[i], c.best[i, 0], c.best[i, 1], c.best[i, 2])
+        c.best[i, 0], c.best[i, 1], c.best[i, 2] = a, b, d
+    take_best(c, begin, end)
+    return residual(c, begin, end)
 
 
 @compiled
-def solve_cones(given: Cones, tolerance: float) -> int:
-    """Impulses and speeds of all contacts, from the guess in p, to a residual; how many iterations it took."""
-    active = given.active[0]
-    for i in range(len(given.u)):
-        given.u[i] = given.free[i]
-    fastest = 1e-300
-    for c in range(active):
-        size = abs(velocity(given, c, 0) - given.bound[c])
-        fastest = max(fastest, size + abs(velocity(given, c, 1)) + abs(velocity(given, c, 2)))
-    given.told[SCALE] = fastest
-    apply_all(given)
-    given.told[RESIDUAL] = residual(given)
-    if given.told[RESIDUAL] < tolerance:
-        return 0
-    made = accelerated(given, tolerance, SWEEPS)
-    if given.told[RESIDUAL] >= tolerance and active <= NEWTON_MOST:
-        made += newton(given, tolerance)
-    if given.told[RESIDUAL] >= tolerance:
-        made += accelerated(given, tolerance, LAST_SWEEPS)
-    return made
+def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> tuple[float, float]:
+    """Impulses and speeds of an island, from the guess in p: residual and scale [m/s]."""
+    scale = 1e-300
+    release(c, begin, end)
+    for j in range(begin, end):
+        x, y, z = velocities(c, c.order[j])
+        scale = max(scale, abs(x - c.bound[c.order[j]]) + abs(y) + abs(z))
+    apply_all(c, begin, end)
+    wanted = tolerance * scale
+    left = residual(c, begin, end)
+    sweeps = SWEEPS
+    rise = RISE
+    lowest = math.inf
+    for attempt in range(ATTEMPTS):
+        if left < lowest:
+            lowest = left
+            for j in range(begin, end):
+                i = c.order[j]
+                c.least[i, 0], c.least[i, 1], c.least[i, 2] = c.p[i, 0], c.p[i, 1], c.p[i, 2]
+        if left < wanted:
+            break
+        if attempt == ATTEMPTS // 2:
+            # Begin anew, without the guess.
+            for j in range(begin, end):
+                i = c.order[j]
+                c.p[i, 0], c.p[i, 1], c.p[i, 2] = 0.0, 0.0, 0.0
+            apply_all(c, begin, end)
+            left = residual(c, begin, end)
+        left = accelerated(c, begin, end, wanted, sweeps, left)
+        if left >= wanted:
+            left = by_newton(c, begin, end, wanted, left, rise)
+        sweeps = MORE_SWEEPS
+        rise = RISE + STEEP_RISE - rise
+    if left > lowest:
+        for j in range(begin, end):
+            i = c.order[j]
+            c.p[i, 0], c.p[i, 1], c.p[i, 2] = c.least[i, 0], c.least[i, 1], c.least[i, 2]
+        apply_all(c, begin, end)
+        left = lowest
+    return left, scale
+
+
+@compiled
+def solve_cones(c: Cones, tolerance: float) -> None:
+    """Impulses and speeds of all contacts, from the guess in p, to a residual over the scale of each island."""
+    c.told[RESIDUAL], c.told[SCALE] = 0.0, 1.0
+    for k in range(len(c.u)):
+        c.u[k] = c.free[k]
+    for k in range(c.counts[ISLANDS]):
+        left, scale = solve_island(c, c.begin[k], c.begin[k + 1], tolerance)
+        if not left / scale <= c.told[RESIDUAL]:
+            c.told[RESIDUAL], c.told[SCALE] = left / scale, scale
 
 
 @entry
-def solve_problem(given: Cones, tolerance: float) -> int:
+def solve_problem(c: Cones, tolerance: float) -> int:
     """One problem, as it stands in the arrays."""
-    return solve_cones(given, tolerance)
+    find_islands(c)
+    c.told[ITERATIONS] = 0.0
+    solve_cones(c, tolerance)
+    return int(c.told[ITERATIONS])
 
 
-__all__ = ["RESIDUAL", "SINGULAR", "Cones", "cones_of", "solve_cones", "solve_problem", "velocity"]
+__all__ = [
+    "CONTACTS",
+    "RESIDUAL",
+    "SINGULAR",
+    "Cones",
+    "cones_of",
+    "find_islands",
+    "solve_cones",
+    "solve_problem",
+    "velocity",
+]

@@ -108,7 +108,8 @@ class Contacts:
         check_dimensions(pairs)
         _, states, _ = contacts.impact_program(base.partition).evaluate(base.kernel_input())
         for pair, s in zip(pairs, states, strict=True):
-            check_apart(pair, s)
+            bodies = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
+            check_apart(pair.contact.name, bodies, s.gap, s.normal, pair.length)
         return contacts
 
     @property

@@ -1,14 +1,14 @@
 """What a step needs of bodies and shapes: programs that grow with the bodies, and one for each kind of pair.
 
-:class:`Frames` gives mass matrix, poses and velocities of all frames that carry shapes. :class:`Meeting` gives the
+:class:`Placed` gives mass matrix, poses and velocities of all frames that carry shapes. :class:`Meeting` gives the
 closest points of a pair of shapes from their two poses; pairs of equal shapes share it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, dot, mat, matmul, times, vec
 from bellcrank.mechanics.constraints import Equation, Marker, over_speeds, twist_columns
-from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.dynamics import mass_matrix
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
@@ -27,7 +26,7 @@ from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Expr, Scalar
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -41,7 +40,7 @@ SPOT = 10
 AXES: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-class Frames:
+class Placed:
     """Reduced mass matrix, and pose, drift and twist rows of frames in world axes, in one partition, compiled.
 
     mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins:
@@ -81,8 +80,8 @@ class Frames:
             Program.of([t, *q, *v.values(), *parameters], outputs, "frames of contacts")
         )
 
-    def coupled(self) -> list[Index]:
-        """Speeds that the mass matrix couples, set by set."""
+    def nodes(self) -> list[Index]:
+        """Speeds that the mass matrix or a frame couples, set by set."""
         parent = list(range(self.n))
 
         def root(i: int) -> int:
@@ -93,14 +92,14 @@ class Frames:
 
         for i, j in self.mass.tolist():
             parent[root(i)] = root(j)
+        for k in range(len(self.first)):
+            moving = self.twists[self.begin[k] : self.begin[k + 1], 1].tolist()
+            for i in moving[1:]:
+                parent[root(i)] = root(moving[0])
         found: dict[int, list[int]] = {}
         for i in range(self.n):
             found.setdefault(root(i), []).append(i)
         return [np.array(group, np.int64) for group in found.values()]
-
-    def moving(self, frame: int) -> set[int]:
-        """The speeds that move a frame."""
-        return set(self.twists[self.begin[frame] : self.begin[frame + 1], 1].tolist())
 
 
 def _twist(
@@ -130,11 +129,12 @@ def _twist(
 class Meeting:
     """Closest points of a pair of shapes at all their spots from the poses of both, compiled.
 
-    warm: Numbers behind the poses in which a search keeps where it begins.
+    warm: Numbers behind the poses in which a search keeps where it begins. sizes: Inputs that the shapes are made of,
+    behind the poses.
     """
 
-    def __init__(self, spots: Sequence[tuple[Shape, Shape]], warm: int) -> None:
-        graph = Graph()
+    def __init__(self, spots: Sequence[tuple[Shape, Shape]], warm: int, sizes: Sequence[Expr] = ()) -> None:
+        graph = sizes[0].graph if sizes else Graph()
         x = [graph.input(f"x.{i}") for i in range(2 * POSE)]
         memory = [graph.input(f"warm.{i}") for i in range(warm * len(spots))]
         R_a, p_a = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
@@ -144,46 +144,8 @@ class Meeting:
             cells = memory[warm * k : warm * (k + 1)]
             found: Closest = closest(a, R_a, p_a, b, R_b, p_b, memory=cells)
             outputs += [found.distance, *found.normal, *found.point_a, *found.point_b]
-        self.spots, self.inputs = len(spots), len(x) + len(memory)
-        self.kernel: Kernel = compile_program(Program.of([*x, *memory], outputs, "closest points"))
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """The contacts of one pair of shapes: their numbers, and the frames of both sides."""
-
-    numbers: range
-    a: int
-    b: int
-    shapes: tuple[Shape, Shape]
-    key: Hashable
-    warm: int
-
-
-def grouped(pairs: Sequence[ContactPair]) -> tuple[list[Marker], list[Group]]:
-    """Frames that carry shapes, and the contacts by pair of shapes; those of a pair follow each other."""
-    frames: list[Marker] = []
-    known: dict[int, int] = {}
-
-    def frame(placed: Any, marker: Marker) -> int:
-        if id(placed.frame) not in known:
-            known[id(placed.frame)] = len(frames)
-            frames.append(marker)
-        return known[id(placed.frame)]
-
-    groups: list[Group] = []
-    first = 0
-    while first < len(pairs):
-        contact = pairs[first].contact
-        own = [pair.contact for pair in pairs[first : first + contact.points]]
-        a, b = frame(contact.a, pairs[first].a), frame(contact.b, pairs[first].b)
-        key = tuple((shape_key(c.a.shape), shape_key(c.b.shape)) for c in own)
-        whole = contact.a.shape.whole, contact.b.shape.whole
-        groups.append(
-            Group(range(first, first + len(own)), a, b, whole, (key, len(contact.warm)), len(contact.warm))
-        )
-        first += len(own)
-    return frames, groups
+        self.spots, self.inputs = len(spots), len(x) + len(sizes) + len(memory)
+        self.kernel: Kernel = compile_program(Program.of([*x, *sizes, *memory], outputs, "closest points"))
 
 
 def shape_key(shape: Any) -> Hashable:
@@ -197,9 +159,25 @@ def shape_key(shape: Any) -> Hashable:
     return id(shape)
 
 
-def reach_of(shape: Shape) -> float:
-    """Radius of the ball around the origin of its frame that holds a shape [m]."""
-    return shape.extent
+def sizes_of(shape: Shape) -> dict[str, float]:
+    """The numbers that make a shape what it is, where these are all: shapes that differ in them are alike."""
+    if not is_dataclass(shape):
+        return {}
+    values = {f.name: getattr(shape, f.name) for f in fields(shape) if getattr(shape, f.name) is not None}
+    plain = all(isinstance(x, float | int) and not isinstance(x, bool) for x in values.values())
+    return {name: float(x) for name, x in values.items()} if plain else {}
+
+
+def kind_of(shape: Shape) -> Hashable:
+    """Equal for shapes that are alike but for their sizes."""
+    sizes = sizes_of(shape)
+    return (type(shape), tuple(sizes)) if sizes else shape_key(shape)
+
+
+def open_shape(graph: Graph, prefix: str, shape: Shape) -> tuple[Shape, list[Expr]]:
+    """A shape whose sizes are inputs, and these."""
+    inputs = {name: graph.input(f"{prefix}.{name}") for name in sizes_of(shape)}
+    return (replace(cast("Any", shape), **inputs) if inputs else shape), list(inputs.values())
 
 
 def flat_axis(shape: Shape) -> int:
@@ -213,11 +191,11 @@ __all__ = [
     "POSE",
     "SPOT",
     "TWIST",
-    "Frames",
-    "Group",
     "Meeting",
+    "Placed",
     "flat_axis",
-    "grouped",
-    "reach_of",
+    "kind_of",
+    "open_shape",
     "shape_key",
+    "sizes_of",
 ]

@@ -18,9 +18,20 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bellcrank.impacts.cones import RESIDUAL, SINGULAR, Cones, solve_cones, velocity
+from bellcrank.impacts.broad_phase import Broad, candidates
+from bellcrank.impacts.colliders import Collider, Frames, Rule, apart, frame_speeds, surface_speed
+from bellcrank.impacts.cones import (
+    CONTACTS,
+    RESIDUAL,
+    SINGULAR,
+    Cones,
+    find_islands,
+    solve_cones,
+    velocity,
+)
+from bellcrank.impacts.cones import ITERATIONS as SOLVER_ITERATIONS
 from bellcrank.impacts.meeting import POSE, SPOT, TWIST
-from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, call, call_at, compiled, entry
+from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, Records, call, call_at, compiled, entry
 
 TOLERANCE = 1e-6
 """Residual of the impulses over the fastest speed of a contact: with it a heap of 20 boxes rests."""
@@ -42,242 +53,325 @@ GAIN, TIGHT = 1e-9, 1e-10
 """Energy gained over that turned around that counts as none, and the residual to which impulses are found before a gain
 is believed; a gain of a few residuals is theirs."""
 RESIDUALS = 10.0
+ONE_FACE = 1.0 - 1e-12
+"""Cosine between the normals of contacts of one face."""
+SPOTS = 16
+"""Contacts of one pair of shapes at most."""
 
-RATES, FRAMES, PROJECT, ADDRESSES = range(4)
-POSITIONS, SPEEDS, PAIRS, SIZES = range(4)
-KERNEL, INPUTS, FRAME_A, FRAME_B, FIRST, SPOTS, FLAT_A, FLAT_B, SUPPORT, SLOTS_A, SLOTS_B, PAIR = range(12)
-"""Of a pair of shapes: its kernel and where its inputs begin; its frames; its first contact and how many; the axes of
-endless planes, or -1; where its support begins, and where in it the twist entries of both frames stand."""
-REACH_A, REACH_B, LENGTH, SPEED, REACHES = range(5)
-FRICTION, RESTITUTION, PROPERTIES = range(3)
-U, A0, A, MINUS, START, TRIAL, SCRATCH = range(7)
+U, A0, A, MINUS, START, TRIAL, SCRATCH, ROWS = range(8)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
-NORMAL, FIRST_TANGENT, SECOND_TANGENT, POINT_A, POINT_B, PLACE = 0, 3, 6, 9, 12, 15
+POINT, PLACE = 9, 12
 WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, TOLD = range(9)
 """Of all steps: largest residual, iterations, contacts, smallest gap over the length, steps whose residual is above the
 tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts."""
-CONTACT, R_POINT, R_NORMAL, R_IMPULSE, R_FRICTION, R_BEFORE, R_AFTER, RECORD = 0, 1, 4, 7, 8, 11, 12, 13
-IMPACTS, RECORDS, RECENT, LIMITED, COUNTERS = range(5)
+IMPACTS, STRUCK, RECENT, LIMITED, FULL, COUNTERS = range(6)
+STEP, LOOK, CLEAR = range(3)
+"""What an entry does: steps; look for contacts and leave the state as it is; take overlaps out of the state."""
+
+
+class Programs(NamedTuple):
+    """Addresses of kernels: rates, frames with mass matrix, and positions back onto loops, or 0."""
+
+    rates: int
+    frames: int
+    project: int
+
+
+class Pair(NamedTuple):
+    """Two shapes of a contact of the model: the colliders, its rule, its first contact and where its inputs begin."""
+
+    a: int
+    b: int
+    rule: int
+    first: int
+    inputs: int
+
+
+class Near(NamedTuple):
+    """The contacts that are near in a step.
+
+    key: Of pair and spot, the same from step to step. number: Of the contact of the model, or -1 where a group
+    collides. a, b: Colliders. gap [m], and the length against which it is small. place: World axes, normal first, and
+    the point where it acts. before: Velocity before the impulses [m/s]. struck: Whether it bounces.
+    """
+
+    key: Ints
+    number: Ints
+    a: Ints
+    b: Ints
+    rule: Ints
+    gap: Reals
+    length: Reals
+    place: Reals2
+    before: Reals2
+    struck: Ints
+
+
+class Memory(NamedTuple):
+    """World impulses of the contacts of the step before [N s], found by key.
+
+    table: A hash table: number of the contact, -1 where empty. keys: Of these contacts. slots: Where they are in it.
+    """
+
+    table: Ints
+    keys: Ints
+    slots: Ints
+    impulse: Reals2
+
+
+class StruckContact(NamedTuple):
+    """A contact that struck: impulse along the normal and in friction [N s], normal speed before and after [m/s]."""
+
+    number: int
+    a: int
+    b: int
+    point_x: float
+    point_y: float
+    point_z: float
+    normal_x: float
+    normal_y: float
+    normal_z: float
+    impulse: float
+    friction_x: float
+    friction_y: float
+    friction_z: float
+    before: float
+    after: float
+
+
+class Log(NamedTuple):
+    """What is told of steps.
+
+    forces: World force of each contact of the model that lasts [N]. wrenches: Moment about the origin of the world
+    and force on each frame, of the lasting contacts of colliding groups [N m, N]. impacts: [t, first record, energy
+    before, energy lost, whether restitution was lowered, q, speeds before, speeds after]. struck: Contacts that struck.
+    """
+
+    forces: Reals2
+    wrenches: Reals2
+    impacts: Reals2
+    struck: Records[StruckContact]
+    counters: Ints
+    told: Reals
 
 
 class Scene(NamedTuple):
     """A mechanism with contacts in one partition.
 
-    x: [t, q, u, p]. y: What the program of frames gives. mass: Lower triangle, then its Cholesky factor. places: Of
-    the entries of the mass matrix. block, blocks: Coupled speeds, set by set. first, begin, twists: See
-    :class:`bellcrank.impacts.meeting.Frames`. pairs, reaches, support, slots: As listed above. inputs: Of the
-    programs of pairs. found, gap, place: Number, gap [m] and world axes of the contacts that are near. memory:
-    World impulses of the step before, of the contacts that were near then, `recent`. struck: Whether a near contact
-    bounces. forces: World impulses of lasting contacts over the step [N]. impacts: [t, first record, q, speeds
-    before, speeds after, energy before, energy lost, whether restitution was lowered]. records: Contacts that struck.
+    q, n: Numbers of positions and speeds. x: [t, q, u, p]. y: What the program of frames gives. places: Of the
+    entries of the mass matrix, the speed (by nodes), the column within its node, and the speed of that column. factor:
+    Cholesky's, of the mass matrix, node by node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders.
+    numbers: Sizes of colliders. inputs, spots: Of the kernel of a pair.
     """
 
-    addresses: Ints
-    sizes: Ints
+    programs: Programs
+    q: int
+    n: int
     x: Reals
+    start: Reals
     rates: Reals
     resting: Reals
     closed: Reals
     y: Reals
-    mass: Reals2
+    speeds: Reals2
     places: Ints2
+    factor: Reals2
     block: Ints
-    blocks: Ints
-    first: Ints
-    begin: Ints
-    twists: Ints2
-    pairs: Ints2
-    reaches: Reals2
-    support: Ints
-    slots: Ints
+    frames: Frames
+    colliders: Records[Collider]
+    rules: Records[Rule]
+    pairs: Records[Pair]
+    broad: Broad
+    numbers: Reals
     inputs: Reals
     spots: Reals
-    properties: Reals2
-    found: Ints
-    owner: Ints
-    gap: Reals
-    place: Reals2
-    memory: Reals2
-    before: Reals2
-    struck: Ints
-    recent: Ints
-    speeds: Reals2
-    moved: Reals2
-    forces: Reals2
-    impacts: Reals2
-    records: Reals2
-    counters: Ints
-    told: Reals
+    near: Near
+    memory: Memory
+    cones: Cones
+    log: Log
 
 
 @compiled
 def put_speeds(s: Scene, row: int) -> None:
     """One of the rows of speeds becomes that of the state."""
-    for i in range(s.sizes[SPEEDS]):
-        s.x[1 + s.sizes[POSITIONS] + i] = s.speeds[row, i]
+    for i in range(s.n):
+        s.x[1 + s.q + i] = s.speeds[row, i]
 
 
 @compiled
 def accelerate(s: Scene, row: int, into: int) -> None:
     """Accelerations of the independent speeds without contacts, at the speeds of a row."""
     put_speeds(s, row)
-    call(s.addresses[RATES], s.x, s.rates)
-    for i in range(s.sizes[SPEEDS]):
-        s.speeds[into, i] = s.rates[s.sizes[POSITIONS] + i]
+    call(s.programs.rates, s.x, s.rates)
+    for i in range(s.n):
+        s.speeds[into, i] = s.rates[s.q + i]
 
 
 @compiled
 def close_loops(s: Scene) -> None:
     """Positions back onto loops, quaternions to unit length."""
-    if s.addresses[PROJECT] == 0:
+    if s.programs.project == 0:
         return
-    q, n = s.sizes[POSITIONS], s.sizes[SPEEDS]
     for _ in range(CLOSING):
-        call(s.addresses[PROJECT], s.x, s.closed)
-        for i in range(q):
+        call(s.programs.project, s.x, s.closed)
+        for i in range(s.q):
             s.x[1 + i] = s.closed[i]
         # Newton's step squares what was left, so the one after this residual is below rounding.
-        if s.closed[q + n] < 1e-9:
+        if s.closed[s.q + s.n] < 1e-9:
             break
-    s.told[MARGIN] = min(s.told[MARGIN], s.closed[q + n + 1])
+    s.log.told[MARGIN] = min(s.log.told[MARGIN], s.closed[s.q + s.n + 1])
 
 
 @compiled
 def turn_speeds(s: Scene, row: int, h: float) -> None:
     """Half a step of all that depends on speeds, by the midpoint rule; h: The half step [s]."""
-    n = s.sizes[SPEEDS]
     accelerate(s, row, A)
-    for i in range(n):
+    for i in range(s.n):
         s.speeds[TRIAL, i] = s.speeds[row, i] + 0.5 * h * (s.speeds[A, i] - s.speeds[A0, i])
     accelerate(s, TRIAL, A)
-    for i in range(n):
+    for i in range(s.n):
         s.speeds[row, i] += h * (s.speeds[A, i] - s.speeds[A0, i])
 
 
 @compiled
 def weigh(s: Scene) -> None:
-    """Poses, twists and the Cholesky factor of the mass matrix at the present positions."""
-    call(s.addresses[FRAMES], s.x, s.y)
-    M = s.mass
-    for b in range(len(s.blocks) - 1):
-        for i in range(s.blocks[b], s.blocks[b + 1]):
-            for j in range(s.blocks[b], i + 1):
-                M[s.block[i], s.block[j]] = 0.0
+    """Poses, twists, the mass matrix and its Cholesky factor at the present positions."""
+    call(s.programs.frames, s.x, s.y)
+    c, L = s.cones, s.factor
     for k in range(s.places.shape[0]):
-        M[s.places[k, 0], s.places[k, 1]] = s.y[k]
-    for b in range(len(s.blocks) - 1):
-        for a in range(s.blocks[b], s.blocks[b + 1]):
-            i = s.block[a]
-            for c in range(s.blocks[b], a + 1):
-                j = s.block[c]
-                total = M[i, j]
-                for d in range(s.blocks[b], c):
-                    total -= M[i, s.block[d]] * M[j, s.block[d]]
-                if a == c:
-                    M[i, i] = math.sqrt(total)
+        c.mass[s.places[k, 0], s.places[k, 1]] = s.y[k]
+    for node in range(len(c.first) - 1):
+        at = c.first[node]
+        for i in range(c.first[node + 1] - at):
+            for j in range(i + 1):
+                total = c.mass[at + i, j]
+                for k in range(j):
+                    total -= L[at + i, k] * L[at + j, k]
+                if i == j:
+                    L[at + i, i] = math.sqrt(total)
                 else:
-                    M[i, j] = total / M[j, j]
+                    L[at + i, j] = total / L[at + j, j]
 
 
 @compiled
-def frame_speeds(s: Scene, h: float) -> None:
-    """How fast frames turn and move, the forces of the step included, and what these add: rows of `moved`."""
-    for f in range(len(s.first)):
-        for k in range(TWIST):
-            s.spots[k] = s.y[s.first[f] + POSE + k]
-            s.spots[TWIST + k] = 0.0
-        for e in range(s.begin[f], s.begin[f + 1]):
-            value = s.y[s.first[f] + POSE + TWIST + e - s.begin[f]]
-            added = h * s.speeds[A0, s.twists[e, 1]]
-            s.spots[s.twists[e, 0]] += value * (s.speeds[MINUS, s.twists[e, 1]] + added)
-            s.spots[TWIST + s.twists[e, 0]] += value * added
-        for k in range(4):
-            a, b, c = s.spots[3 * k], s.spots[3 * k + 1], s.spots[3 * k + 2]
-            s.moved[f, k] = math.sqrt(a * a + b * b + c * c)
+def height(near: Near, i: int) -> float:
+    """Of the point of a contact along its normal [m]."""
+    p = near.place
+    along: float = p[i, 0] * p[i, POINT] + p[i, 1] * p[i, POINT + 1] + p[i, 2] * p[i, POINT + 2]
+    return along
 
 
 @compiled
-def apart(s: Scene, g: int, near: float) -> bool:
-    """Whether the balls around two shapes, or a ball and a plane, are further apart than `near` [m]."""
-    a, b = s.first[s.pairs[g, FRAME_A]], s.first[s.pairs[g, FRAME_B]]
-    x, y, z = s.y[b + 9] - s.y[a + 9], s.y[b + 10] - s.y[a + 10], s.y[b + 11] - s.y[a + 11]
-    reach = s.reaches[g, REACH_A] + s.reaches[g, REACH_B] + near
-    far: bool = x * x + y * y + z * z > reach * reach
-    k = s.pairs[g, FLAT_A]
-    if k >= 0:
-        far = s.y[a + k] * x + s.y[a + 3 + k] * y + s.y[a + 6 + k] * z > s.reaches[g, REACH_B] + near
-    k = s.pairs[g, FLAT_B]
-    if k >= 0:
-        far = -(s.y[b + k] * x + s.y[b + 3 + k] * y + s.y[b + 6 + k] * z) > s.reaches[g, REACH_A] + near
-    return far
+def level(near: Near, begin: int, end: int) -> None:
+    """Move the points of a face into one plane across its normal.
+
+    Both bodies feel a contact at the same point, so that friction has no moment of its own. Between corners with
+    different gaps it lies at different heights; a face that tilts could then not stick at all of them.
+    """
+    total, p = 0.0, near.place
+    for i in range(begin, end):
+        across = p[i, 0] * p[begin, 0] + p[i, 1] * p[begin, 1] + p[i, 2] * p[begin, 2]
+        if across < ONE_FACE:
+            return
+        total += height(near, i) / (end - begin)
+    for i in range(begin, end):
+        more = total - height(near, i)
+        for k in range(3):
+            p[i, POINT + k] += more * p[i, k]
 
 
 @compiled
-def surface_speed(s: Scene, g: int) -> float:
-    """An upper bound of the speed at which two shapes near each other [m/s]."""
-    a, b = s.pairs[g, FRAME_A], s.pairs[g, FRAME_B]
-    total: float = s.moved[a, 1] + s.moved[b, 1]
-    # The contact lies on the smaller one; an endless shape reaches as far as its partner is away.
-    i, j = s.first[a] + 9, s.first[b] + 9
-    x, y, z = s.y[i] - s.y[j], s.y[i + 1] - s.y[j + 1], s.y[i + 2] - s.y[j + 2]
-    away = math.sqrt(x * x + y * y + z * z)
-    if s.moved[a, 0] > 0.0:
-        total += s.moved[a, 0] * min(s.reaches[g, REACH_A], away + s.reaches[g, REACH_B])
-    if s.moved[b, 0] > 0.0:
-        total += s.moved[b, 0] * min(s.reaches[g, REACH_B], away + s.reaches[g, REACH_A])
-    return total
-
-
-@compiled
-def locate(s: Scene, c: Cones, h: float) -> float:
-    """The contacts that may close within two steps; the smallest gap over the length of its pair."""
-    active = 0
+def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int) -> float:
+    """Add the contacts of two colliders that may close within two steps; their smallest gap over the length."""
+    r, near = s.rules[rule], s.near
+    first, second = s.colliders[a], s.colliders[b]
+    length = r.unit(first, second)
+    within = 2.0 * h * surface_speed(s.frames, s.y, first, second) + NEAR * length
     deepest = 1.0
-    for g in range(s.sizes[PAIRS]):
-        length = s.reaches[g, LENGTH]
-        within = 2.0 * h * surface_speed(s, g) + NEAR * length
-        if apart(s, g, within):
+    if apart(s.frames, s.y, first, second, within):
+        return deepest
+    i, j = s.frames.first[first.frame], s.frames.first[second.frame]
+    for k in range(POSE):
+        s.inputs[inputs + k] = s.y[i + k]
+        s.inputs[inputs + POSE + k] = s.y[j + k]
+    if number < 0:
+        # Colliders alike share a kernel, which takes their sizes; its search knows nothing of this pair.
+        place = inputs + 2 * POSE
+        for k in range(first.sizes):
+            s.inputs[place + k] = s.numbers[first.first + k]
+        for k in range(second.sizes):
+            s.inputs[place + first.sizes + k] = s.numbers[second.first + k]
+        for k in range(r.warm):
+            s.inputs[place + first.sizes + second.sizes + k] = -1.0
+    call_at(r.kernel, s.inputs, inputs, s.spots, 0)
+    pair, before = a * len(s.colliders) + b, s.cones.counts[CONTACTS]
+    for spot in range(r.spots):
+        gap = s.spots[SPOT * spot]
+        if not gap < within:
             continue
-        at = s.pairs[g, INPUTS]
-        for k in range(POSE):
-            s.inputs[at + k] = s.y[s.first[s.pairs[g, FRAME_A]] + k]
-            s.inputs[at + POSE + k] = s.y[s.first[s.pairs[g, FRAME_B]] + k]
-        call_at(s.pairs[g, KERNEL], s.inputs, at, s.spots, 0)
-        for spot in range(s.pairs[g, SPOTS]):
-            gap = s.spots[SPOT * spot]
-            if not gap < within:
-                continue
-            s.found[active] = s.pairs[g, FIRST] + spot
-            s.owner[active] = g
-            s.gap[active] = gap
-            deepest = min(deepest, gap / length)
-            n0, n1, n2 = s.spots[SPOT * spot + 1], s.spots[SPOT * spot + 2], s.spots[SPOT * spot + 3]
-            t0, t1, t2 = 0.0, -n2, n1
-            if abs(n0) > 0.7:
-                t0, t1, t2 = -n1, n0, 0.0
-            size = 1.0 / math.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
-            t0, t1, t2 = size * t0, size * t1, size * t2
-            place = s.place
-            place[active, 0], place[active, 1], place[active, 2] = n0, n1, n2
-            place[active, 3], place[active, 4], place[active, 5] = t0, t1, t2
-            place[active, 6], place[active, 7] = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2
-            place[active, 8] = n0 * t1 - n1 * t0
-            for k in range(6):
-                place[active, POINT_A + k] = s.spots[SPOT * spot + 4 + k]
-            active += 1
-    c.active[0] = active
+        at = s.cones.counts[CONTACTS]
+        if at == len(near.gap):
+            s.log.counters[FULL] = 1
+            return deepest
+        deepest = min(deepest, gap / length)
+        near.length[at] = length
+        near.key[at], near.rule[at] = SPOTS * pair + spot, rule
+        near.a[at], near.b[at] = a, b
+        near.number[at] = -1
+        if number >= 0:
+            near.number[at] = number + spot
+        near.gap[at] = gap
+        axes = near.place
+        n0, n1, n2 = s.spots[SPOT * spot + 1], s.spots[SPOT * spot + 2], s.spots[SPOT * spot + 3]
+        t0, t1, t2 = 0.0, -n2, n1
+        if abs(n0) > 0.7:
+            t0, t1, t2 = -n1, n0, 0.0
+        size = 1.0 / math.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
+        t0, t1, t2 = size * t0, size * t1, size * t2
+        axes[at, 0], axes[at, 1], axes[at, 2] = n0, n1, n2
+        axes[at, 3], axes[at, 4], axes[at, 5] = t0, t1, t2
+        axes[at, 6], axes[at, 7] = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2
+        axes[at, 8] = n0 * t1 - n1 * t0
+        for k in range(3):
+            axes[at, POINT + k] = 0.5 * (s.spots[SPOT * spot + 4 + k] + s.spots[SPOT * spot + 7 + k])
+        s.cones.counts[CONTACTS] += 1
+    level(near, before, s.cones.counts[CONTACTS])
     return deepest
 
 
 @compiled
-def add_side(s: Scene, c: Cones, i: int, k: int, frame: int, slots: int, point: int, sign: float) -> None:
-    """One side of a contact in its row k."""
-    at = s.first[frame]
-    d0, d1, d2 = s.place[i, 3 * k], s.place[i, 3 * k + 1], s.place[i, 3 * k + 2]
+def locate(s: Scene, h: float) -> float:
+    """The contacts that may close within two steps; the smallest gap over the length of its pair."""
+    s.cones.counts[CONTACTS] = 0
+    deepest = 1.0
+    for k in range(len(s.pairs)):
+        pair = s.pairs[k]
+        deepest = min(deepest, meet(s, h, pair.a, pair.b, pair.rule, pair.first, pair.inputs))
+    found = candidates(s.broad, s.frames, s.y, s.colliders, 2.0 * h, NEAR)
+    if found > s.broad.found.shape[0]:
+        s.log.counters[FULL] = 1
+        return deepest
+    for k in range(found):
+        a, b = s.broad.found[k, 0], s.broad.found[k, 1]
+        if s.colliders[a].kind > s.colliders[b].kind:
+            a, b = b, a
+        rule = s.broad.rule[s.colliders[a].kind, s.colliders[b].kind]
+        # Searches of colliding groups begin anew: their memory is that behind the last pair.
+        deepest = min(deepest, meet(s, h, a, b, rule, -1, s.broad.inputs))
+    return deepest
+
+
+@compiled
+def add_side(s: Scene, i: int, k: int, collider: int, row: int, sign: float) -> None:
+    """One side of a contact in its direction k."""
+    c, near = s.cones, s.near
+    frame = s.colliders[collider].frame
+    at, begin, end = s.frames.first[frame], s.frames.begin[frame], s.frames.begin[frame + 1]
+    d0, d1, d2 = near.place[i, 3 * k], near.place[i, 3 * k + 1], near.place[i, 3 * k + 2]
     x, y, z = (
-        s.place[i, point] - s.y[at + 9],
-        s.place[i, point + 1] - s.y[at + 10],
-        s.place[i, point + 2] - s.y[at + 11],
+        near.place[i, POINT] - s.y[at + 9],
+        near.place[i, POINT + 1] - s.y[at + 10],
+        near.place[i, POINT + 2] - s.y[at + 11],
     )
     m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
     along = s.spots
@@ -285,51 +379,67 @@ def add_side(s: Scene, c: Cones, i: int, k: int, frame: int, slots: int, point: 
     along[3], along[4], along[5] = sign * d0, sign * d1, sign * d2
     for j in range(TWIST):
         c.drift[i, k] += along[j] * s.y[at + POSE + j]
-    for e in range(s.begin[frame], s.begin[frame + 1]):
-        value = s.y[at + POSE + TWIST + e - s.begin[frame]]
-        c.rows[3 * i + k, s.slots[slots + e - s.begin[frame]]] += along[s.twists[e, 0]] * value
+    for e in range(begin, end):
+        value = s.y[at + POSE + TWIST + e - begin]
+        c.rows[row, s.frames.twists[e, 2]] += along[s.frames.twists[e, 0]] * value
 
 
 @compiled
-def divide_by_mass(s: Scene, c: Cones, i: int, k: int) -> None:
+def divide_by_mass(s: Scene, row: int, node: int) -> None:
     """A column M^-1 J^T of a contact from its row."""
-    row, size = 3 * i + k, c.size[i]
+    c, at = s.cones, s.cones.first[node]
+    size = c.first[node + 1] - at
     for a in range(size):
         total = c.rows[row, a]
         for b in range(a):
-            total -= s.mass[c.places[i, a], c.places[i, b]] * c.columns[row, b]
-        c.columns[row, a] = total / s.mass[c.places[i, a], c.places[i, a]]
+            total -= s.factor[at + a, b] * c.columns[row, b]
+        c.columns[row, a] = total / s.factor[at + a, a]
     for step in range(size):
         a = size - 1 - step
-        c.columns[row, a] /= s.mass[c.places[i, a], c.places[i, a]]
+        c.columns[row, a] /= s.factor[at + a, a]
         for b in range(a):
-            c.columns[row, b] -= s.mass[c.places[i, a], c.places[i, b]] * c.columns[row, a]
+            c.columns[row, b] -= s.factor[at + a, b] * c.columns[row, a]
 
 
 @compiled
-def assemble(s: Scene, c: Cones, directions: int) -> None:
+def assemble(s: Scene, directions: int) -> None:
     """Rows, columns and drifts of the contacts that are near, along the normal alone or along the tangents too."""
-    for i in range(c.active[0]):
-        g = s.owner[i]
-        first = s.pairs[g, SUPPORT]
-        c.size[i] = s.pairs[g + 1, SUPPORT] - first
-        for a in range(c.size[i]):
-            c.places[i, a] = s.support[first + a]
+    c, near = s.cones, s.near
+    for i in range(c.counts[CONTACTS]):
+        a, b = s.frames.node[s.colliders[near.a[i]].frame], s.frames.node[s.colliders[near.b[i]].frame]
+        c.node[i, 0], c.node[i, 1] = a, b
+        # Two links of one mechanism have one row over all its speeds.
+        shift = 3
+        if a == b:
+            c.node[i, 1] = -1
+            shift = 0
+        for side in range(2):
+            node = c.node[i, side]
+            if node >= 0:
+                for k in range(directions):
+                    for m in range(c.first[node + 1] - c.first[node]):
+                        c.rows[6 * i + 3 * side + k, m] = 0.0
         for k in range(directions):
-            for a in range(c.size[i]):
-                c.rows[3 * i + k, a] = 0.0
             c.drift[i, k] = 0.0
-            add_side(s, c, i, k, s.pairs[g, FRAME_A], s.pairs[g, SLOTS_A], POINT_A, -1.0)
-            add_side(s, c, i, k, s.pairs[g, FRAME_B], s.pairs[g, SLOTS_B], POINT_B, 1.0)
-            divide_by_mass(s, c, i, k)
-        entry = 0
-        for k in range(directions):
-            for m in range(k, directions):
-                total = 0.0
-                for a in range(c.size[i]):
-                    total += c.rows[3 * i + k, a] * c.columns[3 * i + m, a]
-                c.local[i, entry] = total
-                entry += 1
+            add_side(s, i, k, near.a[i], 6 * i + k, -1.0)
+            add_side(s, i, k, near.b[i], 6 * i + shift + k, 1.0)
+        for k in range(6):
+            c.local[i, k] = 0.0
+        for side in range(2):
+            node = c.node[i, side]
+            if node < 0:
+                continue
+            row = 6 * i + 3 * side
+            for k in range(directions):
+                divide_by_mass(s, row + k, node)
+            at = 0
+            for k in range(directions):
+                for m in range(k, directions):
+                    total = 0.0
+                    for n in range(c.first[node + 1] - c.first[node]):
+                        total += c.rows[row + k, n] * c.columns[row + m, n]
+                    c.local[i, at] += total
+                    at += 1
         if directions == 3:
             lift = SINGULAR * (c.local[i, 0] + c.local[i, 3] + c.local[i, 5])
             c.local[i, 3] += lift
@@ -337,205 +447,280 @@ def assemble(s: Scene, c: Cones, directions: int) -> None:
 
 
 @compiled
-def free_positions(s: Scene, c: Cones, h: float) -> float:
+def normal_speed(c: Cones, i: int) -> float:
+    """Along the normal of a contact, without drift [m/s, or m of a displacement]."""
+    speed: float = velocity(c, i, 0) - c.drift[i, 0]
+    return speed
+
+
+@compiled
+def free_positions(s: Scene, h: float, corrections: int) -> float:
     """Positions without overlaps, nearest in the metric of the masses; the smallest gap left over its length."""
-    q, n = s.sizes[POSITIONS], s.sizes[SPEEDS]
-    deepest = locate(s, c, h)
-    for _ in range(CORRECTIONS):
-        if deepest >= -INSIDE:
+    c, near = s.cones, s.near
+    deepest = 1.0
+    for made in range(corrections + 1):
+        deepest = locate(s, h)
+        if deepest >= -INSIDE or s.log.counters[FULL] > 0 or made == corrections:
             break
-        assemble(s, c, 1)
-        for i in range(n):
-            s.speeds[SCRATCH, i] = 0.0
-        for i in range(c.active[0]):
+        assemble(s, 1)
+        for i in range(s.n):
+            c.u[i] = 0.0
+        for i in range(c.counts[CONTACTS]):
             c.p[i, 0] = 0.0
         for _ in range(CORRECTION_SWEEPS):
             largest = 0.0
-            for i in range(c.active[0]):
+            for i in range(c.counts[CONTACTS]):
                 if not c.local[i, 0] > 0.0:
                     continue
-                left = s.gap[i]
-                for a in range(c.size[i]):
-                    left += c.rows[3 * i, a] * s.speeds[SCRATCH, c.places[i, a]]
+                left = near.gap[i] + normal_speed(c, i)
                 wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
                 more = wanted - c.p[i, 0]
                 if more != 0.0:
-                    largest = max(largest, abs(more) * c.local[i, 0] / s.reaches[s.owner[i], LENGTH])
+                    largest = max(largest, abs(more) * c.local[i, 0] / near.length[i])
                     c.p[i, 0] = wanted
-                    for a in range(c.size[i]):
-                        s.speeds[SCRATCH, c.places[i, a]] += more * c.columns[3 * i, a]
+                    for side in range(2):
+                        node = c.node[i, side]
+                        if node >= 0:
+                            for a in range(c.first[node + 1] - c.first[node]):
+                                c.u[c.first[node] + a] += more * c.columns[6 * i + 3 * side, a]
             if largest < 0.2 * INSIDE:
                 break
-        for i in range(n):
+        for i in range(s.n):
             s.speeds[TRIAL, i] = 0.0
+            s.speeds[SCRATCH, s.block[i]] = c.u[i]
         put_speeds(s, TRIAL)
-        call(s.addresses[RATES], s.x, s.resting)
+        call(s.programs.rates, s.x, s.resting)
         put_speeds(s, SCRATCH)
-        call(s.addresses[RATES], s.x, s.rates)
-        for i in range(q):
+        call(s.programs.rates, s.x, s.rates)
+        for i in range(s.q):
             s.x[1 + i] += s.rates[i] - s.resting[i]
         close_loops(s)
         weigh(s)
-        deepest = locate(s, c, h)
     return deepest
 
 
 @compiled
-def prepare_contacts(s: Scene, c: Cones, h: float) -> None:
-    """Velocities before, who bounces, the least normal speeds, and the impulses of the step before as a guess."""
-    n = s.sizes[SPEEDS]
-    for i in range(n):
-        c.free[i] = s.speeds[MINUS, i] + h * s.speeds[A0, i]
-    for i in range(c.active[0]):
-        number = s.found[i]
-        for k in range(3):
-            before, after = c.drift[i, k], c.drift[i, k]
-            for a in range(c.size[i]):
-                before += c.rows[3 * i + k, a] * s.speeds[MINUS, c.places[i, a]]
-                after += c.rows[3 * i + k, a] * c.free[c.places[i, a]]
-            s.before[i, k] = before
-            if k == 0:
-                closes = s.gap[i] + h * after <= 0.0
-                s.struck[i] = 0
-                c.bound[i] = -max(s.gap[i], 0.0) / h
-                g = s.owner[i]
-                added = max(s.moved[s.pairs[g, FRAME_A], 3], s.moved[s.pairs[g, FRAME_B], 3])
-                if closes and -before > max(RESTING * added, QUIET * s.reaches[g, SPEED]):
-                    s.struck[i] = 1
-                    if s.properties[number, RESTITUTION] > 0.0:
-                        c.bound[i] = -s.properties[number, RESTITUTION] * before
-        c.friction[i] = s.properties[number, FRICTION]
-        for k in range(3):
-            c.p[i, k] = 0.0
-            for m in range(3):
-                c.p[i, k] += s.place[i, 3 * k + m] * s.memory[number, m]
+def remembered(memory: Memory, key: int) -> int:
+    """Where in the hash table a key is, or the empty place where it belongs."""
+    size = len(memory.table)
+    # A multiplier near the golden part of the size spreads keys that follow each other.
+    at = key * 40503 % size
+    while memory.table[at] >= 0 and memory.keys[memory.table[at]] != key:
+        at = (at + 1) % size
+    return at
 
 
 @compiled
-def gained(s: Scene, c: Cones) -> float:
-    """Energy that the impulses put in, over what they turn around."""
-    total, size = 0.0, 1e-300
-    for i in range(c.active[0]):
+def prepare_contacts(s: Scene, h: float) -> None:
+    """Velocities before, who bounces, the least normal speeds, and the impulses of the step before as a guess."""
+    c, near = s.cones, s.near
+    for i in range(s.n):
+        c.free[i] = s.speeds[MINUS, s.block[i]] + h * s.speeds[A0, s.block[i]]
+        c.u[i] = s.speeds[MINUS, s.block[i]]
+    for i in range(c.counts[CONTACTS]):
         for k in range(3):
-            before, after = s.before[i, k], velocity(c, i, k)
+            near.before[i, k] = velocity(c, i, k)
+    for i in range(s.n):
+        c.u[i] = c.free[i]
+    for i in range(c.counts[CONTACTS]):
+        rule, before = s.rules[near.rule[i]], near.before[i, 0]
+        # Gaps within the accuracy of positions are closed: else their noise would decide how a face shares its load.
+        gap = max(near.gap[i] - INSIDE * near.length[i], 0.0)
+        closes = gap + h * velocity(c, i, 0) <= 0.0
+        near.struck[i] = 0
+        c.bound[i] = -gap / h
+        a, b = s.colliders[near.a[i]].frame, s.colliders[near.b[i]].frame
+        added = max(s.frames.moved[a, 3], s.frames.moved[b, 3])
+        if closes and -before > max(
+            RESTING * added, QUIET * (rule.speed + rule.fall * math.sqrt(near.length[i]))
+        ):
+            near.struck[i] = 1
+            if rule.restitution > 0.0:
+                c.bound[i] = -rule.restitution * before
+        c.friction[i] = rule.friction
+        at = s.memory.table[remembered(s.memory, near.key[i])]
+        for k in range(3):
+            c.p[i, k] = 0.0
+            if at >= 0:
+                for m in range(3):
+                    c.p[i, k] += near.place[i, 3 * k + m] * s.memory.impulse[at, m]
+
+
+@compiled
+def gained(s: Scene) -> float:
+    """Energy that the impulses put in, over what they turn around."""
+    c, near = s.cones, s.near
+    total, size = 0.0, 1e-300
+    for i in range(c.counts[CONTACTS]):
+        for k in range(3):
+            before, after = near.before[i, k], velocity(c, i, k)
             total += 0.5 * c.p[i, k] * (before + after)
             size += 0.5 * abs(c.p[i, k]) * (abs(before) + abs(after))
     return total / size
 
 
 @compiled
-def drop_locked(s: Scene, c: Cones) -> None:
+def drop_locked(s: Scene) -> None:
     """Leave out contacts that nothing can move."""
+    c, near = s.cones, s.near
     kept = 0
-    for i in range(c.active[0]):
+    for i in range(c.counts[CONTACTS]):
         if not c.local[i, 0] > 0.0:
             continue
         if kept != i:
-            s.found[kept], s.owner[kept], s.gap[kept] = s.found[i], s.owner[i], s.gap[i]
+            near.key[kept], near.number[kept], near.gap[kept] = near.key[i], near.number[i], near.gap[i]
+            near.a[kept], near.b[kept], near.rule[kept] = near.a[i], near.b[i], near.rule[i]
+            near.length[kept] = near.length[i]
             for k in range(PLACE):
-                s.place[kept, k] = s.place[i, k]
+                near.place[kept, k] = near.place[i, k]
         kept += 1
-    if kept != c.active[0]:
-        c.active[0] = kept
-        assemble(s, c, 3)
+    if kept != c.counts[CONTACTS]:
+        c.counts[CONTACTS] = kept
+        assemble(s, 3)
 
 
 @compiled
-def strike(s: Scene, c: Cones, h: float) -> None:
+def strike(s: Scene, h: float) -> None:
     """The impulses of the step; energy that Newton's law with friction would gain is taken by less restitution."""
-    assemble(s, c, 3)
-    drop_locked(s, c)
-    prepare_contacts(s, c, h)
-    made = solve_cones(c, TOLERANCE)
+    c, told = s.cones, s.log.told
+    assemble(s, 3)
+    drop_locked(s)
+    prepare_contacts(s, h)
+    find_islands(c)
+    c.told[SOLVER_ITERATIONS] = 0.0
     lowered = 0
-    if gained(s, c) > GAIN:
-        made += solve_cones(c, TIGHT)
-    while lowered < EIGHTHS and gained(s, c) > max(GAIN, RESIDUALS * c.told[RESIDUAL]):
-        share = (EIGHTHS - 1.0 - lowered) / (EIGHTHS - lowered)
-        bouncing = False
-        for i in range(c.active[0]):
-            if c.bound[i] > 0.0:
-                bouncing = True
-                c.bound[i] *= share
-        if not bouncing:
-            break
-        lowered += 1
-        made += solve_cones(c, TIGHT)
-    s.counters[LIMITED] = 0
+    tolerance = TOLERANCE
+    solving = True
+    while solving:
+        solve_cones(c, tolerance)
+        gain = gained(s)
+        solving = False
+        if gain > GAIN and tolerance > TIGHT:
+            tolerance = TIGHT
+            solving = True
+        elif gain > max(GAIN, RESIDUALS * c.told[RESIDUAL]) and lowered < EIGHTHS:
+            share = (EIGHTHS - 1.0 - lowered) / (EIGHTHS - lowered)
+            for i in range(c.counts[CONTACTS]):
+                if c.bound[i] > 0.0:
+                    solving = True
+                    c.bound[i] *= share
+            if solving:
+                lowered += 1
+    s.log.counters[LIMITED] = 0
     if lowered > 0:
-        s.counters[LIMITED] = 1
-        s.told[LOWERED] += 1.0
-    s.told[WORST] = max(s.told[WORST], c.told[RESIDUAL])
-    s.told[ITERATIONS] += float(made)
-    s.told[ACTIVE] += float(c.active[0])
-    s.told[SOLVED] += 1.0
+        s.log.counters[LIMITED] = 1
+        told[LOWERED] += 1.0
+    told[WORST] = max(told[WORST], c.told[RESIDUAL])
+    told[ITERATIONS] += c.told[SOLVER_ITERATIONS]
+    told[ACTIVE] += float(c.counts[CONTACTS])
+    told[SOLVED] += 1.0
     if c.told[RESIDUAL] >= TOLERANCE:
-        s.told[UNSOLVED] += 1.0
+        told[UNSOLVED] += 1.0
 
 
 @compiled
-def remember(s: Scene, c: Cones, h: float) -> None:
+def bear(s: Scene, i: int, collider: int, x: float, y: float, z: float) -> None:
+    """The force of a contact on one of its frames, and its moment."""
+    frame, w = s.colliders[collider].frame, s.log.wrenches
+    a, b, d = s.near.place[i, POINT], s.near.place[i, POINT + 1], s.near.place[i, POINT + 2]
+    w[frame, 0] += b * z - d * y
+    w[frame, 1] += d * x - a * z
+    w[frame, 2] += a * y - b * x
+    w[frame, 3] += x
+    w[frame, 4] += y
+    w[frame, 5] += z
+
+
+@compiled
+def remember(s: Scene, h: float) -> None:
     """Forces of contacts that last, records of those that struck, and impulses for the next step."""
-    for i in range(s.counters[RECENT]):
+    c, near, memory, log = s.cones, s.near, s.memory, s.log
+    for i in range(log.counters[RECENT]):
+        memory.table[memory.slots[i]] = -1
+    for i in range(log.forces.shape[0]):
         for k in range(3):
-            s.memory[s.recent[i], k] = 0.0
-            s.forces[s.recent[i], k] = 0.0
-    s.counters[RECENT] = c.active[0]
-    struck = False
-    lost, energy = 0.0, 0.0
-    for i in range(c.active[0]):
-        number = s.found[i]
-        s.recent[i] = number
+            log.forces[i, k] = 0.0
+    for i in range(log.wrenches.shape[0]):
+        for k in range(TWIST):
+            log.wrenches[i, k] = 0.0
+    contacts = c.counts[CONTACTS]
+    log.counters[RECENT] = 0
+    for i in range(contacts):
+        slot = remembered(memory, near.key[i])
+        memory.keys[i], memory.slots[i] = near.key[i], slot
+        memory.table[slot] = i
+        log.counters[RECENT] += 1
         for k in range(3):
             world = 0.0
             for m in range(3):
-                world += c.p[i, m] * s.place[i, 3 * m + k]
-            s.memory[number, k] = world
-            if s.struck[i] == 0:
-                s.forces[number, k] = world / h
-        if s.struck[i] == 1 and c.p[i, 0] > 0.0:
-            struck = True
-            record = s.counters[RECORDS]
-            s.records[record, CONTACT] = float(number)
-            for k in range(3):
-                s.records[record, R_POINT + k] = s.place[i, POINT_A + k]
-                s.records[record, R_NORMAL + k] = s.place[i, k]
-                rub = c.p[i, 1] * s.place[i, 3 + k] + c.p[i, 2] * s.place[i, 6 + k]
-                s.records[record, R_FRICTION + k] = rub
-                lost -= 0.5 * c.p[i, k] * (s.before[i, k] + velocity(c, i, k))
-            s.records[record, R_IMPULSE] = c.p[i, 0]
-            s.records[record, R_BEFORE] = s.before[i, 0]
-            s.records[record, R_AFTER] = velocity(c, i, 0)
-            s.counters[RECORDS] += 1
-    if struck:
-        q, n = s.sizes[POSITIONS], s.sizes[SPEEDS]
-        row = s.counters[IMPACTS]
-        s.impacts[row, 0] = s.x[0]
-        s.impacts[row, 1] = float(s.counters[RECORDS])
-        for i in range(q):
-            s.impacts[row, 2 + i] = s.x[1 + i]
-        for i in range(n):
-            s.impacts[row, 2 + q + i] = s.speeds[MINUS, i]
-            s.impacts[row, 2 + q + n + i] = s.speeds[U, i]
-        for k in range(s.places.shape[0]):
-            i, j = s.places[k, 0], s.places[k, 1]
-            share = 1.0
-            if i == j:
-                share = 0.5
-            energy += share * s.y[k] * s.speeds[MINUS, i] * s.speeds[MINUS, j]
-        s.impacts[row, 2 + q + 2 * n] = energy
-        s.impacts[row, 3 + q + 2 * n] = lost
-        s.impacts[row, 4 + q + 2 * n] = float(s.counters[LIMITED])
-        s.counters[IMPACTS] += 1
+                world += c.p[i, m] * near.place[i, 3 * m + k]
+            memory.impulse[i, k] = world
+        if near.struck[i] == 0:
+            x, y, z = memory.impulse[i, 0] / h, memory.impulse[i, 1] / h, memory.impulse[i, 2] / h
+            number = near.number[i]
+            if number >= 0:
+                log.forces[number, 0], log.forces[number, 1], log.forces[number, 2] = x, y, z
+            else:
+                bear(s, i, near.a[i], -x, -y, -z)
+                bear(s, i, near.b[i], x, y, z)
 
 
 @compiled
-def step(s: Scene, c: Cones, h: float) -> None:
-    """One step of h seconds."""
-    q, n = s.sizes[POSITIONS], s.sizes[SPEEDS]
+def note_impacts(s: Scene) -> None:
+    """Records of the contacts that struck."""
+    c, near, log = s.cones, s.near, s.log
+    struck = False
+    lost, energy = 0.0, 0.0
+    for i in range(c.counts[CONTACTS]):
+        if near.struck[i] == 1 and c.p[i, 0] > 0.0:
+            struck = True
+            for k in range(3):
+                lost -= 0.5 * c.p[i, k] * (near.before[i, k] + velocity(c, i, k))
+            place = near.place
+            log.struck[log.counters[STRUCK]] = StruckContact(
+                near.number[i],
+                near.a[i],
+                near.b[i],
+                place[i, POINT],
+                place[i, POINT + 1],
+                place[i, POINT + 2],
+                place[i, 0],
+                place[i, 1],
+                place[i, 2],
+                c.p[i, 0],
+                c.p[i, 1] * place[i, 3] + c.p[i, 2] * place[i, 6],
+                c.p[i, 1] * place[i, 4] + c.p[i, 2] * place[i, 7],
+                c.p[i, 1] * place[i, 5] + c.p[i, 2] * place[i, 8],
+                near.before[i, 0],
+                velocity(c, i, 0),
+            )
+            log.counters[STRUCK] += 1
+    if not struck:
+        return
+    row = log.impacts[log.counters[IMPACTS]]
+    for k in range(s.places.shape[0]):
+        i, j = s.places[k, 0], s.places[k, 2]
+        share = 1.0
+        if i == j:
+            share = 0.5
+        energy += share * s.y[k] * s.speeds[MINUS, s.block[i]] * s.speeds[MINUS, s.block[j]]
+    row[0], row[1], row[2], row[3] = s.x[0], float(log.counters[STRUCK]), energy, lost
+    row[4] = float(log.counters[LIMITED])
+    for i in range(s.q):
+        row[5 + i] = s.x[1 + i]
+    for i in range(s.n):
+        row[5 + s.q + i] = s.speeds[MINUS, i]
+        row[5 + s.q + s.n + i] = s.speeds[U, i]
+    log.counters[IMPACTS] += 1
+
+
+@compiled
+def step(s: Scene, h: float) -> None:
+    """One step of h seconds; it ends half made where there is no room for its contacts."""
+    c, q, n = s.cones, s.q, s.n
     for i in range(n):
         s.speeds[U, i] = s.x[1 + q + i]
-    call(s.addresses[RATES], s.x, s.rates)
+    call(s.programs.rates, s.x, s.rates)
     for i in range(q):
         s.x[1 + i] += 0.5 * h * s.rates[i]
     s.x[0] += 0.5 * h
@@ -546,65 +731,74 @@ def step(s: Scene, c: Cones, h: float) -> None:
     accelerate(s, TRIAL, A0)
     turn_speeds(s, MINUS, 0.5 * h)
     weigh(s)
-    frame_speeds(s, h)
-    deepest = free_positions(s, c, h)
-    s.told[DEEPEST] = min(s.told[DEEPEST], deepest)
-    if c.active[0] > 0:
-        strike(s, c, h)
+    for i in range(n):
+        s.speeds[SCRATCH, i] = h * s.speeds[A0, i]
+    frame_speeds(s.frames, s.y, s.speeds, MINUS, SCRATCH)
+    deepest = free_positions(s, h, CORRECTIONS)
+    if s.log.counters[FULL] > 0:
+        return
+    s.log.told[DEEPEST] = min(s.log.told[DEEPEST], deepest)
+    for i in range(n):
+        s.speeds[U, i] = s.speeds[MINUS, i] + h * s.speeds[A0, i]
+    if c.counts[CONTACTS] > 0:
+        strike(s, h)
         for i in range(n):
-            s.speeds[U, i] = c.u[i]
-    else:
-        for i in range(n):
-            s.speeds[U, i] = s.speeds[MINUS, i] + h * s.speeds[A0, i]
-    remember(s, c, h)
+            s.speeds[U, s.block[i]] = c.u[i]
+        note_impacts(s)
+    remember(s, h)
     turn_speeds(s, U, 0.5 * h)
     put_speeds(s, U)
     # The second half of the positions ends where the speeds do: by a first guess, then with the rates there.
-    call(s.addresses[RATES], s.x, s.rates)
+    call(s.programs.rates, s.x, s.rates)
     for i in range(q):
         s.resting[i] = s.x[1 + i]
         s.x[1 + i] += 0.5 * h * s.rates[i]
     s.x[0] += 0.5 * h
-    call(s.addresses[RATES], s.x, s.rates)
+    call(s.programs.rates, s.x, s.rates)
     for i in range(q):
         s.x[1 + i] = s.resting[i] + 0.5 * h * s.rates[i]
     close_loops(s)
 
 
+@compiled
+def look(s: Scene) -> None:
+    """Poses, and the speeds of frames without forces."""
+    for i in range(s.n):
+        s.speeds[U, i] = s.x[1 + s.q + i]
+        s.speeds[MINUS, i] = s.speeds[U, i]
+        s.speeds[SCRATCH, i] = 0.0
+    weigh(s)
+    frame_speeds(s.frames, s.y, s.speeds, MINUS, SCRATCH)
+
+
 @entry
-def advance(s: Scene, c: Cones, h: float, steps: int, margin: float) -> int:
-    """Up to so many steps; the number made. It ends early where records are full or loops need other speeds."""
+def advance(s: Scene, what: int, h: float, steps: int, margin: float) -> int:
+    """Up to so many steps; the number made.
+
+    It ends early where records are full or loops need other speeds. Where there is no room for the contacts of a step,
+    the counter FULL says so, and the state is that before the step.
+    """
+    s.log.counters[FULL] = 0
+    if what != STEP:
+        look(s)
+        corrections = 0
+        if what == CLEAR:
+            corrections = CORRECTIONS
+        deepest = free_positions(s, h, corrections)
+        if what == CLEAR:
+            s.log.told[DEEPEST] = min(s.log.told[DEEPEST], deepest)
+        put_speeds(s, U)
+        return 0
     for k in range(steps):
-        step(s, c, h)
-        room = s.records.shape[0] - s.counters[RECORDS]
-        if room < s.memory.shape[0] or s.counters[IMPACTS] == s.impacts.shape[0] or s.told[MARGIN] < margin:
-            return k + 1
-        if not math.isfinite(s.x[1]):
+        for i in range(len(s.x)):
+            s.start[i] = s.x[i]
+        step(s, h)
+        if s.log.counters[FULL] > 0:
+            for i in range(len(s.x)):
+                s.x[i] = s.start[i]
+            return k
+        room = len(s.log.struck) - s.log.counters[STRUCK]
+        full = room < len(s.near.gap) or s.log.counters[IMPACTS] == s.log.impacts.shape[0]
+        if full or s.log.told[MARGIN] < margin or not math.isfinite(s.x[1]):
             return k + 1
     return steps
-
-
-@entry
-def near(s: Scene, c: Cones, h: float) -> int:
-    """Look for the contacts that are near, and leave the state as it is."""
-    for i in range(s.sizes[SPEEDS]):
-        s.speeds[MINUS, i] = s.x[1 + s.sizes[POSITIONS] + i]
-        s.speeds[A0, i] = 0.0
-    weigh(s)
-    frame_speeds(s, h)
-    locate(s, c, h)
-    return 0
-
-
-@entry
-def clear(s: Scene, c: Cones, h: float) -> int:
-    """Take overlaps out of the state, and note the smallest gap over its length."""
-    for i in range(s.sizes[SPEEDS]):
-        s.speeds[U, i] = s.x[1 + s.sizes[POSITIONS] + i]
-        s.speeds[MINUS, i] = s.speeds[U, i]
-        s.speeds[A0, i] = 0.0
-    weigh(s)
-    frame_speeds(s, h)
-    s.told[DEEPEST] = min(s.told[DEEPEST], free_positions(s, c, h))
-    put_speeds(s, U)
-    return 0

@@ -18,22 +18,16 @@ from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
 from bellcrank.impacts.checks import check_apart, check_dimensions, check_movable
-from bellcrank.impacts.cones import Cones, cones_of
+from bellcrank.impacts.cones import CONTACTS
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.meeting import SPOT, TWIST, Frames, Group, Meeting, flat_axis, grouped, reach_of
-from bellcrank.impacts.solver import ContactState
-from bellcrank.impacts.units import placed_pairs
+from bellcrank.impacts.scene import Parts, scene_of
 from bellcrank.mechanism import Mechanism, State
-from bellcrank.mechanism.machines import Machine
 from bellcrank.program.made import Table
 from bellcrank.result.impact_table import ContactRecord, ImpactRecord, ImpactTable
 from bellcrank.result.result import Result, RunReport
 from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
-    from bellcrank.formulations.loops import Partition
-    from bellcrank.mechanics.constraints import Marker
-    from bellcrank.mechanics.contacts import ContactPair
     from bellcrank.run.events import Controller, Event
 
 Array = NDArray[np.float64]
@@ -41,8 +35,8 @@ Index = NDArray[np.int64]
 
 CHUNK = 1000
 """Steps between two looks at the keyboard."""
-IMPACT_ROOM = 256
-"""Impacts that are kept in compiled code before they are read."""
+ROOM, ROOM_EACH = 64, 8
+"""Contacts for which there is room at first, and more for every body; more is made where it is needed."""
 EVALUATIONS = 8
 """Evaluations of the rates in a step; corrections of positions, which take two more each, are not counted."""
 UNFIT = 0.05
@@ -64,14 +58,17 @@ class SteppedRun(Run):
         super().__init__(mechanism, "auto", events, controllers)
         self.length = length
         self.made = mechanism.compiled.once(
-            PROGRAMS, tuple(mechanism.system.contacts.values()), dict[Hashable, object]
+            PROGRAMS,
+            (*mechanism.system.contacts.values(), *mechanism.system.collisions.values()),
+            dict[Hashable, object],
         )
         # Without gravity the unit of speed is that of the start.
         key = "placed", () if any(mechanism.linkage.gravity) else tuple(mechanism.start.u.tolist())
         if key not in self.made:
             self.made[key] = self._placed()
-        placed = cast("tuple[tuple[ContactPair, ...], list[Marker], list[Group]]", self.made[key])
-        self.pairs, self.frames, self.groups = placed
+        self.parts = cast("Parts", self.made[key])
+        self.pairs = self.parts.pairs
+        self.room = ROOM + ROOM_EACH * len(mechanism.system.bodies)
         self.records: list[ImpactRecord] = []
         self.told = np.zeros(moreau.TOLD)
         self.told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
@@ -80,23 +77,48 @@ class SteppedRun(Run):
         self.stopped = False
         self._enter(mechanism.start, np.array(mechanism.parameter_values))
 
-    def _placed(self) -> tuple[tuple[ContactPair, ...], list[Marker], list[Group]]:
-        """Contacts on the links, the frames that carry their shapes, and the pairs of shapes; checked."""
-        pairs = placed_pairs(self.mechanism)
-        for pair in pairs:
+    def _placed(self) -> Parts:
+        """Contacts and colliding groups on the links; checked."""
+        parts = Parts(self.mechanism, self.made)
+        for pair in parts.pairs:
             check_movable(pair, self.mechanism)
             if pair.contact.law != "newton":
                 raise ModelError(
                     f"contact {pair.contact.name!r} has the law {pair.contact.law!r}; impacts='stepping' knows "
                     "Newton's alone: use law='newton', or impacts='dense'"
                 )
-        check_dimensions(pairs)
-        return pairs, *grouped(pairs)
+        check_dimensions(parts.pairs)
+        return parts
 
     def _enter(self, state: State, p: Array) -> None:
         """Go on from a state in the present partition."""
-        self.scene, self.cones = _scene(self, self.machine, self.pairs, self.frames, self.groups)
+        self.scene = scene_of(self.parts, self.machine, self.room)
         self.scene.x[:] = np.concatenate([[state.t], self.machine.pack(state.q, state.u), p])
+
+    def _advance(self, what: int, h: float, steps: int) -> int:
+        """Steps, or a look at the state; with more room where contacts need it."""
+        done = 0
+        while True:
+            done += int(moreau.advance(self.scene, what, h, steps - done, UNFIT))
+            if not self.scene.log.counters[moreau.FULL]:
+                return done
+            self._drain()
+            self.room *= 2
+            before, self.scene = self.scene, scene_of(self.parts, self.machine, self.room)
+            self.scene.x[:] = before.x
+            self._keep(before)
+
+    def _keep(self, before: moreau.Scene) -> None:
+        """Go on with what another scene has told and remembers."""
+        log, old, memory, known = self.scene.log, before.log, self.scene.memory, before.memory
+        count = int(old.counters[moreau.RECENT])
+        for mine, its in ((log.forces, old.forces), (log.wrenches, old.wrenches), (log.told, old.told)):
+            mine[:] = its
+        log.counters[moreau.RECENT] = count
+        memory.keys[:count], memory.impulse[:count] = known.keys[:count], known.impulse[:count]
+        for k in range(count):
+            slot = moreau.remembered(memory, int(memory.keys[k]))
+            memory.table[slot], memory.slots[k] = k, slot
 
     def go_on(self, times: Array, progress: bool | None) -> Result:
         """Step to the last output time."""
@@ -136,12 +158,14 @@ class SteppedRun(Run):
 
     def _check_start(self) -> None:
         """Shapes may touch at the start, not overlap."""
-        moreau.near(self.scene, self.cones, self.length)
-        for k in range(int(self.cones.active[0])):
-            gap, normal = float(self.scene.gap[k]), self.scene.place[k, :3]
-            nothing = np.zeros(0)
-            state = ContactState(gap, normal, nothing, nothing, nothing, nothing)
-            check_apart(self.pairs[int(self.scene.found[k])], state)
+        self._advance(moreau.LOOK, self.length, 0)
+        near, parts = self.scene.near, self.parts
+        for k in range(int(self.scene.cones.counts[CONTACTS])):
+            a, b = int(near.a[k]), int(near.b[k])
+            name = parts.name_of(int(near.number[k]), a, b)
+            check_apart(
+                name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], float(near.length[k])
+            )
 
     def _step_to(self, end: float) -> None:
         """Steps of equal length up to a time; ends early where an event stops the run."""
@@ -153,18 +177,19 @@ class SteppedRun(Run):
             chunk = 1 if self.events or left == 1 else min(left - 1, CHUNK)
             watched = self._watched() if self.events else None
             self.before = self.scene.x.copy(), h
-            done = int(moreau.advance(self.scene, self.cones, h, chunk, UNFIT))
+            done = self._advance(moreau.STEP, h, chunk)
             left -= done
             self.steps += done
             self._drain()
             if not np.isfinite(self.scene.x).all():
                 why = "the motion is not finite any more; take a smaller step."
-                raise ContactError(begin, tuple(pair.contact.name for pair in self.pairs), why)
+                names = (*self.mechanism.system.contacts, *self.mechanism.system.collisions)
+                raise ContactError(begin, names, why)
             if left == 0:
                 self.scene.x[0] = end
             if watched is not None:
                 self._cross(watched, self._watched())
-            if self.scene.told[moreau.MARGIN] < UNFIT:
+            if self.scene.log.told[moreau.MARGIN] < UNFIT:
                 self._choose_speeds()
 
     def _watched(self) -> Array:
@@ -181,7 +206,7 @@ class SteppedRun(Run):
         if not hits:
             return
         x, linkage = self.scene.x, self.mechanism.linkage
-        y, p = x[1 : 1 + linkage.positions + self.scene.sizes[moreau.SPEEDS]].copy(), self._parameters()
+        y, p = x[1 : 1 + linkage.positions + self.scene.n].copy(), self._parameters()
         changed = self._met(float(x[0]), y, hits, p)
         if changed is None:
             return
@@ -208,19 +233,18 @@ class SteppedRun(Run):
         y = x[1 : len(x) - len(p)]
         state = self.full_state(self.machine, float(x[0]), y, p)
         partition = self.mechanism.choose_partition(state, p.tolist())
-        self.scene.told[moreau.MARGIN] = 1.0
+        self.scene.log.told[moreau.MARGIN] = 1.0
         if partition != self.machine.partition:
             before = self.scene
             self.machine = self.machines.for_partition(partition)
             self.repartitions.append(state.t)
             self._gather()
             self._enter(state, p)
-            self.scene.memory[:], self.scene.recent[:] = before.memory, before.recent
-            self.scene.counters[:] = before.counters
+            self._keep(before)
 
     def _gather(self) -> None:
         """Take what the present scene has counted."""
-        told, mine = self.scene.told, self.told
+        told, mine = self.scene.log.told, self.told
         for k in (moreau.ITERATIONS, moreau.ACTIVE, moreau.UNSOLVED, moreau.LOWERED, moreau.SOLVED):
             mine[k] += told[k]
         mine[moreau.WORST] = max(mine[moreau.WORST], told[moreau.WORST])
@@ -230,30 +254,41 @@ class SteppedRun(Run):
 
     def _drain(self) -> None:
         """Read the impacts of the steps just made."""
-        s, p, first = self.scene, self._parameters(), 0
-        q, n = int(s.sizes[moreau.POSITIONS]), int(s.sizes[moreau.SPEEDS])
-        for row in s.impacts[: s.counters[moreau.IMPACTS]]:
-            t, last = float(row[0]), int(row[1])
-            at, before, after = (row[2 : 2 + q], row[2 + q : 2 + q + n], row[2 + q + n : 2 + q + 2 * n])
-            energy, lost, limited = float(row[-3]), float(row[-2]), bool(row[-1])
-            struck = tuple(
-                ContactRecord(
-                    self.pairs[int(r[moreau.CONTACT])].contact.name,
-                    r[moreau.R_POINT :][:3].copy(),
-                    r[moreau.R_NORMAL :][:3].copy(),
-                    float(r[moreau.R_IMPULSE]),
-                    r[moreau.R_FRICTION :][:3].copy(),
-                    float(r[moreau.R_BEFORE]),
-                    float(r[moreau.R_AFTER]),
-                )
-                for r in s.records[first:last]
-            )
+        s, log, p, first = self.scene, self.scene.log, self._parameters(), 0
+        for row in log.impacts[: log.counters[moreau.IMPACTS]]:
+            t, last, energy, lost, limited = float(row[0]), int(row[1]), float(row[2]), float(row[3]), row[4]
+            at, before, after = np.split(row[5:], [s.q, s.q + s.n])
+            struck = tuple(self._struck(log.struck[k]) for k in range(first, last))
             first = last
             u, v = (
                 self.full_state(self.machine, t, np.concatenate([at, u]), p).u.copy() for u in (before, after)
             )
-            self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, limited, p))
-        s.counters[[moreau.IMPACTS, moreau.RECORDS]] = 0
+            lowered = bool(limited)
+            self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, lowered, p))
+        log.counters[[moreau.IMPACTS, moreau.STRUCK]] = 0
+
+    def _struck(self, r: moreau.StruckContact) -> ContactRecord:
+        """The record of a contact that struck."""
+        return ContactRecord(
+            self.parts.name_of(r.number, r.a, r.b),
+            np.array([r.point_x, r.point_y, r.point_z]),
+            np.array([r.normal_x, r.normal_y, r.normal_z]),
+            r.impulse,
+            np.array([r.friction_x, r.friction_y, r.friction_z]),
+            r.before,
+            r.after,
+            None if r.number >= 0 else self.parts.bodies_of(r.a, r.b),
+        )
+
+    def _forces(self) -> Array:
+        """Of the contacts of the model, then the wrenches on the bodies of groups."""
+        bodies = self.mechanism.system.colliding
+        wrenches = np.zeros((len(bodies), 6))
+        place = {name: k for k, name in enumerate(bodies)}
+        for name, wrench in zip(self.parts.frame_bodies, self.scene.log.wrenches, strict=False):
+            if name in place:
+                wrenches[place[name]] += wrench
+        return np.concatenate([self.scene.log.forces.ravel(), wrenches.ravel()])
 
     def _row(self, rows: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
         """Positions without overlaps, speeds, their rates and contact forces; rates are those of the last step."""
@@ -261,10 +296,10 @@ class SteppedRun(Run):
         whole = self.mechanism.linkage.speeds
         if self.steps == 0:
             values = self.machine.full(x)
-            forces = np.zeros(3 * len(self.pairs))
+            forces = np.zeros(len(self._forces()))
             return x[1 : 1 + n], values[:whole].copy(), values[whole : 2 * whole].copy(), forces
-        forces = self.scene.forces.reshape(-1).copy()
-        moreau.clear(self.scene, self.cones, self.before[1])
+        forces = self._forces()
+        self._advance(moreau.CLEAR, self.before[1], 0)
         u = self.machine.full(self.scene.x)[:whole].copy()
         q = self.scene.x[1 : 1 + n].copy()
         self.scene.x[:] = x
@@ -283,7 +318,7 @@ class SteppedRun(Run):
         if status == "event":
             told[-1] = self.scene.x[0]
         widths = self.mechanism.linkage.positions, self.mechanism.linkage.speeds
-        sizes = (*widths, widths[1], 3 * len(self.pairs))
+        sizes = (*widths, widths[1], len(self._forces()))
         q, u, du, forces = (
             np.array([row[k] for row in rows]).reshape(len(rows), size) for k, size in enumerate(sizes)
         )
@@ -313,103 +348,6 @@ class SteppedRun(Run):
             impacts=table,
             contact_forces=forces,
         )
-
-
-def _scene(
-    run: SteppedRun,
-    machine: Machine,
-    pairs: Sequence[ContactPair],
-    frames: Sequence[Marker],
-    groups: Sequence[Group],
-) -> tuple[moreau.Scene, Cones]:
-    """The arrays of a partition."""
-    mechanism, made = run.mechanism, run.made
-    partition: Partition = machine.partition
-    if partition not in made:
-        made[partition] = Frames(mechanism.mechanics, partition, frames)
-    seen = cast("Frames", made[partition])
-    meetings = []
-    for group in groups:
-        if group.key not in made:
-            met = [pairs[k].contact for k in group.numbers]
-            made[group.key] = Meeting([(c.a.shape, c.b.shape) for c in met], group.warm)
-        meetings.append(cast("Meeting", made[group.key]))
-    n, q = seen.n, mechanism.linkage.positions
-    coupled = seen.coupled()
-    owner = {int(i): k for k, block in enumerate(coupled) for i in block}
-    table, reaches, support, slots, inputs = [], [], list[int](), list[int](), 0
-    for group, meeting in zip(groups, meetings, strict=True):
-        moved = seen.moving(group.a) | seen.moving(group.b)
-        own = sorted(int(i) for k in {owner[i] for i in moved} for i in coupled[k])
-        place = {i: k for k, i in enumerate(own)}
-        at = []
-        for frame in (group.a, group.b):
-            at.append(len(slots))
-            slots += [place[int(i)] for i in seen.twists[seen.begin[frame] : seen.begin[frame + 1], 1]]
-        a, b = group.shapes
-        row = [0] * moreau.PAIR
-        row[moreau.KERNEL], row[moreau.INPUTS] = meeting.kernel.address, inputs
-        row[moreau.FRAME_A], row[moreau.FRAME_B] = group.a, group.b
-        row[moreau.FIRST], row[moreau.SPOTS] = group.numbers.start, len(group.numbers)
-        row[moreau.FLAT_A], row[moreau.FLAT_B] = flat_axis(a), flat_axis(b)
-        row[moreau.SUPPORT], row[moreau.SLOTS_A], row[moreau.SLOTS_B] = len(support), *at
-        table.append(row)
-        one = pairs[group.numbers.start]
-        reaches.append([reach_of(a), reach_of(b), one.length, one.speed])
-        support += own
-        inputs += meeting.inputs
-    end = [0] * moreau.PAIR
-    end[moreau.SUPPORT] = len(support)
-    widest = max(b[moreau.SUPPORT] - a[moreau.SUPPORT] for a, b in zip(table, [*table[1:], end], strict=True))
-    contacts = len(pairs)
-    most = max(max(len(g.numbers) for g in groups) * SPOT, 2 * TWIST)
-    projected = bool(mechanism.kept) or mechanism.linkage.has_quaternions
-    told = np.zeros(moreau.TOLD)
-    told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
-    ints = np.int64
-    state = 1 + q + n + len(mechanism.parameter_values)
-    scene = moreau.Scene(
-        np.array(
-            [machine.rates.address, seen.kernel.address, machine.projection.address if projected else 0], ints
-        ),
-        np.array([q, n, len(groups)], ints),
-        np.zeros(state),
-        np.zeros(q + n),
-        np.zeros(q + n),
-        np.zeros(q + n + 3),
-        np.zeros(seen.kernel.n_out),
-        np.zeros((n, n)),
-        seen.mass,
-        np.concatenate(coupled),
-        np.cumsum([0, *(len(block) for block in coupled)]).astype(ints),
-        seen.first,
-        seen.begin,
-        seen.twists,
-        np.array([*table, end], ints),
-        np.array(reaches),
-        np.array(support, ints),
-        np.array(slots, ints),
-        # A search that begins knows nothing of its place.
-        np.full(inputs, -1.0),
-        np.zeros(most),
-        np.array([[pair.contact.friction, pair.contact.restitution] for pair in pairs]),
-        np.zeros(contacts, ints),
-        np.zeros(contacts, ints),
-        np.zeros(contacts),
-        np.zeros((contacts, moreau.PLACE)),
-        np.zeros((contacts, 3)),
-        np.zeros((contacts, 3)),
-        np.zeros(contacts, ints),
-        np.zeros(contacts, ints),
-        np.zeros((7, n)),
-        np.zeros((len(frames), 4)),
-        np.zeros((contacts, 3)),
-        np.zeros((IMPACT_ROOM, 5 + q + 2 * n)),
-        np.zeros((IMPACT_ROOM + contacts, moreau.RECORD)),
-        np.zeros(moreau.COUNTERS, ints),
-        told,
-    )
-    return scene, cones_of(contacts, widest, n)
 
 
 def simulate_by_steps(

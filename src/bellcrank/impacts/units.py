@@ -31,6 +31,15 @@ def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
     return tuple(found)
 
 
+def group_units(mechanism: Mechanism) -> tuple[dict[str, float], float, float]:
+    """Lengths of bodies [m], and the speed of a length as a constant [m/s] and a factor of its root."""
+    gravity, moving = float(np.linalg.norm(mechanism.linkage.gravity)), _moving(mechanism)
+    sizes = body_sizes(mechanism.system)
+    if gravity > 0.0:
+        return sizes, 0.0, math.sqrt(gravity)
+    return sizes, moving or max(sizes.values(), default=0.0), 0.0
+
+
 def _moving(mechanism: Mechanism) -> float:
     """The greatest speed at the start [m/s], up to the next power of ten, so that programs serve many starts."""
     sizes, u = body_sizes(mechanism.system), np.abs(mechanism.start.u)
@@ -42,4 +51,4 @@ def _moving(mechanism: Mechanism) -> float:
     return float(10.0 ** math.ceil(math.log10(greatest))) if greatest > 0.0 else 0.0
 
 
-__all__ = ["placed_pairs"]
+__all__ = ["group_units", "placed_pairs"]

@@ -90,7 +90,7 @@ class ContactPair:
     @staticmethod
     def of(contact: Contact, linkage: Linkage) -> ContactPair:
         """Place a contact on the links."""
-        a, b = _marker(contact.a, linkage), _marker(contact.b, linkage)
+        a, b = placed_marker(contact.a, linkage), placed_marker(contact.b, linkage)
         return ContactPair(contact, a, b, linkage.common(a.link, b.link))
 
     def closest(self, kin: Kinematics) -> Closest:
@@ -143,7 +143,8 @@ class ContactPair:
         ]
 
 
-def _marker(placed: PlacedShape, linkage: Linkage) -> Marker:
+def placed_marker(placed: PlacedShape, linkage: Linkage) -> Marker:
+    """The frame of a shape on the links."""
     frame = placed.frame
     if isinstance(placed.shape, Skin):
         # In the axes of the member, whatever node it is said to stand at.
@@ -285,6 +286,7 @@ __all__ = [
     "ContactPair",
     "along",
     "headway",
+    "placed_marker",
     "rate_at_constant_speeds",
     "rubbing_direction",
     "sustained",

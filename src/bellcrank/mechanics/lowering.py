@@ -150,6 +150,9 @@ def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
     for contact in system.contacts.values():
         yield contact.a.frame, any_joint
         yield contact.b.frame, any_joint
+    for group in system.collisions.values():
+        for side in group.shapes:
+            yield side.frame, any_joint
     for driver in system.drivers.values():
         if hasattr(driver.target, "frame"):
             yield driver.target.frame, any_joint

@@ -32,7 +32,7 @@ def state_names(mechanism: Mechanism) -> tuple[str, ...]:
 
 def _touches(mechanism: Mechanism) -> list[Touch]:
     """The contacts of a mechanism, all of which are functions of state and parameters."""
-    for contact in mechanism.system.contacts.values():
+    for contact in (*mechanism.system.contacts.values(), *mechanism.system.collisions.values()):
         raise ModelError(
             f"contact {contact.name!r} strikes, and impacts cannot be exported: they are no function of the state; "
             "add treatment='continuous' with stiffness= or young="

@@ -110,6 +110,9 @@ def body_sizes(system: System) -> dict[str, float]:
     for contact in touching(system):
         for side in (contact.a, contact.b):
             spread(side.frame, _radius(side))
+    for group in system.collisions.values():
+        for side in group.shapes:
+            spread(side.frame, _radius(side))
     return found
 
 

@@ -27,6 +27,7 @@ from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
+    from bellcrank.model.contacts import PlacedShape
 
 START_POSE = (
     "the start pose is made of plain numbers; put parameters into the points of the joints "
@@ -42,7 +43,8 @@ class Body(ShapeMethods):
     mass: [kg]. center_of_mass: In body axes [m]. inertia: About the centre of mass in body axes, the
     matrix elements themselves [kg m^2]. position: World position of the body's origin in the start
     pose [m]. rotation: From body to world axes in the start pose. member: The reduced finite element model
-    of a flexible body; the body's frame is then the member's floating frame.
+    of a flexible body; the body's frame is then the member's floating frame. colliding: Shapes with which it takes part
+    in :meth:`~bellcrank.System.contacts_between`.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Body(ShapeMethods):
     rotation: Floats33 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     parameters: ParameterTable = field(default_factory=ParameterTable, repr=False)
     member: Member | None = field(default=None, repr=False)
+    colliding: list[PlacedShape] = field(default_factory=list, repr=False)
 
     def __repr__(self) -> str:
         return f"<Body {self.name!r}>"
@@ -66,6 +69,16 @@ class Body(ShapeMethods):
     def origin(self) -> Frame:
         """The body's own frame."""
         return Frame(self, ZERO)
+
+    def collides(self, *shapes: PlacedShape) -> None:
+        """The body stands for these shapes of its own in :meth:`~bellcrank.System.contacts_between`."""
+        for shape in shapes:
+            if shape.frame.body is not self:
+                other = shape.frame.body.name
+                raise ModelError(
+                    f"body {self.name!r} collides with its own shapes; this one is of body {other!r}"
+                )
+        self.colliding.extend(shapes)
 
     def node(self, name: str) -> Frame:
         """A node of a flexible body, where joints, forces and points may sit."""

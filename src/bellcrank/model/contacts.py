@@ -106,7 +106,7 @@ class ContactMethods(StateMethods, Registry):
         if a.frame.body is b.frame.body:
             raise ModelError(f"{who} joins body {a.frame.body.name!r} to itself; choose shapes on two bodies")
         _check_options(who, pressing)
-        e = _between_zero_and_one(who, restitution)
+        e = between_zero_and_one(who, restitution)
         chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
         if chosen is Treatment.CONTINUOUS:
             from bellcrank.model.field_contacts import by_fields, check_points, field_contact
@@ -145,7 +145,8 @@ def _check_options(who: str, given: Mapping[str, Any]) -> None:
             raise unknown_name(f"option of {who}", key, known)
 
 
-def _between_zero_and_one(who: str, given: Any) -> float:
+def between_zero_and_one(who: str, given: Any) -> float:
+    """A coefficient of restitution, checked."""
     if isinstance(given, Expr):
         raise ModelError(f"restitution of {who} is a plain number between 0 and 1")
     e = checks.plain_number(f"restitution of {who}", given, "restitution is a plain number")

@@ -41,8 +41,20 @@ class Registry:
         self.couplings: dict[str, Coupling] = {}
         self.forces: dict[str, Force] = {}
         self.contacts: dict[str, Any] = {}
+        self.collisions: dict[str, Any] = {}
         self.states: dict[str, StateVariable] = {}
         self.initials: dict[str, Start] = {}
+
+    @property
+    def strikes(self) -> bool:
+        """Whether shapes strike each other, in contacts or in colliding groups."""
+        return bool(self.contacts or self.collisions)
+
+    @property
+    def colliding(self) -> list[str]:
+        """The bodies that move and have shapes in colliding groups."""
+        bodies = (side.frame.body for group in self.collisions.values() for side in group.shapes)
+        return list(dict.fromkeys(body.name for body in bodies if not body.is_ground))
 
     def _kinds(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (
@@ -52,6 +64,7 @@ class Registry:
             ("coupling", self.couplings),
             ("force", self.forces),
             ("contact", self.contacts),
+            ("contact", self.collisions),
             ("parameter", self.parameters),
             ("state", self.states),
         )

@@ -36,9 +36,9 @@ def striking_contacts(
             f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
         )
     no_points(who, points)
-    _check_standing(who, a.shape, b.shape)
-    touching = at_spots(a, b, rigid=True)
-    count = len(touching) or 1
+    check_standing(who, a.shape, b.shape)
+    touching = struck_sides(a, b)
+    count = len(touching)
     mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
     if mu < 0.0:
         raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
@@ -49,18 +49,22 @@ def striking_contacts(
     found = []
     for k in range(count):
         own = name if count == 1 else f"{name} {k + 1}"
-        sides = touching[k] if touching else (a, b)
         heading: tuple[Scalar, Scalar, Scalar] | None = None
         # Slip of nodes of flexible bodies is a speed of its own, and turns as fast as it begins.
         if mu > 0.0 and not a.shape.planar and all(side.frame.body.member is None for side in (a, b)):
             x, y, z = (parameters.add(Parameter(f"{own} heading {axis}", 0.0, "", True)) for axis in "xyz")
             heading = x, y, z
         warm = kept_by_search(parameters, own, a.shape, b.shape)
-        found.append(Contact(own, *sides, restitution, mu, law, name, count, heading, notes, warm))
+        found.append(Contact(own, *touching[k], restitution, mu, law, name, count, heading, notes, warm))
     return found
 
 
-def _check_standing(who: str, a: Shape, b: Shape) -> None:
+def struck_sides(a: PlacedShape, b: PlacedShape) -> list[tuple[PlacedShape, PlacedShape]]:
+    """Both sides for each point at which two rigid shapes may touch."""
+    return at_spots(a, b, rigid=True) or [(a, b)]
+
+
+def check_standing(who: str, a: Shape, b: Shape) -> None:
     """Raise for bodies that may stand on each other with a rim, which no rigid contact follows."""
     if {type(a), type(b)} == {Cylinder, Box}:
         raise ModelError(
@@ -69,4 +73,4 @@ def _check_standing(who: str, a: Shape, b: Shape) -> None:
         )
 
 
-__all__ = ["striking_contacts"]
+__all__ = ["check_standing", "striking_contacts", "struck_sides"]

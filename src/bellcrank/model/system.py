@@ -9,7 +9,7 @@ from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
-from bellcrank.model.contacts import ContactMethods
+from bellcrank.model.collisions import CollisionMethods
 from bellcrank.model.forces import ForceMethods
 from bellcrank.model.initials import InitialMethods
 from bellcrank.model.joints import JointMethods
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUND", "System"]
 
 
-class System(JointMethods, MotionMethods, ForceMethods, ContactMethods, InitialMethods, StudyMethods):
+class System(JointMethods, MotionMethods, ForceMethods, CollisionMethods, InitialMethods, StudyMethods):
     """A mechanism as the user describes it.
 
     gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.math.tuples import ZERO
 from bellcrank.mechanics.constraints import Equation, over_speeds
 from bellcrank.mechanics.dynamics import inertia_forces
 from bellcrank.mechanics.forces import effect
+from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.loads import Loads, elastic_forces
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
@@ -29,6 +31,8 @@ def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], 
         effect(force, s.linkage)(s.kin, s.t, loads)
     for contact in s.contacts.values():
         contact.load(loads)
+    for name, (pushed, moment) in s.collided.items():
+        loads.between(GROUND, s.linkage.placements[name].link, GROUND, ZERO, ZERO, pushed, moment)
     elastic_forces(s.kin, loads)
     inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
     needed = [f - Q for f, Q in zip(inertia, s.kin.folded(loads.Q), strict=True)]

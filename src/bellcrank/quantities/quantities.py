@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.math.tuples import Vec, add, cross, times, transposed_times
+from bellcrank.math.tuples import Vec, add, cross, sub, times, transposed_times
 from bellcrank.mechanics.constraints import Seen
 from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
@@ -140,6 +140,22 @@ class Quantities:
             "angular_acceleration": Traceable(lambda: s.angular_acceleration(name), XYZ, "rad/s^2", True),
             "rotation": Traceable(lambda: [x for row in s.rotation(name) for x in row], NINE, ""),
             **self._flexible(name),
+            **self._colliding(name),
+        }
+
+    def _colliding(self, name: str) -> dict[str, Traceable]:
+        """What lasting contacts of colliding groups do to a body: force, and moment about its origin."""
+        s = self.s
+        if name not in s.collided:
+            return {}
+        force, moment = s.collided[name]
+
+        def about() -> Vec:
+            return sub(moment, cross(s.body_point(name).position(), force))
+
+        return {
+            "contact_force": Traceable(lambda: force, XYZ, "N", True),
+            "contact_torque": Traceable(about, XYZ, "N m", True),
         }
 
     def _flexible(self, name: str) -> dict[str, Traceable]:

@@ -99,6 +99,8 @@ class Reactions:
         for contact in s.contacts.values():
             self.loads.bodies = contact.bodies
             contact.load(self.loads)
+        for name, (pushed, moment) in s.collided.items():
+            self.loads.put(name, GROUND, ZERO, pushed, moment)
         first = 0
         for c in s.mechanics.constraints:
             if c.sides is not None and c.bodies is not None:

@@ -78,6 +78,9 @@ class CenterMotion(PointMotion):
         return add(felt, self.snapshot.gravity)
 
 
+WRENCH = ("moment x", "moment y", "moment z", "force x", "force y", "force z")
+
+
 class Snapshot:
     """Inputs t, q, u, du, multipliers and parameters, and the kinematics on them."""
 
@@ -120,11 +123,13 @@ class Snapshot:
         self.du = [graph.input(f"du.{i}") for i in range(self.linkage.speeds)]
         self.mu = [graph.input(f"mu.{i}") for i in range(equations)]
         names = [f"contact {name}.{axis}" for name in self.system.contacts for axis in "xyz"]
+        names += [f"collision {body}.{part}" for body in self.system.colliding for part in WRENCH]
         self.contact_inputs = [graph.input(name) for name in names]
 
     @property
     def inputs(self) -> list[Expr]:
-        """All inputs in order: t, q, u, du, multipliers, parameters, forces of contacts on b in world axes."""
+        """All inputs in order: t, q, u, du, multipliers, parameters, forces of contacts on b and wrenches on the
+        bodies of colliding groups, in world axes."""
         return [self.t, *self.q, *self.u, *self.du, *self.mu, *self.parameters, *self.contact_inputs]
 
     @cached_property
@@ -137,6 +142,16 @@ class Snapshot:
         for k, (name, contact) in enumerate(self.system.contacts.items()):
             x, y, z = self.contact_inputs[3 * k : 3 * k + 3]
             found[name] = TracedContact(self, ContactPair.of(contact, self.linkage), (x, y, z))
+        return found
+
+    @cached_property
+    def collided(self) -> dict[str, tuple[Vec, Vec]]:
+        """For the bodies of colliding groups force and moment about the origin of the world, of lasting contacts."""
+        first = 3 * len(self.system.contacts)
+        found: dict[str, tuple[Vec, Vec]] = {}
+        for k, name in enumerate(self.system.colliding):
+            mx, my, mz, x, y, z = self.contact_inputs[first + 6 * k : first + 6 * k + 6]
+            found[name] = ((x, y, z), (mx, my, mz))
         return found
 
     @cached_property

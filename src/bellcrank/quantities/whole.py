@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.math.tuples import ZERO, Vec, add, cross, scale, times
+from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, scale, sub, times
 from bellcrank.mechanics.dynamics import modal_wrench
 from bellcrank.program.functions import maximum
 from bellcrank.program.trace import Scalar, function
@@ -20,7 +20,7 @@ def whole(s: Snapshot) -> dict[str, Traceable]:
         "energy.stored": Traceable(lambda: [_stored(s)], (), "J"),
         "energy.total": Traceable(lambda: [energy.kinetic(s) + energy.gravity(s) + _stored(s)], (), "J"),
         "power.forces": Traceable(lambda: [_lost(s)], (), "W"),
-        "power.contacts": Traceable(lambda: [total([c.power() for c in s.contacts.values()])], (), "W", True),
+        "power.contacts": Traceable(lambda: [_rubbed(s)], (), "W", True),
         "power.drivers": Traceable(lambda: [_driven(s)], (), "W", True, True),
         "momentum": Traceable(lambda: _momentum(s), XYZ, "kg m/s"),
         "angular_momentum": Traceable(lambda: _angular_momentum(s), XYZ, "kg m^2/s"),
@@ -38,6 +38,16 @@ def _lost(s: Snapshot) -> Scalar:
     """Power of all forces that is not the rate of a stored energy: what changes the total energy."""
     lost = [energy.nonconservative_power(s, f) for f in s.system.forces.values()]
     return total([*lost, energy.material_power(s)])
+
+
+def _rubbed(s: Snapshot) -> Scalar:
+    """Power of lasting contacts: of their friction, and of all forces where groups collide."""
+    parts = [c.power() for c in s.contacts.values()]
+    for name, (force, moment) in s.collided.items():
+        origin = s.body_point(name)
+        about = sub(moment, cross(origin.position(), force))
+        parts.append(dot(force, origin.velocity()) + dot(about, s.angular_velocity(name)))
+    return total(parts)
 
 
 def _driven(s: Snapshot) -> Scalar:

@@ -25,7 +25,9 @@ STRUCK = 1 + 1 + 3 + 3 + 1 + 3 + 2
 def contact_arrays(result: Result) -> tuple[dict[str, Array], dict[str, Any]]:
     """Arrays and names of everything contacts did."""
     names = list(result.mechanism.system.contacts)
-    arrays, about = impact_arrays(names, list(result.impacts), result.contact_changes)
+    met = {c.contact: c.bodies for i in result.impacts for c in i.contacts if c.bodies is not None}
+    arrays, about = impact_arrays([*names, *met], list(result.impacts), result.contact_changes)
+    about |= {"names": names, "collided": [[name, *bodies] for name, bodies in met.items()]}
     if result.contact_forces is not None:
         arrays["forces"] = result.contact_forces
     if result.breaks is not None:
@@ -65,11 +67,20 @@ def contact_fields(
     names = [str(n) for n in about["names"]]
     if names != list(mechanism.system.contacts):
         raise ValueError("the contacts of the file do not fit its model")
+    met = {str(name): (str(a), str(b)) for name, a, b in about.get("collided", ())}
+    names += met
     struck: dict[int, list[ContactRecord]] = {}
     for row in np.asarray(arrays["struck"], dtype=float).reshape(-1, STRUCK):
         k, contact = int(row[0]), names[int(row[1])]
         record = ContactRecord(
-            contact, row[2:5], row[5:8], float(row[8]), row[9:12], float(row[12]), float(row[13])
+            contact,
+            row[2:5],
+            row[5:8],
+            float(row[8]),
+            row[9:12],
+            float(row[12]),
+            float(row[13]),
+            met.get(contact),
         )
         struck.setdefault(k, []).append(record)
     records = []
@@ -79,7 +90,8 @@ def contact_fields(
         records.append(ImpactRecord(time, tuple(struck.get(k, ())), q, u, v, before, after, bool(limited), p))
     changes = tuple(ContactChange(float(t), str(c), str(w)) for t, c, w in about["changes"])
     forces = arrays.get("forces")
-    if forces is not None and forces.shape != (outputs, 3 * len(names)):
+    columns = 3 * len(mechanism.system.contacts) + 6 * len(mechanism.system.colliding)
+    if forces is not None and forces.shape != (outputs, columns):
         raise ValueError("the contact forces of the file do not fit its outputs")
     return {
         "impacts": ImpactTable(records, mechanism),

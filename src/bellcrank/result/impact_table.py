@@ -33,7 +33,7 @@ class ContactRecord:
     """One contact in an impact, in world axes: where, along which normal, how much.
 
     normal: From shape a to shape b. impulse: On b along the normal [N s]. friction_impulse: On b, world axes [N s].
-    speed_before, speed_after: Normal speed of parting [m/s].
+    speed_before, speed_after: Normal speed of parting [m/s]. bodies: Names of a and b, of colliding groups.
     """
 
     contact: str
@@ -43,6 +43,7 @@ class ContactRecord:
     friction_impulse: Array
     speed_before: float
     speed_after: float
+    bodies: tuple[str, str] | None = None
 
     @property
     def on_b(self) -> Array:

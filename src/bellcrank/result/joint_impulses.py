@@ -29,9 +29,16 @@ def joint_impulses(mechanism: Mechanism, records: Sequence[ImpactRecord]) -> dic
         return {name: np.zeros((0, 6)) for name in joints}
     n, speeds = len(records), mechanism.linkage.speeds
     contacts = tuple(mechanism.system.contacts)
-    struck = np.zeros((n, 3 * len(contacts)))
+    colliding = mechanism.system.colliding
+    struck = np.zeros((n, 3 * len(contacts) + 6 * len(colliding)))
     for k, record in enumerate(records):
         for c in record.contacts:
+            if c.bodies is not None:
+                for body, p in zip(c.bodies, (-c.on_b, c.on_b), strict=True):
+                    if body in colliding:
+                        i = 3 * len(contacts) + 6 * colliding.index(body)
+                        struck[k, i : i + 6] += [*np.cross(c.point, p), *p]
+                continue
             i = 3 * contacts.index(c.contact)
             struck[k, i : i + 3] += c.on_b
     jump = np.array([r.speeds_after - r.speeds_before for r in records])

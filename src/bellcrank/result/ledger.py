@@ -91,7 +91,7 @@ class Ledger:
 
 def changes(result: Result) -> NDArray[np.float64]:
     """Energy that jumps of the state and of parameters put in, at every output [J]; impacts are recorded elsewhere."""
-    if result.breaks is None or result.mechanism.system.contacts:
+    if result.breaks is None or result.mechanism.system.strikes:
         return np.zeros_like(result.time)
     energy = _at_breaks(result, ["energy.total"])[0]
     put_in = np.concatenate([[0.0], np.cumsum(energy[1::2] - energy[0::2])])
@@ -148,7 +148,7 @@ def works(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:
 def shows_enough(result: Result) -> bool:
     """Whether the outputs are close beside the steps, or nothing but them is known."""
     system, steps = result.mechanism.system, result.run.steps
-    touching = bool(system.contacts) or any(isinstance(f, ContactForce) for f in system.forces.values())
+    touching = system.strikes or any(isinstance(f, ContactForce) for f in system.forces.values())
     jumps = 0 if result.breaks is None else len(result.breaks) // 2
     known = len(result) < 2 or len(result) >= NODES * steps
     return touching or known or jumps > MOST_PIECES or steps > MOST_STEPS

@@ -55,7 +55,7 @@ def contents(result: Result, settings: Header | None = None, checkpoint: bytes =
     layout.append(grown, result.time, result.q, result.u, result.du, result.parameters)
     layout.append_events(grown, header, result.events)
     tables: dict[str, NDArray[Any]] = {**layout.head(header, asdict(result.run)), **grown.tables()}
-    if mechanism.system.contacts or result.breaks is not None:
+    if mechanism.system.strikes or result.breaks is not None:
         tables["contacts"] = layout.as_bytes(layout.packed(*contact_arrays(result)))
     tables["checkpoint"] = layout.as_bytes(checkpoint)
     return Contents(layout.attributes(header), tables)

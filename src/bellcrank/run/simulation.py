@@ -103,7 +103,7 @@ def simulate(
     times = output_times(mechanism.start.t, duration, output)
     check_memory(mechanism, len(times))
     options = replace(stepping(mechanism, tolerance, step, max_step), max_steps=int(max_steps))
-    if mechanism.system.contacts:
+    if mechanism.system.strikes:
         timing = provided("impact timing")(impacts, queue_size, max_step, propagation)
         result: Result = provided("simulate impacts")(
             mechanism, integrator, times, options, events, controllers, progress, timing, save, watch

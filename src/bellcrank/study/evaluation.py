@@ -85,7 +85,7 @@ class Evaluator:
             if name not in study.mechanism.mechanics.parameters:
                 raise ModelError(f"variable {name!r} is a start value; gradients go by parameters only")
         refuse_continuous(study.mechanism, "a gradient")
-        if study.events or study.mechanism.system.contacts:
+        if study.events or study.mechanism.system.strikes:
             raise ModelError(
                 "gradients do not follow events and impacts; use method='nelder-mead', 'cobyqa' or "
                 "'differential-evolution'"

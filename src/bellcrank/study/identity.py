@@ -21,5 +21,8 @@ def identity(system: System) -> str:
     start = [m.start.t, *m.start.q.tolist(), *m.start.u.tolist()]
     parameters = dict(zip(m.mechanics.parameters, (float(v) for v in m.parameter_values), strict=True))
     contacts = [(c.name, c.restitution, c.friction, c.law) for c in system.contacts.values()]
+    for g in system.collisions.values():
+        sides = [[(s.frame.body.name, repr(s.shape)) for s in group] for group in (g.a, g.b or ())]
+        contacts.append((g.name, g.restitution, g.friction, json.dumps(sides)))
     names = [*system.bodies, *m.speed_names]
     return json.dumps([m.traced().rates.text(), gaps.text(), start, parameters, contacts, names])

@@ -58,7 +58,9 @@ class Placing:
             f.contact for f in self.system.forces.values() if isinstance(f, described.ContactForce)
         ]
         self.touching: dict[str, list[Frame]] = {}
-        for side in (side for c in self.contacts for side in (c.a, c.b)):
+        self.sides = [side for c in self.contacts for side in (c.a, c.b)]
+        self.sides += [side for group in self.system.collisions.values() for side in group.shapes]
+        for side in self.sides:
             self.touching.setdefault(side.frame.body.name, []).append(side.frame)
         self.points = {name: self.points_of(name) for name in (*self.names, self.system.ground.name)}
         self.size = self.extent()
@@ -91,7 +93,7 @@ class Placing:
         rows = [self.world(n, self.points[n]) for n in self.names]
         rows += [self.world(n, self.vector(b.center_of_mass)[None]) for n, b in self.system.bodies.items()]
         rows.append(self.points[self.system.ground.name])
-        sides = [side for c in self.contacts for side in (c.a, c.b)]
+        sides = self.sides
         rows += [self.world(s.frame.body.name, self.vector(s.frame.position)[None]) for s in sides]
         every = np.vstack(rows)
         extent = float(np.linalg.norm(np.ptp(every, axis=0)))

@@ -218,7 +218,7 @@ class _Builder(Placing):
         carriers: Takes positions and rotations of the nodes of flexible bodies that carry shapes.
         """
         drawn: set[tuple[str, int]] = set()
-        for side in (side for c in self.contacts for side in (c.a, c.b)):
+        for side in self.sides:
             name = side.frame.body.name
             # Several contact points of one shape know a piece or a spot of it each.
             shape = side.shape.whole
