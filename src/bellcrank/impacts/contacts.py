@@ -111,7 +111,7 @@ class Contacts:
             check_apart(pair, s)
         return contacts
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of all contacts."""
         return tuple(pair.contact.name for pair in self.pairs)
