@@ -11,7 +11,7 @@ from bellcrank.impacts import clock, coulomb_units, strikes
 from bellcrank.mechanism import Mechanism, analyse
 from bellcrank.model import System
 from impacts.models import G
-from impacts.test_stepping import on_floor
+from impacts.test_stepping import box, on_floor
 
 HALF = 0.1
 
@@ -100,6 +100,26 @@ def test_elastic_balls_that_fall_in_touch_keep_their_energy() -> None:
     result = system.simulate(2.0, output=100)
     assert np.ptp(result["energy.total"]) < 1e-9 * result["energy.total"][0]
     assert not any(change.what == "plastic" for change in result.contact_changes)
+
+
+def test_dominoes_fall_by_events_as_by_steps() -> None:
+    """Three of them; the first leans, and tips the next."""
+    system = System("dominoes", gravity=(0.0, 0.0, -G))
+    floor, half, shapes = system.ground.plane(), (0.004, 0.012, 0.024), []
+    for k, turn in enumerate((0.2, 0.0, 0.0)):
+        high = half[2] * math.cos(turn) + half[0] * math.sin(turn)
+        shapes.append(box(system, f"domino {k}", half, (0.02 * k, 0.0, high + 1e-9), turn).box(*half))
+        system.contact(f"floor {k}", floor, shapes[k], restitution=0.0, friction=0.5)
+        if k:
+            system.contact(f"pair {k}", shapes[k - 1], shapes[k], restitution=0.0, friction=0.3)
+    mechanism = analyse(system)
+    events = mechanism.simulate(0.25, output=50)
+    steps = mechanism.simulate(0.25, impacts="stepping", step=2.5e-4, output=50)
+    assert not events.run.stepped
+    assert np.diff(events["energy.total"]).max() < 1e-8 * events["energy.total"][0]
+    for k in range(3):
+        away = events[f"domino {k}.position"] - steps[f"domino {k}.position"]
+        assert np.abs(away).max() < 0.02 * half[2]
 
 
 def woodpecker() -> System:

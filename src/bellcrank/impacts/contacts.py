@@ -112,7 +112,7 @@ class Contacts:
             check_apart(pair.contact.name, bodies, s.gap, s.normal, pair.length)
         return contacts
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of all contacts."""
         return tuple(pair.contact.name for pair in self.pairs)

@@ -256,7 +256,7 @@ def _earlier(stored: Stored, mechanism: Any, report: Mapping[str, Any], first: i
             **report,
             "repartitions": tuple(report["repartitions"]),
             "switches": tuple((float(t), str(m)) for t, m in report["switches"]),
-            "stepped": tuple((float(a), float(b), str(w)) for a, b, w in report["stepped"]),
+            "stepped": tuple((float(a), float(b), str(w)) for a, b, w in report.get("stepped", ())),
         }
     )
     assert stored.contact_forces is not None
