@@ -70,7 +70,9 @@ class CollisionMethods(ContactMethods):
         for side in made.shapes:
             if side.frame.body.member is not None:
                 bent = side.frame.body.name
-                raise ModelError(f"{who}: body {bent!r} is flexible; give its shapes contacts with system.contact(...)")
+                raise ModelError(
+                    f"{who}: body {bent!r} is flexible; give its shapes contacts with system.contact(...)"
+                )
         if len({side.shape.planar for side in made.shapes}) > 1:
             raise ModelError(f"{who} has plane curves and solid shapes; use one kind")
         self.collisions[name] = made
