@@ -161,6 +161,13 @@ def _gears(module: dict[str, Any]) -> Any:
     return curves(turned, {"wheel": error - error.mean()}, "pinion [degrees]", "transmission error [um]")
 
 
+def _bevel(module: dict[str, Any]) -> Any:
+    run = module["turning"]()
+    error = 1e6 * module["transmission_error"](run)[60:]
+    turned = np.degrees(run["input.angle"][60:])
+    return curves(turned, {"wheel": error - error.mean()}, "pinion [degrees]", "transmission error [um]")
+
+
 def _geneva(module: dict[str, Any]) -> Any:
     run = module["geneva_drive"]().simulate(0.5, output=1001)
     lines = {"crank": np.degrees(run["drive.angle"]), "star": -np.degrees(run["axle.angle"])}
@@ -199,6 +206,7 @@ def _bat(example: Example) -> Any:
 MODELS: dict[str, Callable[[Example], Any]] = {"ball_on_ground": _ball, "bat_and_ball": _bat}
 """Model files that are better seen as curves."""
 PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "bevel_gears": _bevel,
     "contact_of_shapes": _laws,
     "controller": _controller,
     "elastic_discs": _discs,
