@@ -847,6 +847,7 @@ __all__ = [
     "RESIDUAL",
     "SINGULAR",
     "Cones",
+    "by_newton",
     "cones_of",
     "find_islands",
     "solve_cones",

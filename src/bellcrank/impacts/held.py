@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bellcrank.impacts import held_units as unit
 from bellcrank.impacts.coulomb_units import room, solve_problem
 from bellcrank.impacts.modes import FreeAccelerations, Modes
-from bellcrank.impacts.solver import ImpactProgram
+from bellcrank.impacts.solver import BEFORE_ROWS, ImpactProgram
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.program.kernel import Kernel
 from bellcrank.program.loops import BoundKernel
@@ -129,10 +129,10 @@ class Held:
         """For every lasting contact its force on b in world axes, one row for every row of x."""
         found = {pair.contact.name: np.zeros((len(x), 3)) for pair in self.pairs}
         n, width = self.n, self.width
-        size = unit.BEFORE_ROWS + width * (n + unit.BEHIND_ROW)
+        size = BEFORE_ROWS + width * (n + unit.BEHIND_ROW)
         for row, state in enumerate(x):
             for k, pair, (forces, _) in zip(self.numbers, self.pairs, self.at(state), strict=True):
-                first = n * n + k * size + unit.BEFORE_ROWS
+                first = n * n + k * size + BEFORE_ROWS
                 block = self.arrays.impact[first : first + width * (n + unit.BEHIND_ROW)].reshape(width, -1)
                 found[pair.contact.name][row] = forces @ block[:, n + 1 :]
         return found

@@ -25,6 +25,7 @@ from bellcrank.impacts.coulomb_units import MISS, SIZE, Coulomb
 from bellcrank.impacts.gaps import MISSED
 from bellcrank.impacts.modes import AHEAD, BACKWARDS, STOPPED
 from bellcrank.impacts.sharing import EXACT, ROUNDS
+from bellcrank.impacts.solver import BEFORE_ROWS
 from bellcrank.integrate.linear import factorise, solve
 from bellcrank.mechanics.contacts import STILL
 from bellcrank.program.loops import (
@@ -67,8 +68,6 @@ LEAST_WEIGHT = 1e-9
 LIFTED = 1e-12
 """Part of the greatest entry added to the diagonal of J_t^T D J_t, which may be singular: below LEAST_WEIGHT, above
 rounding."""
-BEFORE_ROWS = 7
-"""Gap, normal and point before the rows of a contact in the program of impacts."""
 BEHIND_ROW = 4
 """Drift and direction behind each row."""
 
@@ -518,7 +517,9 @@ def hold(x_at: Address, y_at: Address, given: Held) -> int:
     held = gather(given, here[0], 0)
     h = 0
     for c in range(lasting):
-        gap = matrix(impact, n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW)), 1, 1)
+        # Beyond its place the distance of a contact jumps; what it keeps at zero does not.
+        first = n * n + contacts[c, PAIR] * (BEFORE_ROWS + width * (n + BEHIND_ROW))
+        gap = matrix(impact, first + BEFORE_ROWS - 1, 1, 1)
         for j in range(rows_of(contacts, c, width)):
             move[0, h] = 0.0
             if j == 0:

@@ -28,6 +28,10 @@ from bellcrank.result.impact_table import ContactRecord, ImpactRecord
 
 Array = NDArray[np.float64]
 
+BEFORE_ROWS = 8
+"""Of a contact in the program of impacts: gap, normal, point and what a lasting contact keeps at zero, before its
+rows."""
+
 
 class ImpactProgram:
     """Gaps, contact geometry, reduced mass matrix and contact rows in one partition, compiled."""
@@ -57,6 +61,7 @@ class ImpactProgram:
             outputs.append(found.distance)
             outputs += _world(base.R, found.normal)
             outputs += [a + b for a, b in zip(base.p, _world(base.R, found.point_a), strict=True)]
+            outputs.append(found.held)
             for equation, direction in zip(equations, pair.directions(found), strict=True):
                 row: list[Scalar] = [0.0] * self.n
                 drift: Scalar = 0.0
@@ -82,7 +87,8 @@ class ImpactProgram:
         states = []
         for count in self.row_counts:
             gap, normal, point = y[first], y[first + 1 : first + 4], y[first + 4 : first + 7]
-            first += 7
+            # Behind them comes what a lasting contact keeps at zero, which is no part of an impact.
+            first += BEFORE_ROWS
             block = y[first : first + count * (n + 4)].reshape(count, n + 4)
             first += count * (n + 4)
             states.append(

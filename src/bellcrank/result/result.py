@@ -171,7 +171,10 @@ class Result:
             yield Series(shaped, self.time, name, quantity.unit)
 
     def on_states(self, outputs: Sequence[Any], with_multipliers: bool = False) -> Array:
-        """Values, (n, k), of n expressions traced from the state of ``quantities``, at all outputs."""
+        """Values, (n, k), of n expressions traced from the state of ``quantities``, at all outputs.
+
+        with_multipliers: Whether the expressions need the multipliers of the loops, which are then computed.
+        """
         states = self._states(with_multipliers)
         values = evaluate(Program.of(self.quantities.s.inputs, outputs), states)
         return np.asarray(values).reshape(len(outputs), len(self.time))
