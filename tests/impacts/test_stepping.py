@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
+from bellcrank.impacts.stepping import SteppedRun
 from bellcrank.mechanism import analyse
 from bellcrank.model import Body, System
 from bellcrank.result.result import Result
@@ -221,3 +223,15 @@ def test_what_it_does_not_take_is_refused_by_name() -> None:
         stepped(ball(0.5, law="poisson"), 1.0, 1e-3)
     with pytest.raises(ModelError, match="inside each other"):
         stepped(on_floor((HALF,) * 3, 0.05, 0.0, 0.0, 0.5), 0.1, 1e-3)
+
+
+def test_impulses_that_miss_their_tolerance_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = SteppedRun.go_on
+
+    def missed(self: SteppedRun, times: NDArray[np.float64], progress: bool | None) -> Result:
+        found = whole(self, times, progress)
+        return replace(found, run=replace(found.run, unsolved=3, residual=2e-4))
+
+    monkeypatch.setattr(SteppedRun, "go_on", missed)
+    with pytest.warns(UserWarning, match=r"in 3 of \d+ steps .* 2.0e-04"):
+        stepped(on_floor((HALF,) * 3, HALF, 0.0, 0.0, 0.5), 0.01, 1e-3)
