@@ -364,8 +364,8 @@ def simulate_by_steps(
     run = result.run
     if run.unsolved:
         warnings.warn(
-            f"in {run.unsolved} of {run.steps} steps the contact impulses miss their tolerance, at worst by {run.residual:.1e} "
-            "of the fastest speed of a contact; a shorter step= or less friction may help",
+            f"in {run.unsolved} of {run.steps} steps the contact impulses miss their tolerance, at worst by "
+            f"{run.residual:.1e} of the fastest speed of a contact; a shorter step= or less friction may help",
             stacklevel=2,
         )
     return result
