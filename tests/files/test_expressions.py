@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bellcrank.files.documents import Text
@@ -14,7 +14,7 @@ from bellcrank.files.language import Formula
 from bellcrank.files.places import ModelFileError, Place, Source
 from bellcrank.files.printing import print_expressions
 from bellcrank.program import functions, trace
-from bellcrank.program.functions import where
+from bellcrank.program.functions import reachable, where
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import FUNCTIONS_1, Expr
 
@@ -186,6 +186,9 @@ def reread(roots: list[Expr]) -> list[Expr]:
 
 @given(graphs())
 def test_reading_what_was_printed_gives_the_same_nodes(roots: list[Expr]) -> None:
+    # Infinite constants may add up to NaN, which files refuse in words.
+    constants = [a for node in reachable(roots) for a in node.args if isinstance(a, float)]
+    assume(not any(map(math.isnan, constants)))
     for before, after in zip(roots, reread(roots), strict=True):
         assert before is after
 
