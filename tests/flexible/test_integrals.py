@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bellcrank.errors import ModelError
 from bellcrank.flexible import (
     Chord,
     Clamped,
@@ -195,3 +196,10 @@ def test_a_member_without_stiffening_keeps_everything_else():
         assert not any(node.shortening.any() for node in one.nodes.values())
         np.testing.assert_array_equal(one.modal_coupling, member.modal_coupling)
     assert replace(plain).name == "bar"
+
+
+@pytest.mark.parametrize("make", [circle, lambda size: circle(size)])
+@pytest.mark.parametrize("length", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_taper_needs_a_length(make, length):
+    with pytest.raises(ModelError, match="length of a taper must be positive"):
+        taper(make, 0.04, 0.02, length)

@@ -104,6 +104,7 @@ def taper(
 ) -> Callable[[float], Section]:
     """A section whose one size runs linearly from `start` to `end` over `length` [m]: taper(circle, 0.02,
     0.01, 1.0)."""
+    _positive("length of a taper", length)
     if make is circle:
         return Tapered("circle", {"diameter": (start, end)}, length)
 
@@ -124,6 +125,9 @@ class Tapered:
     sizes: Mapping[str, tuple[float, float]]
     length: float
     more: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _positive("length of a taper", self.length)
 
     def __call__(self, x: float) -> Section:
         """The section at x [m]."""
