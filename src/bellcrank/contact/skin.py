@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -110,26 +110,37 @@ class Skin(FieldShape):
         return made._replace(nodes=Records(Node, nodes), vertices=Records(Vector, vertices))
 
 
+class Met(NamedTuple):
+    """A skin and the rigid shape that it meets: tables of the skin, field of the shape, and whether its law is that of
+    a half-space."""
+
+    rest: Surface
+    shapes: Reals2
+    middles: Reals2
+    spreads: Reals2
+    field: Any
+    half_space: bool
+    nothing: Surface = NOTHING
+
+    def bent(self, eta: Reals, rates: Reals, pushes: Reals) -> Bent:
+        """The skin at modal coordinates."""
+        return Bent(self.rest, self.shapes, self.middles, self.spreads, eta, rates, pushes)
+
+
 def _on_b(
     pose: Pose,
     twist: Twist,
     law: Coefficients,
     eta: Reals,
     rates: Reals,
-    half_space: bool,
-    field: Any,
-    nothing: Surface,
-    rest: Surface,
-    shapes: Reals2,
-    middles: Reals2,
-    spreads: Reals2,
+    met: Met,
     warm: Reals,
     pushes: Reals,
 ) -> Pressed:
-    skin = Bent(rest, shapes, middles, spreads, eta, rates, pushes)
-    if half_space:
-        return pressed(mean_fourth, True, pose, twist, law, field, nothing, field, skin, warm)
-    return pressed(mean_square, False, pose, twist, law, field, nothing, field, skin, warm)
+    skin = met.bent(eta, rates, pushes)
+    if met.half_space:
+        return pressed(mean_fourth, True, pose, twist, law, met.field, met.nothing, met.field, skin, warm)
+    return pressed(mean_square, False, pose, twist, law, met.field, met.nothing, met.field, skin, warm)
 
 
 def _on_a(
@@ -138,20 +149,14 @@ def _on_a(
     law: Coefficients,
     eta: Reals,
     rates: Reals,
-    half_space: bool,
-    field: Any,
-    nothing: Surface,
-    rest: Surface,
-    shapes: Reals2,
-    middles: Reals2,
-    spreads: Reals2,
+    met: Met,
     warm: Reals,
     pushes: Reals,
 ) -> Pressed:
-    skin = Bent(rest, shapes, middles, spreads, eta, rates, pushes)
-    if half_space:
-        return pressed(mean_fourth, True, pose, twist, law, field, skin, field, nothing, warm)
-    return pressed(mean_square, False, pose, twist, law, field, skin, field, nothing, warm)
+    skin = met.bent(eta, rates, pushes)
+    if met.half_space:
+        return pressed(mean_fourth, True, pose, twist, law, met.field, skin, met.field, met.nothing, warm)
+    return pressed(mean_square, False, pose, twist, law, met.field, skin, met.field, met.nothing, warm)
 
 
 _routines: WeakKeyDictionary[Any, dict[Any, tuple[Any, Routine]]] = WeakKeyDictionary()
@@ -166,9 +171,9 @@ def skin_routine(skin: Skin, other: Shape, law: FieldLaw, first: bool) -> Routin
     key = id(other), law, first
     if key not in known:
         modes = skin.modes.shape[2]
-        tables = law is FieldLaw.HALF_SPACE, other.field, NOTHING, *skin.tables
+        met = Met(*skin.tables, other.field, law is FieldLaw.HALF_SPACE)
         function = _on_a if first else _on_b
-        known[key] = other, Routine(function, tables, MEMORY, "skin", (), (modes, modes), modes)
+        known[key] = other, Routine(function, (met,), MEMORY, "skin", (), (modes, modes), modes)
     return known[key][1]
 
 
