@@ -266,6 +266,25 @@ def test_triangles_are_graded_towards_creases_and_thinned():
     assert thinned.volume == pytest.approx(ball.volume, rel=5e-3)
 
 
+def test_an_edge_without_length_has_two_ends():
+    """Where two openings of a sheet meet in a corner, the rim that bulges by half a thickness has such edges."""
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    corners[7, 0] = 2.0
+    faces = [
+        (0, 1, 3),
+        (0, 3, 2),
+        (4, 6, 7),
+        (4, 7, 5),
+        (0, 4, 5),
+        (2, 3, 7),
+        (2, 7, 6),
+        (0, 2, 6),
+        (0, 6, 4),
+    ]
+    surface = Mesh(corners, np.array([*faces, (1, 5, 7)]), resolution=12).triangles()
+    assert np.isfinite(surface.vertices).all()
+
+
 V = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 F = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
 

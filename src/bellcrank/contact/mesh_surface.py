@@ -105,7 +105,9 @@ def _marks(whole: Triangles, spacing: float) -> Array | None:
     if len(chosen) == 0:
         return None
     start, end = v[chosen >> 32], v[chosen & 0xFFFFFFFF]
-    steps = np.ceil(np.linalg.norm(end - start, axis=1) / (0.5 * spacing)).astype(np.int64) + 1
+    # An edge without length, as a sheet folded onto itself has at its rim, still has two ends.
+    parts = np.maximum(np.ceil(np.linalg.norm(end - start, axis=1) / (0.5 * spacing)), 1.0)
+    steps = parts.astype(np.int64) + 1
     # Of a crease in very many pieces every so manieth is enough.
     stride = max(1, int(steps.sum()) // 200_000)
     start, end, steps = start[::stride], end[::stride], steps[::stride]
