@@ -84,7 +84,8 @@ def simulate_with_contacts(
     if timing.stepping:
         from bellcrank.impacts.stepping import simulate_by_steps
 
-        _check_stepping(options, save, watch)
+        timing.check_step(options.fixed_step)
+        _check_stepping(save, watch)
         return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
     if mechanism.system.collisions:
         name = next(iter(mechanism.system.collisions))
@@ -102,10 +103,8 @@ def simulate_with_contacts(
     return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record, watched=watched)
 
 
-def _check_stepping(options: Options, save: object, watch: object) -> None:
+def _check_stepping(save: object, watch: object) -> None:
     """Refuse what runs by steps do not take."""
-    if not options.fixed_step > 0.0:
-        raise ModelError("impacts='stepping' needs the length of its steps: give step= [s], e.g. step=1e-3")
     for name, given in (("save", save), ("watch", watch)):
         if given is not None:
             raise ModelError(

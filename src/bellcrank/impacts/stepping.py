@@ -65,8 +65,9 @@ class SteppedRun(Run):
         )
         # Without gravity the unit of speed is that of the start.
         key = "placed", () if any(mechanism.linkage.gravity) else tuple(mechanism.start.u.tolist())
-        if key not in self.made:
-            self.made[key] = self._placed()
+        with mechanism.compiled.lock:
+            if key not in self.made:
+                self.made[key] = self._placed()
         self.parts = cast("Parts", self.made[key])
         self.pairs = self.parts.pairs
         self.room = ROOM + ROOM_EACH * len(mechanism.system.bodies)
@@ -93,7 +94,8 @@ class SteppedRun(Run):
 
     def _enter(self, state: State, p: Array) -> None:
         """Go on from a state in the present partition."""
-        self.scene = scene_of(self.parts, self.machine, self.room)
+        with self.mechanism.compiled.lock:
+            self.scene = scene_of(self.parts, self.machine, self.room)
         self.scene.x[:] = np.concatenate([[state.t], self.machine.pack(state.q, state.u), p])
 
     def _advance(self, what: int, h: float, steps: int) -> int:
