@@ -99,7 +99,7 @@ def simulate_many(
     if timing.stepping and mechanism.system.strikes:
         timing.check_step(step)
         integrator = "moreau"
-    why = _one_by_one(mechanism, integrator, bool(controllers), timing)
+    why = one_by_one(mechanism, integrator, bool(controllers), timing)
     lanes = not why
     on_device = None
     if device == "gpu":
@@ -134,7 +134,7 @@ def simulate_many(
     return batch.go(threads or _cores(), progress, start_seconds)
 
 
-def _one_by_one(mechanism: Mechanism, integrator: str, controlled: bool, timing: Timing) -> str:
+def one_by_one(mechanism: Mechanism, integrator: str, controlled: bool, timing: Timing) -> str:
     """Why instances cannot share lanes; empty where they can."""
     strikes = bool(mechanism.system.strikes)
     if strikes and timing.stepping:
@@ -392,4 +392,4 @@ class _Batch:
         return run.go(times, self.options, False)
 
 
-__all__ = ["simulate_many"]
+__all__ = ["one_by_one", "simulate_many"]

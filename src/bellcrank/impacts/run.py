@@ -225,7 +225,7 @@ def _take_steps(
     failed: SimulationError | None,
 ) -> tuple[Next, bool]:
     """A stretch by steps; where it cannot be taken the run ends as it would without."""
-    controllers = [_later(c, setup.mechanism.start.t, following) for c in setup.controllers]
+    controllers = _controllers(setup, following)
     try:
         taken = stretches.take(whole, following, why, setup.times, setup.events, controllers)
     except (ModelError, ContactError) as refused:
@@ -277,7 +277,7 @@ def _check_outside(contacts: Contacts, result: Result) -> None:
 
 
 def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
-    controllers = [_later(c, setup.mechanism.start.t, begin) for c in setup.controllers]
+    controllers = _controllers(setup, begin)
     size = setup.timing.queue_size
     if size is None and contacts.held(begin.modes, begin.state, begin.p):
         return HeldSegment(
@@ -291,11 +291,16 @@ def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
     )
 
 
-def _later(controller: Controller, begin: float, following: Next) -> Controller:
-    """The controller with its instants where they were, seen from a segment that begins later."""
-    now = following.state.t
+def _controllers(setup: Setup, following: Next) -> list[Controller]:
+    """The controllers with their instants where they were, seen from a segment that begins later."""
+    begin, now = setup.mechanism.start.t, following.state.t
+    return [later(c, begin, now, following.sampled) for c in setup.controllers]
+
+
+def later(controller: Controller, begin: float, now: float, sampled: bool = False) -> Controller:
+    """A controller of a run from `begin` [s], for a part of it from `now` on; sampled: whether it was called there."""
     instants = (now - begin - controller.offset) / controller.period
-    passed = math.floor(instants + 1e-9) + 1 if following.sampled else math.ceil(instants - 1e-9)
+    passed = math.floor(instants + 1e-9) + 1 if sampled else math.ceil(instants - 1e-9)
     offset = begin + controller.offset + max(passed, 0) * controller.period - now
     return replace(controller, offset=max(offset, 0.0))
 
