@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -30,7 +30,7 @@ class Environment(gymnasium.Env[Array, NDArray[np.float32]]):
     draws the mechanism; it needs matplotlib.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 50}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012
 
     def __init__(self, model: Any, *, render_mode: str | None = None, **options: Any) -> None:
         self.task = model if isinstance(model, Task) else Task(model, **options)
@@ -96,7 +96,7 @@ class Environment(gymnasium.Env[Array, NDArray[np.float32]]):
         return self.task.reading.of(self.row)
 
     def _observation(self, values: Values) -> Array:
-        return values.stacked(self.task.names)[0]
+        return np.asarray(values.stacked(self.task.names)[0])
 
 
 __all__ = ["Environment"]

@@ -96,7 +96,7 @@ class Task:
         if callable(self.initial):
             return
         for name, ends in self.initial.items():
-            if np.ndim(ends):
+            if isinstance(ends, Sequence):
                 _check_range(f"initial {name!r}", ends)
             if name in self.action:
                 raise ModelError(f"{name!r} is an action and an initial value; leave one of them out")
@@ -126,7 +126,7 @@ class Task:
         if not np.isfinite(values).all():
             column = int(np.argwhere(~np.isfinite(np.atleast_2d(values)))[0, 1])
             raise ModelError(f"action {[*self.action][column]!r} is not a finite number: {values!r}")
-        return np.clip(values, self.low, self.high)
+        return np.asarray(np.clip(values, self.low, self.high), dtype=float)
 
     def drawn(
         self, random: np.random.Generator, given: Mapping[str, float] | None = None
@@ -136,7 +136,7 @@ class Task:
             found = {name: float(value) for name, value in self.initial(random).items()}
         else:
             found = {
-                name: float(random.uniform(*ends)) if np.ndim(ends) else float(np.asarray(ends))
+                name: float(random.uniform(*ends)) if isinstance(ends, Sequence) else float(ends)
                 for name, ends in self.initial.items()
             }
         return found | {name: float(value) for name, value in (given or {}).items()}

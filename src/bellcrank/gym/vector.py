@@ -157,11 +157,11 @@ class Lanes:
 
     def _values(self) -> Values:
         linkage = self.task.mechanism.linkage
-        t = self.task.mechanism.start.t + self.task.step * self.steps
+        t = np.asarray(self.task.mechanism.start.t + self.task.step * self.steps, dtype=np.float64)
         full = self.machine.full.many(np.hstack([t[:, None], self.y, self.p]))
         n = linkage.speeds
-        states = t, self.y[:, : linkage.positions], full[:, :n], full[:, n : 2 * n], self.p, None
-        return Values(self.task.reading, states, False)
+        q, u, du = self.y[:, : linkage.positions], full[:, :n], full[:, n : 2 * n]
+        return Values(self.task.reading, (t, q, u, du, np.asarray(self.p), None), False)
 
     def observation(self) -> Array:
         """Of all episodes."""
@@ -177,7 +177,7 @@ class Singles:
 
     def begin(self, which: NDArray[np.bool_], random: np.random.Generator, given: dict[str, float]) -> None:
         """Begin some episodes."""
-        for k in np.flatnonzero(which):
+        for k in np.flatnonzero(which).tolist():
             episode = self.episodes[k]
             episode.np_random = random
             self.seen[k], _ = episode.reset(options={"initial": given})
@@ -188,7 +188,7 @@ class Singles:
         """Rewards, and whether episodes have terminated or are truncated."""
         number = len(self.episodes)
         reward, ended, cut = np.zeros(number), np.zeros(number, bool), np.zeros(number, bool)
-        for k in np.flatnonzero(going):
+        for k in np.flatnonzero(going).tolist():
             self.seen[k], reward[k], ended[k], cut[k], _ = self.episodes[k].step(acted[k])
         return reward, ended, cut
 
