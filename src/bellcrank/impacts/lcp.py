@@ -100,12 +100,14 @@ def leaving_row(g: Tableau, entering: int) -> int:
     count = narrow(g, count, 2 * n + 1, entering)
     for k in range(count):
         if g.basis[g.tied[k]] == 2 * n:
-            return g.tied[k]
+            row: int = g.tied[k]
+            return row
     for j in range(n):
         if count == 1:
             break
         count = narrow(g, count, j, entering)
-    return g.tied[0]
+    least: int = g.tied[0]
+    return least
 
 
 @entry
