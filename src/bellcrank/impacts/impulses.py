@@ -1,6 +1,6 @@
 """Impacts of any number of contacts, with friction, in contact space.
 
-Equation (22) of paper A, Park et al. (2000), with the joints eliminated: velocities after are v + W p, where
+Equation (22) of Park et al. (2000), with the joints eliminated: velocities after are v + W p, where
 W = J M^-1 J^T (Delassus) is taken through the constrained mass matrix, and p are the impulses.
 
 One contact follows Routh's process (`routh`). Several contacts that feel each other:
@@ -18,7 +18,7 @@ Kinetic energy never rises. One contact: where a law with friction would raise i
 restitution is scaled back along the segment from the plastic impact, on which all conditions go on to hold, to where
 the energy is kept. Both are reported.
 
-Differs in: paper A has one contact, no friction and Newton's law.
+Differs in: Park et al. have one contact, no friction and Newton's law.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Impacts through the constrained mass matrix (paper A, equation 22).
+"""Impacts through the constrained mass matrix (Park et al., 2000, equation 22).
 
 With the dependent speeds eliminated, the jump of the independent ones is M^-1 J^T p, M being the reduced mass matrix:
 all joints take their impulsive reactions without appearing.
