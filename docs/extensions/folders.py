@@ -19,7 +19,7 @@ DRAWING = ROOT / "docs" / "pictures" / "folders.svg"
 FOLDERS = (
     *("errors", "base", "program", "math", "fe", "flexible", "contact", "model", "topology", "mechanics"),
     *("formulations", "quantities", "mechanism", "files", "integrate", "result", "run", "impacts", "view"),
-    *("analyses", "batch", "elastic", "study", "verify", "apps", "cli", "demo", "bellcrank"),
+    *("analyses", "batch", "elastic", "study", "gym", "verify", "apps", "cli", "demo", "bellcrank"),
 )
 """Folders and single modules in their order: each imports only those before it. ``bellcrank`` is the package itself."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -208,6 +209,7 @@ def test_compiled_problems_are_those_of_the_interpreter() -> None:
     coulomb_units.solve_problem.function(plain)
     assert plain.p == pytest.approx(machine.p, rel=1e-7, abs=1e-9)
     W, v = np.array(machine.W[:6, :6]), np.array([-1.0, 0.3, 0.2, -0.5, -0.4, 0.1])
-    both = [strikes.sequence_of(W, v, np.full(2, 0.5), np.full(2, 0.3), 3, 0) for _ in range(2)]
-    assert strikes.strike_on(both[0]) == strikes.strike_on.function(both[1]) == strikes.ENDED
-    assert both[1].p == pytest.approx(both[0].p, rel=1e-9)
+    striking = strikes.sequence_of(W, v, np.full(2, 0.5), np.full(2, 0.3), 3, 0)
+    copied = deepcopy(striking.arguments[0])
+    assert striking() == strikes.strike_on.function(copied) == strikes.ENDED
+    assert copied.p == pytest.approx(striking.arguments[0].p, rel=1e-9)

@@ -16,9 +16,11 @@ import pytest
 import bellcrank as bc
 from bellcrank.errors import ResultFileError
 from bellcrank.files import dumps, loads
+from bellcrank.impacts import clock
 from bellcrank.run import recording, simulation
 from bellcrank.verify.slider_crank_impact import slider_crank_with_block
 from impacts.models import TIGHT, ball, disc
+from impacts.test_stepping import on_floor
 
 THROWN = {"plane": {"x": (0.0, 2.0), "y": (0.4, 0.0), "angle": (0.0, 30.0)}}
 
@@ -133,6 +135,46 @@ SegmentWriter.write = killed
 system = loads(open({model!r}).read())
 system.simulate(20.0, integrator="dop853", max_step=2e-5, output=2000, progress=False, save={path!r})
 """
+
+
+@pytest.mark.filterwarnings("ignore:from t = ")
+def test_a_run_that_hands_over_to_steps_goes_on(
+    interrupting: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stretches by steps with a controller at its instants and an event; resumed with the same bits."""
+    for name, value in (("STALLED", 3), ("STALLED_EACH", 0), ("NO_TIME", 10.0)):
+        monkeypatch.setattr(clock, name, value)
+    called: list[float] = []
+
+    def press(t: float, measured: Any) -> dict[str, float]:
+        called.append(t)
+        return {"push": 5.0 if t > 0.3 else 0.0}
+
+    def make() -> bc.System:
+        system = on_floor((0.1, 0.1, 0.1), 0.5, 0.3, 0.0, 0.5)
+        push = system.parameter("push", 0.0, "N")
+        system.applied_force("hand", system.bodies["box"].origin, (push, 0.0, 0.0))
+        return system
+
+    given: dict[str, Any] = {
+        "events": [bc.Event("late", lambda m: m["t"] - 0.295)],
+        "controllers": [bc.Controller("knob", 0.05, [], press)],
+    }
+    whole = make().simulate(0.5, output=50, **given)
+    assert called == pytest.approx(0.05 * np.arange(10), abs=1e-12)
+    assert len(whole.run.stepped) >= 2
+    begin, end, _ = whole.run.stepped[0]
+    assert begin < 0.295 < end
+    assert [e.name for e in whole.events] == ["late"]
+    path = tmp_path / "run.h5"
+    for number in (12, 25, 10**6):
+        interrupting(number)
+        part = (
+            bc.resume(path, **given) if path.exists() else make().simulate(0.5, output=50, save=path, **given)
+        )
+    assert part.run.stepped == whole.run.stepped
+    np.testing.assert_array_equal(part.q, whole.q)
+    np.testing.assert_array_equal(part.u, whole.u)
 
 
 def test_a_killed_run_leaves_its_impacts_and_goes_on(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from bellcrank.formulations.registry import FORMULATIONS
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
 from bellcrank.program.functions import sin
+from bellcrank.run.events import Event
 from bellcrank.view.scene import scene
 from formulations.comparison import AGREEMENT, body_difference, body_motion, random_state, solved
 from reference import newton_euler
@@ -150,3 +151,25 @@ def test_a_body_needs_more_than_a_distance() -> None:
 def test_the_rod_is_drawn() -> None:
     drawn = scene(crane().simulate(0.01))
     assert [line.plain for line in drawn.springs] == [True, False]
+
+
+def shrinking() -> System:
+    """A bob on a rod that is pulled in, to nothing at 2 s."""
+    system = System("shrinking", gravity=(0.0, 0.0, -9.81))
+    bob = system.body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(1.0, 0.0, 0.0))
+    system.free("flight", system.ground, bob)
+    system.distance(
+        "rod", system.ground.point(0.0, 0.0, 0.0), bob.point(0.0, 0.0, 0.0), length=lambda t: 1.0 - 0.5 * t
+    )
+    return system
+
+
+def test_a_length_that_falls_to_zero_is_named_at_once() -> None:
+    with pytest.raises(ModelError, match=r"distance joint 'rod' falls to zero by t = 2"):
+        shrinking().simulate(3.0)
+
+
+def test_a_run_that_ends_before_its_rod_is_gone_is_not_refused() -> None:
+    stop = Event("stop", lambda m: m["t"] - 1.0, stops=True)
+    assert shrinking().simulate(3.0, output=30, events=[stop]).run.status == "event"
+    assert shrinking().simulate(1.0, output=5)["rod.length"][-1] == pytest.approx(0.5, abs=1e-10)

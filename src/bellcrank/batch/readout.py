@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bellcrank.batch.lanes import LANES
 from bellcrank.mechanism import Mechanism
+from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
@@ -18,6 +19,7 @@ from bellcrank.program.trace import Scalar
 from bellcrank.quantities.multipliers import multipliers
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.result.result import Result
 
 Array = NDArray[np.float64]
 
@@ -32,11 +34,20 @@ class Readout:
     units: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
     with_multipliers: bool
+    program: Program
     kernel: Kernel
     tracing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def rows(self, t: Array, q: Array, u: Array, du: Array, p: Array, contacts: Array | None = None) -> Array:
         """One row of numbers for every state given; contacts: their forces, as a result holds them."""
+        return self.kernel.many(self._inputs(t, q, u, du, p, contacts))
+
+    def of(self, result: Result) -> Array:
+        """One row of numbers for every output of a single run, with the rounding of its own quantities."""
+        states = result.time, result.q, result.u, result.du, result.parameters
+        return evaluate(self.program, self._inputs(*states, result.contact_forces).T).T
+
+    def _inputs(self, t: Array, q: Array, u: Array, du: Array, p: Array, contacts: Array | None) -> Array:
         mu = np.zeros((len(t), len(self.snapshot.mu)))
         if contacts is None:
             contacts = np.zeros((len(t), len(self.snapshot.contact_inputs)))
@@ -46,7 +57,7 @@ class Readout:
             # The multipliers are traced anew each time, into a graph that all threads share.
             with self.tracing:
                 x[:, first : first + mu.shape[1]] = multipliers(self.snapshot, self.mechanism.kept, x.T).T
-        return self.kernel.many(x)
+        return x
 
     @property
     def width(self) -> int:
@@ -88,8 +99,9 @@ def _traced(mechanism: Mechanism, names: Sequence[str]) -> Readout:
             shapes.append(())
         else:
             shapes.append((3, 3) if len(picked) == 9 else (len(picked),))  # type: ignore[arg-type]
-    kernel = compile_program(Program.of(snapshot.inputs, outputs, "quantities"), LANES)
-    return Readout(m, snapshot, tuple(names), tuple(units), tuple(shapes), needs, kernel)
+    program = Program.of(snapshot.inputs, outputs, "quantities")
+    kernel = compile_program(program, LANES)
+    return Readout(m, snapshot, tuple(names), tuple(units), tuple(shapes), needs, program, kernel)
 
 
 __all__ = ["Readout", "readout"]

@@ -37,8 +37,11 @@ class Failure:
 class BatchReport:
     """How a batch went.
 
-    status: "done" or "interrupted". steps, evaluations: over all instances. alone: instances that left
-    their lanes and went on by themselves. seconds: wall time of the integration, of the starts before it.
+    status: "done" or "interrupted". method: integrator, "moreau" for runs by steps. steps, evaluations: over all
+    instances. alone: instances that left their lanes and went on by themselves. seconds: wall time of the integration,
+    of the starts before it. one_by_one: why instances ran one by one in threads; empty where four shared SIMD lanes.
+    unsolved: steps in which contact impulses missed their tolerance. stepped: instances followed event by event that
+    took stretches by steps.
     """
 
     status: str
@@ -49,6 +52,9 @@ class BatchReport:
     alone: int
     seconds: float
     start_seconds: float
+    one_by_one: str = ""
+    unsolved: int = 0
+    stepped: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,8 +74,9 @@ def simulate_many(
     table: parameters (by name) and start values (``joint.coordinate``, ``joint.coordinate_rate``), one column
     each; see :func:`bellcrank.batch.table.read_table`. quantities: what to keep, by name; nothing else is
     stored. integrator: 'dop853' (default), 'dormand_prince5', 'runge_kutta5' and 'runge_kutta4' run in lanes, until an
-    instance meets an event or an impact, from where it goes on by itself; with any other, and with controllers,
-    instances run one by one. output: number of equal intervals, the interval [s], or the times [s]. starts: states of
+    instance meets an event or an impact, from where it goes on by itself; with any other, with controllers and by
+    steps (impacts="stepping") instances run one by one, and `run.one_by_one` says why. Such an instance has the bits of
+    a single run. output: number of equal intervals, the interval [s], or the times [s]. starts: states of
     all instances, or arrays of positions (rows, positions) and speeds (rows, speeds), instead of the described start.
     threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics processor,
     with 'dormand_prince5' (default there), 'runge_kutta5' or 'runge_kutta4', in the given precision; what fails there
@@ -95,11 +96,11 @@ def simulate_many(
     times = output_times(mechanism.start.t, duration, output)
     options = stepping(mechanism, tolerance, step, max_step)
     timing = Timing.of(impacts, queue_size, max_step, propagation)
-    # The checks of the queue method are counted from the start of a run, so such a run keeps to itself throughout; so
-    # does one by steps, which has its own scheme.
-    tabled = integrator != AUTO and load(integrator).table is not None
-    alone = timing.queue_size is not None or timing.stepping
-    lanes = tabled and not (controllers or followed(mechanism) or alone)
+    if timing.stepping and mechanism.system.strikes:
+        timing.check_step(step)
+        integrator = "moreau"
+    why = one_by_one(mechanism, integrator, bool(controllers), timing)
+    lanes = not why
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun
@@ -127,10 +128,26 @@ def simulate_many(
         mechanism, rows, first, times, options, integrator, lanes, machine, readout(mechanism, quantities)
     )
     batch.events, batch.controllers, batch.device = tuple(events), tuple(controllers), on_device
-    batch.timing = timing
+    batch.timing, batch.one_by_one = timing, why
     batch.watch = watched(mechanism, batch.events) if lanes else None
     start_seconds = time.perf_counter() - began
     return batch.go(threads or _cores(), progress, start_seconds)
+
+
+def one_by_one(mechanism: Mechanism, integrator: str, controlled: bool, timing: Timing) -> str:
+    """Why instances cannot share lanes; empty where they can."""
+    strikes = bool(mechanism.system.strikes)
+    if strikes and timing.stepping:
+        return "the contacts of a step, and the iterations of their impulses, differ between instances"
+    if strikes and timing.queue_size is not None:
+        return "impacts='queue' counts its checks from the start of a run"
+    if controlled:
+        return "controllers are called run by run"
+    if followed(mechanism):
+        return "touch and parting of contacts are located run by run"
+    if integrator == AUTO or load(integrator).table is None:
+        return f"the integrator {integrator!r} has no steps that lanes could share"
+    return ""
 
 
 def _cores() -> int:
@@ -165,6 +182,7 @@ class _Batch:
         self.device: DeviceRun | None = None
         self.watch: Watch | None = None
         self.timing = Timing()
+        self.one_by_one = ""
         self.groups = 1
         self.happened: dict[int, tuple[Happening, ...]] = {}
         self.impacts: dict[int, ImpactTable] = {}
@@ -174,7 +192,7 @@ class _Batch:
         self.stop = threading.Event()
         self.compiling, self.counting = threading.Lock(), threading.Lock()
         self.local = threading.local()
-        self.steps = self.evaluations = self.alone = 0
+        self.steps = self.evaluations = self.alone = self.unsolved = self.stepped = 0
         for row, reason in starts.problems.items():
             self._fail(row, starts.t, reason)
 
@@ -214,6 +232,9 @@ class _Batch:
             self.alone,
             time.perf_counter() - began,
             start_seconds,
+            self.one_by_one,
+            self.unsolved,
+            self.stepped,
         )
         r = self.reading
         failures = tuple(self.failures[k] for k in sorted(self.failures))
@@ -343,15 +364,15 @@ class _Batch:
             self._fail(row, t, str(error))
             return
         self._count(result.run.steps, result.run.evaluations)
+        with self.counting:
+            self.unsolved += result.run.unsolved
+            self.stepped += bool(result.run.stepped)
         if result.events:
             self.happened[row] = result.events
         if len(result.impacts):
             self.impacts[row] = result.impacts
         if len(result):
-            read = self.reading.rows(
-                result.time, result.q, result.u, result.du, result.parameters, result.contact_forces
-            )
-            self.values[row, first : first + len(result)] = read
+            self.values[row, first : first + len(result)] = self.reading.of(result)
 
     def _go_on(self, own: Mechanism, times: Array) -> Result:
         events = self.events
@@ -371,4 +392,4 @@ class _Batch:
         return run.go(times, self.options, False)
 
 
-__all__ = ["simulate_many"]
+__all__ = ["one_by_one", "simulate_many"]

@@ -42,6 +42,11 @@ class Table:
             pair[is_rate] = float(self.columns[column][k])
         result: dict[str, Any] = {}
         for joint, coordinates in found.items():
+            if mechanism.system.joints[joint].has_quaternion:
+                components = {c: pair[0] for c, pair in coordinates.items()}
+                components |= {f"{c}_rate": pair[1] for c, pair in coordinates.items()}
+                result[joint] = {name: x for name, x in components.items() if x is not None}
+                continue
             result[joint] = {
                 c: (_drawn(mechanism, joint, c) if x is None else x, *([] if rate is None else [rate]))
                 if rate is not None

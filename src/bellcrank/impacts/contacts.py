@@ -17,7 +17,7 @@ from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, ch
 from bellcrank.impacts.clock import Clock
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import MISSED
-from bellcrank.impacts.impulses import ImpactError, Propagation
+from bellcrank.impacts.impulses import Impact, ImpactError, Propagation
 from bellcrank.impacts.lasting import ContactState as Lasting
 from bellcrank.impacts.lasting import JammedContact, contact_forces
 from bellcrank.impacts.modes import (
@@ -31,7 +31,6 @@ from bellcrank.impacts.modes import (
 from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import COMPLIANT, SHARED, SharedForces, Sharing
 from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
-from bellcrank.impacts.strikes import MOST_STRIKES
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
@@ -343,36 +342,40 @@ class Contacts:
         digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
-            after, record, plastic, missed = impact(
-                program, state.t, state.q, u_i, p, near, self.propagation, digging
-            )
+            after, record, solved = impact(program, state.t, state.q, u_i, p, near, self.propagation, digging)
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
             return state, self._staying(near, state, p)
         self.records.append(record)
-        if plastic:
-            self.changes += [ContactChange(state.t, name, "plastic") for name in plastic]
-            told = ", ".join(repr(name) for name in plastic)
-            warnings.warn(
-                f"the impact at t = {state.t:.9g} s did not end after {MOST_STRIKES} strikes a contact; contact {told} "
-                "met without restitution, and its energy is lost. propagation='simultaneous' keeps it.",
-                stacklevel=2,
-            )
-        if missed > MISSED_LAW:
-            self.changes += [ContactChange(state.t, names[k], "approximate") for k in near]
-            told = ", ".join(repr(names[k]) for k in near)
-            warnings.warn(
-                f"the impact at t = {state.t:.9g} s of contact {told} misses Coulomb's law by {missed:.2g} of its "
-                "speed: its friction is that of a cone with flat sides.",
-                stacklevel=2,
-            )
+        self._note(state.t, [names[k] for k in near], solved)
         for k in near:
             approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
             self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)
         _, _, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
         struck_off = State(state.t, state.q, u.copy())
         return struck_off, self._staying(near, struck_off, p)
+
+    def _note(self, t: float, near: Sequence[str], solved: Impact) -> None:
+        """Record where an impact did not keep to its law, with a warning where more is lost than a run resolves."""
+        plastic = [near[i] for i in solved.plastic]
+        self.changes += [ContactChange(t, name, "plastic") for name in plastic]
+        if solved.plastic_loss > self.tolerance:
+            contacts = ", ".join(map(repr, plastic))
+            warnings.warn(
+                f"the impact at t = {t:.9g} s did not end after {len(solved.strikes)} strikes; contact {contacts} met "
+                f"without restitution, and {solved.plastic_loss:.2g} of the energy of the impact is lost. "
+                "propagation='simultaneous' keeps it.",
+                stacklevel=3,
+            )
+        if solved.residual > MISSED_LAW:
+            self.changes += [ContactChange(t, name, "approximate") for name in near]
+            contacts = ", ".join(map(repr, near))
+            warnings.warn(
+                f"the impact at t = {t:.9g} s of contact {contacts} misses Coulomb's law by {solved.residual:.2g} of "
+                "its speed: its friction is that of a cone with flat sides.",
+                stacklevel=3,
+            )
 
     def _touches(self, k: int, states: Sequence[ContactState]) -> bool:
         return states[k].gap <= TOUCHING * self.pairs[k].length

@@ -12,14 +12,16 @@ direction d: p_t = -mu p_n d.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.impacts.coulomb_units import GOOD, room, solve_problem
+from bellcrank.impacts.coulomb_units import GOOD, MISS, Coulomb, room, solve_problem
 from bellcrank.impacts.lcp import lemke
+from bellcrank.program.loops.entry import Bound
 
 Array = NDArray[np.float64]
 
@@ -29,8 +31,13 @@ USABLE = 1e-7
 """Miss above which the solution of a polyhedron is preferred: it keeps the inequalities exactly."""
 FACETS = 16
 """Sides of the first polyhedral cones."""
+LITTLE = 2.0**-26
+"""Compliance over the largest mobility with which it is judged whether all contacts may stick."""
 CLOSING = 12
 """How often the polyhedra are refined in the directions of slip."""
+
+_rooms = threading.local()
+"""Arrays by the number of contacts, for each thread: to make them takes as long as to solve a small problem."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,29 +116,30 @@ class CoulombProblem:
         plain = replace(self, W=self.W / mobility, b=self.b / speed, least=self.least * (mobility / speed))
         if self.rows < 3 or not np.any(self.mu > 0.0):
             p = plain.polyhedral([np.array([[1.0], [-1.0]])] * len(self.mu))
+            found = None if p is None else (p, plain.miss(p))
         else:
-            p = _circular(plain)
-        if p is None:
+            found = _circular(plain)
+        if found is None:
             return None
-        p = p * (speed / mobility)
-        return CoulombSolution(p, self.W @ p + self.b, self.miss(p))
+        p, miss = found[0] * (speed / mobility), found[1]
+        return CoulombSolution(p, self.W @ p + self.b, miss)
 
     def miss(self, p: Array) -> float:
         """The largest violation of the conditions, as a velocity, over the size of b."""
-        v = self.W @ p + self.b
-        worst = 0.0
-        for i, mu in enumerate(self.mu):
-            n, t = i * self.rows, slice(i * self.rows + 1, (i + 1) * self.rows)
-            step = max(float(np.max(np.diag(self.W)[n : t.stop])), 1e-300)
-            worst = max(worst, abs(min((p[n] - self.least[i]) * step, v[n])))
-            if self.sliding(i):
-                wanted = -mu * p[n] * self.slip[i]
-            else:
-                wanted = p[t] - v[t] / step
-                length = float(np.linalg.norm(wanted))
-                wanted = wanted * min(1.0, mu * max(p[n], 0.0) / max(length, 1e-300))
-            worst = max(worst, float(np.max(np.abs(p[t] - wanted), initial=0.0)) * step)
-        return worst / self.size
+        v = (self.W @ p + self.b).reshape(-1, self.rows)
+        parts = p.reshape(-1, self.rows)
+        step = np.maximum(np.diagonal(self.W).reshape(-1, self.rows).max(axis=1), 1e-300)
+        normal = parts[:, 0]
+        limit = self.mu * np.maximum(normal, 0.0)
+        wanted = parts[:, 1:] - v[:, 1:] / step[:, None]
+        length = np.sqrt((wanted * wanted).sum(axis=1))
+        wanted *= np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
+        sliding = self.slip.any(axis=1)
+        if sliding.any():
+            wanted[sliding] = -(self.mu * normal)[sliding, None] * self.slip[sliding]
+        pressing = np.abs(np.minimum((normal - self.least) * step, v[:, 0]))
+        rubbing = np.abs(parts[:, 1:] - wanted) * step[:, None]
+        return max(float(pressing.max(initial=0.0)), float(rubbing.max(initial=0.0))) / self.size
 
     def polyhedral(self, directions: Sequence[Array]) -> Array | None:
         """The solution with polyhedral cones: Stewart and Trinkle (1996). In the plane it is exact.
@@ -140,6 +148,13 @@ class CoulombProblem:
         Unknowns: normal impulses above `least`, friction along each direction, and sliding speeds.
         """
         m, rows = len(self.mu), self.rows
+        if not self.mu.any():
+            z = lemke(self.W[::rows, ::rows], self.b[::rows] + self.W[::rows, ::rows] @ self.least)
+            if z is None:
+                return None
+            p = np.zeros_like(self.b)
+            p[::rows] = self.least + z
+            return p
         free = [i for i in range(m) if self.mu[i] > 0.0 and not self.sliding(i)]
         sides = [(j, i, d) for j, i in enumerate(free) for d in directions[i]]
         D = np.zeros((len(self.b), m + len(sides)))
@@ -170,6 +185,8 @@ def uncoupled(W: Array, contacts: Sequence[int], rows: int) -> list[list[int]]:
     m = len(W) // rows
     felt = 1e-13 * float(np.max(np.diag(W), initial=0.0))
     coupled = np.abs(W).reshape(m, rows, m, rows).max(axis=(1, 3), initial=0.0) > felt
+    if coupled.all():
+        return [sorted(left)] if left else []
     while left:
         group = [left.pop(0)]
         for i in group:
@@ -180,17 +197,15 @@ def uncoupled(W: Array, contacts: Sequence[int], rows: int) -> list[list[int]]:
     return groups
 
 
-def _circular(problem: CoulombProblem) -> Array | None:
-    """Spatial cones: contact by contact in turn; where that does not settle, polyhedra that close in on it.
+def _circular(problem: CoulombProblem) -> tuple[Array, float] | None:
+    """The impulses of spatial cones, and their miss.
 
+    Contact by contact in turn; where that does not settle, polyhedra that close in on it.
     Should neither settle, the last polyhedron's solution is taken: it separates, lies within the cones and takes
     energy, only the direction of its friction is that of a side; `miss` tells.
     """
-    first = _at_once(problem)
-    if first is not None:
-        return first
-    first = _by_turns(problem)
-    if first is not None and problem.miss(first) < SETTLED:
+    first = _at_once(problem) or _by_turns(problem)
+    if first is not None and first[1] < SETTLED:
         return first
     found = [] if first is None else [first]
     inscribed: Array | None = None
@@ -200,8 +215,8 @@ def _circular(problem: CoulombProblem) -> Array | None:
         if p is None:
             break
         inscribed = p
-        found += [p, _newton(problem, p)]
-        if problem.miss(found[-1]) < SETTLED:
+        found += [(x, problem.miss(x)) for x in (p, _newton(problem, p))]
+        if found[-1][1] < SETTLED:
             break
         slip = (problem.W @ p + problem.b).reshape(-1, 3)[:, 1:]
         speed = np.linalg.norm(slip, axis=1)
@@ -209,8 +224,10 @@ def _circular(problem: CoulombProblem) -> Array | None:
             np.vstack([d, -slip[i] / speed[i], slip[i] / speed[i]]) if speed[i] > 0.0 else d
             for i, d in enumerate(directions)
         ]
-    best = min(found, key=problem.miss, default=None)
-    return best if best is not None and problem.miss(best) < USABLE else inscribed
+    best = min(found, key=lambda item: item[1], default=None)
+    if inscribed is None or (best is not None and best[1] < USABLE):
+        return best if best is not None and best[1] < USABLE else None
+    return inscribed, problem.miss(inscribed)
 
 
 def _around(number: int) -> Array:
@@ -218,7 +235,7 @@ def _around(number: int) -> Array:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def _at_once(problem: CoulombProblem) -> Array | None:
+def _at_once(problem: CoulombProblem) -> tuple[Array, float] | None:
     """Where no contact is pressed more than stored, or all stick: what sweeps would come to in many steps.
 
     Of contacts that are one too many, like the feet of a table, the impulses of the least norm.
@@ -226,18 +243,39 @@ def _at_once(problem: CoulombProblem) -> Array | None:
     if np.any(problem.slip) or np.any(problem.least):
         return None
     p = np.zeros_like(problem.b)
-    if problem.miss(p) < GOOD:
-        return p
+    if (problem.b[:: problem.rows] >= 0.0).all():
+        return p, 0.0
+    if not _may_stick(problem):
+        return None
     p = np.asarray(np.linalg.lstsq(problem.W, -problem.b, rcond=1e-12)[0], dtype=float)
-    return p if problem.miss(p) < GOOD else None
+    miss = problem.miss(p)
+    return (p, miss) if miss < GOOD else None
 
 
-def _by_turns(problem: CoulombProblem) -> Array | None:
+def _may_stick(problem: CoulombProblem) -> bool:
+    """Whether impulses that stop every contact may lie in the cones, judged roughly with a little compliance.
+
+    Where this errs, time is lost and nothing else: the impulses are then found in turns, or are looked at in vain.
+    """
+    W = problem.W.copy()
+    W[np.diag_indices_from(W)] += LITTLE * float(np.max(np.diagonal(W), initial=1e-300))
+    p = np.linalg.solve(W, -problem.b).reshape(-1, problem.rows)
+    rub = np.sqrt((p[:, 1:] ** 2).sum(axis=1))
+    near = 1e-3 * float(np.max(np.abs(p), initial=0.0))
+    return bool((p[:, 0] >= -near).all() and (rub <= problem.mu * p[:, 0] + near).all())
+
+
+def _by_turns(problem: CoulombProblem) -> tuple[Array, float] | None:
     """Circular cones: exact solutions contact by contact, in turn, and Newton's method on what they find."""
-    given = room(len(problem.mu))
+    known: dict[int, Bound] = _rooms.__dict__.setdefault("known", {})
+    m = len(problem.mu)
+    if m not in known:
+        known[m] = solve_problem.bound(room(m))
+    solving = known[m]
+    given: Coulomb = solving.arguments[0]
     given.W[:], given.b[:], given.mu[:] = problem.W, problem.b, problem.mu
     given.least[:], given.slip[:] = problem.least, problem.slip
-    return given.p if solve_problem(given) else None
+    return (given.p.copy(), float(given.told[MISS])) if solving() else None
 
 
 def _power_of_two(size: float) -> float:

@@ -1,14 +1,14 @@
 """Impacts of any number of contacts, with friction, in contact space.
 
-Equation (22) of paper A, Park et al. (2000), with the joints eliminated: velocities after are v + W p, where
+Equation (22) of Park et al. (2000), with the joints eliminated: velocities after are v + W p, where
 W = J M^-1 J^T (Delassus) is taken through the constrained mass matrix, and p are the impulses.
 
 One contact follows Routh's process (`routh`). Several contacts that feel each other:
 
 - sequential: the contact that approaches fastest is struck first, alone, by Routh's process, then the fastest of
   the velocities that leaves, until none approaches; contacts of equal speed are struck at once, so that symmetric
-  impacts stay symmetric. Each strike takes energy, so the whole does. Without any restitution contacts meet together
-  after some strikes: what one of them takes the others do not give back.
+  impacts stay symmetric. Each strike takes energy, so the whole does. Contacts without restitution stay in touch once
+  they have met: where none has any and one of them is pressed again, all meet together, without restitution.
 - simultaneous: compression and restitution are two Coulomb complementarity problems. Newton:
   Moreau (1988), v_n(after) + e v_n(before) in complementarity with p_n. Poisson: Glocker and Pfeiffer (1995), the
   impulse of restitution is at least e times that of compression. Stronge: the impulse of restitution of Poisson's law,
@@ -18,7 +18,7 @@ Kinetic energy never rises. One contact: where a law with friction would raise i
 restitution is scaled back along the segment from the plastic impact, on which all conditions go on to hold, to where
 the energy is kept. Both are reported.
 
-Differs in: paper A has one contact, no friction and Newton's law.
+Differs in: Park et al. have one contact, no friction and Newton's law.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ from bellcrank.impacts.strikes import (
     NUMBER,
     RESTING,
     ROUNDING,
+    SLOWED,
     TIE,
     TIED,
+    Strikes,
     sequence_of,
-    strike_on,
 )
 
 Array = NDArray[np.float64]
@@ -73,7 +74,8 @@ class Impact:
     energetic: Contacts at which the law asked for would have raised the energy, so that restitution was limited
         by energy instead.
     strikes: Contacts struck, in order. slips: What slip did at each strike: stick, reversal, slip.
-    plastic: Contacts that still approached after the most strikes, and met without restitution.
+    plastic: Contacts that still approached after many strikes, and met without restitution. plastic_loss: The energy
+        which that took, over what an impact without any restitution would have taken.
     residual: How far the conditions of coupled contacts are missed, over the largest speed. In space, rarely, the
         direction of friction is that of a polyhedral cone, and this is up to a few per cent.
     """
@@ -86,6 +88,7 @@ class Impact:
     slips: tuple[tuple[str, ...], ...]
     residual: float
     plastic: tuple[int, ...] = ()
+    plastic_loss: float = 0.0
 
 
 def solve_impact(
@@ -147,12 +150,12 @@ class _Problem:
                 f"an impact with {tangents} tangents cannot have W {W.shape} and {len(v)} velocities"
             )
         contacts = len(v) // rows
-        e = np.broadcast_to(np.asarray(restitution, dtype=float), (contacts,))
-        mu = np.broadcast_to(np.asarray(friction, dtype=float), (contacts,))
-        if np.any((e < 0.0) | (e > 1.0)):
-            raise ModelError(f"restitution must lie in 0 ... 1, not {e[(e < 0.0) | (e > 1.0)][0]:g}")
-        if np.any(mu < 0.0):
-            raise ModelError(f"friction must not be negative: {mu[mu < 0.0][0]:g}")
+        e, mu = np.empty(contacts), np.empty(contacts)
+        e[:], mu[:] = restitution, friction
+        if not ((e >= 0.0) & (e <= 1.0)).all():
+            raise ModelError(f"restitution must lie in 0 ... 1, not {e[~((e >= 0.0) & (e <= 1.0))][0]:g}")
+        if not (mu >= 0.0).all():
+            raise ModelError(f"friction must not be negative: {mu[~(mu >= 0.0)][0]:g}")
         return _Problem(0.5 * (W + W.T), v, e, mu if tangents else np.zeros(contacts), rows, law)
 
     @property
@@ -225,12 +228,13 @@ def _sequence(
     """One strike after another, after those already made."""
     p = np.zeros(len(problem.v)) if p is None else p
     energetic, strikes, slips = list(energetic), list(strikes), list(slips)
-    one_by_one = sequence_of(
+    striking = sequence_of(
         problem.W, problem.v + problem.W @ p, problem.e, problem.mu, problem.rows, problem.law.number
     )
+    one_by_one: Strikes = striking.arguments[0]
     one_by_one.p[:], one_by_one.sizes[RESTING] = p, problem.resting
     while True:
-        why = strike_on(one_by_one)
+        why = striking()
         for i, what in one_by_one.log[: one_by_one.counts[LOG]].tolist():
             strikes.append((i,))
             slips.append(EVENTS[what])
@@ -243,6 +247,7 @@ def _sequence(
             v = one_by_one.v.copy()
             speeds = v[:: problem.rows]
             struck = [int(i) for i in np.flatnonzero(speeds <= float(np.min(speeds)) * (1.0 - TIE))]
+            one_by_one.met[struck] = 1
             for group in problem.groups(struck):
                 more, limited, slip = _together(problem, v, group)
                 one_by_one.p[:] += more
@@ -253,14 +258,19 @@ def _sequence(
             one_by_one.counts[NUMBER] += 1
         elif why != FULL:
             break
-    p = one_by_one.p
+    p = one_by_one.p.copy()
     energetic += np.flatnonzero(one_by_one.limited).tolist()
     if why == ENDED:
         return problem.finished(p, energetic, strikes, slips)
-    waiting = problem.approaching(p) if why == ENDLESS else ()
-    more = _plastic(problem, problem.v + problem.W @ p, list(range(problem.contacts)))
+    waiting = problem.approaching(p) if why in (ENDLESS, SLOWED) else ()
+    v = problem.v + problem.W @ p
+    more = _plastic(problem, v, list(range(problem.contacts)))
     ended = problem.finished(p + more, energetic, [*strikes, tuple(range(problem.contacts))], slips)
-    return replace(ended, plastic=tuple(int(i) for i in waiting))
+    if not len(waiting):
+        return ended
+    taken = problem.energy(problem.v, _plastic(problem, problem.v, list(range(problem.contacts))))
+    lost = problem.energy(v, more) / min(taken, -1e-300)
+    return replace(ended, plastic=tuple(int(i) for i in waiting), plastic_loss=lost)
 
 
 def _together(

@@ -1,4 +1,4 @@
-"""Impact times by the queue method of paper A, Section 2.3.
+"""Impact times by the queue method of Park et al. (2000), Section 2.3.
 
 The gaps are checked at all multiples of `max_step`; when one is found closed, the polynomial through the last m
 checks tells the time of the impact, and the motion is integrated anew from the check before to there.

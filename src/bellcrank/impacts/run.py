@@ -84,7 +84,8 @@ def simulate_with_contacts(
     if timing.stepping:
         from bellcrank.impacts.stepping import simulate_by_steps
 
-        _check_stepping(options, save, watch)
+        timing.check_step(options.fixed_step)
+        _check_stepping(save, watch)
         return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
     if mechanism.system.collisions:
         name = next(iter(mechanism.system.collisions))
@@ -102,10 +103,8 @@ def simulate_with_contacts(
     return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record, watched=watched)
 
 
-def _check_stepping(options: Options, save: object, watch: object) -> None:
+def _check_stepping(save: object, watch: object) -> None:
     """Refuse what runs by steps do not take."""
-    if not options.fixed_step > 0.0:
-        raise ModelError("impacts='stepping' needs the length of its steps: give step= [s], e.g. step=1e-3")
     for name, given in (("save", save), ("watch", watch)):
         if given is not None:
             raise ModelError(
@@ -134,7 +133,7 @@ def drive(
 ) -> Result:
     """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
     times = setup.times
-    stretches = Stretches(contacts)
+    stretches = Stretches(contacts, whole.report().stepped if whole.pieces else ())
     try:
         while True:
             stalled = contacts.clock.changed(following.state.t)
@@ -226,7 +225,7 @@ def _take_steps(
     failed: SimulationError | None,
 ) -> tuple[Next, bool]:
     """A stretch by steps; where it cannot be taken the run ends as it would without."""
-    controllers = [_later(c, setup.mechanism.start.t, following) for c in setup.controllers]
+    controllers = _controllers(setup, following)
     try:
         taken = stretches.take(whole, following, why, setup.times, setup.events, controllers)
     except (ModelError, ContactError) as refused:
@@ -278,7 +277,7 @@ def _check_outside(contacts: Contacts, result: Result) -> None:
 
 
 def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
-    controllers = [_later(c, setup.mechanism.start.t, begin) for c in setup.controllers]
+    controllers = _controllers(setup, begin)
     size = setup.timing.queue_size
     if size is None and contacts.held(begin.modes, begin.state, begin.p):
         return HeldSegment(
@@ -292,11 +291,16 @@ def _segment(setup: Setup, contacts: Contacts, begin: Next) -> Segment:
     )
 
 
-def _later(controller: Controller, begin: float, following: Next) -> Controller:
-    """The controller with its instants where they were, seen from a segment that begins later."""
-    now = following.state.t
+def _controllers(setup: Setup, following: Next) -> list[Controller]:
+    """The controllers with their instants where they were, seen from a segment that begins later."""
+    begin, now = setup.mechanism.start.t, following.state.t
+    return [later(c, begin, now, following.sampled) for c in setup.controllers]
+
+
+def later(controller: Controller, begin: float, now: float, sampled: bool = False) -> Controller:
+    """A controller of a run from `begin` [s], for a part of it from `now` on; sampled: whether it was called there."""
     instants = (now - begin - controller.offset) / controller.period
-    passed = math.floor(instants + 1e-9) + 1 if following.sampled else math.ceil(instants - 1e-9)
+    passed = math.floor(instants + 1e-9) + 1 if sampled else math.ceil(instants - 1e-9)
     offset = begin + controller.offset + max(passed, 0) * controller.period - now
     return replace(controller, offset=max(offset, 0.0))
 

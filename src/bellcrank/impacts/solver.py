@@ -1,4 +1,4 @@
-"""Impacts through the constrained mass matrix (paper A, equation 22).
+"""Impacts through the constrained mass matrix (Park et al., 2000, equation 22).
 
 With the dependent speeds eliminated, the jump of the independent ones is M^-1 J^T p, M being the reduced mass matrix:
 all joints take their impulsive reactions without appearing.
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.impacts.impulses import ImpactError, Propagation, solve_impact
+from bellcrank.impacts.impulses import Impact, ImpactError, Propagation, solve_impact
 from bellcrank.mechanics.constraints import over_speeds
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.dynamics import mass_matrix, tree_columns
@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 BEFORE_ROWS = 8
 """Of a contact in the program of impacts: gap, normal, point and what a lasting contact keeps at zero, before its
 rows."""
+NOTHING = Impact(np.zeros(0), np.zeros(0), 0.0, (), (), (), 0.0)
+"""An impact at which no contact approaches."""
 
 
 class ImpactProgram:
@@ -152,9 +154,8 @@ def impact(
     near: Sequence[int],
     propagation: Propagation = Propagation.SEQUENTIAL,
     jammed: Sequence[int] = (),
-) -> tuple[Array, ImpactRecord | None, tuple[str, ...], float]:
-    """Independent speeds after the contacts numbered in `near` have struck, the record of it, who met plastically, and
-    how far Coulomb's law is missed, over the largest speed.
+) -> tuple[Array, ImpactRecord | None, Impact]:
+    """Independent speeds after the contacts numbered in `near` have struck, the record of it, and its solution.
 
     jammed: Those of them that slide and strike without approaching.
     """
@@ -162,7 +163,7 @@ def impact(
     M, states, before = program.evaluate(x)
     approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
     if not jammed and not any(v < 0.0 for v in approach.values()):
-        return u_i, None, (), 0.0
+        return u_i, None, NOTHING
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
         raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
@@ -206,4 +207,4 @@ def impact(
     energy = program.kinetic(x), program.kinetic(x_after)
     limited = bool(solved.energetic)
     record = ImpactRecord(t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy())
-    return after, record, tuple(contacts[i].name for i in solved.plastic), solved.residual
+    return after, record, solved

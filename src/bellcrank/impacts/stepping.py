@@ -23,6 +23,7 @@ from bellcrank.impacts.cones import CONTACTS
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.scene import Parts, scene_of
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.program.loops.entry import Bound
 from bellcrank.program.made import Table
 from bellcrank.result.impact_table import ContactRecord, ImpactRecord, ImpactTable
 from bellcrank.result.result import Result, RunReport
@@ -65,8 +66,9 @@ class SteppedRun(Run):
         )
         # Without gravity the unit of speed is that of the start.
         key = "placed", () if any(mechanism.linkage.gravity) else tuple(mechanism.start.u.tolist())
-        if key not in self.made:
-            self.made[key] = self._placed()
+        with mechanism.compiled.lock:
+            if key not in self.made:
+                self.made[key] = self._placed()
         self.parts = cast("Parts", self.made[key])
         self.pairs = self.parts.pairs
         self.room = ROOM + ROOM_EACH * len(mechanism.system.bodies)
@@ -76,6 +78,8 @@ class SteppedRun(Run):
         self.steps = 0
         self.repartitions: list[float] = []
         self.stopped = False
+        self.advancing: Bound | None = None
+        self.samples, self.calls = [self._sample(c) for c in self.controllers], [0] * len(self.controllers)
         self._enter(mechanism.start, np.array(mechanism.parameter_values))
 
     def _placed(self) -> Parts:
@@ -93,14 +97,17 @@ class SteppedRun(Run):
 
     def _enter(self, state: State, p: Array) -> None:
         """Go on from a state in the present partition."""
-        self.scene = scene_of(self.parts, self.machine, self.room)
+        with self.mechanism.compiled.lock:
+            self.scene = scene_of(self.parts, self.machine, self.room)
         self.scene.x[:] = np.concatenate([[state.t], self.machine.pack(state.q, state.u), p])
 
     def _advance(self, what: int, h: float, steps: int) -> int:
         """Steps, or a look at the state; with more room where contacts need it."""
         done = 0
         while True:
-            done += int(moreau.advance(self.scene, what, h, steps - done, UNFIT))
+            if self.advancing is None or self.advancing.arguments[0] is not self.scene:
+                self.advancing = moreau.advance.bound(self.scene, what, h, steps - done, UNFIT)
+            done += int(self.advancing(what, h, steps - done, UNFIT))
             if not self.scene.log.counters[moreau.FULL]:
                 return done
             self._drain()
@@ -130,20 +137,10 @@ class SteppedRun(Run):
         bar = ProgressBar(float(times[-1]) - start.t, "stepping", progress)
         rows: list[tuple[Array, Array, Array, Array]] = []
         began, status = time.perf_counter(), "done"
-        samples = [(c, self._sample(c)) for c in self.controllers]
-        due = [start.t + c.offset for c in self.controllers]
         try:
             for output in times:
-                while not self.stopped:
-                    now = float(self.scene.x[0])
-                    for k, (controller, sample) in enumerate(samples):
-                        if due[k] <= now + 1e-12 * max(1.0, abs(now)):
-                            self._control(sample.function, now)
-                            due[k] += controller.period
-                    if now >= output - 1e-12 * max(1.0, abs(output)):
-                        break
-                    self._step_to(min([float(output), *due]))
-                    bar.show(float(self.scene.x[0]) - start.t, f"t = {self.scene.x[0]:.4g} s")
+                self._go_to(float(output))
+                bar.show(float(self.scene.x[0]) - start.t, f"t = {self.scene.x[0]:.4g} s")
                 rows.append(self._row(rows))
                 if self.stopped:
                     status = "event"
@@ -167,6 +164,23 @@ class SteppedRun(Run):
             check_apart(
                 name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], float(near.length[k])
             )
+
+    def _go_to(self, end: float) -> None:
+        """Step to a time, calling the controllers that are due before it."""
+        while not self.stopped:
+            now = float(self.scene.x[0])
+            if now >= end - 1e-12 * max(1.0, abs(end)):
+                return
+            for k, sample in enumerate(self.samples):
+                if self._instant(k) <= now + 1e-12 * max(1.0, abs(now)):
+                    self._control(sample.function, now)
+                    self.calls[k] += 1
+            self._step_to(min([end, *(self._instant(k) for k in range(len(self.samples)))]))
+
+    def _instant(self, k: int) -> float:
+        """When a controller is called next [s]; counted, not summed up, so that the instants do not drift."""
+        controller = self.controllers[k]
+        return self.mechanism.start.t + controller.offset + self.calls[k] * controller.period
 
     def _step_to(self, end: float) -> None:
         """Steps of equal length up to a time; ends early where an event stops the run."""

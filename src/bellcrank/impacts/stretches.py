@@ -2,7 +2,7 @@
 
 Contacts may change faster than any clock can follow. Such a run hands over to stepping
 (:mod:`bellcrank.impacts.stepping`), which takes all of them together, and comes back after a stretch; where it stalls
-again soon, the next stretch is twice as long. The result tells of every stretch, and so does a warning.
+again soon, the next stretch is twice as long. The result lists every stretch, and a warning names it.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ let them approach by what they fall in a step."""
 
 
 class Stretches:
-    """Those of one run."""
+    """Those of one run; taken: Begin and end [s], and why, of those before a run that is gone on with."""
 
-    def __init__(self, contacts: Contacts) -> None:
+    def __init__(self, contacts: Contacts, taken: Sequence[tuple[float, float, str]] = ()) -> None:
         self.contacts = contacts
         self.length = STEP * min(pair.time for pair in contacts.pairs)
         self.steps, self.end = FIRST, -np.inf
-        self.taken: list[tuple[float, float, str]] = []
+        if taken:
+            begin, self.end, _ = taken[-1]
+            self.steps = max(FIRST, round((self.end - begin) / self.length))
 
     def take(
         self,
@@ -70,11 +72,10 @@ class Stretches:
         stopped = piece.run.status == "event"
         self.end = float(piece.time[-1])
         names = sorted(begin.modes) or sorted({r.contact for i in piece.impacts for r in i.contacts})
-        told = f"{why}; contacts {', '.join(map(repr, names))}"
-        self.taken.append((now, self.end, told))
+        reason = f"{why}; contacts {', '.join(map(repr, names))}"
         warnings.warn(
-            f"from t = {now:.9g} s to {self.end:.9g} s the run was taken by steps of {self.length:.2g} s: {told}. "
-            "result.run.stepped tells of all such stretches.",
+            f"from t = {now:.9g} s to {self.end:.9g} s the run was taken by steps of {self.length:.2g} s: {reason}. "
+            "result.run.stepped lists all such stretches.",
             stacklevel=2,
         )
         contacts.records += list(piece.impacts)
@@ -82,7 +83,9 @@ class Stretches:
         kept = np.isin(piece.time, wanted)
         if stopped:
             kept[-1] = True
-        report = replace(piece.run, method=f"{piece.run.method} for a stretch", stepped=(self.taken[-1],))
+        report = replace(
+            piece.run, method=f"{piece.run.method} for a stretch", stepped=((now, self.end, reason),)
+        )
         whole.take(replace(_rows(piece, kept), run=report))
         return self._after(
             State(self.end, piece.q[-1], piece.u[-1]), np.array(piece.parameters[-1]), begin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from bellcrank.impacts.routh import (
     room,
 )
 from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, compiled, entry
+from bellcrank.program.loops.entry import Bound
 
 Array = NDArray[np.float64]
 
@@ -30,9 +32,6 @@ ROUNDING = 1e-13
 STRIKES = 100
 """Strikes per contact after which approaches slower than SLOW of the first meet plastically: no energy is in them."""
 SLOW = 1e-6
-PRESSED = 3
-"""Strikes per contact after which contacts meet together where none has restitution: strikes in turn would come to that
-in ever smaller ones, as none gives back what it takes."""
 MOST_STRIKES = 5_000
 """Most strikes per contact. A ball between a wall and one m times as heavy takes pi sqrt(m) of them; where these are
 not enough, what still approaches meets plastically, and the impact says so."""
@@ -43,17 +42,20 @@ IMMOVABLE = 1e-14
 
 NUMBER, LOG, CONTACT, COUNTS = range(4)
 """Strikes so far, those kept, and the contact that cannot be struck."""
+_rooms = threading.local()
 FIRST, RESTING, FELT, SIZES = range(4)
 """The first approach, that which is none [m/s], and mobility between contacts that do not feel each other [1/kg]."""
-ENDED, TIED, ENDLESS, SLOWED, LOCKED, JAMMED, FULL = range(7)
+ENDED, TIED, ENDLESS, SLOWED, PRESSED, LOCKED, JAMMED, FULL = range(8)
 """Why the strikes stop: none approaches; some approach alike that feel each other; there are too many; what is left is
-slow; a contact cannot be moved; friction does not let one part; the log is full."""
+slow; one that has met without restitution is pressed again; a contact cannot be moved; friction does not let one part;
+the log is full."""
 
 
-class Sequence(NamedTuple):
+class Strikes(NamedTuple):
     """An impact of many contacts, `rows` rows each: W, velocities so far, coefficients, impulses so far.
 
-    limited: Contacts at which energy limited restitution. log: Contact and what the slip did, strike by strike.
+    limited: Contacts at which energy limited restitution. met: Contacts that have been struck. log: Contact and what
+    the slip did, strike by strike.
     """
 
     W: Reals2
@@ -64,33 +66,47 @@ class Sequence(NamedTuple):
     sizes: Reals
     counts: Ints
     limited: Ints
+    met: Ints
     log: Ints2
     one: Process
 
 
-def sequence_of(W: Array, v: Array, restitution: Array, friction: Array, rows: int, law: int) -> Sequence:
-    """An impact about to begin."""
-    sizes = np.zeros(SIZES)
-    sizes[RESTING] = 1e-12 * float(np.max(np.abs(v), initial=0.0))
-    sizes[FELT] = 1e-13 * float(np.max(np.diag(W), initial=0.0))
-    found = Sequence(
-        np.array(W),
-        np.array(v),
-        np.array(restitution, dtype=float),
-        np.array(friction, dtype=float),
-        np.zeros(len(v)),
-        sizes,
-        np.zeros(COUNTS, np.int64),
-        np.zeros(len(restitution), np.int64),
-        np.zeros((LOGGED, 2), np.int64),
+def room_for(contacts: int, rows: int) -> Strikes:
+    """Arrays for so many contacts."""
+    n, whole = rows * contacts, np.int64
+    return Strikes(
+        np.zeros((n, n)),
+        np.zeros(n),
+        np.zeros(contacts),
+        np.zeros(contacts),
+        np.zeros(n),
+        np.zeros(SIZES),
+        np.zeros(COUNTS, whole),
+        np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
+        np.zeros((LOGGED, 2), whole),
         room(),
     )
-    found.one.flags[LAW], found.one.flags[ROWS] = law, rows
-    return found
+
+
+def sequence_of(W: Array, v: Array, restitution: Array, friction: Array, rows: int, law: int) -> Bound:
+    """An impact about to begin, whose arrays each thread uses again for the next one of as many contacts."""
+    known: dict[tuple[int, int], Bound] = _rooms.__dict__.setdefault("known", {})
+    key = len(restitution), rows
+    if key not in known:
+        known[key] = strike_on.bound(room_for(*key))
+    g: Strikes = known[key].arguments[0]
+    g.W[:], g.v[:], g.restitution[:], g.friction[:] = W, v, restitution, friction
+    for array in (g.p, g.sizes, g.counts, g.limited, g.met, *g.one):
+        array[:] = 0
+    g.sizes[RESTING] = 1e-12 * float(np.abs(g.v).max(initial=0.0))
+    g.sizes[FELT] = 1e-13 * float(np.diagonal(g.W).max(initial=0.0))
+    g.one.flags[LAW], g.one.flags[ROWS] = law, rows
+    return known[key]
 
 
 @compiled
-def feel(g: Sequence, i: int, j: int) -> bool:
+def feel(g: Strikes, i: int, j: int) -> bool:
     """Whether two contacts feel each other."""
     rows = g.one.flags[ROWS]
     for a in range(rows):
@@ -114,7 +130,7 @@ def gained(g: Process) -> float:
 
 
 @compiled
-def load(g: Sequence, i: int) -> None:
+def load(g: Strikes, i: int) -> None:
     """A contact as one impact."""
     rows = g.one.flags[ROWS]
     for a in range(rows):
@@ -125,7 +141,7 @@ def load(g: Sequence, i: int) -> None:
 
 
 @compiled
-def strike_alone(g: Sequence, i: int) -> bool:
+def strike_alone(g: Strikes, i: int) -> bool:
     """One contact; where the law with friction would raise the energy, Stronge's. False where it does not end."""
     rows, law = g.one.flags[ROWS], g.one.flags[LAW]
     load(g, i)
@@ -151,7 +167,7 @@ def strike_alone(g: Sequence, i: int) -> bool:
 
 
 @entry
-def strike_on(g: Sequence) -> int:
+def strike_on(g: Strikes) -> int:
     """Strike as long as contacts approach, and why it stops."""
     rows, m = g.one.flags[ROWS], len(g.restitution)
     largest, bouncing = 1e-300, 0.0
@@ -170,13 +186,13 @@ def strike_on(g: Sequence) -> int:
             return ENDLESS
         if g.counts[NUMBER] >= STRIKES * m and fastest > SLOW * g.sizes[FIRST]:
             return SLOWED
-        if g.counts[NUMBER] >= PRESSED * m and bouncing == 0.0:
-            return SLOWED
         if g.counts[LOG] + m > LOGGED:
             return FULL
         alike = fastest * (1.0 - TIE)
         for i in range(m):
             if g.v[rows * i] <= alike:
+                if bouncing == 0.0 and g.met[i] == 1:
+                    return PRESSED
                 if g.W[rows * i, rows * i] <= IMMOVABLE * largest:
                     g.counts[CONTACT] = i
                     return LOCKED
@@ -186,7 +202,9 @@ def strike_on(g: Sequence) -> int:
         g.counts[NUMBER] += 1
         for i in range(m):
             # Those that do not feel each other keep their speeds.
-            if g.v[rows * i] <= alike and not strike_alone(g, i):
-                g.counts[CONTACT] = i
-                return JAMMED
+            if g.v[rows * i] <= alike:
+                g.met[i] = 1
+                if not strike_alone(g, i):
+                    g.counts[CONTACT] = i
+                    return JAMMED
     return ENDED

@@ -21,6 +21,13 @@ class Timing:
     propagation: Propagation = Propagation.SEQUENTIAL
     stepping: bool = False
 
+    def check_step(self, step: float) -> None:
+        """Raise where a run by steps has no length of step [s]."""
+        if self.stepping and not step > 0.0:
+            raise ModelError(
+                "impacts='stepping' needs the length of its steps: give step= [s], e.g. step=1e-3"
+            )
+
     @staticmethod
     def of(method: str, queue_size: int, max_step: float, propagation: str = "sequential") -> Timing:
         """From the options of a run."""

@@ -113,20 +113,22 @@ def integrate(
     if times[0] < problem.t0:
         raise ModelError(f"the first output time {times[0]} lies before the start time {problem.t0}")
     run = Run(problem, method, times, float(times[-1]), options)
-    driver = _Driver(run, on_event, on_repartition, on_chunk, samples, on_sampled)
+    driver = Driver(run, on_event, on_repartition, on_chunk, samples, on_sampled)
     if resume is not None:
         driver.take_over(resume)
     return driver.drive()
 
 
-class _Driver:
+class Driver:
+    """Takes a run through all that interrupts it, up to `run.end`, which may then be set further."""
+
     def __init__(
         self,
         run: Run,
         on_event: OnEvent | None,
         on_repartition: OnRepartition | None,
-        on_chunk: OnChunk | None,
-        samples: Sequence[Sample],
+        on_chunk: OnChunk | None = None,
+        samples: Sequence[Sample] = (),
         on_sampled: OnSampled | None = None,
     ):
         self.run = run

@@ -32,12 +32,12 @@ def apply_initial(
     """Positions, speeds, and the speeds whose positions and whose values are held.
 
     For a joint with one coordinate: a number (position) or a pair (position, rate). For others: a mapping of
-    coordinate names to positions or pairs; for ball and free joints also ``position``, ``quaternion``,
-    ``velocity`` and ``angular_velocity`` (both of B seen from A, velocity in A's axes, angular velocity in
-    B's). For a flexible body, by its own name, a mapping of its modes; modal coordinates and rates that are not
-    given are zero and stay so in the assembly. For a state, by its name, its value. What is not given comes from the
-    described start (:meth:`bellcrank.System.initial`), coordinate by coordinate; a position alone leaves the
-    described rate.
+    coordinate names to positions or pairs; for ball and free joints also ``position``, ``quaternion``, ``velocity``
+    and ``angular_velocity`` (both of B seen from A, velocity in A's axes, angular velocity in B's), and for free
+    joints one component at a time, ``x`` [m] or ``x_rate`` [m/s]. For a flexible body, by its own name, a mapping of
+    its modes; modal coordinates and rates that are not given are zero and stay so in the assembly. For a state, by
+    its name, its value. What is not given comes from the described start (:meth:`bellcrank.System.initial`),
+    coordinate by coordinate; a position alone leaves the described rate.
     """
     initial = _merged(system, loops.parameters, initial)
     q, u = q.copy(), u.copy()
@@ -177,6 +177,8 @@ def _set_whole(
     held_u: list[int],
     wanted: Mapping[str, Any],
 ) -> None:
+    wanted = dict(wanted)
+    single = _components(joint, wanted)
     known = joint.start_keys()
     for name in wanted:
         if name not in known:
@@ -185,8 +187,15 @@ def _set_whole(
     coordinates = to_joint(linkage, link, q[here], parameters)
     turning = [link.u, link.u + 1, link.u + 2]
     moving = [link.u + 3, link.u + 4, link.u + 5]
+    velocity = np.zeros(3)
+    if single["velocity"]:
+        toward_a, arm = _axes(linkage, link, parameters, q, u)
+        velocity = toward_a @ (u[moving] + arm)
     if "position" in wanted:
         coordinates[:3] = _numbers(joint, "position", wanted["position"], 3)
+        held_q += moving
+    for axis, x in single["position"].items():
+        coordinates[axis] = x
         held_q += moving
     if "quaternion" in wanted:
         coordinates[-4:] = _numbers(joint, "quaternion", wanted["quaternion"], 4)
@@ -195,7 +204,8 @@ def _set_whole(
         held_q += turning
     q[here] = from_joint(linkage, link, coordinates, parameters)
     map_ = linkage.maps[link.index]
-    if map_.reverse and ("velocity" in wanted or "angular_velocity" in wanted):
+    rates = single["velocity"]
+    if map_.reverse and (rates or "velocity" in wanted or "angular_velocity" in wanted):
         raise ModelError(
             f"initial: joint {joint.name!r} runs from the moving body to the other here; "
             "swap its two bodies to give its rates"
@@ -204,13 +214,39 @@ def _set_whole(
     if "angular_velocity" in wanted:
         u[turning] = right.T @ _numbers(joint, "angular_velocity", wanted["angular_velocity"], 3)
         held_u += turning
-    if "velocity" in wanted:
-        left = numbers(map_.left, parameters)
-        R = np.array(from_quaternion(q[link.q + 3 : link.q + 7].tolist()), dtype=float)
-        frame_b = numbers(linkage.joint_frames[link.index][1].p, parameters)
-        at_b = R.T @ left @ _numbers(joint, "velocity", wanted["velocity"], 3)
-        u[moving] = at_b - np.cross(u[turning], frame_b)
+    if rates or "velocity" in wanted:
+        toward_a, arm = _axes(linkage, link, parameters, q, u)
+        if "velocity" in wanted:
+            velocity = _numbers(joint, "velocity", wanted["velocity"], 3)
+        for axis, x in rates.items():
+            velocity[axis] = x
+        u[moving] = toward_a.T @ velocity - arm
         held_u += moving
+
+
+def _axes(
+    linkage: Linkage, link: Link, parameters: Mapping[str, float], q: Array, u: Array
+) -> tuple[Array, Array]:
+    """From the link's own axes to those of A, and the velocity of B's origin by rotation alone [m/s]."""
+    left = numbers(linkage.maps[link.index].left, parameters)
+    R = np.array(from_quaternion(q[link.q + 3 : link.q + 7].tolist()), dtype=float)
+    arm = np.cross(u[link.u : link.u + 3], numbers(linkage.joint_frames[link.index][1].p, parameters))
+    return left.T @ R, arm
+
+
+def _components(joint: Joint, wanted: dict[str, Any]) -> dict[str, dict[int, float]]:
+    """Positions and velocities given one axis at a time, taken out of `wanted`."""
+    found: dict[str, dict[int, float]] = {"position": {}, "velocity": {}}
+    for axis, name in enumerate(joint.scalar_coordinates):
+        if name in wanted:
+            position, rate = _pair(joint.name, name, wanted.pop(name))
+            found["position"][axis] = position
+            if rate is not None:
+                found["velocity"][axis] = rate
+        if f"{name}_rate" in wanted:
+            key = f"{name}_rate"
+            found["velocity"][axis] = float(_numbers(joint, key, wanted.pop(key), 1)[0])
+    return found
 
 
 def _numbers(joint: Joint, name: str, given: Any, size: int) -> Array:

@@ -11,6 +11,7 @@ So nothing here needs to know what modules above keep, and a type checker does.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from threading import RLock
 from typing import Any, Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -28,10 +29,14 @@ class Table(Generic[Key, Value]):
 
 
 class Compiled:
-    """The tables of one mechanism, or of several that share them."""
+    """The tables of one mechanism, or of several that share them.
+
+    lock: Held while something is made, so that threads that need it make it once.
+    """
 
     def __init__(self) -> None:
         self._tables: dict[Table[Any, Any], dict[Any, Any]] = {}
+        self.lock = RLock()
 
     def table(self, kind: Table[Key, Value]) -> dict[Key, Value]:
         """All that is kept of a kind."""
@@ -41,12 +46,14 @@ class Compiled:
         """What `make` gives, kept under its key."""
         known = self.table(kind)
         if key not in known:
-            known[key] = make()
+            with self.lock:
+                if key not in known:
+                    known[key] = make()
         return known[key]
 
     def share(self, other: Compiled) -> None:
         """Keep everything together with another one from now on."""
-        self._tables = other._tables
+        self._tables, self.lock = other._tables, other.lock
 
     def shares(self, other: Compiled) -> bool:
         """Whether both keep everything together."""

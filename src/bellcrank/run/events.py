@@ -55,6 +55,11 @@ class Event:
     revise: Callable[[State, Array, Watched], None] | None = None
     recorded: bool = True
 
+    @property
+    def changes_parameters(self) -> bool:
+        """Whether parameters may have other values after it."""
+        return bool(self.parameters) or self.update is not None or self.revise is not None
+
     def __post_init__(self) -> None:
         if self.direction not in (-1, 0, 1):
             raise ModelError(f"event {self.name!r}: direction is -1, 0 or 1, not {self.direction!r}")

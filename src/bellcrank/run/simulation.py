@@ -19,6 +19,7 @@ from bellcrank.integrate import Options
 from bellcrank.integrate.methods import METHODS, adaptive
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.forces import ContactForce
+from bellcrank.model.joints.distance import Distance
 from bellcrank.program.made import Table
 from bellcrank.result.result import Result
 from bellcrank.run.run import Run
@@ -99,6 +100,12 @@ def simulate(
         if followed(mechanism):
             mechanism = begun(mechanism)
             events = (*events, *touch_events(mechanism))
+    if any(isinstance(joint, Distance) for joint in mechanism.system.joints.values()):
+        from bellcrank.run.lengths import check_lengths, length_events
+
+        if not controllers and not any(event.stops or event.changes_parameters for event in events):
+            check_lengths(mechanism, output_times(mechanism.start.t, duration, output)[-1])
+        events = (*events, *length_events(mechanism))
     mechanism.check_start(tolerance)
     times = output_times(mechanism.start.t, duration, output)
     check_memory(mechanism, len(times))

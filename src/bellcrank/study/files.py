@@ -155,6 +155,7 @@ def _built(root: Entries, file: StudyFile, model: System) -> Study:
         "tolerance": file.tolerance,
         "output": file.outputs,
         "step": file.step,
+        "impacts": file.impacts,
         "batch": file.batch,
     }
     if file.max_step is not None:

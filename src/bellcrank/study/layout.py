@@ -198,6 +198,7 @@ class StudyFile(Keys):
     outputs: Annotated[int, Field(ge=1, le=MOST_OUTPUTS)] = 200
     step: Annotated[float, BeforeValidator(_number), Field(ge=0.0)] = 0.0
     max_step: Positive | None = None
+    impacts: Annotated[str, _word(("dense", "queue", "stepping"))] = "dense"
     batch: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     optimisation: OptimisationKeys | None = None
     sensitivity: SensitivityKeys | None = None

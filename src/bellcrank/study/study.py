@@ -47,8 +47,8 @@ class Study:
     [s]. design: which values the variables take. fixed: other parameters and start values, the same for all runs.
     objective: the measure to make small (`maximise`: large). constraints: limits on measures. start: "described",
     "equilibrium" (each run from its own), a State for all, or a function (mechanism, columns) -> (positions, speeds).
-    keep: quantities whose curves are kept as well. integrator, tolerance, output, step, max_step, events: as for
-    `simulate_many`. batch: runs in one part of the work.
+    keep: quantities whose curves are kept as well. integrator, tolerance, output, step, max_step, impacts, events: as
+    for `simulate_many`. batch: runs in one part of the work.
     """
 
     model: System
@@ -68,6 +68,7 @@ class Study:
     output: int | ArrayLike = 200
     step: float = 0.0
     max_step: float = np.inf
+    impacts: str = "dense"
     events: Sequence[Any] = ()
     batch: int = 0
 
@@ -122,6 +123,8 @@ class Study:
         read_table(self.mechanism, {name: [value] for name, value in values.items()})
 
     def _check_options(self) -> None:
+        from bellcrank.impacts.timing import Timing
+
         if isinstance(self.start, str) and self.start not in ("described", "equilibrium"):
             raise unknown_name("start", self.start, ("described", "equilibrium"))
         if not (
@@ -137,6 +140,7 @@ class Study:
             raise ModelError(f"batch is a number of runs, not {self.batch!r}")
         if not (np.isfinite(self.tolerance) and 0.0 < self.tolerance < 1.0):
             raise ModelError(f"tolerance is a number between 0 and 1, not {self.tolerance!r}")
+        Timing.of(self.impacts, 4, self.max_step).check_step(self.step)
         if self.start != "described" and any(name not in self.model.parameters for name in self.columns):
             odd = next(name for name in self.columns if name not in self.model.parameters)
             raise ModelError(f"{odd!r} is a start value; it goes with start='described' only")
@@ -262,6 +266,7 @@ class Study:
             "tolerance": self.tolerance,
             "step": self.step,
             "max_step": None if np.isinf(self.max_step) else self.max_step,
+            **({} if self.impacts == "dense" else {"impacts": self.impacts}),
             "events": [_event_data(e) for e in self.events],
             "keep": list(self.keep),
             **rows,
@@ -280,6 +285,7 @@ class Study:
             "output": self.output,
             "step": self.step,
             "max_step": self.max_step,
+            "impacts": self.impacts,
             "events": tuple(self.events),
         }
         measures: Mapping[str, Any] = self.measures

@@ -95,7 +95,14 @@ class Bound:
         self._words = found
         self._at = found.__array_interface__["data"][0] if at is None else at
 
-    def __call__(self) -> int:
+    def __call__(self, *last: float) -> int:
+        """Run the code; last: other values of the last arguments, which are numbers."""
+        if last:
+            types = self.entry.types[len(self.arguments) - len(last) :]
+            for k, (given, value) in enumerate(zip(types, last, strict=True), len(self._words) - len(last)):
+                number: list[int] = []
+                words(given, value, number, [])
+                self._words[k] = number[0]
         code = self.entry._code or self.entry._compiled()
         return code[1](self._at)
 
