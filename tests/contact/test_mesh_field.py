@@ -368,6 +368,20 @@ def test_needles_leave_no_hole():
     assert mesh.volume == pytest.approx(1e-3)
 
 
+def test_nodes_of_a_lattice_around_holes_are_inside_where_the_winding_number_says_so():
+    from bellcrank.contact.mesh_depth import Surface
+
+    ball = geodesic(0.2)
+    faces = np.ascontiguousarray(ball.faces[ball.vertices[ball.faces].mean(axis=1)[:, 0] < 0.6])
+    surface = Surface(ball.vertices, np.delete(faces, slice(0, 400, 40), axis=0), faces[:0])
+    shape = np.array([24, 25, 26])
+    keys = np.arange(int(np.prod(shape)))[::2]
+    points = -1.2 + 0.1 * np.stack(np.unravel_index(keys, shape.tolist()), axis=1)
+    found = surface.inside_on_lattice(points, keys, shape, 0.1)
+    assert (found == (surface.winding(points) >= 0.5)).all()
+    assert 1000 < found.sum() < 6000
+
+
 def test_winding_numbers_are_those_of_solid_angles():
     """Overlapping balls, one of them turned inside out or with a hole, against the sum of solid angles."""
     from bellcrank.contact.mesh_depth import Surface

@@ -49,6 +49,11 @@ FAR = 8.0
 """Cells from the surface beyond which distances to points of it, a cell apart, are good to 1 %."""
 
 
+STRIDE = 4
+"""Steps of a lattice from corner to corner of the cells in which solid angles are looked at first; those that are not
+clear are halved."""
+
+
 def igl() -> Any:
     """libigl, or an error that says how to get it."""
     try:
@@ -129,15 +134,57 @@ class Surface:
     def winding(self, points: Array) -> Array:
         """The winding number of the solids at points (n, 3).
 
-        Of a closed mesh by the crossings of a ray. What caps over holes add is the solid angle under which they are
-        seen, and is taken off.
+        Of a closed mesh by the crossings of a ray. What caps over holes add is taken off.
         """
         v, f, own, bins = self._closed
         found = windings(bins, v, f, points)
-        if len(f) > own:
-            caps = np.ascontiguousarray(f[own:])
-            found -= igl().fast_winding_number(v, caps, np.ascontiguousarray(points))
-        return found
+        return found - self.caps_seen(points) if len(f) > own else found
+
+    def caps_seen(self, points: Array) -> Array:
+        """The solid angle under which caps over holes are seen from points (n, 3), over that of a sphere."""
+        v, f, own, _ = self._closed
+        found = igl().fast_winding_number(v, np.ascontiguousarray(f[own:]), np.ascontiguousarray(points))
+        return np.asarray(found)
+
+    def inside_on_lattice(
+        self, points: Array, keys: Indices, shape: Indices, step: float
+    ) -> NDArray[np.bool_]:
+        """Which nodes of a lattice are inside solids with holes. keys: Their places. step: Between neighbours.
+
+        With n crossings and caps seen under a, a node is inside where n >= a + 1/2. Away from the borders of holes a is
+        harmonic, so it varies most on the sides of a cell. Nodes of cells without a border, where it stays off 1/2 at
+        the corners by more than it varies between them, need no a of their own.
+        """
+        v, f, _, bins = self._closed
+        index = np.stack(np.unravel_index(keys, shape.tolist()), axis=1)
+        a, ask = np.empty(len(points)), np.arange(len(points))
+        border = np.floor((self._border(0.5 * step) - points[0]) / step).astype(np.int64) + index[0]
+        stride = STRIDE
+        while stride > 1 and len(ask):
+            wide = shape // stride + 2
+            steps = np.array([wide[1] * wide[2], wide[2], 1])
+            cells, cell = np.unique((index[ask] // stride) @ steps, return_inverse=True)
+            around = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]) @ steps
+            nodes, corner = np.unique(cells[:, None] + around, return_inverse=True)
+            places = np.stack(np.unravel_index(nodes, wide.tolist()), axis=1) * stride
+            seen = self.caps_seen(points[0] + (places - index[0]) * step)[corner.reshape(-1, 8)]
+            whole = np.round(seen.mean(axis=1))
+            known = np.abs(seen - whole[:, None]).max(axis=1) + np.ptp(seen, axis=1) < 0.5
+            known &= ~np.isin(cells, (border // stride) @ steps)
+            a[ask] = whole[cell]
+            ask = ask[~known[cell]]
+            stride //= 2
+        a[ask] = self.caps_seen(points[ask])
+        return np.asarray(windings(bins, v, f, points) - a >= 0.5)
+
+    def _border(self, pitch: float) -> Array:
+        """Points along the borders of holes, no further apart than the pitch, (n, 3)."""
+        a, b, _ = borders(self.solids, len(self.vertices))
+        ends = self.vertices[a], self.vertices[b]
+        count = np.ceil(np.linalg.norm(ends[1] - ends[0], axis=1) / pitch).astype(np.int64) + 1
+        share = np.concatenate([np.zeros(0), *(np.linspace(0.0, 1.0, k) for k in count)])[:, None]
+        row = np.repeat(np.arange(len(a)), count)
+        return np.asarray(ends[0][row] * (1.0 - share) + ends[1][row] * share)
 
     def _covered(self, points: Array, normals: Array) -> NDArray[np.bool_]:
         """Which points of the surface have the inside of the solids in front of them as well."""
@@ -502,8 +549,8 @@ class ExactDepth:
         """Depth at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: About how far they are
         from the surface; where that is beyond `FAR`, the distance to points of the surface serves.
 
-        The way between neighbours whose distances add up to more than the step does not meet the surface, so one
-        winding number serves for all nodes connected by such ways; but for those beside holes.
+        Between neighbours whose distances add up to more than the step lies no surface, so one winding number serves
+        for all nodes connected in this sense, unless there are holes.
         """
         distances = []
         for p in self._parts:
@@ -514,10 +561,13 @@ class ExactDepth:
             distances.append(d)
         if not len(self.surface.solids):
             return self._joined(distances, points, np.zeros(len(points), bool))
+        if not self.surface.closed_solids:
+            inside = self.surface.inside_on_lattice(points, keys, shape, step)
+            return self._joined(distances, points, inside)
         from scipy.ndimage import label
 
         free = np.zeros(int(np.prod(shape)), bool)
-        free[keys] = (distances[0] > 0.51 * step) & ~self._beside_holes(points, step)
+        free[keys] = distances[0] > 0.51 * step
         region = label(free.reshape(shape.tolist()))[0].reshape(-1)[keys]
         _, first = np.unique(region, return_index=True)
         first = first[region[first] > 0]
@@ -528,34 +578,6 @@ class ExactDepth:
         inside = of_region[region]
         inside[ask[len(first) :]] = found[len(first) :]
         return self._joined(distances, points, inside)
-
-    def _beside_holes(self, points: Array, step: float) -> NDArray[np.bool_]:
-        """Which points may have a hole between them and a neighbour: what closes it is not further from its border than
-        it is wide."""
-        border, width = self._holes
-        if len(border) == 0:
-            return np.zeros(len(points), bool)
-        from scipy.spatial import cKDTree
-
-        reach = width + step
-        return np.asarray(np.isfinite(cKDTree(border).query(points, distance_upper_bound=reach)[0]))
-
-    @cached_property
-    def _holes(self) -> tuple[Array, float]:
-        """Points along the borders of holes in the solids, half a cell apart, and the width of the widest."""
-        v, f = self.surface.vertices, self.surface.solids
-        a, b, loop = borders(f, len(v))
-        if len(a) == 0:
-            return np.zeros((0, 3)), 0.0
-        ends = np.stack([v[a], v[b]])
-        low, high = np.full((loop.max() + 1, 3), np.inf), np.full((loop.max() + 1, 3), -np.inf)
-        np.minimum.at(low, loop, ends.min(axis=0))
-        np.maximum.at(high, loop, ends.max(axis=0))
-        width = float(np.linalg.norm((high - low)[np.unique(loop)], axis=1).max())
-        steps = np.ceil(2.0 * np.linalg.norm(ends[1] - ends[0], axis=1)).astype(np.int64) + 1
-        share = np.concatenate([np.linspace(0.0, 1.0, k) for k in steps])[:, None]
-        row = np.repeat(np.arange(len(a)), steps)
-        return ends[0][row] * (1.0 - share) + ends[1][row] * share, width
 
     def _joined(self, distances: list[Array], points: Array, inside: NDArray[np.bool_]) -> Array:
         found = np.full(len(points), -np.inf)
