@@ -31,6 +31,7 @@ from bellcrank.impacts.cones import (
 )
 from bellcrank.impacts.cones import ITERATIONS as SOLVER_ITERATIONS
 from bellcrank.impacts.meeting import POSE, SPOT, TWIST
+from bellcrank.impacts.patches import MOVED, WITHIN
 from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, Records, call, call_at, compiled, entry
 
 TOLERANCE = 1e-6
@@ -55,8 +56,8 @@ is believed; a gain of a few residuals is theirs."""
 RESIDUALS = 10.0
 ONE_FACE = 1.0 - 1e-12
 """Cosine between the normals of contacts of one face."""
-SPOTS = 16
-"""Contacts of one pair of shapes at most."""
+FEATURES = 1 << 24
+"""More than the spots of any two shapes and twice the points of any surface, which number the contacts of a pair."""
 
 U, A0, A, MINUS, START, TRIAL, SCRATCH, ROWS = range(8)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
@@ -294,7 +295,12 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
     for k in range(POSE):
         s.inputs[inputs + k] = s.y[i + k]
         s.inputs[inputs + POSE + k] = s.y[j + k]
-    if number < 0:
+    if r.patch == 1:
+        for k in range(TWIST):
+            s.inputs[inputs + MOVED + k] = h * s.frames.twist[first.frame, k]
+            s.inputs[inputs + MOVED + TWIST + k] = h * s.frames.twist[second.frame, k]
+        s.inputs[inputs + WITHIN] = within
+    elif number < 0:
         # Colliders alike share a kernel, which takes their sizes; its search knows nothing of this pair.
         place = inputs + 2 * POSE
         for k in range(first.sizes):
@@ -315,7 +321,10 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
             return deepest
         deepest = min(deepest, gap / length)
         near.length[at] = length
-        near.key[at], near.rule[at] = SPOTS * pair + spot, rule
+        feature = spot
+        if r.patch == 1:
+            feature = int(s.spots[SPOT * r.spots + spot])
+        near.key[at], near.rule[at] = FEATURES * pair + feature, rule
         near.a[at], near.b[at] = a, b
         near.number[at] = -1
         if number >= 0:
@@ -504,7 +513,7 @@ def remembered(memory: Memory, key: int) -> int:
     """Where in the hash table a key is, or the empty place where it belongs."""
     size = len(memory.table)
     # A multiplier near the golden part of the size spreads keys that follow each other.
-    at = key * 40503 % size
+    at = key % size * 40503 % size
     while memory.table[at] >= 0 and memory.keys[memory.table[at]] != key:
         at = (at + 1) % size
     return at

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.model import checks
 from bellcrank.model.bodies import Body
 from bellcrank.model.contacts import ContactMethods, PlacedShape, between_zero_and_one
+from bellcrank.model.striking import check_options, coefficient
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,8 @@ class Collisions:
     """Every shape of a with every shape of b, or those of a with each other where b is None.
 
     Shapes of one body never collide, nor do those of two moving bodies that a joint joins, or of a pair with a contact
-    of its own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient.
+    of its own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient. pair: Whether it is such a
+    contact of its own, of two shapes that touch in a patch.
     """
 
     name: str
@@ -25,6 +26,12 @@ class Collisions:
     b: tuple[PlacedShape, ...] | None
     restitution: float
     friction: float
+    pair: bool = False
+
+    @property
+    def who(self) -> str:
+        """What errors call it."""
+        return f"contact {self.name!r}" if self.pair else f"contacts_between {self.name!r}"
 
     @property
     def shapes(self) -> tuple[PlacedShape, ...]:
@@ -59,9 +66,7 @@ class CollisionMethods(ContactMethods):
         first = self._colliding(who, a)
         second = None if b is None else self._colliding(who, b)
         e = between_zero_and_one(who, restitution)
-        mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
-        if mu < 0.0:
-            raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
+        mu = coefficient(f"friction of {who}", friction)
         if not first or (second is not None and not second):
             raise ModelError(
                 f"{who} has no shapes; give it shapes, or say body.collides(body.sphere(0.1)) before"
@@ -75,6 +80,30 @@ class CollisionMethods(ContactMethods):
                 )
         if len({side.shape.planar for side in made.shapes}) > 1:
             raise ModelError(f"{who} has plane curves and solid shapes; use one kind")
+        self.collisions[name] = made
+        return made
+
+    def _contact_in_patch(
+        self,
+        name: str,
+        a: PlacedShape,
+        b: PlacedShape,
+        restitution: float,
+        friction: Any,
+        law: str | None,
+        *,
+        points: Any = None,
+        **pressing: Any,
+    ) -> Collisions:
+        """A group of two shapes, which a joint may join too."""
+        who = f"contact {name!r}"
+        check_options(who, points, pressing)
+        if law not in (None, "newton"):
+            raise ModelError(
+                f"{who}: shapes that touch in a patch strike by steps, which know Newton's law alone; leave law= out"
+            )
+        mu = coefficient(f"friction of {who}", friction)
+        made = Collisions(name, (a,), (b,), restitution, mu, pair=True)
         self.collisions[name] = made
         return made
 

@@ -18,6 +18,7 @@ from bellcrank.program.trace import Expr, Scalar
 if TYPE_CHECKING:
     from bellcrank.contact.friction import Coulomb, LuGre
     from bellcrank.contact.shapes import Shape
+    from bellcrank.model.collisions import Collisions
     from bellcrank.model.forces import ContactForce
 
 LAWS = ("newton", "poisson", "stronge")
@@ -80,7 +81,7 @@ class ContactMethods(StateMethods, Registry):
         *,
         treatment: str | Treatment = Treatment.IMPULSIVE,
         **pressing: Any,
-    ) -> Contact | ContactForce:
+    ) -> Contact | ContactForce | Collisions:
         """Let two shapes strike and touch each other.
 
         a, b: From ``body.sphere(...)``, ``body.circle(...)``, ``ground.plane(...)`` and their kin. restitution:
@@ -94,7 +95,9 @@ class ContactMethods(StateMethods, Registry):
         by fields law is "half-space" (the default) or "foundation", and
         :func:`~bellcrank.model.field_contacts.field_contact` takes young and poisson, or stiffness [N/m^3], and
         approach_speed. Of several points of a pair, as the corners of a box on a plane, the contacts are called
-        "<name> 1", "<name> 2" and so on, and the first is given back.
+        "<name> 1", "<name> 2" and so on, and the first is given back. Meshes and other shapes known by a field
+        touch in a patch: rigid, they are a group of two (:meth:`contacts_between`), for runs with
+        ``impacts="stepping"``.
         """
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
@@ -125,13 +128,28 @@ class ContactMethods(StateMethods, Registry):
                     self._add_state(state)
             return made[0]
         from bellcrank.model.field_contacts import check_striking
-        from bellcrank.model.striking import striking_contacts
+        from bellcrank.model.striking import in_patch, striking_contacts
 
         check_striking(who, a, b)
+        if in_patch(a.shape, b.shape):
+            return self._contact_in_patch(name, a, b, e, friction, law, **pressing)
         struck = striking_contacts(self.parameters, name, a, b, e, friction, law, **pressing)
         for contact in struck:
             self.contacts[name if len(struck) == 1 else self._new_name("contact", contact.name)] = contact
         return struck[0]
+
+    def _contact_in_patch(
+        self,
+        name: str,
+        a: PlacedShape,
+        b: PlacedShape,
+        restitution: float,
+        friction: Any,
+        law: str | None,
+        **pressing: Any,
+    ) -> Collisions:
+        """The contact of two shapes that touch in a patch."""
+        raise NotImplementedError
 
 
 def _check_options(who: str, given: Mapping[str, Any]) -> None:
