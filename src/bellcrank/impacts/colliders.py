@@ -50,8 +50,9 @@ class Rule(NamedTuple):
     """How two kinds collide: the kernel of their closest points, how many it gives, and the law of impact.
 
     warm: Numbers with which a search begins anew, behind those of the shapes. patch: 1 where it finds the points of a
-    patch, from the motion in the step too, and numbers them. length: What is small is small against it
-    [m]; that of the smaller body where it is zero. speed, fall: Likewise, speed + fall sqrt(length) [m/s].
+    patch, from the motion in the step too, and numbers them. rolling, spinning: Lengths of resistance [m].
+    length: What is small is small against it [m]; that of the smaller body where it is zero. speed, fall: Likewise,
+    speed + fall sqrt(length) [m/s].
     """
 
     kernel: int
@@ -60,6 +61,8 @@ class Rule(NamedTuple):
     patch: int
     friction: float
     restitution: float
+    rolling: float
+    spinning: float
     length: float
     speed: float
     fall: float

@@ -21,7 +21,6 @@ from bellcrank.contact.closest import OF_DATA
 from bellcrank.contact.field_energy import Pose
 from bellcrank.contact.field_surface import NOTHING, Surface, vertices_of
 from bellcrank.contact.shapes import Plane, Shape
-from bellcrank.contact.skin import Skin
 from bellcrank.impacts.meeting import POSE, SPOT
 from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.program.graph import Graph
@@ -40,7 +39,12 @@ NOWHERE = 1e30
 """Gap of a point that is not there [m]."""
 SAME = 1e-4
 """Part of the gap up to which points count by which the deepest point is deeper than all others, to be one besides
-them: as much as the correction of positions leaves, so that rounding does not decide which point of a flat side it is."""
+them: as much as the correction of positions leaves. So rounding does not decide which point of a flat side it is."""
+
+
+FINE = 1e-3
+"""Part of the turn that moves the rim of the smaller body by the gap up to which points count: a flat side with a
+rounded edge may turn that far over the edge, but lies on the side; so both turns are looked at."""
 
 
 def _directions() -> Array:
@@ -57,9 +61,10 @@ def _directions() -> Array:
     corners += [(0.0, 1.0, -golden), (1.0, -golden, 0.0), (-golden, 0.0, 1.0)]
     axes = np.array(corners) / math.hypot(1.0, golden)
     askew = Rotation.from_rotvec([0.3, 0.5, 0.2]).as_matrix()
-    found = np.zeros((18, 6))
+    found = np.zeros((30, 6))
     found[:3, :3], found[3:6, :3] = askew, -askew
-    found[6:12, 3:], found[12:, 3:] = axes @ askew, -axes @ askew
+    found[6:12, 3:], found[12:18, 3:] = axes @ askew, -axes @ askew
+    found[18:] = FINE * found[6:18]
     return found
 
 
@@ -87,7 +92,15 @@ class Test(NamedTuple):
 
 @compiled
 def judge(
-    test: Test, directions: Reals2, scores: Reals, kept: Reals, gap: float, n: Vector, y: Vector, on_a: float, k: int
+    test: Test,
+    directions: Reals2,
+    scores: Reals,
+    kept: Reals,
+    gap: float,
+    n: Vector,
+    y: Vector,
+    on_a: float,
+    k: int,
 ) -> None:
     """Keep a point wherever it would touch before those so far."""
     m = (y - test.centre).cross(n)
@@ -111,7 +124,14 @@ def judge(
 
 @compiled
 def search(
-    surface: Surface, field: Any, pose: Pose, on_a: float, test: Test, directions: Reals2, scores: Reals, kept: Reals
+    surface: Surface,
+    field: Any,
+    pose: Pose,
+    on_a: float,
+    test: Test,
+    directions: Reals2,
+    scores: Reals,
+    kept: Reals,
 ) -> None:
     """Judge the points of a surface that are near; its frame has the `pose` in that of the field."""
     back = pose.R.transposed

@@ -38,7 +38,7 @@ from bellcrank.mechanism.machines import Machine
 from bellcrank.model.collisions import Collisions
 from bellcrank.model.contacts import PlacedShape
 from bellcrank.model.field_contacts import check_points
-from bellcrank.model.striking import in_patch, struck_sides
+from bellcrank.model.striking import in_patch, stand_on_rims, struck_sides
 from bellcrank.program.graph import Graph
 from bellcrank.program.loops import Records
 
@@ -140,7 +140,7 @@ class Parts:
             contact, one = pairs[first].contact, pairs[first]
             own = [pair.contact for pair in pairs[first : first + contact.points]]
             program = self._program([(c.a.shape, c.b.shape) for c in own], len(contact.warm))
-            law = contact.friction, contact.restitution, one.length, one.speed, 0.0
+            law = contact.friction, contact.restitution, 0.0, 0.0, one.length, one.speed, 0.0
             yield Meet(
                 range(first, first + len(own)), self._add(contact.a), self._add(contact.b), program, law
             )
@@ -181,9 +181,14 @@ class Parts:
             for number, sides in enumerate((group.a, group.b or ())):
                 for side in sides:
                     member.setdefault(side, set()).add((group.name, number))
+        shapes = {kind_of(side.shape): side.shape for side in member}
+        whole = {k for k, a in shapes.items() if any(touch_in_patch(a, b) for b in shapes.values())}
         for side, groups in member.items():
             k = self._add(side)
-            key = kind_of(side.shape), frozenset(groups), side.frame.body.is_ground
+            kind = kind_of(side.shape)
+            # Programs of patches know the sizes of their shapes.
+            alike = shape_key(side.shape) if kind in whole else kind
+            key = alike, frozenset(groups), side.frame.body.is_ground
             if key not in self._kinds:
                 self._kinds[key] = len(self.kinds)
                 self.kinds.append((side, frozenset(groups)))
@@ -197,6 +202,8 @@ class Parts:
             for j, (b, of_b) in enumerate(self.kinds[i:], i):
                 if a.frame.body.is_ground and b.frame.body.is_ground:
                     continue
+                if i == j and len({self.frame_bodies[c.frame] for c in self.colliders if c.kind == i}) < 2:
+                    continue
                 for group in sorted(self.mechanism.system.collisions.values(), key=lambda g: g.pair):
                     other = 0 if group.b is None else 1
                     sides = ((group.name, 0), (group.name, other))
@@ -205,9 +212,10 @@ class Parts:
         return found
 
     def _law(self, group: Collisions, a: PlacedShape, b: PlacedShape) -> Law:
-        law = group.friction, group.restitution, 0.0, self.speed, self.fall
+        resistance = group.rolling_resistance, group.spinning_resistance
+        law = group.friction, group.restitution, *resistance, 0.0, self.speed, self.fall
         check_points(group.who, a, b)
-        if in_patch(a.shape, b.shape):
+        if touch_in_patch(a.shape, b.shape):
             return Law(group, self._patch(a.shape, b.shape), 0, law)
         warm = SEARCH if by_search(a.shape, b.shape) else 0
         return Law(group, self._shared(a, b, warm), warm, law)
@@ -250,6 +258,11 @@ class Parts:
         return f"{law.group.name}: {' '.join(self.bodies_of(a, b))}"
 
 
+def touch_in_patch(a: Shape, b: Shape) -> bool:
+    """Whether two shapes of groups touch in a patch."""
+    return in_patch(a, b) or stand_on_rims(a, b)
+
+
 def _box(shape: Shape) -> tuple[float, float, float]:
     """Half the edges of a box about the origin of its frame that holds a shape [m]."""
     if isinstance(shape, Box):
@@ -290,7 +303,11 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         for k in range(len(parts.frames))
     ]
     frames = Frames(
-        seen.first, seen.begin, twists, np.array(frame_node, np.int64), np.zeros((len(parts.frames), 4)),
+        seen.first,
+        seen.begin,
+        twists,
+        np.array(frame_node, np.int64),
+        np.zeros((len(parts.frames), 4)),
         np.zeros((len(parts.frames), 6)),
     )
     rules: list[Rule] = []
@@ -340,6 +357,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts),
         np.zeros((contacts, moreau.PLACE)),
         np.zeros((contacts, 3)),
+        np.zeros(contacts, whole),
         np.zeros(contacts, whole),
     )
     memory = moreau.Memory(

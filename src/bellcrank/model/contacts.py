@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bellcrank.model.forces import ContactForce
 
 LAWS = ("newton", "poisson", "stronge")
+RESISTANCE = ("rolling_resistance", "spinning_resistance")
 
 
 class Treatment(StrEnum):
@@ -97,7 +98,8 @@ class ContactMethods(StateMethods, Registry):
         approach_speed. Of several points of a pair, as the corners of a box on a plane, the contacts are called
         "<name> 1", "<name> 2" and so on, and the first is given back. Meshes and other shapes known by a field
         touch in a patch: rigid, they are a group of two (:meth:`contacts_between`), for runs with
-        ``impacts="stepping"``.
+        ``impacts="stepping"``. So are contacts with rolling_resistance or spinning_resistance: the largest moment
+        against rolling, or against spinning about the normal, over the normal force [m].
         """
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
@@ -115,6 +117,12 @@ class ContactMethods(StateMethods, Registry):
             from bellcrank.model.field_contacts import by_fields, check_points, field_contact
             from bellcrank.model.pressing import bristles, contact_force
 
+            for key in RESISTANCE:
+                if pressing.pop(key, 0.0):
+                    raise ModelError(
+                        f"{who}: {key} belongs to rigid contacts in runs by steps (impacts='stepping'); leave "
+                        "treatment='continuous' out, or the resistance"
+                    )
             method = pressing.pop("method", "auto")
             made: list[ContactForce]
             if by_fields(who, a, b, method, law, pressing):
@@ -131,7 +139,8 @@ class ContactMethods(StateMethods, Registry):
         from bellcrank.model.striking import in_patch, striking_contacts
 
         check_striking(who, a, b)
-        if in_patch(a.shape, b.shape):
+        pressing = {key: given for key, given in pressing.items() if key not in RESISTANCE or given}
+        if in_patch(a.shape, b.shape) or any(pressing.get(key) for key in RESISTANCE):
             return self._contact_in_patch(name, a, b, e, friction, law, **pressing)
         struck = striking_contacts(self.parameters, name, a, b, e, friction, law, **pressing)
         for contact in struck:
@@ -157,7 +166,7 @@ def _check_options(who: str, given: Mapping[str, Any]) -> None:
     from bellcrank.model.pressing import contact_force
 
     known = [p.name for p in signature(contact_force).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    known = ["restitution", "friction", "law", "treatment", "method", *known]
+    known = ["restitution", "friction", "law", "treatment", "method", *RESISTANCE, *known]
     for key in given:
         if key not in known:
             raise unknown_name(f"option of {who}", key, known)

@@ -31,7 +31,9 @@ def check_striking(who: str, a: PlacedShape, b: PlacedShape) -> None:
     check_points(who, a, b)
     for side in (a, b):
         if isinstance(side.shape, Skin):
-            raise ModelError(f"{who}: the skin of a flexible member touches by a force; add treatment='continuous'")
+            raise ModelError(
+                f"{who}: the skin of a flexible member touches by a force; add treatment='continuous'"
+            )
 
 
 def check_points(who: str, a: PlacedShape, b: PlacedShape) -> None:
