@@ -42,7 +42,7 @@ NEWTON_STEPS = 50
 HALVINGS = 3
 LEAST_SHARE = 0.5**HALVINGS * 1.5
 RISE, STEEP_RISE = 30.0, 1000.0
-"""By how much a step may raise what is left, squared, in odd and even attempts: the way to other sets of contacts that
+"""By how much a step may raise what is left, squared, in odd and even attempts: the path to other sets of contacts that
 slip or open leads over hills, and a method that only goes down ends before them. The best impulses are kept."""
 BAND_ROOM = 1_000_000
 """Numbers in the band matrix at most; islands that need more are left to the sweeps."""

@@ -328,12 +328,15 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
             s.inputs[place + first.sizes + second.sizes + k] = -1.0
     call_at(r.kernel, s.inputs, inputs, s.spots, 0)
     pair, before = a * len(s.colliders) + b, s.cones.counts[CONTACTS]
+    entries = 1
+    if r.rolling > 0.0 or r.spinning > 0.0:
+        entries = 2
     for spot in range(r.spots):
         gap = s.spots[SPOT * spot]
         if not gap < within:
             continue
         at = s.cones.counts[CONTACTS]
-        if at == len(near.gap):
+        if at + entries > len(near.gap):
             s.log.counters[FULL] = 1
             return deepest
         deepest = min(deepest, gap / length)
@@ -361,13 +364,9 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
         for k in range(3):
             axes[at, POINT + k] = 0.5 * (s.spots[SPOT * spot + 4 + k] + s.spots[SPOT * spot + 7 + k])
         near.resists[at] = 0
-        s.cones.counts[CONTACTS] += 1
-        if r.rolling > 0.0 or r.spinning > 0.0:
-            if at + 1 == len(near.gap):
-                s.log.counters[FULL] = 1
-                return deepest
+        if entries == 2:
             add_resistance(near, at)
-            s.cones.counts[CONTACTS] += 1
+        s.cones.counts[CONTACTS] += entries
     level(near, before, s.cones.counts[CONTACTS])
     return deepest
 

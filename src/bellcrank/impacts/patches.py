@@ -48,7 +48,7 @@ rounded edge may turn that far over the edge, but lies on the side; so both turn
 
 
 def _directions() -> Array:
-    """Displacements, then turns: along both ways of three axes, and about both of the six axes of an icosahedron.
+    """Displacements, then turns: both along and against three axes, and about both of the six axes of an icosahedron.
 
     Flat sides have the axes of their bodies, and two corners of a side along one of these would touch at once; so the
     directions stand askew to them. Seen along any normal, neighbours of the twelve turns are less than a right angle
