@@ -308,9 +308,12 @@ def test_what_falls_tilted_comes_to_rest_by_impacts(name: str) -> None:
     assert sum(result[f"{c}.force.z"][-1] for c in system.contacts) == pytest.approx(G, rel=1e-6)
 
 
-def test_what_stands_on_a_rim_cannot_strike() -> None:
-    with pytest.raises(ModelError, match=r"Box and Cylinder may stand on each other.*treatment='continuous'"):
-        on(BOX, DRUM, (0, 0, 1))
+def test_what_stands_on_a_rim_strikes_in_a_patch() -> None:
+    system = on(BOX, DRUM, (0, 0, 1))
+    assert not system.contacts
+    assert [group.pair for group in system.collisions.values()] == [True]
+    with pytest.raises(ModelError, match="is solved by steps"):
+        system.simulate(0.1)
     assert len(on(DRUM, ROD, (0, 0, 1)).contacts) == 1
 
 

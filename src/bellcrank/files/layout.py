@@ -192,12 +192,25 @@ FRICTION = Keys(
     may("viscous", NUMBER, "[s/m], lugre"),
     may("recovery", NUMBER, "[s], lugre"),
 )
+_RESISTANCE = (
+    may(
+        "rolling_resistance",
+        NUMBER,
+        "Largest moment against rolling over the normal force [m], in runs by steps; 0 where missing.",
+    ),
+    may(
+        "spinning_resistance",
+        NUMBER,
+        "Largest moment against spinning about the normal over the normal force [m], likewise.",
+    ),
+)
 COLLISIONS = Keys(
     "Shapes that collide: each of a with each of b, or those of a with each other where b is missing.",
     must("a", list_of(ref("shape")), "Shapes on bodies."),
     may("b", list_of(ref("shape")), "Shapes on bodies."),
     may("restitution", NUMBER, "Speed of parting over speed of approach, 0 to 1; 1 where missing."),
     may("friction", NUMBER, "Coulomb's coefficient; 0 where missing."),
+    *_RESISTANCE,
 )
 CONTACT = Keys(
     "Two shapes that may touch.",
@@ -252,6 +265,7 @@ CONTACT = Keys(
     ),
     may("approach_speed", NUMBER, "Speed of the first touch [m/s]; 1 where missing. A plain number."),
     may("points", NUMBER, "Points at which a sampled surface touches at a time, at most; 1 where missing."),
+    *_RESISTANCE,
     may(
         "method",
         words("auto", "points", "field"),

@@ -21,7 +21,7 @@ from bellcrank.files.scope import Scope, check_name
 from bellcrank.files.shapes import read_shape
 from bellcrank.math.tuples import Vec
 from bellcrank.model import Body, Frame, System
-from bellcrank.model.contacts import LAWS, PlacedShape
+from bellcrank.model.contacts import LAWS, RESISTANCE, PlacedShape
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ class _Reader:
         fields = self._fields(key, node, "contact", layout.CONTACT)
         a, b = (self._placed(fields, side) for side in ("a", "b"))
         if "treatment" in fields and fields.word("treatment", ("impulsive", "continuous")) == "continuous":
-            given: dict[str, Any] = read_pressing(fields)
+            given: dict[str, Any] = read_pressing(fields) | self._given(fields, *RESISTANCE)
             meshes = [
                 shape.shape
                 for shape, side in ((a, "a"), (b, "b"))
@@ -376,7 +376,7 @@ class _Reader:
                     raise listed.error(f"{side} of {fields.who} is a list of shapes, not {listed.described}")
                 groups[side] = [self._shape(fields, side, item) for item in listed.items]
         with fields.blamed():
-            given = self._given(fields, "restitution", "friction")
+            given = self._given(fields, "restitution", "friction", *RESISTANCE)
             self.system.contacts_between(groups["a"], groups.get("b"), **given, name=key.value)
 
     def _placed(self, contact: Fields, side: str) -> PlacedShape:

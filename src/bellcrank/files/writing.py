@@ -39,7 +39,7 @@ from bellcrank.model import (
     System,
 )
 from bellcrank.model.collisions import Collisions
-from bellcrank.model.contacts import Contact, PlacedShape
+from bellcrank.model.contacts import RESISTANCE, Contact, PlacedShape
 from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
@@ -92,8 +92,11 @@ class _Writer:
                     for item in system.forces.values()
                     if isinstance(item, ContactForce)
                 },
+                **{name: self._in_patch(item) for name, item in system.collisions.items() if item.pair},
             },
-            "collisions": {name: self._collisions(item) for name, item in system.collisions.items()},
+            "collisions": {
+                name: self._collisions(item) for name, item in system.collisions.items() if not item.pair
+            },
             "initial": {name: self._initial(name, start) for name, start in system.initials.items()},
         }
         body.update({name: things for name, things in sections.items() if things})
@@ -264,6 +267,15 @@ class _Writer:
         result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
         return result | {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
 
+    def _in_patch(self, pair: Collisions) -> dict[str, Any]:
+        assert pair.b is not None
+        result: dict[str, Any] = {"a": self._placed(pair.a[0]), "b": self._placed(pair.b[0])}
+        return result | self._law_of(pair)
+
+    def _law_of(self, group: Collisions) -> dict[str, Any]:
+        resistance = {key: getattr(group, key) for key in RESISTANCE if getattr(group, key)}
+        return {"restitution": group.restitution, "friction": group.friction, **resistance}
+
     def _collisions(self, group: Collisions) -> dict[str, Any]:
         sides = {"a": group.a, "b": group.b}
         result: dict[str, Any] = {
@@ -271,7 +283,7 @@ class _Writer:
             for key, shapes in sides.items()
             if shapes is not None
         }
-        return result | {"restitution": group.restitution, "friction": group.friction}
+        return result | self._law_of(group)
 
     def _placed(self, placed: PlacedShape) -> Flow:
         result = Flow(self._frame(replace(placed.frame, name=""), True))

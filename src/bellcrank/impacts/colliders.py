@@ -15,7 +15,7 @@ class Frames(NamedTuple):
     first: Where the pose of each frame begins among the outputs of its program; the drift of its twist and the entries
     of its rows follow. begin, twists: Component, speed and column within its node of each entry, those of a frame from
     `begin` on. node: The speeds that move it, -1 for the ground. moved: How fast it turns and its origin moves, and
-    what forces add to both in the step [rad/s, m/s].
+    what forces add to both in the step [rad/s, m/s]. twist: How it turns and its origin moves [rad/s, m/s].
     """
 
     first: Ints
@@ -23,6 +23,7 @@ class Frames(NamedTuple):
     twists: Ints2
     node: Ints
     moved: Reals2
+    twist: Reals2
 
 
 class Collider(NamedTuple):
@@ -48,15 +49,20 @@ class Collider(NamedTuple):
 class Rule(NamedTuple):
     """How two kinds collide: the kernel of their closest points, how many it gives, and the law of impact.
 
-    warm: Numbers with which a search begins anew, behind those of the shapes. length: What is small is small against it
-    [m]; that of the smaller body where it is zero. speed, fall: Likewise, speed + fall sqrt(length) [m/s].
+    warm: Numbers with which a search begins anew, behind those of the shapes. patch: 1 where it finds the points of a
+    patch, from the motion in the step too, and numbers them. rolling, spinning: Lengths of resistance [m].
+    length: What is small is small against it [m]; that of the smaller body where it is zero. speed, fall: Likewise,
+    speed + fall sqrt(length) [m/s].
     """
 
     kernel: int
     spots: int
     warm: int
+    patch: int
     friction: float
     restitution: float
+    rolling: float
+    spinning: float
     length: float
     speed: float
     fall: float
@@ -71,7 +77,7 @@ class Rule(NamedTuple):
 
 @compiled
 def frame_speeds(f: Frames, y: Reals, speeds: Reals2, before: int, added: int) -> None:
-    """How fast frames turn and move, the forces of the step included, and what these add: rows of `moved`."""
+    """How frames turn and move, the forces of the step included, how fast, and how much of it these add."""
     twist = reals(12)
     for k in range(len(f.first)):
         for i in range(TWIST):
@@ -82,6 +88,8 @@ def frame_speeds(f: Frames, y: Reals, speeds: Reals2, before: int, added: int) -
             more = speeds[added, f.twists[e, 1]]
             twist[f.twists[e, 0]] += value * (speeds[before, f.twists[e, 1]] + more)
             twist[TWIST + f.twists[e, 0]] += value * more
+        for i in range(TWIST):
+            f.twist[k, i] = twist[i]
         for i in range(4):
             a, b, c = twist[3 * i], twist[3 * i + 1], twist[3 * i + 2]
             f.moved[k, i] = math.sqrt(a * a + b * b + c * c)

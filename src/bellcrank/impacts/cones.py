@@ -4,6 +4,10 @@ The problem, for impulses p and velocities v of all contacts after them, normal 
 
     v = W p + v_free,   0 <= p_n  _|_  v_n - bound >= 0,   |p_t| <= mu p_n,   p_t = -mu p_n v_t / |v_t| where v_t != 0.
 
+Resistance to spinning and rolling is an entry of its own behind its contact: moments over a length l, so that they are
+impulses, against l times the spin and the rolling of one body on the other. They are bounded by the normal impulse of
+the contact before, |m_n| <= sigma p_n / l, |m_t| <= rho p_n / l, and act against the motion where it does not vanish.
+
 W = J M^-1 J^T is never formed. Speeds that the mass matrix or a body couples are a *node*, as the six of a free body or
 all those of a mechanism; a contact joins at most two nodes, and knows its rows J and columns M^-1 J^T over them. Nodes
 joined by contacts are an *island*, solved by itself:
@@ -38,7 +42,7 @@ NEWTON_STEPS = 50
 HALVINGS = 3
 LEAST_SHARE = 0.5**HALVINGS * 1.5
 RISE, STEEP_RISE = 30.0, 1000.0
-"""By how much a step may raise what is left, squared, in odd and even attempts: the way to other sets of contacts that
+"""By how much a step may raise what is left, squared, in odd and even attempts: the path to other sets of contacts that
 slip or open leads over hills, and a method that only goes down ends before them. The best impulses are kept."""
 BAND_ROOM = 1_000_000
 """Numbers in the band matrix at most; islands that need more are left to the sweeps."""
@@ -66,7 +70,7 @@ class Newton(NamedTuple):
     order: Its nodes as they are eliminated. head, link: The sides of contacts at each node, chained. row: First row of
     each node in the band. last: Last row coupled with each row. band: The matrix, `reach` numbers left and right of the
     diagonal. change: Of the speeds. now, rate, more, slope, missing: Of each contact, its velocity, the velocity of the
-    change, the change of the impulse, K, and r.
+    change, the change of the impulse, K, and r. carried: Of each resistance, K by the normal speed of its contact.
     """
 
     order: Ints
@@ -81,6 +85,7 @@ class Newton(NamedTuple):
     more: Reals2
     slope: Reals2
     missing: Reals2
+    carried: Reals2
 
 
 class Cones(NamedTuple):
@@ -90,7 +95,9 @@ class Cones(NamedTuple):
     contact, -1 for the ground. rows, columns: J and M^-1 J^T over the speeds of a node, in row 6 contact + 3 side +
     direction. mass: Of a node, lower triangle; row: speed, column: within the node. local: A contact's own block of
     W, 00 01 02 11 12 22. bound: Least normal speed [m/s]. drift: Of the velocity, besides J u. p: Impulses [N s],
-    given as a guess. u, free: Speeds with and without them. order, begin: Contacts by island, and where each begins.
+    given as a guess. resists: 1 where an entry is the resistance of the contact before it. limits: Of a resistance,
+    sigma / l and rho / l. u, free: Speeds with and without them. order, begin: Contacts by island, and where each
+    begins.
     told: Residual over the scale, and the scale, the fastest speed to be taken away [m/s], of the worst island.
     """
 
@@ -103,6 +110,8 @@ class Cones(NamedTuple):
     local: Reals2
     bound: Reals
     friction: Reals
+    resists: Ints
+    limits: Reals2
     drift: Reals2
     p: Reals2
     best: Reals2
@@ -131,7 +140,7 @@ def cones_of(first: NDArray[np.int64], contacts: int) -> Cones:
         np.zeros(speeds, whole),
         reals(min(BAND_ROOM, 2 * speeds * speeds)),
         reals(speeds),
-        *(reals((contacts, size)) for size in (3, 3, 3, 9, 3)),
+        *(reals((contacts, size)) for size in (3, 3, 3, 9, 3, 3)),
     )
     return Cones(
         np.zeros(COUNTS, whole),
@@ -143,6 +152,8 @@ def cones_of(first: NDArray[np.int64], contacts: int) -> Cones:
         reals((contacts, 6)),
         reals(contacts),
         reals(contacts),
+        np.zeros(contacts, whole),
+        reals((contacts, 2)),
         reals((contacts, 3)),
         reals((contacts, 3)),
         reals((contacts, 3)),
@@ -339,6 +350,48 @@ def in_cone(mu: float, x: float, y: float, z: float) -> tuple[float, float, floa
 
 
 @compiled
+def local_moment(
+    w: Reals, spin: float, roll: float, x: float, y: float, z: float, guess: float
+) -> tuple[float, float, float]:
+    """The resistance of one contact whose motion without it is (x, y, z), with bounds of its moments.
+
+    Spin and rolling hardly act on each other; so they are found in turn, from a guess of the spinning moment. Rolling
+    that goes on acts like more mobility, as slip does.
+    """
+    p, q, r = guess, 0.0, 0.0
+    for _ in range(2):
+        a, b = y + w[1] * p, z + w[2] * p
+        e, f, g = w[3], w[4], w[5]
+        det = e * g - f * f
+        q, r = (f * b - g * a) / det, (f * a - e * b) / det
+        if q * q + r * r > roll * roll:
+            low, high = 0.0, 1.0
+            for _ in range(60):
+                s = 0.5 * (low + high)
+                more = 0.5 * (e + g) * s / (1.0 - s)
+                det = (e + more) * (g + more) - f * f
+                q, r = (f * b - (g + more) * a) / det, (f * a - (e + more) * b) / det
+                if q * q + r * r > roll * roll:
+                    low = s
+                else:
+                    high = s
+        p = -(x + w[1] * q + w[2] * r) / w[0]
+        p = min(max(p, -spin), spin)
+    return p, q, r
+
+
+@compiled
+def within_limits(c: Cones, i: int, n: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """The nearest resistance to (x, y, z) where the normal impulse is n."""
+    n = max(n, 0.0)
+    spin, roll, t = c.limits[i, 0] * n, c.limits[i, 1] * n, math.sqrt(y * y + z * z)
+    share = 1.0
+    if t > roll:
+        share = roll / t
+    return min(max(x, -spin), spin), share * y, share * z
+
+
+@compiled
 def trace(c: Cones, i: int) -> float:
     """The mobility of a contact in all directions [1/kg]."""
     total: float = c.local[i, 0] + c.local[i, 3] + c.local[i, 5]
@@ -353,9 +406,13 @@ def residual(c: Cones, begin: int, end: int) -> float:
         i = c.order[j]
         mu, w = c.friction[i], trace(c, i)
         x, y, z = velocities(c, i)
-        x += mu * math.sqrt(y * y + z * z) - c.bound[i]
         p, q, r = c.p[i, 0], c.p[i, 1], c.p[i, 2]
-        a, b, d = in_cone(mu, p - x / w, q - y / w, r - z / w)
+        a, b, d = 0.0, 0.0, 0.0
+        if c.resists[i] == 1:
+            a, b, d = within_limits(c, i, c.p[i - 1, 0], p - x / w, q - y / w, r - z / w)
+        else:
+            x += mu * math.sqrt(y * y + z * z) - c.bound[i]
+            a, b, d = in_cone(mu, p - x / w, q - y / w, r - z / w)
         left = w * math.sqrt((a - p) * (a - p) + (b - q) * (b - q) + (d - r) * (d - r))
         # Not a number counts as unsolved.
         if not left <= worst:
@@ -374,7 +431,13 @@ def sweep(c: Cones, begin: int, end: int) -> None:
         x -= c.bound[i] + w[0] * p + w[1] * q + w[2] * r
         y -= w[1] * p + w[3] * q + w[4] * r
         z -= w[2] * p + w[4] * q + w[5] * r
-        a, b, d = local_impulse(w, c.friction[i], x, y, z)
+        a, b, d = 0.0, 0.0, 0.0
+        if c.resists[i] == 1:
+            n = c.p[i - 1, 0]
+            if n > 0.0:
+                a, b, d = local_moment(w, c.limits[i, 0] * n, c.limits[i, 1] * n, x, y, z, p)
+        else:
+            a, b, d = local_impulse(w, c.friction[i], x, y, z)
         if a != p or b != q or d != r:
             push(c, i, a - p, b - q, d - r)
             c.p[i, 0], c.p[i, 1], c.p[i, 2] = a, b, d
@@ -439,6 +502,17 @@ def extrapolate(c: Cones, n: int, known: int) -> bool:
 
 
 @compiled
+def allowed(c: Cones, i: int, x: float, y: float, z: float, p: Reals2) -> tuple[float, float, float]:
+    """The nearest impulse of an entry; p: Those of the contacts before it."""
+    a, b, d = 0.0, 0.0, 0.0
+    if c.resists[i] == 1:
+        a, b, d = within_limits(c, i, p[i - 1, 0], x, y, z)
+    else:
+        a, b, d = in_cone(c.friction[i], x, y, z)
+    return a, b, d
+
+
+@compiled
 def guess_from(c: Cones, begin: int, end: int) -> None:
     """The present impulses, as where the next sweep begins."""
     for j in range(begin, end):
@@ -489,7 +563,7 @@ def accelerated(c: Cones, begin: int, end: int, wanted: float, most: int, before
         if known > 0 and extrapolate(c, n, min(known, MEMORY)):
             for j in range(begin, end):
                 i, at = c.order[j], 3 * (j - begin)
-                a, b, d = in_cone(c.friction[i], v[_X, at], v[_X, at + 1], v[_X, at + 2])
+                a, b, d = allowed(c, i, v[_X, at], v[_X, at + 1], v[_X, at + 2], c.p)
                 v[_X, at], v[_X, at + 1], v[_X, at + 2] = a, b, d
                 c.p[i, 0], c.p[i, 1], c.p[i, 2] = a, b, d
             apply_all(c, begin, end)
@@ -568,6 +642,7 @@ def missed(c: Cones, begin: int, end: int, share: float) -> float:
     """What is left of Alart and Curnier's equations after a share of the step, squared [N m]."""
     m = c.newton
     total = 0.0
+    pressed = 0.0
     for j in range(begin, end):
         i = c.order[j]
         w = trace(c, i)
@@ -577,10 +652,15 @@ def missed(c: Cones, begin: int, end: int, share: float) -> float:
         x = p - (m.now[i, 0] + share * m.rate[i, 0]) / w
         y = q - (m.now[i, 1] + share * m.rate[i, 1]) / w
         z = r - (m.now[i, 2] + share * m.rate[i, 2]) / w
-        t, most = math.sqrt(y * y + z * z), c.friction[i] * max(x, 0.0)
-        if t > most:
-            y, z = most / t * y, most / t * z
-        p -= max(x, 0.0)
+        if c.resists[i] == 1:
+            x, y, z = within_limits(c, i, pressed, x, y, z)
+        else:
+            x = max(x, 0.0)
+            pressed = x
+            t, most = math.sqrt(y * y + z * z), c.friction[i] * x
+            if t > most:
+                y, z = most / t * y, most / t * z
+        p -= x
         q -= y
         r -= z
         total += w * (p * p + q * q + r * r)
@@ -623,11 +703,69 @@ def linearise(c: Cones, i: int, soft: float) -> bool:
 
 
 @compiled
+def linearise_resistance(c: Cones, i: int, soft: float) -> bool:
+    """K and r of a resistance like those of slip; its bounds go with the normal impulse of the contact before."""
+    m, w, before = c.newton, trace(c, i), i - 1
+    for k in range(9):
+        m.slope[i, k] = 0.0
+    for k in range(3):
+        m.carried[i, k] = 0.0
+        m.missing[i, k] = -c.p[i, k]
+    n = c.p[before, 0] - m.now[before, 0] / trace(c, before)
+    if n <= 0.0:
+        return False
+    stiff, hard = 1.0 / (w * soft), m.slope[before, 0]
+    x, y, z = c.p[i, 0] - m.now[i, 0] / w, c.p[i, 1] - m.now[i, 1] / w, c.p[i, 2] - m.now[i, 2] / w
+    spin, roll = c.limits[i, 0], c.limits[i, 1]
+    if abs(x) <= spin * n:
+        m.slope[i, 0] = stiff
+        m.missing[i, 0] = (x - c.p[i, 0]) / soft
+    else:
+        if x < 0.0:
+            spin = -spin
+        m.carried[i, 0] = spin * hard
+        m.missing[i, 0] = (spin * n - c.p[i, 0] + spin * m.missing[before, 0]) / (1.0 + soft)
+    t = math.sqrt(y * y + z * z)
+    if t <= roll * n:
+        m.slope[i, 4], m.slope[i, 8] = stiff, stiff
+        m.missing[i, 1], m.missing[i, 2] = (y - c.p[i, 1]) / soft, (z - c.p[i, 2]) / soft
+        return True
+    share = roll * n / t
+    d, e = y / t, z / t
+    across = share / (w * (1.0 - share + soft))
+    m.carried[i, 1], m.carried[i, 2] = roll * hard * d, roll * hard * e
+    m.slope[i, 4], m.slope[i, 8] = across * e * e, across * d * d
+    m.slope[i, 5] = -across * d * e
+    m.slope[i, 7] = m.slope[i, 5]
+    g, h = share * y - c.p[i, 1], share * z - c.p[i, 2]
+    turning = (d * h - e * g) / (1.0 - share + soft)
+    along = (d * g + e * h + roll * m.missing[before, 0]) / (1.0 + soft)
+    m.missing[i, 1], m.missing[i, 2] = along * d - turning * e, along * e + turning * d
+    return True
+
+
+@compiled
+def add_carried(c: Cones, i: int, side: int, other: int, band: Reals2, reach: int) -> None:
+    """J^T K J of a resistance and the normal speed of its contact, between two of their sides."""
+    m = c.newton
+    a, b = c.node[i, side], c.node[i, other]
+    left, right = 6 * i + 3 * side, 6 * (i - 1) + 3 * other
+    for n in range(c.first[a + 1] - c.first[a]):
+        row, along = m.row[a] + n, 0.0
+        for k in range(3):
+            along += c.rows[left + k, n] * m.carried[i, k]
+        for k in range(c.first[b + 1] - c.first[b]):
+            band[row, m.row[b] + k + reach - row] += along * c.rows[right, k]
+
+
+@compiled
 def add_block(c: Cones, i: int, side: int, other: int, band: Reals2, reach: int) -> None:
     """J^T K J of a contact between two of its sides."""
     m = c.newton
     a, b = c.node[i, side], c.node[i, other]
     left, right = 6 * i + 3 * side, 6 * i + 3 * other
+    if c.resists[i] == 1:
+        add_carried(c, i, side, other, band, reach)
     for k in range(c.first[b + 1] - c.first[b]):
         x, y, z = c.rows[right, k], c.rows[right + 1, k], c.rows[right + 2, k]
         f = m.slope[i, 0] * x
@@ -658,7 +796,11 @@ def assemble_band(c: Cones, begin: int, end: int, nodes: int, rows: int, reach: 
                 band[row + b, reach + a - b] += c.mass[at + a, b]
     for j in range(begin, end):
         i = c.order[j]
-        carries = linearise(c, i, soft)
+        carries = False
+        if c.resists[i] == 1:
+            carries = linearise_resistance(c, i, soft)
+        else:
+            carries = linearise(c, i, soft)
         for side in range(2):
             node = c.node[i, side]
             if node < 0:
@@ -717,6 +859,8 @@ def direction(c: Cones, begin: int, end: int) -> None:
         x, y, z = m.rate[i, 0], m.rate[i, 1], m.rate[i, 2]
         for k in range(3):
             along = m.slope[i, 3 * k] * x + m.slope[i, 3 * k + 1] * y + m.slope[i, 3 * k + 2] * z
+            if c.resists[i] == 1:
+                along += m.carried[i, k] * m.rate[i - 1, 0]
             m.more[i, k] = m.missing[i, k] - along
 
 
@@ -772,7 +916,7 @@ def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float, rise
             break
     for j in range(begin, end):
         i = c.order[j]
-        a, b, d = in_cone(c.friction[i], c.best[i, 0], c.best[i, 1], c.best[i, 2])
+        a, b, d = allowed(c, i, c.best[i, 0], c.best[i, 1], c.best[i, 2], c.best)
         c.best[i, 0], c.best[i, 1], c.best[i, 2] = a, b, d
     take_best(c, begin, end)
     return residual(c, begin, end)

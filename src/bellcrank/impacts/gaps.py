@@ -24,7 +24,7 @@ class Missed(Gap):
 
 
 class GapRate(StateEvent):
-    """The rate of the gap before it: tells where the gap is smallest, so that no short overlap is missed."""
+    """The rate of the gap before it: it vanishes where the gap is smallest, so that no short overlap is missed."""
 
     def __post_init__(self) -> None:
         assert self.direction == RATE

@@ -27,10 +27,12 @@ from bellcrank.impacts.cones import (
     Cones,
     find_islands,
     solve_cones,
+    trace,
     velocity,
 )
 from bellcrank.impacts.cones import ITERATIONS as SOLVER_ITERATIONS
 from bellcrank.impacts.meeting import POSE, SPOT, TWIST
+from bellcrank.impacts.patches import MOVED, WITHIN
 from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, Records, call, call_at, compiled, entry
 
 TOLERANCE = 1e-6
@@ -55,8 +57,11 @@ is believed; a gain of a few residuals is theirs."""
 RESIDUALS = 10.0
 ONE_FACE = 1.0 - 1e-12
 """Cosine between the normals of contacts of one face."""
-SPOTS = 16
-"""Contacts of one pair of shapes at most."""
+FEATURES, RESISTANCE = 1 << 24, 1 << 23
+"""More than the spots of any two shapes and four times the points of any surface, which number the contacts of a pair;
+what is added for the resistance of a contact."""
+FAR = 1e30
+"""Gap of an entry that has none [m]."""
 
 U, A0, A, MINUS, START, TRIAL, SCRATCH, ROWS = range(8)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
@@ -92,7 +97,8 @@ class Near(NamedTuple):
 
     key: Of pair and spot, the same from step to step. number: Of the contact of the model, or -1 where a group
     collides. a, b: Colliders. gap [m], and the length against which it is small. place: World axes, normal first, and
-    the point where it acts. before: Velocity before the impulses [m/s]. struck: Whether it bounces.
+    the point where it acts. before: Velocity before the impulses [m/s]. struck: 1 where it bounces, 2 of a resistance
+    to rolling and spinning where its contact, the entry before it, does. resists: 1 of such a resistance.
     """
 
     key: Ints
@@ -105,6 +111,7 @@ class Near(NamedTuple):
     place: Reals2
     before: Reals2
     struck: Ints
+    resists: Ints
 
 
 class Memory(NamedTuple):
@@ -281,6 +288,17 @@ def level(near: Near, begin: int, end: int) -> None:
 
 
 @compiled
+def add_resistance(near: Near, at: int) -> None:
+    """The resistance of a contact as an entry behind it."""
+    to = at + 1
+    near.key[to], near.number[to], near.rule[to] = near.key[at] + RESISTANCE, near.number[at], near.rule[at]
+    near.a[to], near.b[to] = near.a[at], near.b[at]
+    near.gap[to], near.length[to], near.resists[to] = FAR, near.length[at], 1
+    for k in range(PLACE):
+        near.place[to, k] = near.place[at, k]
+
+
+@compiled
 def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int) -> float:
     """Add the contacts of two colliders that may close within two steps; their smallest gap over the length."""
     r, near = s.rules[rule], s.near
@@ -294,7 +312,12 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
     for k in range(POSE):
         s.inputs[inputs + k] = s.y[i + k]
         s.inputs[inputs + POSE + k] = s.y[j + k]
-    if number < 0:
+    if r.patch == 1:
+        for k in range(TWIST):
+            s.inputs[inputs + MOVED + k] = h * s.frames.twist[first.frame, k]
+            s.inputs[inputs + MOVED + TWIST + k] = h * s.frames.twist[second.frame, k]
+        s.inputs[inputs + WITHIN] = within
+    elif number < 0:
         # Colliders alike share a kernel, which takes their sizes; its search knows nothing of this pair.
         place = inputs + 2 * POSE
         for k in range(first.sizes):
@@ -305,17 +328,23 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
             s.inputs[place + first.sizes + second.sizes + k] = -1.0
     call_at(r.kernel, s.inputs, inputs, s.spots, 0)
     pair, before = a * len(s.colliders) + b, s.cones.counts[CONTACTS]
+    entries = 1
+    if r.rolling > 0.0 or r.spinning > 0.0:
+        entries = 2
     for spot in range(r.spots):
         gap = s.spots[SPOT * spot]
         if not gap < within:
             continue
         at = s.cones.counts[CONTACTS]
-        if at == len(near.gap):
+        if at + entries > len(near.gap):
             s.log.counters[FULL] = 1
             return deepest
         deepest = min(deepest, gap / length)
         near.length[at] = length
-        near.key[at], near.rule[at] = SPOTS * pair + spot, rule
+        feature = spot
+        if r.patch == 1:
+            feature = int(s.spots[SPOT * r.spots + spot])
+        near.key[at], near.rule[at] = FEATURES * pair + feature, rule
         near.a[at], near.b[at] = a, b
         near.number[at] = -1
         if number >= 0:
@@ -334,7 +363,10 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
         axes[at, 8] = n0 * t1 - n1 * t0
         for k in range(3):
             axes[at, POINT + k] = 0.5 * (s.spots[SPOT * spot + 4 + k] + s.spots[SPOT * spot + 7 + k])
-        s.cones.counts[CONTACTS] += 1
+        near.resists[at] = 0
+        if entries == 2:
+            add_resistance(near, at)
+        s.cones.counts[CONTACTS] += entries
     level(near, before, s.cones.counts[CONTACTS])
     return deepest
 
@@ -374,6 +406,9 @@ def add_side(s: Scene, i: int, k: int, collider: int, row: int, sign: float) -> 
         near.place[i, POINT + 2] - s.y[at + 11],
     )
     m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
+    if near.resists[i] == 1:
+        m0, m1, m2 = near.length[i] * d0, near.length[i] * d1, near.length[i] * d2
+        d0, d1, d2 = 0.0, 0.0, 0.0
     along = s.spots
     along[0], along[1], along[2] = sign * m0, sign * m1, sign * m2
     along[3], along[4], along[5] = sign * d0, sign * d1, sign * d2
@@ -444,6 +479,8 @@ def assemble(s: Scene, directions: int) -> None:
             lift = SINGULAR * (c.local[i, 0] + c.local[i, 3] + c.local[i, 5])
             c.local[i, 3] += lift
             c.local[i, 5] += lift
+            if near.resists[i] == 1:
+                c.local[i, 0] += lift
 
 
 @compiled
@@ -504,7 +541,7 @@ def remembered(memory: Memory, key: int) -> int:
     """Where in the hash table a key is, or the empty place where it belongs."""
     size = len(memory.table)
     # A multiplier near the golden part of the size spreads keys that follow each other.
-    at = key * 40503 % size
+    at = key % size * 40503 % size
     while memory.table[at] >= 0 and memory.keys[memory.table[at]] != key:
         at = (at + 1) % size
     return at
@@ -529,9 +566,14 @@ def prepare_contacts(s: Scene, h: float) -> None:
         closes = gap + h * velocity(c, i, 0) <= 0.0
         near.struck[i] = 0
         c.bound[i] = -gap / h
+        c.resists[i] = near.resists[i]
         a, b = s.colliders[near.a[i]].frame, s.colliders[near.b[i]].frame
         added = max(s.frames.moved[a, 3], s.frames.moved[b, 3])
-        if closes and -before > max(
+        if near.resists[i] == 1:
+            c.bound[i] = 0.0
+            c.limits[i, 0], c.limits[i, 1] = rule.spinning / near.length[i], rule.rolling / near.length[i]
+            near.struck[i] = 2 * near.struck[i - 1]
+        elif closes and -before > max(
             RESTING * added, QUIET * (rule.speed + rule.fall * math.sqrt(near.length[i]))
         ):
             near.struck[i] = 1
@@ -565,9 +607,14 @@ def drop_locked(s: Scene) -> None:
     c, near = s.cones, s.near
     kept = 0
     for i in range(c.counts[CONTACTS]):
-        if not c.local[i, 0] > 0.0:
+        if near.resists[i] == 1:
+            # It stays with its contact; what nothing can turn needs none.
+            if kept == 0 or near.key[kept - 1] + RESISTANCE != near.key[i] or not trace(c, i) > 0.0:
+                continue
+        elif not c.local[i, 0] > 0.0:
             continue
         if kept != i:
+            near.resists[kept] = near.resists[i]
             near.key[kept], near.number[kept], near.gap[kept] = near.key[i], near.number[i], near.gap[i]
             near.a[kept], near.b[kept], near.rule[kept] = near.a[i], near.b[i], near.rule[i]
             near.length[kept] = near.length[i]
@@ -632,6 +679,15 @@ def bear(s: Scene, i: int, collider: int, x: float, y: float, z: float) -> None:
 
 
 @compiled
+def bear_moment(s: Scene, collider: int, length: float, x: float, y: float, z: float) -> None:
+    """The moment of a resistance on one of its frames: a force times a length."""
+    frame, w = s.colliders[collider].frame, s.log.wrenches
+    w[frame, 0] += length * x
+    w[frame, 1] += length * y
+    w[frame, 2] += length * z
+
+
+@compiled
 def remember(s: Scene, h: float) -> None:
     """Forces of contacts that last, records of those that struck, and impulses for the next step."""
     c, near, memory, log = s.cones, s.near, s.memory, s.log
@@ -658,7 +714,10 @@ def remember(s: Scene, h: float) -> None:
         if near.struck[i] == 0:
             x, y, z = memory.impulse[i, 0] / h, memory.impulse[i, 1] / h, memory.impulse[i, 2] / h
             number = near.number[i]
-            if number >= 0:
+            if near.resists[i] == 1:
+                bear_moment(s, near.a[i], -near.length[i], x, y, z)
+                bear_moment(s, near.b[i], near.length[i], x, y, z)
+            elif number >= 0:
                 log.forces[number, 0], log.forces[number, 1], log.forces[number, 2] = x, y, z
             else:
                 bear(s, i, near.a[i], -x, -y, -z)
@@ -672,10 +731,11 @@ def note_impacts(s: Scene) -> None:
     struck = False
     lost, energy = 0.0, 0.0
     for i in range(c.counts[CONTACTS]):
-        if near.struck[i] == 1 and c.p[i, 0] > 0.0:
-            struck = True
+        if near.struck[i] == 2 or (near.struck[i] == 1 and c.p[i, 0] > 0.0):
             for k in range(3):
                 lost -= 0.5 * c.p[i, k] * (near.before[i, k] + velocity(c, i, k))
+        if near.struck[i] == 1 and c.p[i, 0] > 0.0:
+            struck = True
             place = near.place
             log.struck[log.counters[STRUCK]] = StruckContact(
                 near.number[i],

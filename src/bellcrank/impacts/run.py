@@ -88,9 +88,9 @@ def simulate_with_contacts(
         _check_stepping(save, watch)
         return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
     if mechanism.system.collisions:
-        name = next(iter(mechanism.system.collisions))
+        group = next(iter(mechanism.system.collisions.values()))
         raise ModelError(
-            f"contacts_between {name!r} is solved by steps: add impacts='stepping' and step= [s], e.g. step=1e-3"
+            f"{group.who} is solved by steps: add impacts='stepping' and step= [s], e.g. step=1e-3"
         )
     contacts = Contacts.of(mechanism, timing.propagation, options.rtol)
     setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)

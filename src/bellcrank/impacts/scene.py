@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.closest import by_search
+from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.nearest import MEMORY as SEARCH
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
-from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
 from bellcrank.impacts.broad_phase import Broad
 from bellcrank.impacts.colliders import Collider, Frames, Rule
@@ -29,6 +29,7 @@ from bellcrank.impacts.meeting import (
     shape_key,
     sizes_of,
 )
+from bellcrank.impacts.patches import Patch
 from bellcrank.impacts.units import group_units, placed_pairs
 from bellcrank.mechanics.constraints import Marker
 from bellcrank.mechanics.contacts import ContactPair, placed_marker
@@ -36,8 +37,8 @@ from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.machines import Machine
 from bellcrank.model.collisions import Collisions
 from bellcrank.model.contacts import PlacedShape
-from bellcrank.model.field_contacts import check_striking
-from bellcrank.model.striking import check_standing, struck_sides
+from bellcrank.model.field_contacts import check_points
+from bellcrank.model.striking import in_patch, stand_on_rims, struck_sides
 from bellcrank.program.graph import Graph
 from bellcrank.program.loops import Records
 
@@ -46,6 +47,8 @@ Index = NDArray[np.int64]
 
 ENDLESS = 1e6
 """Reach over the size of the largest body from which a shape has no end."""
+PATCH = "patch"
+"""What keys of programs of patches begin with."""
 IMPACT_ROOM = 256
 """Impacts that are kept in compiled code before they are read."""
 
@@ -69,6 +72,11 @@ class Law:
     program: Hashable
     warm: int
     law: tuple[float, ...]
+
+    @property
+    def patch(self) -> bool:
+        """Whether the shapes touch in a patch."""
+        return isinstance(self.program, tuple) and self.program[0] == PATCH
 
 
 class Parts:
@@ -132,7 +140,7 @@ class Parts:
             contact, one = pairs[first].contact, pairs[first]
             own = [pair.contact for pair in pairs[first : first + contact.points]]
             program = self._program([(c.a.shape, c.b.shape) for c in own], len(contact.warm))
-            law = contact.friction, contact.restitution, one.length, one.speed, 0.0
+            law = contact.friction, contact.restitution, 0.0, 0.0, one.length, one.speed, 0.0
             yield Meet(
                 range(first, first + len(own)), self._add(contact.a), self._add(contact.b), program, law
             )
@@ -142,8 +150,6 @@ class Parts:
         """The key of the program of a pair of shapes, made where it is new; pairs of equal shapes share it."""
         key = tuple((shape_key(a), shape_key(b)) for a, b in spots), warm
         if key not in self.made:
-            if len(spots) > moreau.SPOTS:
-                raise ModelError(f"two shapes touch at {len(spots)} places; at most {moreau.SPOTS} are known")
             self.made[key] = Meeting(spots, warm)
         return key
 
@@ -157,9 +163,16 @@ class Parts:
             self.made[key] = Meeting([(x.shape, y.shape) for x, y in spots], warm, [*of_a, *of_b])
         return key
 
-    def meeting(self, key: Hashable) -> Meeting:
+    def _patch(self, a: Shape, b: Shape) -> Hashable:
+        """The key of the program of the patch of two shapes."""
+        key = PATCH, shape_key(a), shape_key(b)
+        if key not in self.made:
+            self.made[key] = Patch(a, b)
+        return key
+
+    def meeting(self, key: Hashable) -> Meeting | Patch:
         """A program by its key."""
-        return cast("Meeting", self.made[key])
+        return cast("Meeting | Patch", self.made[key])
 
     def _group(self) -> None:
         """Kinds of the colliders of groups: shapes alike but for their sizes, in the same groups."""
@@ -168,9 +181,14 @@ class Parts:
             for number, sides in enumerate((group.a, group.b or ())):
                 for side in sides:
                     member.setdefault(side, set()).add((group.name, number))
+        shapes = {kind_of(side.shape): side.shape for side in member}
+        whole = {k for k, a in shapes.items() if any(touch_in_patch(a, b) for b in shapes.values())}
         for side, groups in member.items():
             k = self._add(side)
-            key = kind_of(side.shape), frozenset(groups), side.frame.body.is_ground
+            kind = kind_of(side.shape)
+            # Programs of patches know the sizes of their shapes.
+            alike = shape_key(side.shape) if kind in whole else kind
+            key = alike, frozenset(groups), side.frame.body.is_ground
             if key not in self._kinds:
                 self._kinds[key] = len(self.kinds)
                 self.kinds.append((side, frozenset(groups)))
@@ -178,13 +196,15 @@ class Parts:
             self.grouped.append(k)
 
     def _rules(self) -> dict[tuple[int, int], Law]:
-        """Of the pairs of kinds that collide; of several groups the last one said counts."""
+        """Of the pairs of kinds that collide; of several groups a pair of its own counts, or the last one said."""
         found: dict[tuple[int, int], Law] = {}
         for i, (a, of_a) in enumerate(self.kinds):
             for j, (b, of_b) in enumerate(self.kinds[i:], i):
                 if a.frame.body.is_ground and b.frame.body.is_ground:
                     continue
-                for group in self.mechanism.system.collisions.values():
+                if i == j and len({self.frame_bodies[c.frame] for c in self.colliders if c.kind == i}) < 2:
+                    continue
+                for group in sorted(self.mechanism.system.collisions.values(), key=lambda g: g.pair):
                     other = 0 if group.b is None else 1
                     sides = ((group.name, 0), (group.name, other))
                     if (sides[0] in of_a and sides[1] in of_b) or (sides[1] in of_a and sides[0] in of_b):
@@ -192,11 +212,12 @@ class Parts:
         return found
 
     def _law(self, group: Collisions, a: PlacedShape, b: PlacedShape) -> Law:
-        who = f"contacts_between {group.name!r}"
-        check_striking(who, a, b)
-        check_standing(who, a.shape, b.shape)
+        resistance = group.rolling_resistance, group.spinning_resistance
+        law = group.friction, group.restitution, *resistance, 0.0, self.speed, self.fall
+        check_points(group.who, a, b)
+        if touch_in_patch(a.shape, b.shape):
+            return Law(group, self._patch(a.shape, b.shape), 0, law)
         warm = SEARCH if by_search(a.shape, b.shape) else 0
-        law = group.friction, group.restitution, 0.0, self.speed, self.fall
         return Law(group, self._shared(a, b, warm), warm, law)
 
     def _excluded(self) -> list[set[int]]:
@@ -217,6 +238,11 @@ class Parts:
         for meet in self.meets:
             found[meet.a].add(meet.b)
             found[meet.b].add(meet.a)
+        for group in self.mechanism.system.collisions.values():
+            if group.pair:
+                i, j = self._add(group.a[0]), self._add(group.b[0])
+                found[i].discard(j)
+                found[j].discard(i)
         return found
 
     def bodies_of(self, a: int, b: int) -> tuple[str, str]:
@@ -232,10 +258,18 @@ class Parts:
         return f"{law.group.name}: {' '.join(self.bodies_of(a, b))}"
 
 
+def touch_in_patch(a: Shape, b: Shape) -> bool:
+    """Whether two shapes of groups touch in a patch."""
+    return in_patch(a, b) or stand_on_rims(a, b)
+
+
 def _box(shape: Shape) -> tuple[float, float, float]:
     """Half the edges of a box about the origin of its frame that holds a shape [m]."""
     if isinstance(shape, Box):
         x, y, z = (float(cast("float", v)) for v in shape.half_lengths)
+        return x, y, z
+    if isinstance(shape, Mesh):
+        x, y, z = np.abs(shape.triangles().vertices).max(axis=0).tolist()
         return x, y, z
     if isinstance(shape, Capsule | Cylinder):
         r, half = float(cast("float", shape.radius)), float(cast("float", shape.half_length))
@@ -269,7 +303,12 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         for k in range(len(parts.frames))
     ]
     frames = Frames(
-        seen.first, seen.begin, twists, np.array(frame_node, np.int64), np.zeros((len(parts.frames), 4))
+        seen.first,
+        seen.begin,
+        twists,
+        np.array(frame_node, np.int64),
+        np.zeros((len(parts.frames), 4)),
+        np.zeros((len(parts.frames), 6)),
     )
     rules: list[Rule] = []
     pairs: list[moreau.Pair] = []
@@ -277,16 +316,16 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
     for meet in parts.meets:
         meeting = parts.meeting(meet.program)
         pairs.append(moreau.Pair(meet.a, meet.b, len(rules), meet.numbers.start, inputs))
-        rules.append(Rule(meeting.kernel.address, meeting.spots, 0, *meet.law))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, 0, 0, *meet.law))
         inputs += meeting.inputs
     table = np.full((len(parts.kinds), len(parts.kinds)), -1, np.int64)
     behind = 0
     for (i, j), law in parts.rules.items():
         meeting = parts.meeting(law.program)
         table[i, j] = len(rules)
-        rules.append(Rule(meeting.kernel.address, meeting.spots, law.warm, *law.law))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, law.warm, int(law.patch), *law.law))
         behind = max(behind, meeting.inputs)
-    most = max([2, *(rule.spots for rule in rules)]) * SPOT
+    most = max([2, *(rule.spots for rule in rules)]) * (SPOT + 1)
     size = max([1e-300, *(c.length for c in parts.colliders if c.length < math.inf)])
     endless = [k for k in parts.grouped if parts.colliders[k].reach > ENDLESS * size]
     bounded = [k for k in parts.grouped if k not in set(endless)]
@@ -318,6 +357,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts),
         np.zeros((contacts, moreau.PLACE)),
         np.zeros((contacts, 3)),
+        np.zeros(contacts, whole),
         np.zeros(contacts, whole),
     )
     memory = moreau.Memory(

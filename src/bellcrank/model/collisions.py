@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.model import checks
 from bellcrank.model.bodies import Body
 from bellcrank.model.contacts import ContactMethods, PlacedShape, between_zero_and_one
+from bellcrank.model.striking import check_options, coefficient
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,9 @@ class Collisions:
     """Every shape of a with every shape of b, or those of a with each other where b is None.
 
     Shapes of one body never collide, nor do those of two moving bodies that a joint joins, or of a pair with a contact
-    of its own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient.
+    of its own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient. rolling_resistance,
+    spinning_resistance: Moments over the normal force, across and along the normal [m]. pair: Whether it is such a
+    contact of its own, of two shapes that touch in a patch.
     """
 
     name: str
@@ -25,6 +27,14 @@ class Collisions:
     b: tuple[PlacedShape, ...] | None
     restitution: float
     friction: float
+    rolling_resistance: float = 0.0
+    spinning_resistance: float = 0.0
+    pair: bool = False
+
+    @property
+    def who(self) -> str:
+        """What errors call it."""
+        return f"contact {self.name!r}" if self.pair else f"contacts_between {self.name!r}"
 
     @property
     def shapes(self) -> tuple[PlacedShape, ...]:
@@ -42,6 +52,8 @@ class CollisionMethods(ContactMethods):
         restitution: float = 1.0,
         friction: float = 0.0,
         *,
+        rolling_resistance: float = 0.0,
+        spinning_resistance: float = 0.0,
         name: str = "collisions",
     ) -> Collisions:
         """Let groups of shapes collide, in runs with ``impacts="stepping"``.
@@ -49,7 +61,9 @@ class CollisionMethods(ContactMethods):
         a, b: Shapes from ``body.box(...)`` and their kin, or bodies, which stand for the shapes of their
         :meth:`~bellcrank.model.bodies.Body.collides`. Every shape of a collides with every one of b; without b, those
         of a with each other; without both, those of all bodies and the ground. restitution: Speed of parting over
-        speed of approach, 0 to 1, after Newton. friction: Coulomb's coefficient. name: Of the group, for results;
+        speed of approach, 0 to 1, after Newton. friction: Coulomb's coefficient. rolling_resistance,
+        spinning_resistance: The largest moment against rolling and against spinning about the normal, over the normal
+        force [m]. name: Of the group, for results;
         the impacts of a pair are called "<name>: <body> <body>".
         """
         name = self._new_name("contact", name)
@@ -59,22 +73,46 @@ class CollisionMethods(ContactMethods):
         first = self._colliding(who, a)
         second = None if b is None else self._colliding(who, b)
         e = between_zero_and_one(who, restitution)
-        mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
-        if mu < 0.0:
-            raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
+        mu = coefficient(f"friction of {who}", friction)
         if not first or (second is not None and not second):
             raise ModelError(
                 f"{who} has no shapes; give it shapes, or say body.collides(body.sphere(0.1)) before"
             )
-        made = Collisions(name, first, second, e, mu)
-        for side in made.shapes:
-            if side.frame.body.member is not None:
-                bent = side.frame.body.name
-                raise ModelError(
-                    f"{who}: body {bent!r} is flexible; give its shapes contacts with system.contact(...)"
-                )
+        made = Collisions(
+            name, first, second, e, mu, *_resistance(who, rolling_resistance, spinning_resistance)
+        )
+        _check_rigid(made, "give its shapes contacts with system.contact(...)")
         if len({side.shape.planar for side in made.shapes}) > 1:
             raise ModelError(f"{who} has plane curves and solid shapes; use one kind")
+        self.collisions[name] = made
+        return made
+
+    def _contact_in_patch(
+        self,
+        name: str,
+        a: PlacedShape,
+        b: PlacedShape,
+        restitution: float,
+        friction: Any,
+        law: str | None,
+        *,
+        rolling_resistance: Any = 0.0,
+        spinning_resistance: Any = 0.0,
+        points: Any = None,
+        **pressing: Any,
+    ) -> Collisions:
+        """A group of two shapes, which a joint may join too."""
+        who = f"contact {name!r}"
+        check_options(who, points, pressing)
+        if law not in (None, "newton"):
+            raise ModelError(
+                f"{who}: meshes, fields and resistance to rolling strike by steps, which know Newton's law alone; "
+                "leave law= out"
+            )
+        mu = coefficient(f"friction of {who}", friction)
+        resistance = _resistance(who, rolling_resistance, spinning_resistance)
+        made = Collisions(name, (a,), (b,), restitution, mu, *resistance, pair=True)
+        _check_rigid(made, "shapes that touch in a patch need a rigid one; take a primitive, or body.skin()")
         self.collisions[name] = made
         return made
 
@@ -92,6 +130,20 @@ class CollisionMethods(ContactMethods):
                     f"{who} takes shapes on bodies, such as body.sphere(0.1), and bodies, not {item!r}"
                 )
         return tuple(found)
+
+
+def _resistance(who: str, rolling: Any, spinning: Any) -> tuple[float, float]:
+    """Lengths of resistance, checked [m]."""
+    return coefficient(f"rolling_resistance of {who}", rolling), coefficient(
+        f"spinning_resistance of {who}", spinning
+    )
+
+
+def _check_rigid(group: Collisions, advice: str) -> None:
+    """Raise for shapes on flexible bodies."""
+    for side in group.shapes:
+        if side.frame.body.member is not None:
+            raise ModelError(f"{group.who}: body {side.frame.body.name!r} is flexible; {advice}")
 
 
 __all__ = ["CollisionMethods", "Collisions"]

@@ -18,9 +18,11 @@ from bellcrank.program.trace import Expr, Scalar
 if TYPE_CHECKING:
     from bellcrank.contact.friction import Coulomb, LuGre
     from bellcrank.contact.shapes import Shape
+    from bellcrank.model.collisions import Collisions
     from bellcrank.model.forces import ContactForce
 
 LAWS = ("newton", "poisson", "stronge")
+RESISTANCE = ("rolling_resistance", "spinning_resistance")
 
 
 class Treatment(StrEnum):
@@ -80,7 +82,7 @@ class ContactMethods(StateMethods, Registry):
         *,
         treatment: str | Treatment = Treatment.IMPULSIVE,
         **pressing: Any,
-    ) -> Contact | ContactForce:
+    ) -> Contact | ContactForce | Collisions:
         """Let two shapes strike and touch each other.
 
         a, b: From ``body.sphere(...)``, ``body.circle(...)``, ``ground.plane(...)`` and their kin. restitution:
@@ -94,7 +96,10 @@ class ContactMethods(StateMethods, Registry):
         by fields law is "half-space" (the default) or "foundation", and
         :func:`~bellcrank.model.field_contacts.field_contact` takes young and poisson, or stiffness [N/m^3], and
         approach_speed. Of several points of a pair, as the corners of a box on a plane, the contacts are called
-        "<name> 1", "<name> 2" and so on, and the first is given back.
+        "<name> 1", "<name> 2" and so on, and the first is given back. Meshes and other shapes known by a field
+        touch in a patch: rigid, they are a group of two (:meth:`contacts_between`), for runs with
+        ``impacts="stepping"``. So are contacts with rolling_resistance or spinning_resistance: the largest moment
+        against rolling, or against spinning about the normal, over the normal force [m].
         """
         name = self._new_name("contact", name)
         who = f"contact {name!r}"
@@ -112,6 +117,12 @@ class ContactMethods(StateMethods, Registry):
             from bellcrank.model.field_contacts import by_fields, check_points, field_contact
             from bellcrank.model.pressing import bristles, contact_force
 
+            for key in RESISTANCE:
+                if pressing.pop(key, 0.0):
+                    raise ModelError(
+                        f"{who}: {key} belongs to rigid contacts in runs by steps (impacts='stepping'); leave "
+                        "treatment='continuous' out, or the resistance"
+                    )
             method = pressing.pop("method", "auto")
             made: list[ContactForce]
             if by_fields(who, a, b, method, law, pressing):
@@ -125,13 +136,29 @@ class ContactMethods(StateMethods, Registry):
                     self._add_state(state)
             return made[0]
         from bellcrank.model.field_contacts import check_striking
-        from bellcrank.model.striking import striking_contacts
+        from bellcrank.model.striking import in_patch, striking_contacts
 
         check_striking(who, a, b)
+        pressing = {key: given for key, given in pressing.items() if key not in RESISTANCE or given}
+        if in_patch(a.shape, b.shape) or any(pressing.get(key) for key in RESISTANCE):
+            return self._contact_in_patch(name, a, b, e, friction, law, **pressing)
         struck = striking_contacts(self.parameters, name, a, b, e, friction, law, **pressing)
         for contact in struck:
             self.contacts[name if len(struck) == 1 else self._new_name("contact", contact.name)] = contact
         return struck[0]
+
+    def _contact_in_patch(
+        self,
+        name: str,
+        a: PlacedShape,
+        b: PlacedShape,
+        restitution: float,
+        friction: Any,
+        law: str | None,
+        **pressing: Any,
+    ) -> Collisions:
+        """The contact of two shapes that touch in a patch."""
+        raise NotImplementedError
 
 
 def _check_options(who: str, given: Mapping[str, Any]) -> None:
@@ -139,7 +166,7 @@ def _check_options(who: str, given: Mapping[str, Any]) -> None:
     from bellcrank.model.pressing import contact_force
 
     known = [p.name for p in signature(contact_force).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    known = ["restitution", "friction", "law", "treatment", "method", *known]
+    known = ["restitution", "friction", "law", "treatment", "method", *RESISTANCE, *known]
     for key in given:
         if key not in known:
             raise unknown_name(f"option of {who}", key, known)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bellcrank.contact.closest import OF_DATA, check_pair
+from bellcrank.contact.closest import check_pair
 from bellcrank.contact.field_energy import MEMORY
 from bellcrank.contact.fields import SOFT, FieldLaw, has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import FACTORS, ForceLaw
-from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.skin import Skin
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
@@ -28,12 +27,12 @@ LEAST_RESTITUTION = 1e-3
 
 
 def check_striking(who: str, a: PlacedShape, b: PlacedShape) -> None:
-    """Raise for two shapes that cannot strike each other in a point."""
+    """Raise for two shapes that cannot strike each other."""
     check_points(who, a, b)
     for side in (a, b):
-        if isinstance(side.shape, FieldShape) and not isinstance(side.shape, OF_DATA):
+        if isinstance(side.shape, Skin):
             raise ModelError(
-                f"{who}: a {type(side.shape).__name__} touches by its field of depth; add treatment='continuous'"
+                f"{who}: the skin of a flexible member touches by a force; add treatment='continuous'"
             )
 
 

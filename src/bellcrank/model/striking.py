@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from bellcrank.contact.closest import OF_DATA
+from bellcrank.contact.fields import has_field, surface_missing
 from bellcrank.contact.shapes import Box, Cylinder, Shape
+from bellcrank.contact.shapes.base import FieldShape
+from bellcrank.contact.side_by_side import lie_on_each_other, strikes
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
@@ -31,17 +36,10 @@ def striking_contacts(
     several places. pressing: What belongs to the other treatment, and is refused.
     """
     who = f"contact {name!r}"
-    if pressing:
-        raise ModelError(
-            f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
-        )
-    no_points(who, points)
-    check_standing(who, a.shape, b.shape)
+    check_options(who, points, pressing)
     touching = struck_sides(a, b)
     count = len(touching)
-    mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
-    if mu < 0.0:
-        raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
+    mu = coefficient(f"friction of {who}", friction)
     law = LAWS[0] if law is None else law
     if law not in LAWS:
         raise ModelError(f"{who}: no law {law!r}; choose one of {', '.join(LAWS)}")
@@ -64,13 +62,35 @@ def struck_sides(a: PlacedShape, b: PlacedShape) -> list[tuple[PlacedShape, Plac
     return at_spots(a, b, rigid=True) or [(a, b)]
 
 
-def check_standing(who: str, a: Shape, b: Shape) -> None:
-    """Raise for bodies that may stand on each other with a rim, which no rigid contact follows."""
-    if {type(a), type(b)} == {Cylinder, Box}:
+def check_options(who: str, points: Any, pressing: Mapping[str, Any]) -> None:
+    """Refuse what belongs to the other treatment."""
+    if pressing:
         raise ModelError(
-            f"{who}: {type(a).__name__} and {type(b).__name__} may stand on each other, with a rim that no impulsive "
-            "contact follows; add treatment='continuous'"
+            f"{who}: {next(iter(pressing))} belongs to the continuous treatment; add treatment='continuous'"
         )
+    no_points(who, points)
 
 
-__all__ = ["check_standing", "striking_contacts", "struck_sides"]
+def coefficient(what: str, given: Any) -> float:
+    """A coefficient of friction or a length of resistance: a plain number that is not negative."""
+    found = checks.plain_number(what, given, f"{what.split()[0]} is a plain number")
+    if found < 0.0:
+        raise ModelError(f"{what} is {found:g}; it must not be negative")
+    return found
+
+
+def in_patch(a: Shape, b: Shape) -> bool:
+    """Whether two rigid shapes touch in a patch whose points are not known beforehand: meshes, fields, and rims."""
+    if not (has_field(a) and has_field(b)) or surface_missing(a, b):
+        return False
+    if any(isinstance(shape, FieldShape) and not isinstance(shape, OF_DATA) for shape in (a, b)):
+        return True
+    return {type(a), type(b)} == {Cylinder, Box}
+
+
+def stand_on_rims(a: Shape, b: Shape) -> bool:
+    """Whether two shapes may lie on each other with a rim, which no fixed number of points follows."""
+    return lie_on_each_other(a, b) and not strikes(a, b)
+
+
+__all__ = ["check_options", "coefficient", "in_patch", "stand_on_rims", "striking_contacts", "struck_sides"]

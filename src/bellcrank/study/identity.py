@@ -20,9 +20,12 @@ def identity(system: System) -> str:
     gaps = watch_program(m, m.partition, [event for pair in placed_pairs(m) for event in watching(pair)])
     start = [m.start.t, *m.start.q.tolist(), *m.start.u.tolist()]
     parameters = dict(zip(m.mechanics.parameters, (float(v) for v in m.parameter_values), strict=True))
-    contacts = [(c.name, c.restitution, c.friction, c.law) for c in system.contacts.values()]
+    contacts: list[tuple[object, ...]] = [
+        (c.name, c.restitution, c.friction, c.law) for c in system.contacts.values()
+    ]
     for g in system.collisions.values():
         sides = [[(s.frame.body.name, repr(s.shape)) for s in group] for group in (g.a, g.b or ())]
-        contacts.append((g.name, g.restitution, g.friction, json.dumps(sides)))
+        law = [g.restitution, g.friction, g.rolling_resistance, g.spinning_resistance]
+        contacts.append((g.name, law, g.pair, json.dumps(sides)))
     names = [*system.bodies, *m.speed_names]
     return json.dumps([m.traced().rates.text(), gaps.text(), start, parameters, contacts, names])
