@@ -256,8 +256,9 @@ class Rod(FlexibleMember):
         arcs, q = np.atleast_1d(np.asarray(arcs, dtype=float)), np.asarray(coordinates, dtype=float)
         stations = self.branches(arcs.tolist(), [np.eye(3)] * len(arcs))
         routine = self.routines.poses(stations)
-        flat = q.reshape(-1, self.modes)
-        found = routine.evaluate(np.ascontiguousarray(flat.T)).T[:, 1:]
+        # One state is not worth a compilation.
+        flat = q if q.ndim == 1 else np.ascontiguousarray(q.reshape(-1, self.modes).T)
+        found = np.atleast_2d(routine.evaluate(flat).T)[:, 1:]
         found = found.reshape(*q.shape[:-1], len(arcs), 12 + 6 * self.modes)
         return found[..., 9:12], found[..., :9].reshape(*found.shape[:-1], 3, 3)
 
