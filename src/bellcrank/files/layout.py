@@ -41,6 +41,7 @@ from bellcrank.base.keys import (
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.shapes import KINDS, Shape
+from bellcrank.files.rods import ROD
 from bellcrank.model import forces, joints
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 
@@ -342,8 +343,9 @@ SHAPES = Kinds(
 )
 PARTS = SHAPES.without("A part of a union: a shape without a body.", "body", "node")
 MEMBERS = Kinds(
-    "A flexible member: a finite element model reduced to modal coordinates, or a member by its"
+    "A flexible member: a finite element model reduced to modal coordinates, a rod, or a member by its"
     " numbers. All numbers are plain.",
+    rod=ROD,
     beam=Keys(
         "A straight beam along the body's x axis.",
         must("length", NUMBER, "[m]."),

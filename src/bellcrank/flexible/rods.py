@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -86,10 +86,11 @@ class Rod(FlexibleMember):
     """A rod, made by :func:`rod`.
 
     counts: Coordinates of each component of the strain. slices: Of the chain that carries pose and mass.
-    stiffness: Of the section by arc, (m, 6, 6) over torsion, bending_y, bending_z, stretch, shear_y, shear_z. density:
-    Mass, first and second moment of the section for each metre (m, 10). curvature: At rest (m, 3) [1/m]. stress: Axial
-    stress at the extremes of the section for bending_y, bending_z and stretch, (m, e, 3) [Pa m, Pa m, Pa]. damping:
-    Time [s] by which strain rates count like strains, for each component. stations: Arcs [m] by name.
+    stiffness_table: Of the section by arc, (m, 6, 6) over torsion, bending_y, bending_z, stretch, shear_y, shear_z.
+    density: Mass, first and second moment of the section for each metre (m, 10). curvature: At rest (m, 3) [1/m].
+    stress: Axial, at the extremes of the section, for bending_y, bending_z and stretch, (m, e, 3) [Pa m, Pa m, Pa].
+    damping_times: By which strain rates count like strains, for each component [s]. stations: Arcs [m] by name. given:
+    The section and material it was made of, where it was.
     """
 
     name: str
@@ -102,7 +103,18 @@ class Rod(FlexibleMember):
     stress: Table | None
     damping_times: tuple[float, ...]
     stations: Mapping[str, float]
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=lambda: {"section": None, "material": None})
+
+    @property
+    def mass_table(self) -> Table:
+        """Of the section by arc over angular and linear velocity, (m, 6, 6)."""
+        found = []
+        for m, x, y, z, xx, yy, zz, xy, xz, yz in self.density.values:
+            hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+            J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            inertia = np.trace(J) * np.eye(3) - J
+            found.append(np.block([[inertia, hat], [hat.T, m * np.eye(3)]]))
+        return Table(self.density.arcs, np.array(found))
 
     @property
     def modes(self) -> int:
@@ -289,7 +301,7 @@ class Rod(FlexibleMember):
         if isinstance(name_or_position, str):
             if name_or_position.startswith("at ") and name_or_position not in self.nodes:
                 return self._by_text(name_or_position)
-            return self._named(name_or_position)
+            return cast("Station", self._named(name_or_position))
         if np.ndim(name_or_position) == 0:
             return self.station(float(name_or_position))
         return self._nearest(np.asarray(name_or_position, dtype=float))
@@ -298,7 +310,7 @@ class Rod(FlexibleMember):
         try:
             return self.station(float(name[3:]), name)
         except ValueError:
-            return self._named(name)
+            return cast("Station", self._named(name))
 
     def _nearest(self, where: Array) -> Station:
         """The station at a place on the axis; the first one where the axis meets itself."""
