@@ -2,9 +2,9 @@
 
     python -m benchmarks.rods
 
-A constant torque drives the crank from rest; the rods bend by inertia. The error of a run is the largest distance of the
-last joint of the first rod, and of its middle, from a fine run of ours, over the length of the rod; Exudyn comes nearer
-to that run with every refinement. Times are minima over repeats, without building and compiling in either code.
+A constant torque drives the crank from rest; the rods bend by inertia. The error of a run is the largest distance of
+the last joint of the first rod, and of its middle, from a fine run of ours, over the length of the rod; Exudyn comes
+nearer to that run with every refinement. Times are minima over repeats, without building and compiling in either code.
 """
 
 from __future__ import annotations

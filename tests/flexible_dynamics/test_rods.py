@@ -27,7 +27,7 @@ def loop() -> System:
     system.revolute("wall", system.ground.point(1.0, 0.0, 0.0), first.node("end"), axis="z")
     system.spherical("joint", first.node("start"), second.node("start"))
     tip = second.node("end").start_position()
-    system.distance("stay", second.node("end"), system.ground.point(*(tip + (0.0, 1.0, 0.1))))
+    system.distance("stay", second.node("end"), system.ground.point(*np.add(tip, (0.0, 1.0, 0.1))))
     system.applied_force("pull", first.node("mid"), lambda t: (0.0, 0.0, t), axes="body")
     return system
 
