@@ -176,7 +176,8 @@ class _Reader:
         if "at" in given and "position" in given:
             raise node.error(f"{what} is placed twice, by 'at' and by 'position'; leave one of them out")
         with given.blamed():
-            name, turned = given.optional_word("name") or "", {}
+            name = given.optional_word("name") or ""
+            turned: dict[str, Any] = {}
             if "node" in given:
                 node_frame = self._node(given, body)
                 position: Any = node_frame.position
