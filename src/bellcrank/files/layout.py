@@ -345,7 +345,6 @@ PARTS = SHAPES.without("A part of a union: a shape without a body.", "body", "no
 MEMBERS = Kinds(
     "A flexible member: a finite element model reduced to modal coordinates, a rod, or a member by its"
     " numbers. All numbers are plain.",
-    rod=ROD,
     beam=Keys(
         "A straight beam along the body's x axis.",
         must("length", NUMBER, "[m]."),
@@ -400,6 +399,7 @@ MEMBERS = Kinds(
         may("check_units", TRUTH, "Whether sizes far from metres are refused."),
         *_REDUCED,
     ),
+    rod=ROD,
     numbers=Keys(
         "A reduced member by all its numbers, as written by Bellcrank.",
         may("data", TEXT, "Compressed arrays as base64 text."),
