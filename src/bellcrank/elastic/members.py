@@ -27,6 +27,7 @@ from bellcrank.elastic.stress import stress
 from bellcrank.elastic.triangles import outer_triangles
 from bellcrank.errors import ModelError
 from bellcrank.flexible.interfaces import Region
+from bellcrank.flexible.member import Member
 from bellcrank.flexible.model import ElasticModel, FieldMatrix, Place
 from bellcrank.flexible.modes import AttachmentModes
 from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
@@ -35,7 +36,6 @@ from bellcrank.model import checks
 from bellcrank.model.contacts import Treatment
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
     from bellcrank.model.bodies import Body
     from bellcrank.model.contacts import PlacedShape
     from bellcrank.model.system import System
@@ -117,8 +117,9 @@ def touch(
     The force of the impulse is not in the series of forces but among the impacts.
     """
     member = body.member
-    if member is None:
-        raise ModelError(f"body {body.name!r} is rigid; contact zones belong to flexible bodies")
+    if not isinstance(member, Member):
+        what = "rigid" if member is None else "a rod"
+        raise ModelError(f"body {body.name!r} is {what}; contact zones belong to members of finite elements")
     zone = zone_nodes(member)
     if not zone:
         raise ModelError(f"body {body.name!r} has no contact zone; make its member by elastic.flexible_model")

@@ -17,7 +17,7 @@ from bellcrank.files.documents import MAX_BYTES
 from bellcrank.files.places import ModelFileError
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.model.system import System
 
 __all__ = ["ModelFileError", "dumps", "load", "loads", "save", "schema"]
@@ -46,7 +46,7 @@ def loads(
     text: str,
     name: str = "model",
     folder: str | PathLike[str] | None = None,
-    stored: Mapping[str, Member] | None = None,
+    stored: Mapping[str, FlexibleMember] | None = None,
 ) -> System:
     """The system a text in the format of model files describes; `name` is what errors call the text.
 
@@ -70,7 +70,7 @@ def save(system: System, path: str | PathLike[str]) -> None:
 def dumps(
     system: System,
     folder: str | PathLike[str] | None = None,
-    stored: MutableMapping[str, Member] | None = None,
+    stored: MutableMapping[str, FlexibleMember] | None = None,
 ) -> str:
     """The text of a model file that describes the system.
 

@@ -41,6 +41,7 @@ from bellcrank.base.keys import (
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.shapes import KINDS, Shape
+from bellcrank.files.rods import ROD
 from bellcrank.model import forces, joints
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 
@@ -356,7 +357,7 @@ SHAPES = Kinds(
 )
 PARTS = SHAPES.without("A part of a union: a shape without a body.", "body", "node")
 MEMBERS = Kinds(
-    "A flexible member: a finite element model reduced to modal coordinates, or a member by its"
+    "A flexible member: a finite element model reduced to modal coordinates, a rod, or a member by its"
     " numbers. All numbers are plain.",
     beam=Keys(
         "A straight beam along the body's x axis.",
@@ -412,6 +413,7 @@ MEMBERS = Kinds(
         may("check_units", TRUTH, "Whether sizes far from metres are refused."),
         *_REDUCED,
     ),
+    rod=ROD,
     numbers=Keys(
         "A reduced member by all its numbers, as written by Bellcrank.",
         may("data", TEXT, "Compressed arrays as base64 text."),

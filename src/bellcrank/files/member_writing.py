@@ -13,10 +13,13 @@ from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.documents import MAX_BYTES
 from bellcrank.files.layout import MAX_ELEMENTS
+from bellcrank.files.rods import rod_entries
 from bellcrank.files.yaml_text import Flow, Row
+from bellcrank.flexible.member import Member
+from bellcrank.flexible.rods import Rod
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.flexible.recipe import MemberRecipe
     from bellcrank.model import Body, Frame
 
@@ -29,18 +32,23 @@ class _Unsaid(Exception):
 
 
 def member_entries(
-    body: Body, member: Member, folder: Path | None, stored: MutableMapping[str, Member] | None
+    body: Body,
+    member: FlexibleMember,
+    folder: Path | None,
+    stored: MutableMapping[str, FlexibleMember] | None,
 ) -> dict[str, Any]:
     """What `flexible` of a body says; see :func:`bellcrank.files.dumps`."""
     if stored is not None:
         stored[body.name] = member
         return Flow(kind="numbers")
-    if member.recipe is not None:
-        try:
-            name = {} if member.name == body.name else {"name": member.name}
+    name = {} if member.name == body.name else {"name": member.name}
+    try:
+        if isinstance(member, Rod) and (said := rod_entries(member, _section, _material)) is not None:
+            return name | said
+        if isinstance(member, Member) and member.recipe is not None:
             return name | _recipe(member.recipe, folder)
-        except _Unsaid:
-            pass
+    except _Unsaid:
+        pass
     from bellcrank.flexible.packing import packed_member
 
     data = base64.b64encode(packed_member(member)).decode("ascii")
@@ -57,6 +65,8 @@ def node_of(frame: Frame) -> str:
     member = frame.body.member
     if member is None:
         return ""
+    if isinstance(member, Rod) and frame.name.startswith("at "):
+        return frame.name
     here = [name for name, node in member.nodes.items() if tuple(node.position) == tuple(frame.position)]
     return frame.name if frame.name in here else next(iter(here), "")
 

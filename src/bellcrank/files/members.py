@@ -21,6 +21,7 @@ from bellcrank.files.beside import file_beside, refuse_includes
 from bellcrank.files.documents import Entries, Items, Node, Text
 from bellcrank.files.fields import Fields, numbers, word
 from bellcrank.files.matrices import read_matrix
+from bellcrank.files.rods import made_rod
 from bellcrank.files.scope import Scope
 from bellcrank.program.trace import Expr
 
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from bellcrank.fe.material import Material
     from bellcrank.flexible.damping import Damping
     from bellcrank.flexible.frames import MemberFrame
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.flexible.model import ElasticModel
     from bellcrank.flexible.modes import Reduction
+    from bellcrank.flexible.rods import Rod
     from bellcrank.flexible.sections import Profile
 
 MESHES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")
@@ -44,15 +46,19 @@ class MemberReader:
     file that keeps their numbers elsewhere.
     """
 
-    def __init__(self, scope: Scope, folder: Path | None, stored: Mapping[str, Member] | None) -> None:
+    def __init__(
+        self, scope: Scope, folder: Path | None, stored: Mapping[str, FlexibleMember] | None
+    ) -> None:
         self.scope, self.folder, self.stored = scope, folder, stored
 
-    def member(self, body: str, node: Node) -> Member:
+    def member(self, body: str, node: Node) -> FlexibleMember:
         """The member of a body."""
         who = f"flexible member of {body!r}"
         kind, fields = self._kind(node, who, layout.MEMBERS)
         if kind == "numbers":
             return self._numbers(body, fields)
+        if kind == "rod":
+            return self._rod(fields.optional_word("name") or body, fields)
         make: Callable[[str, Fields], ElasticModel] = getattr(self, f"_{kind}")
         with fields.blamed():
             model = make(fields.optional_word("name") or body, fields)
@@ -73,7 +79,7 @@ class MemberReader:
         kind = word(node.values["kind"], f"kind of {who}", tuple(kinds)) if "kind" in node.values else usual
         return kind, Fields(self.scope, node, who, kinds[kind])
 
-    def _numbers(self, body: str, fields: Fields) -> Member:
+    def _numbers(self, body: str, fields: Fields) -> FlexibleMember:
         from bellcrank.flexible.packing import unpacked_member
 
         if "data" not in fields:
@@ -86,6 +92,14 @@ class MemberReader:
             raise fields.get("data").error(f"data of {fields.who} is not base64 text") from None
         with fields.blamed():
             return unpacked_member(data, fields.who)
+
+    def _rod(self, name: str, fields: Fields) -> Rod:
+        with fields.blamed():
+            given = self._values(fields, layout.MEMBERS["rod"], "section")
+            if "section" in fields:
+                who = f"section of {fields.who}"
+                given["section"] = self._section(fields.get("section"), who, given["length"])
+            return made_rod(name, given)
 
     def _beam(self, body: str, fields: Fields) -> ElasticModel:
         from bellcrank.flexible.beams import beam

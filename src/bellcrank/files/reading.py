@@ -25,14 +25,17 @@ from bellcrank.model.contacts import LAWS, RESISTANCE, PlacedShape
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
 
 _UNIT = 4 * np.finfo(float).eps
 """A spin axis of unit length up to rounding is taken as it is written; scaling it again would move it."""
 
 
 def read_system(
-    text: str, file: str = "model", folder: Path | None = None, stored: Mapping[str, Member] | None = None
+    text: str,
+    file: str = "model",
+    folder: Path | None = None,
+    stored: Mapping[str, FlexibleMember] | None = None,
 ) -> System:
     """The system a model file describes; `file` is what errors call it.
 
@@ -42,7 +45,7 @@ def read_system(
 
 
 class _Reader:
-    def __init__(self, root: Node, folder: Path | None, stored: Mapping[str, Member] | None) -> None:
+    def __init__(self, root: Node, folder: Path | None, stored: Mapping[str, FlexibleMember] | None) -> None:
         self.scope = Scope()
         self.members = MemberReader(self.scope, folder, stored)
         self.top = Fields(self.scope, root, "a model file", layout.TOP)
@@ -173,14 +176,19 @@ class _Reader:
         if "at" in given and "position" in given:
             raise node.error(f"{what} is placed twice, by 'at' and by 'position'; leave one of them out")
         with given.blamed():
+            name = given.optional_word("name") or ""
+            turned: dict[str, Any] = {}
             if "node" in given:
-                position: Any = self._node(given, body).position
+                node_frame = self._node(given, body)
+                position: Any = node_frame.position
+                name, turned = name or node_frame.name, {"rotation": node_frame.rotation}
             elif "at" in given:
                 position = body.point_at(given.vector("at")).position
             else:
                 position = given.vector("position") if "position" in given else (0.0, 0.0, 0.0)
-            turned = {"rotation": given.matrix("rotation")} if "rotation" in given else {}
-            return body.frame(position, name=given.optional_word("name") or "", **turned)
+            if "rotation" in given:
+                turned = {"rotation": given.matrix("rotation")}
+            return body.frame(position, name=name, **turned)
 
     def _node(self, fields: Fields, body: Body) -> Frame:
         """A node of a flexible body by name."""

@@ -50,11 +50,11 @@ from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
 
 
 def write_system(
-    system: System, folder: Path | None = None, stored: MutableMapping[str, Member] | None = None
+    system: System, folder: Path | None = None, stored: MutableMapping[str, FlexibleMember] | None = None
 ) -> str:
     """The text of a model file that describes `system`; see :func:`bellcrank.files.dumps`."""
     return dumped(_Writer(system, folder, stored).document())
@@ -62,7 +62,7 @@ def write_system(
 
 class _Writer:
     def __init__(
-        self, system: System, folder: Path | None, stored: MutableMapping[str, Member] | None
+        self, system: System, folder: Path | None, stored: MutableMapping[str, FlexibleMember] | None
     ) -> None:
         self.system = system
         self.folder = folder
@@ -164,7 +164,9 @@ class _Writer:
             result["node"] = node
         elif not _same(frame.position, ZERO):
             result["position"] = Row(frame.position)
-        if not _same(frame.rotation, UNIT):
+        member = frame.body.member
+        axes = member.node(node).axes.tolist() if node and member is not None else UNIT
+        if not _same(frame.rotation, axes):
             result["rotation"] = _rows(frame.rotation)
         if frame.name:
             result["name"] = frame.name

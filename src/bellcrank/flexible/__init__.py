@@ -24,6 +24,7 @@ from bellcrank.flexible.modes import (
     Supports,
 )
 from bellcrank.flexible.recovery import Field, equivalent_stress
+from bellcrank.flexible.rods import Rod, Table, rod
 from bellcrank.flexible.sections import Section, Tapered, circle, rectangle, taper, tube
 from bellcrank.flexible.shapes import Shape, assumed_shapes, polynomial, sine
 from bellcrank.flexible.solids import solid
@@ -50,9 +51,11 @@ __all__ = [
     "Ratios",
     "Rayleigh",
     "Reduction",
+    "Rod",
     "Section",
     "Shape",
     "Supports",
+    "Table",
     "Tapered",
     "Theory",
     "Truncation",
@@ -63,6 +66,7 @@ __all__ = [
     "given_matrices",
     "polynomial",
     "rectangle",
+    "rod",
     "sine",
     "solid",
     "taper",

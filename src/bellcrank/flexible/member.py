@@ -11,9 +11,11 @@ geometrically. All integrals are over rho dV, in member axes, about the member's
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +29,82 @@ Array = NDArray[np.float64]
 
 SAME_PLACE = 1e-6
 """A position names a node if it lies within this share of the member's extent from it."""
+SAME_POINT = 1e-9
+"""Share of the member's extent within which a point of a field and a node are one."""
+
+
+class FlexibleMember(ABC):
+    """A body that deforms: what model, equations and results need to know of every kind of them.
+
+    A member has `modes` coordinates of its own, `nodes` where joints, forces and markers sit, and `fields` that are
+    linear in the coordinates. mass: [kg]. first_moment: int rho s0, (3,). second_moment: int rho s0 s0^T, (3, 3); both
+    undeformed, in member axes. stiffness, damping: (n, n).
+    """
+
+    name: str
+
+    if TYPE_CHECKING:
+
+        @property
+        def mass(self) -> float: ...
+        @property
+        def modes(self) -> int: ...
+        @property
+        def first_moment(self) -> Array: ...
+        @property
+        def second_moment(self) -> Array: ...
+        @property
+        def stiffness(self) -> Array: ...
+        @property
+        def damping(self) -> Array: ...
+        @property
+        def nodes(self) -> Mapping[str, Any]: ...
+        @property
+        def fields(self) -> Mapping[str, Field]: ...
+
+    @property
+    @abstractmethod
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Of its coordinates."""
+
+    @abstractmethod
+    def node(self, name_or_position: Any) -> Any:
+        """The node of this name, or at this position [m, member axes]."""
+
+    @property
+    @abstractmethod
+    def extent(self) -> float:
+        """Its size [m]."""
+
+    @abstractmethod
+    def position(self, node: Any, coordinates: ArrayLike) -> Array:
+        """Where a node is, deformed, in member axes [m]; coordinates: (..., n) gives (..., 3)."""
+
+    @property
+    @abstractmethod
+    def drawn_points(self) -> Array:
+        """The points by which it is drawn, undeformed, in member axes [m], (p, 3)."""
+
+    @property
+    @abstractmethod
+    def drawn_cells(self) -> NDArray[np.int64]:
+        """Elements or edges between those points, (m, corners)."""
+
+    @abstractmethod
+    def drawn(self, coordinates: ArrayLike) -> Array:
+        """The points, deformed, for coordinates (..., n): (..., p, 3)."""
+
+    def _named(self, name: str) -> Any:
+        if name not in self.nodes:
+            raise unknown_name(f"node of member {self.name!r}", name, self.nodes)
+        return self.nodes[name]
+
+    def recover(self, name: str, coordinates: ArrayLike) -> Array:
+        """A field ("displacement", "strain", "stress", ...) at all its points; (..., n) gives (..., points,
+        components)."""
+        if name not in self.fields:
+            raise unknown_name(f"field of member {self.name!r}", name, self.fields)
+        return self.fields[name].of(coordinates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +122,14 @@ class Node:
     rotation: Array
     shortening: Array
 
+    @property
+    def axes(self) -> Array:
+        """Of a frame at the node, undeformed: those of the member."""
+        return np.eye(3)
+
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class Member(FlexibleMember):
     """A flexible body of n modal coordinates; integrals over rho dV in member axes about the member's origin.
 
     mass: [kg]. first_moment: int rho s0, (3,). second_moment: int rho s0 s0^T, (3, 3).
@@ -81,9 +164,7 @@ class Member:
         if isinstance(name_or_position, Node):
             return name_or_position
         if isinstance(name_or_position, str):
-            if name_or_position not in self.nodes:
-                raise unknown_name(f"node of member {self.name!r}", name_or_position, self.nodes)
-            return self.nodes[name_or_position]
+            return cast("Node", self._named(name_or_position))
         where = np.asarray(name_or_position, dtype=float)
         if where.shape != (3,):
             raise ModelError(
@@ -143,12 +224,42 @@ class Member:
         second = 0.5 * np.einsum("ikl,...k,...l->...i", at.shortening, eta, eta)
         return np.asarray(at.position + eta @ at.translation.T + second)
 
-    def recover(self, name: str, coordinates: ArrayLike) -> Array:
-        """A field ("displacement", "strain", "stress", ...) at all its points; (..., n) gives (..., points,
-        components)."""
-        if name not in self.fields:
-            raise unknown_name(f"field of member {self.name!r}", name, self.fields)
-        return self.fields[name].of(coordinates)
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Of its modes."""
+        return tuple(f"mode {k + 1}" for k in range(self.modes))
+
+    @cached_property
+    def _lined_up(self) -> list[str]:
+        """Nodes in order, for members that have no field of displacement."""
+        return sorted(self.nodes, key=lambda n: tuple(self.nodes[n].position))
+
+    @property
+    def drawn_points(self) -> Array:
+        """The points of the displacement field, or else the nodes."""
+        if "displacement" in self.fields:
+            return np.array(self.fields["displacement"].points)
+        return np.array([self.nodes[n].position for n in self._lined_up])
+
+    @property
+    def drawn_cells(self) -> NDArray[np.int64]:
+        """Elements or edges between those points."""
+        if "displacement" in self.fields:
+            return np.asarray(self.fields["displacement"].cells, dtype=np.int64)
+        count = len(self.nodes)
+        return np.column_stack([np.arange(count - 1), np.arange(1, count)])
+
+    def drawn(self, coordinates: ArrayLike) -> Array:
+        """The points, deformed; at nodes with their second-order displacement, which is known there."""
+        if "displacement" not in self.fields:
+            return np.stack([self.position(n, coordinates) for n in self._lined_up], axis=-2)
+        points = self.drawn_points
+        moved = points + self.fields["displacement"].of(coordinates)
+        for node in self.nodes.values():
+            distance = np.linalg.norm(points - node.position, axis=1)
+            if distance.min() <= SAME_POINT * self.extent:
+                moved[..., int(distance.argmin()), :] = self.position(node, coordinates)
+        return np.asarray(moved)
 
     def __str__(self) -> str:
         head = f"member {self.name!r}: {self.mass:.6g} kg, {self.modes} modes, {len(self.nodes)} nodes"

@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
-from bellcrank.flexible.member import Member, Node
+from bellcrank.flexible.member import FlexibleMember, Member, Node
 from bellcrank.flexible.recovery import Field
+from bellcrank.flexible.rod_packing import rod_arrays, rod_from_arrays
+from bellcrank.flexible.rods import Rod
 from bellcrank.flexible.truncation import Truncation
 
 Array = NDArray[np.float64]
@@ -37,8 +39,18 @@ _INTEGRALS = (
 )
 
 
-def packed_member(member: Member) -> bytes:
+def packed_member(member: FlexibleMember) -> bytes:
     """All numbers of a member."""
+    arrays, about = rod_arrays(member) if isinstance(member, Rod) else _modal(member)
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps({"version": VERSION, **about}).encode(), dtype="u1")
+    np.savez(buffer, allow_pickle=False, about=text, **{k: np.asarray(a) for k, a in arrays.items()})
+    return zlib.compress(buffer.getvalue(), 6)
+
+
+def _modal(member: FlexibleMember) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays of a reduced member, and the rest of it in words."""
+    assert isinstance(member, Member)
     arrays: dict[str, NDArray[Any]] = {name: getattr(member, name) for name in _INTEGRALS}
     for k, node in enumerate(member.nodes.values()):
         arrays[f"node_{k}_position"] = node.position
@@ -52,7 +64,6 @@ def packed_member(member: Member) -> bytes:
     for k, residual in enumerate(cut.static_residual.values()):
         arrays[f"residual_{k}"] = residual
     about = {
-        "version": VERSION,
         "name": member.name,
         "mass": member.mass,
         "modes": member.modes,
@@ -60,13 +71,10 @@ def packed_member(member: Member) -> bytes:
         "fields": [[f.name, list(f.components), f.unit] for f in member.fields.values()],
         "residuals": list(cut.static_residual),
     }
-    buffer = io.BytesIO()
-    text = np.frombuffer(json.dumps(about).encode(), dtype="u1")
-    np.savez(buffer, allow_pickle=False, about=text, **{k: np.asarray(a) for k, a in arrays.items()})
-    return zlib.compress(buffer.getvalue(), 6)
+    return arrays, about
 
 
-def unpacked_member(data: bytes, who: str) -> Member:
+def unpacked_member(data: bytes, who: str) -> FlexibleMember:
     """The member in some bytes; `who` is what errors call it."""
     try:
         return _Reader(data).member()
@@ -87,7 +95,7 @@ class _Reader:
             self.arrays: Mapping[str, NDArray[Any]] = {k: archive[k] for k in archive.files if k != "about"}
         if self.about["version"] != VERSION:
             raise ValueError(f"they are of version {self.about['version']}, not {VERSION}")
-        self.n = int(self.about["modes"])
+        self.n = int(self.about.get("modes", 0))
         if not 0 <= self.n <= MAX_MODES:
             raise ValueError(f"{self.n} modes")
 
@@ -103,8 +111,10 @@ class _Reader:
             raise ValueError(f"{name} is not finite")
         return found
 
-    def member(self) -> Member:
+    def member(self) -> FlexibleMember:
         n, about = self.n, self.about
+        if about.get("kind") == "rod":
+            return rod_from_arrays(about, self.number, self.arrays)
         mass = float(about["mass"])
         if not (np.isfinite(mass) and mass >= 0.0):
             raise ValueError(f"a mass of {mass} kg")
@@ -155,7 +165,7 @@ class _Reader:
         )
 
 
-def packed_members(members: Mapping[str, Member]) -> bytes:
+def packed_members(members: Mapping[str, FlexibleMember]) -> bytes:
     """Members by body, one after another; nothing for none."""
     if not members:
         return b""
@@ -164,12 +174,12 @@ def packed_members(members: Mapping[str, Member]) -> bytes:
     return len(head).to_bytes(8, "little") + head + b"".join(parts.values())
 
 
-def unpacked_members(data: bytes) -> dict[str, Member]:
+def unpacked_members(data: bytes) -> dict[str, FlexibleMember]:
     """What :func:`packed_members` was given."""
     if not data:
         return {}
     at = 8 + int.from_bytes(data[:8], "little")
-    found: dict[str, Member] = {}
+    found: dict[str, FlexibleMember] = {}
     for name, length in dict(json.loads(data[8:at])).items():
         found[name] = unpacked_member(data[at : at + int(length)], f"body {name!r}")
         at += int(length)

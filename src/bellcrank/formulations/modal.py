@@ -29,7 +29,7 @@ from bellcrank.math.rotations import into
 from bellcrank.math.tuples import Vec, add, cross
 from bellcrank.mechanics.articulated import Articulated
 from bellcrank.mechanics.dynamics import Column, brought, deformed, mass_matrix, regrouped
-from bellcrank.mechanics.flexible import Deformed
+from bellcrank.mechanics.flexible import DeformedMember
 from bellcrank.mechanics.inertia import NOTHING
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Link
@@ -91,6 +91,10 @@ def modes_first(
     links: Outer ones last, with every link between. inertias: Own inertia of each, members included. rest: Other
     entries of M, of columns that are no modes. squares: Rows r and weights a of further terms a r^T r.
     """
+    shapes = [shape for k in links if (shape := kin.linkage.links[k].shape) is not None]
+    if not all(shape.has_constant_masses for shape in shapes):
+        # The masses of the coordinates are full there and change with them: nothing is gained, and no pivot is known.
+        return None
     D: dict[tuple[int, int], float] = {}
     parts = _parts(kin, links, inertias, columns, D)
     if not D:
@@ -163,25 +167,34 @@ def _modal_rows(link: Link, columns: Mapping[int, Column]) -> list[Row]:
     return [{c: rates[j] for c, rates in moving.items() if _is(rates[j])} for j in range(link.modes)]
 
 
-def _add_modes(part: Part, member: Deformed, rows: Sequence[Row], D: dict[tuple[int, int], float]) -> None:
+def _add_modes(
+    part: Part, member: DeformedMember, rows: Sequence[Row], D: dict[tuple[int, int], float]
+) -> None:
     """Modal momenta and masses; a mode whose rate follows other speeds counts as one more motion of the link."""
     own = [_single(row) for row in rows]
     followers = [j for j, c in enumerate(own) if c is None and rows[j]]
     for j in followers:
         for i, x in enumerate((*member.P[j][0], *member.P[j][1])):
             part.N[i].append(x)
-        part.N.append([*(row[-1] for row in part.N[:6]), *(member.modal_mass(j, i) for i in followers)])
+        part.N.append([*(row[-1] for row in part.N[:6]), *(_mass(member, j, i) for i in followers)])
         part.C.append(dict(rows[j]))
-        part.P.append({c: member.modal_mass(j, i) for i, c in enumerate(own) if c is not None})
+        part.P.append({c: _mass(member, j, i) for i, c in enumerate(own) if c is not None})
     for j, c in enumerate(own):
         if c is None:
             continue
         for row, x in zip(part.P, (*member.P[j][0], *member.P[j][1]), strict=False):
             row[c] = x
         for i, d in enumerate(own[: j + 1]):
-            mass = member.modal_mass(j, i)
+            mass = _mass(member, j, i)
             if d is not None and mass != 0.0:
                 D[max(c, d), min(c, d)] = mass
+
+
+def _mass(member: DeformedMember, k: int, j: int) -> float:
+    """The mass of two modes, which is a plain number here."""
+    mass = member.modal_mass(k, j)
+    assert isinstance(mass, float)
+    return mass
 
 
 def _motions(

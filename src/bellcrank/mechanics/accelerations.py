@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bellcrank.math.rotations import into
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, times
+from bellcrank.mechanics.flexible import FrameMotion
 from bellcrank.mechanics.inertia import turning_matrix
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
@@ -39,3 +40,8 @@ class Accelerations:
             self.K.append(turning_matrix(w, alpha) if any(link.kind.turning) else K_p)
             self.a.append(a)
         self.alpha = alphas
+        self.kin = kin
+
+    def of(self, link: int) -> FrameMotion:
+        """The motion of one link."""
+        return FrameMotion(self.kin.w(link), self.alpha[link], self.a[link], self.K[link])

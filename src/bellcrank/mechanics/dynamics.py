@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from bellcrank.math.rotations import out
 from bellcrank.math.tuples import ZERO, add, cross, is_zero, scale
 from bellcrank.mechanics.accelerations import Accelerations
-from bellcrank.mechanics.flexible import Deformed, combination
+from bellcrank.mechanics.flexible import DeformedMember, combination
 from bellcrank.mechanics.inertia import (
     Inertia,
     without,
@@ -104,13 +104,13 @@ def _member_forces(
     """Inertia forces of a flexible member on its floating frame and its modes."""
     k = link.index
     rates, accelerations = kin.eta_rates(link), du[link.eta_u : link.eta_u + link.modes]
-    return deformed(kin, link).force(acc.a[k], acc.K[k], kin.w(k), rates, accelerations)
+    return deformed(kin, link).force(acc.of(k), rates, accelerations)
 
 
-def deformed(kin: Kinematics, link: Link) -> Deformed:
+def deformed(kin: Kinematics, link: Link) -> DeformedMember:
     """The flexible member on a link in its present shape."""
     assert link.shape is not None
-    return Deformed(link.shape, kin.eta(link))
+    return link.shape.deformed(kin.eta(link))
 
 
 def brought(kin: Kinematics, inertia: Inertia) -> Inertia:
@@ -194,7 +194,7 @@ def mass_matrix(
 
 
 def _bend(
-    member: Deformed,
+    member: DeformedMember,
     rates: Mapping[int, tuple[Scalar, ...]],
     here: dict[int, _Forces],
     M: dict[tuple[int, int], Scalar],
@@ -208,13 +208,13 @@ def _bend(
                 M[c, d] = M.get((c, d), 0.0) + modal_product(member, own, other)
 
 
-def modal_wrench(member: Deformed, rates: Sequence[Scalar]) -> Wrench:
+def modal_wrench(member: DeformedMember, rates: Sequence[Scalar]) -> Wrench:
     """Moment and force on the floating frame for a unit rate of a modal motion."""
     n = combination(rates, [p[0] for p in member.P])
     return n, combination(rates, [p[1] for p in member.P])
 
 
-def modal_product(member: Deformed, a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def modal_product(member: DeformedMember, a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """a^T m b."""
     total: Scalar = 0.0
     for k, x in enumerate(a):

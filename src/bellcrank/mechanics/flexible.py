@@ -1,4 +1,6 @@
-"""Flexible links: a floating frame with modal coordinates (paper B, equations 1 to 7 and 16 to 18).
+"""Flexible links: a frame with coordinates of deformation; here modal ones (paper B, equations 1 to 7 and 16 to 18).
+
+What the recursion needs of any member is said by the abstract classes; rods are in :mod:`bellcrank.mechanics.rods`.
 
 A point of the member is s = s0 + sum phi_k eta_k + 1/2 sum Gamma_kl eta_k eta_l in the axes of the floating frame;
 Gamma is the second-order displacement (foreshortening) that stiffens the member under axial and inertial
@@ -13,6 +15,7 @@ Phi_r eta (Cayley's form), so that node frames stay orthonormal.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -83,11 +86,125 @@ def contraction(a: Mat, b: Mat) -> Scalar:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
-    """The integrals of a member as plain numbers in scalars' form."""
+class FrameMotion:
+    """Motion of a link in its own axes, gravity taken off: w, its rate alpha, the origin's acceleration a, and
+    K = [alpha]x + [w]x [w]x."""
+
+    w: Vec
+    alpha: Vec
+    a: Vec
+    K: Mat
+
+
+@dataclass(frozen=True, eq=False)
+class MemberShape(ABC):
+    """What a link knows of the member on it: so many coordinates, mass [kg], stiffness and damping over them."""
 
     modes: int
     mass: float
+    stiffness: tuple[tuple[float, ...], ...]
+    damping: tuple[tuple[float, ...], ...]
+
+    @property
+    @abstractmethod
+    def has_constant_masses(self) -> bool:
+        """Whether the masses of the coordinates are plain numbers, whatever the deformation."""
+
+    @abstractmethod
+    def deformed(self, eta: Sequence[Scalar]) -> DeformedMember:
+        """The member at coordinates eta."""
+
+
+class DeformedMember(ABC):
+    """A member in its present shape: mass matrix of its frame's motion and its coordinates, and forces.
+
+    P: Momentum of a unit rate of each coordinate, moment and force on the frame.
+    """
+
+    shape: MemberShape
+    eta: tuple[Scalar, ...]
+    P: Sequence[tuple[Vec, Vec]]
+
+    @abstractmethod
+    def inertia(self) -> Inertia:
+        """The member as if frozen in its present shape."""
+
+    @abstractmethod
+    def modal_mass(self, k: int, j: int) -> Scalar:
+        """m_kj."""
+
+    @abstractmethod
+    def force(
+        self, motion: FrameMotion, rates: Sequence[Scalar], accelerations: Sequence[Scalar]
+    ) -> tuple[tuple[Vec, Vec], list[Scalar]]:
+        """Wrench on the frame, and forces on the coordinates, of the accelerated member."""
+
+    def kinetic(self, w: Vec, v: Vec, rates: Sequence[Scalar]) -> Scalar:
+        """Kinetic energy [J] for the frame's motion and modal rates."""
+        n, f = self.inertia().momentum(w, v)
+        energy = 0.5 * (dot(n, w) + dot(f, v))
+        for k, rate in enumerate(rates):
+            turn, push = self.P[k]
+            energy = energy + rate * (dot(turn, w) + dot(push, v))
+            for j, other in enumerate(rates):
+                energy = energy + 0.5 * self.modal_mass(k, j) * (rate * other)
+        return energy
+
+    def elastic_forces(self, rates: Sequence[Scalar]) -> list[Scalar]:
+        """- K eta - D eta-dot."""
+        shape = self.shape
+        forces: list[Scalar] = []
+        for k in range(shape.modes):
+            total: Scalar = 0.0
+            for j in range(shape.modes):
+                total = total - shape.stiffness[k][j] * self.eta[j] - shape.damping[k][j] * rates[j]
+            forces.append(total)
+        return forces
+
+    def strain_energy(self) -> Scalar:
+        """1/2 eta K eta [J]."""
+        total: Scalar = 0.0
+        for k, row in enumerate(self.shape.stiffness):
+            for j, stiffness in enumerate(row):
+                total = total + 0.5 * stiffness * (self.eta[k] * self.eta[j])
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class NodePlace(ABC):
+    """A node of a member, undeformed at s0."""
+
+    s0: Vec
+
+    @abstractmethod
+    def pose(self, eta: Sequence[Scalar], inverse: bool) -> MovedNode:
+        """The node against the member's frame at coordinates eta; `inverse`: the frame against the node."""
+
+
+class MovedNode(ABC):
+    """A node's place and axes against its member's frame: R, r, or those of the frame against the node.
+
+    s: The node's place in the frame's axes. straight: Whether R is known to be the identity.
+    """
+
+    R: Mat
+    r: Vec
+    s: Vec
+    straight: bool
+
+    @abstractmethod
+    def columns(self) -> list[tuple[Vec, Vec]]:
+        """For each coordinate the angular velocity and velocity of the outer frame, in its own axes."""
+
+    @abstractmethod
+    def bias(self, rates: Sequence[Scalar]) -> tuple[Vec, Vec]:
+        """Rates of the outer frame's motion, in its own axes, while the rates of the coordinates stay constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape(MemberShape):
+    """The integrals of a member as plain numbers in scalars' form."""
+
     h0: Vec
     J0: Mat
     c: tuple[Vec, ...]
@@ -95,8 +212,15 @@ class Shape:
     GG: tuple[tuple[Mat, ...], ...]
     c2: tuple[tuple[Vec, ...], ...]
     A: tuple[tuple[Mat, ...], ...]
-    stiffness: tuple[tuple[float, ...], ...]
-    damping: tuple[tuple[float, ...], ...]
+
+    @property
+    def has_constant_masses(self) -> bool:
+        """Products of the second-order displacements are left out, and with them all that would change."""
+        return True
+
+    def deformed(self, eta: Sequence[Scalar]) -> Deformed:
+        """The member at modal coordinates eta."""
+        return Deformed(self, eta)
 
     @staticmethod
     def of(member: Member) -> Shape:
@@ -134,6 +258,8 @@ class Shape:
         return Shape(
             n,
             float(member.mass),
+            tuple(tuple(float(x) for x in row) for row in K),
+            tuple(tuple(float(x) for x in row) for row in D),
             _vec(clean(member.first_moment)),
             m(clean(member.second_moment)),
             tuple(_vec(c[k]) for k in range(n)),
@@ -141,13 +267,13 @@ class Shape:
             tuple(tuple(m(GG[k, j]) for j in range(n)) for k in range(n)),
             tuple(tuple(_vec(c2[k, j]) for j in range(n)) for k in range(n)),
             tuple(tuple(m(A[k, j]) for j in range(n)) for k in range(n)),
-            tuple(tuple(float(x) for x in row) for row in K),
-            tuple(tuple(float(x) for x in row) for row in D),
         )
 
 
-class Deformed:
+class Deformed(DeformedMember):
     """A member's inertia at modal coordinates eta."""
+
+    shape: Shape
 
     def __init__(self, shape: Shape, eta: Sequence[Scalar]) -> None:
         self.shape, self.eta = shape, tuple(eta)
@@ -174,7 +300,7 @@ class Deformed:
         return float(g[0][0] + g[1][1] + g[2][2])
 
     def force(
-        self, a: Vec, K: Mat, w: Vec, rates: Sequence[Scalar], accelerations: Sequence[Scalar]
+        self, motion: FrameMotion, rates: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> tuple[tuple[Vec, Vec], list[Scalar]]:
         """Wrench on the floating frame and modal forces of the accelerated member.
 
@@ -182,6 +308,7 @@ class Deformed:
         Q_k = c_k . a + K : E_k + 2 [w]x : (GG_kl eta_l-dot) + m_kl eta_l-ddot.
         """
         shape, n = self.shape, range(self.shape.modes)
+        w, a, K = motion.w, motion.a, motion.K
         moment, push = self.inertia().force(a, K)
         relative = combination(rates, self.c)
         second = quadratic(rates, shape.c2)
@@ -200,36 +327,6 @@ class Deformed:
             modal.append(force)
         return (add(moment, vee(Y)), push), modal
 
-    def kinetic(self, w: Vec, v: Vec, rates: Sequence[Scalar]) -> Scalar:
-        """Kinetic energy [J] for the frame's motion and modal rates."""
-        n, f = self.inertia().momentum(w, v)
-        energy = 0.5 * (dot(n, w) + dot(f, v))
-        for k, rate in enumerate(rates):
-            turn, push = self.P[k]
-            energy = energy + rate * (dot(turn, w) + dot(push, v))
-            for j, other in enumerate(rates):
-                energy = energy + 0.5 * self.modal_mass(k, j) * (rate * other)
-        return energy
-
-    def elastic_forces(self, rates: Sequence[Scalar]) -> list[Scalar]:
-        """- K eta - D eta-dot."""
-        shape = self.shape
-        forces: list[Scalar] = []
-        for k in range(shape.modes):
-            total: Scalar = 0.0
-            for j in range(shape.modes):
-                total = total - shape.stiffness[k][j] * self.eta[j] - shape.damping[k][j] * rates[j]
-            forces.append(total)
-        return forces
-
-    def strain_energy(self) -> Scalar:
-        """1/2 eta K eta [J]."""
-        total: Scalar = 0.0
-        for k, row in enumerate(self.shape.stiffness):
-            for j, stiffness in enumerate(row):
-                total = total + 0.5 * stiffness * (self.eta[k] * self.eta[j])
-        return total
-
 
 def _mat(rows: Sequence[Sequence[Scalar]]) -> Mat:
     first, second, third = ((row[0], row[1], row[2]) for row in rows)
@@ -237,10 +334,9 @@ def _mat(rows: Sequence[Sequence[Scalar]]) -> Mat:
 
 
 @dataclass(frozen=True, eq=False)
-class NodeShape:
+class NodeShape(NodePlace):
     """How a node moves with the modal coordinates."""
 
-    s0: Vec
     shift: tuple[Vec, ...]
     turn: tuple[Vec, ...]
     bend: tuple[tuple[Vec, ...], ...]
@@ -256,8 +352,12 @@ class NodeShape:
             tuple(tuple(_vec(node.shortening[:, k, j]) for j in range(n)) for k in range(n)),
         )
 
+    def pose(self, eta: Sequence[Scalar], inverse: bool) -> NodePose:
+        """The node at modal coordinates eta."""
+        return NodePose(self, eta, inverse)
 
-class NodePose:
+
+class NodePose(MovedNode):
     """A node's place, axes and motion against the floating frame, or the frame's against the node."""
 
     def __init__(self, shape: NodeShape, eta: Sequence[Scalar], inverse: bool) -> None:

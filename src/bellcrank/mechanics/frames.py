@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bellcrank.math.rotations import (
     perpendicular_frame,
@@ -35,7 +35,7 @@ from bellcrank.math.tuples import (
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member, Node
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.model.bodies import Body
     from bellcrank.model.joints import Joint
     from bellcrank.model.joints.elementary import Elementary
@@ -54,8 +54,8 @@ class RawLink:
     joint: Joint
     coordinates: tuple[str, ...]
     reverse: bool
-    node: Node | None = None
-    member: Member | None = None
+    node: Any = None
+    member: FlexibleMember | None = None
     G: Mat = UNIT
     s: Vec = ZERO
 

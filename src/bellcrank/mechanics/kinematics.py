@@ -34,7 +34,7 @@ from bellcrank.math.tuples import (
     scale,
     times,
 )
-from bellcrank.mechanics.flexible import NodePose
+from bellcrank.mechanics.flexible import MovedNode
 from bellcrank.mechanics.links import GROUND, Link, Linkage
 from bellcrank.mechanics.numbers import Numbers
 from bellcrank.program.trace import Scalar
@@ -59,7 +59,7 @@ class Motion:
     v: Vec
 
 
-def _summed(rates: Sequence[Scalar], columns: Sequence[tuple[Vec, Vec]]) -> tuple[Vec, Vec]:
+def summed(rates: Sequence[Scalar], columns: Sequence[tuple[Vec, Vec]]) -> tuple[Vec, Vec]:
     """sum rate_k column_k."""
     w, v = ZERO, ZERO
     for rate, (turn, shift) in zip(rates, columns, strict=True):
@@ -87,7 +87,7 @@ class Kinematics:
         self.parameter = numbers.parameter
         self.q = tuple(q)
         self.u: tuple[Scalar, ...] | None = None
-        self.nodes: dict[int, NodePose] = {}
+        self.nodes: dict[int, MovedNode] = {}
         self.closest: dict[str, Closest] = {}
         """Closest points by contact, found once in a state: on surfaces of data they are long programs."""
         self.turns: list[tuple[Turn, ...]] = []
@@ -137,7 +137,7 @@ class Kinematics:
         found: list[Scalar] = []
         for k, pose in self.nodes.items():
             link = self.linkage.links[k]
-            w, v = _summed(u[link.eta_u : link.eta_u + link.modes], pose.columns())
+            w, v = summed(u[link.eta_u : link.eta_u + link.modes], pose.columns())
             found += [*w, *v]
         return found
 
@@ -146,7 +146,7 @@ class Kinematics:
         found = list(du)
         for k, pose in self.nodes.items():
             link = self.linkage.links[k]
-            w, v = _summed(du[link.eta_u : link.eta_u + link.modes], pose.columns())
+            w, v = summed(du[link.eta_u : link.eta_u + link.modes], pose.columns())
             dw, dv = pose.bias(self.eta_rates(link))
             found += [*add(w, dw), *add(v, dv)]
         return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
 from bellcrank.math.rotations import Turn
 from bellcrank.math.tuples import Mat, Vec
-from bellcrank.mechanics.flexible import NodeShape, Shape
+from bellcrank.mechanics.flexible import MemberShape, NodePlace
 from bellcrank.mechanics.inertia import Inertia
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Link:
     inertia: Inertia
     joint: str
     coordinates: tuple[str, ...]
-    shape: Shape | None = None
-    node: NodeShape | None = None
+    shape: MemberShape | None = None
+    node: NodePlace | None = None
     inverse: bool = False
     eta_q: int = 0
     eta_u: int = 0
@@ -156,10 +157,9 @@ class Linkage:
 
     def seat(self, frame: Frame) -> Placement:
         """Where a frame's body stands on its link; on a flexible member, where the frame's node does."""
-        member = frame.body.member
-        if member is None:
+        if frame.body.member is None:
             return self.placements[frame.body.name]
-        return self.nodes[frame.body.name, member.node(node_position(frame)).name]
+        return self.nodes[frame.body.name, frame_node(frame).name]
 
     def owning(self, links: Iterable[int]) -> frozenset[int]:
         """The links whose speeds move the given ones: nodes by the owner of their modal coordinates."""
@@ -188,6 +188,19 @@ class Linkage:
             if link.joint == joint and name in link.coordinates:
                 return link, link.q, link.u
         raise KeyError((joint, name))
+
+
+def frame_node(frame: Frame) -> Any:
+    """The node of a flexible body that a frame sits on: the one it is called after, or the one at its place."""
+    member = frame.body.member
+    assert member is not None
+    where = node_position(frame)
+    if frame.name:
+        with suppress(ModelError):
+            named = member.node(frame.name)
+            if tuple(named.position) == where:
+                return named
+    return member.node(where)
 
 
 def node_position(frame: Frame) -> tuple[float, float, float]:

@@ -30,14 +30,16 @@ from bellcrank.math.tuples import (
     transposed_times,
     vec,
 )
-from bellcrank.mechanics.flexible import NodeShape, Shape
+from bellcrank.mechanics.flexible import MemberShape, NodePlace
 from bellcrank.mechanics.frames import RawLink, choose_frames, exact
 from bellcrank.mechanics.inertia import NOTHING, from_body
-from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, QuaternionMap, node_position
+from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, QuaternionMap, frame_node
+from bellcrank.mechanics.members import member_shape, node_places
 from bellcrank.mechanics.node import NODE
 from bellcrank.model.joints.elementary import Elementary
 
 if TYPE_CHECKING:
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
     from bellcrank.model.joints.joint import Step
@@ -74,7 +76,7 @@ class _Nodes:
         """Link, axes and place of a flexible body seen from the link of a frame's node."""
         member = frame.body.member
         assert member is not None
-        node = member.node(node_position(frame))
+        node = frame_node(frame)
         key = (frame.body.name, node.name)
         if key not in self.found:
             owner = self.frames[frame.body.name]
@@ -88,7 +90,7 @@ class _Nodes:
         """The floating frame of a member that hangs on one of its nodes."""
         member = frame.body.member
         assert member is not None
-        node = member.node(node_position(frame))
+        node = frame_node(frame)
         # R, r lead to the body's axes with the body's origin at r; the node stands at r + R s0.
         at = add(r, times(R, _vector(node.position)))
         self.raws.append(RawLink(frame.body.name, link, NODE, exact(R), at, joint, (), True, node, member))
@@ -162,6 +164,19 @@ def _frames(joint: Joint, reverse: bool) -> tuple[Frame, Frame]:
     return (joint.b, joint.a) if reverse else (joint.a, joint.b)
 
 
+def _members(raws: Sequence[RawLink]) -> dict[str, tuple[MemberShape, Mapping[str, NodePlace]]]:
+    """For each flexible body its member, and the nodes of it that are in use."""
+    used: dict[str, tuple[FlexibleMember, dict[str, Any]]] = {}
+    for raw in raws:
+        if raw.member is not None and raw.node is not None:
+            carrier = raw.name if raw.reverse else raws[raw.parent].name
+            used.setdefault(carrier, (raw.member, {}))[1][raw.node.name] = raw.node
+    return {
+        name: (member_shape(member), node_places(member, nodes.values()))
+        for name, (member, nodes) in used.items()
+    }
+
+
 def _build(
     raws: Sequence[RawLink], seats: Mapping[str, tuple[int, Mat, Vec]], system: System, nodes: _Nodes
 ) -> Linkage:
@@ -183,6 +198,7 @@ def _build(
     links: list[Link] = []
     maps: dict[int, QuaternionMap] = {}
     joint_frames: dict[int, tuple[Placement, Placement]] = {}
+    members = _members(raws)
     q = u = 0
     eta: dict[str, tuple[int, int]] = {}
     for k, raw in enumerate(raws):
@@ -203,10 +219,11 @@ def _build(
             carrier = raw.name if raw.reverse else raws[raw.parent].name
             link = replace(
                 link,
-                node=NodeShape.of(raw.node),
+                node=members[carrier][1][raw.node.name],
                 inverse=raw.reverse,
-                shape=Shape.of(raw.member) if raw.reverse else None,
+                shape=members[carrier][0] if raw.reverse else None,
                 modes=raw.member.modes,
+                coordinates=raw.member.coordinate_names if raw.reverse else (),
                 joint="",
                 eta_q=eta[carrier][0],
                 eta_u=eta[carrier][1],

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.math.rotations import FullTurn, Turn, constant_turns, out
 from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, dot, times
-from bellcrank.mechanics.flexible import NodePose
 from bellcrank.model.joints.elementary import Array, Laid, Twist
 from bellcrank.model.joints.free import SixSpeeds
 from bellcrank.program.trace import Scalar
@@ -38,7 +37,7 @@ class ModalNode(SixSpeeds):
         self, kin: Kinematics, link: Link, fixed: tuple[Turn, ...], r: Vec
     ) -> tuple[tuple[Turn, ...], Vec]:
         assert link.node is not None
-        pose = NodePose(link.node, kin.eta(link), link.inverse)
+        pose = link.node.pose(kin.eta(link), link.inverse)
         kin.nodes[link.index] = pose
         turns = fixed if pose.straight else (*fixed, FullTurn(pose.R))
         return turns, add(r, out(fixed, pose.r))
@@ -63,10 +62,10 @@ class ModalNode(SixSpeeds):
         return [a + b for a, b in zip(kin.eta(link), kin.eta_rates(link), strict=True)]
 
     def start_values(self, link: Link, x: Array) -> dict[str, Any]:
-        return {f"mode {k + 1}": float(value) for k, value in enumerate(x)}
+        return {name: float(value) for name, value in zip(link.coordinates, x, strict=True)}
 
     def speed_names(self, link: Link, of_joint: Sequence[str]) -> Sequence[str]:
-        return [f"mode {k + 1}" for k in range(len(link.own_speeds))]
+        return link.coordinates if link.shape is not None else ()
 
 
 NODE = ModalNode()

@@ -101,11 +101,13 @@ def _flexible(system: System) -> list[str]:
 
 
 def _set_modes(linkage: Linkage, name: str, given: Any, q: Array, u: Array) -> None:
-    """Modal coordinates of a flexible body: a mapping of "mode 1" and so on to positions or pairs."""
+    """Coordinates of a flexible body: a mapping of their names, "mode 1" and so on, to positions or pairs."""
     link = linkage.links[linkage.placements[name].link]
-    modes = {f"mode {k + 1}": k for k in range(link.modes)}
+    modes = {key: k for k, key in enumerate(link.coordinates)}
     if not isinstance(given, Mapping):
-        raise ModelError(f"initial: give the modes of {name!r} as a mapping such as {{'mode 1': 0.001}}")
+        raise ModelError(
+            f"initial: give the coordinates of {name!r} as a mapping such as {{{link.coordinates[0]!r}: 0.001}}"
+        )
     for key, pair in given.items():
         if key not in modes:
             raise unknown_name(f"mode of body {name!r}", key, modes)

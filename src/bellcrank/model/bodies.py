@@ -26,7 +26,7 @@ from bellcrank.model.shape_methods import ShapeMethods
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.model.contacts import PlacedShape
 
 START_POSE = (
@@ -54,7 +54,7 @@ class Body(ShapeMethods):
     position: Floats3 = (0.0, 0.0, 0.0)
     rotation: Floats33 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     parameters: ParameterTable = field(default_factory=ParameterTable, repr=False)
-    member: Member | None = field(default=None, repr=False)
+    member: FlexibleMember | None = field(default=None, repr=False)
     colliding: list[PlacedShape] = field(default_factory=list, repr=False)
 
     def __repr__(self) -> str:
@@ -80,11 +80,15 @@ class Body(ShapeMethods):
                 )
         self.colliding.extend(shapes)
 
-    def node(self, name: str) -> Frame:
-        """A node of a flexible body, where joints, forces and points may sit."""
+    def node(self, name: Any) -> Frame:
+        """A node of a flexible body, where joints, forces and points may sit.
+
+        name: Of the node; of a rod also an arc [m]. A frame of a rod has the axes of its section, x along the rod.
+        """
         if self.member is None:
             raise ModelError(f"body {self.name!r} is rigid and has no nodes; use {self.name}.point(...)")
-        return Frame(self, as_vec(np.array(self.member.node(name).position, dtype=float)), UNIT, name)
+        node = self.member.node(name)
+        return Frame(self, as_vec(np.array(node.position, dtype=float)), as_mat(node.axes), node.name)
 
     def point(self, *position: Any) -> Frame:
         """A point fixed in the body: position [m] in body axes, three numbers or one triple; axes as the body's."""
@@ -150,11 +154,17 @@ def make_body(
 
 
 def make_flexible_body(
-    name: str, member: Member, at: Any, angle: Any, rotation: Any, quaternion: Any, parameters: ParameterTable
+    name: str,
+    member: FlexibleMember,
+    at: Any,
+    angle: Any,
+    rotation: Any,
+    quaternion: Any,
+    parameters: ParameterTable,
 ) -> Body:
     """A checked flexible body; see :meth:`bellcrank.model.system.System.flexible_body`."""
     who = f"body {name!r}"
-    if not hasattr(member, "modal_coupling"):
+    if not hasattr(member, "coordinate_names"):
         raise ModelError(f"{who}: {member!r} is not a flexible member; make one with bellcrank.flexible")
     mass = float(member.mass)
     center = np.array(member.first_moment, dtype=float) / mass if mass > 0.0 else np.zeros(3)

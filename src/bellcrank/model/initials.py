@@ -72,7 +72,7 @@ class InitialMethods:
             )
         if name not in flexible:
             raise unknown_name("joint or flexible body", str(name), [*self.joints, *flexible])
-        return {f"mode {k + 1}": 0 for k in range(flexible[name].modes)}
+        return dict.fromkeys(flexible[name].coordinate_names, 0)
 
     def _single(self, name: str, counts: Mapping[str, int], values: Any) -> Mapping[str, Any]:
         if len(counts) == 1 and name in self.joints:

@@ -43,6 +43,7 @@ class ShapeMethods:
         should be small against what they touch.
         """
         from bellcrank.contact.shapes import Shape
+        from bellcrank.flexible.member import Member
         from bellcrank.model.contacts import PlacedShape
         from bellcrank.model.skins import node_of, skin_of
 
@@ -50,6 +51,10 @@ class ShapeMethods:
         who = f"the skin of body {body.name!r}"
         if body.member is None:
             raise ModelError(f"{who}: the body is rigid; put a shape on it, such as {body.name}.sphere(0.1)")
+        if not isinstance(body.member, Member):
+            raise ModelError(
+                f"{who}: the body is a rod; put shapes on its stations, such as spheres, instead"
+            )
         if shape is not None and not isinstance(shape, Shape):
             raise ModelError(f"{who} takes a shape of bellcrank.contact, not {shape!r}")
         why = "a skin is made of plain numbers"

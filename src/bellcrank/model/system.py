@@ -19,7 +19,7 @@ from bellcrank.model.study_methods import StudyMethods
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.mechanism import Mechanism
 
 __all__ = ["GROUND", "System"]
@@ -94,13 +94,13 @@ class System(JointMethods, MotionMethods, ForceMethods, CollisionMethods, Initia
     def flexible_body(
         self,
         name: str,
-        member: Member,
+        member: FlexibleMember,
         at: Any = (0.0, 0.0, 0.0),
         angle: Any = None,
         rotation: Any = None,
         quaternion: Any = None,
     ) -> Body:
-        """A flexible body: a member reduced to modal coordinates, see :mod:`bellcrank.flexible`.
+        """A flexible body: a member reduced to modal coordinates, or a rod, see :mod:`bellcrank.flexible`.
 
         Joints, forces and points sit on its nodes (``body.node("tip")``). The pose is that of its floating
         frame, undeformed: at [m], angle [rad], rotation (3, 3) or quaternion (4,) as for :meth:`body`.

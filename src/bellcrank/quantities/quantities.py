@@ -12,13 +12,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.math.tuples import Vec, add, cross, sub, times, transposed_times
+from bellcrank.math.tuples import Vec, add, cross, mat, matmul, sub, times, transposed_times
 from bellcrank.mechanics.constraints import Seen
 from bellcrank.mechanics.field_contact import FieldPressing
-from bellcrank.mechanics.flexible import NodePose, NodeShape, combination
+from bellcrank.mechanics.flexible import MovedNode
 from bellcrank.mechanics.forces import stretch
 from bellcrank.mechanics.joint_coordinates import joint_coordinate, markers
+from bellcrank.mechanics.kinematics import summed
 from bellcrank.mechanics.links import GROUND
+from bellcrank.mechanics.members import node_places
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.model.forces import ContactForce, Force
@@ -165,7 +167,7 @@ class Quantities:
         if member is None:
             return {}
         link = s.linkage.links[s.linkage.placements[name].link]
-        modes = tuple(f"mode {k + 1}" for k in range(link.modes))
+        modes = member.coordinate_names
         bent = s.du[link.eta_u : link.eta_u + link.modes]
         found = {
             "modes": Traceable(lambda: s.kin.eta(link), modes, ""),
@@ -177,7 +179,8 @@ class Quantities:
             at = partial(self._node, name, node)
             found[f"{node.name}.position"] = Traceable(partial(_first, at), XYZ, "m")
             found[f"{node.name}.velocity"] = Traceable(partial(_second, at), XYZ, "m/s")
-            for field in ("strain", "stress"):
+            found[f"{node.name}.rotation"] = Traceable(partial(self._node_axes, name, node), NINE, "")
+            for field in ("strain", "stress", "section_force"):
                 if field in member.fields:
                     rows, components = node_rows(member.fields[field], node.position)
                     trace = partial(_recovered, rows, partial(s.kin.eta, link))
@@ -192,11 +195,26 @@ class Quantities:
         """World position and velocity of any node of a flexible body."""
         s = self.s
         link = s.linkage.links[s.linkage.placements[name].link]
-        pose = NodePose(NodeShape.of(node), s.kin.eta(link), False)
-        slide = combination(s.kin.eta_rates(link), pose.shift)
+        pose = self._moved(name, node)
+        slide = times(pose.R, summed(s.kin.eta_rates(link), pose.columns())[1])
         frame, motion = s.kin.pose(link.index), s.kin.motion(link.index)
         arm = times(frame.R, pose.s)
         return add(frame.p, arm), add(motion.v, add(cross(motion.w, arm), times(frame.R, slide)))
+
+    def _node_axes(self, name: str, node: Any) -> list[Scalar]:
+        """Axes of a node of a flexible body in the world, by rows; undeformed they are those of its frame."""
+        s = self.s
+        base = s.kin.pose(s.linkage.placements[name].link).R
+        axes = matmul(matmul(base, self._moved(name, node).R), mat(node.axes.tolist()))
+        return [x for row in axes for x in row]
+
+    def _moved(self, name: str, node: Any) -> MovedNode:
+        """A node against the frame of its flexible body."""
+        s = self.s
+        member = s.system.bodies[name].member
+        assert member is not None
+        link = s.linkage.links[s.linkage.placements[name].link]
+        return node_places(member, [node])[node.name].pose(s.kin.eta(link), False)
 
     def _joint(self, joint: Joint) -> dict[str, Traceable]:
         found: dict[str, Traceable] = {}

@@ -12,7 +12,7 @@ from bellcrank.math.tuples import ZERO, Mat, Vec, add, cross, mat, matmul, scale
 from bellcrank.mechanics.accelerations import Accelerations
 from bellcrank.mechanics.constraints import Equation
 from bellcrank.mechanics.dynamics import brought, deformed
-from bellcrank.mechanics.flexible import Deformed, combination
+from bellcrank.mechanics.flexible import DeformedMember, combination
 from bellcrank.mechanics.forces import Acting
 from bellcrank.mechanics.inertia import Inertia, from_body
 from bellcrank.mechanics.kinematics import Kinematics
@@ -62,12 +62,12 @@ class CenterMotion(PointMotion):
     """Motion of a flexible body's centre of mass."""
 
     name: str
-    member: Deformed
+    member: DeformedMember
 
     def velocity(self) -> Vec:
         """[m/s]."""
         kin = self.snapshot.kin
-        slide = combination(kin.eta_rates(kin.linkage.links[self.link]), self.member.c)
+        slide = combination(kin.eta_rates(kin.linkage.links[self.link]), [push for _, push in self.member.P])
         moved = times(kin.pose(self.link).R, scale(1.0 / self.member.shape.mass, slide))
         return add(super().velocity(), moved)
 
@@ -195,7 +195,7 @@ class Snapshot:
         """A matrix of the model in this trace."""
         return (self.kin.vector(m[0]), self.kin.vector(m[1]), self.kin.vector(m[2]))
 
-    def member(self, name: str) -> Deformed | None:
+    def member(self, name: str) -> DeformedMember | None:
         """A flexible body's member in its present shape, None for a rigid body."""
         seat = self.linkage.placements[name]
         if self.system.bodies[name].member is None:
@@ -231,7 +231,7 @@ class Snapshot:
             this = self.linkage.links[link]
             rates = self.kin.eta_rates(this)
             bent = self.du[this.eta_u : this.eta_u + this.modes]
-            return member.force(self.acc.a[link], self.acc.K[link], self.kin.w(link), rates, bent)[0]
+            return member.force(self.acc.of(link), rates, bent)[0]
         return self.inertia(name).force(self.acc.a[link], self.acc.K[link])
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.quantities.node_fields import SAME_POINT, near_node
+from bellcrank.quantities.node_fields import near_node
 from bellcrank.result.series import Series
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.flexible.recovery import Field
     from bellcrank.result.result import Result
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def member_of(result: Result, body: str) -> Member:
+def member_of(result: Result, body: str) -> FlexibleMember:
     """The member of a flexible body."""
     bodies = result.mechanism.system.bodies
     if body not in bodies:
@@ -33,7 +33,7 @@ def member_of(result: Result, body: str) -> Member:
     return member
 
 
-def field_of(member: Member, name: str) -> Field:
+def field_of(member: FlexibleMember, name: str) -> Field:
     """A field of a member by name."""
     if name not in member.fields:
         raise unknown_name(f"field of member {member.name!r}", name, member.fields)
@@ -63,21 +63,8 @@ def history(result: Result, body: str, name: str, point: Any, component: str) ->
 def deformed(result: Result, body: str, magnified: float = 1.0) -> tuple[Array, Integers]:
     """See :meth:`bellcrank.result.result.Result.deformed`."""
     member = member_of(result, body)
-    eta = result[f"{body}.modes"].to_numpy()
-    if "displacement" in member.fields:
-        points = np.array(member.fields["displacement"].points)
-        cells = np.asarray(member.fields["displacement"].cells, dtype=np.int64)
-        moved = points + member.fields["displacement"].of(eta)
-    else:
-        names = sorted(member.nodes, key=lambda n: tuple(member.nodes[n].position))
-        points = np.array([member.nodes[n].position for n in names])
-        cells = np.column_stack([np.arange(len(points) - 1), np.arange(1, len(points))])
-        moved = np.stack([member.position(n, eta) for n in names], axis=1)
-    for node in member.nodes.values():
-        distance = np.linalg.norm(points - node.position, axis=1)
-        if distance.min() <= SAME_POINT * member.extent:
-            # At nodes the second-order displacement is known too.
-            moved[:, int(distance.argmin())] = member.position(node, eta)
+    points, cells = member.drawn_points, member.drawn_cells
+    moved = member.drawn(result[f"{body}.modes"].to_numpy())
     shown = points + magnified * (moved - points)
     position, rotation = (s.to_numpy() for s in result.compute([f"{body}.position", f"{body}.rotation"]))
     return np.einsum("tij,tpj->tpi", rotation, shown) + position[:, None], cells

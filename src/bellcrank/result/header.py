@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bellcrank.errors import AssemblyError, ResultFileError
 
 if TYPE_CHECKING:
-    from bellcrank.flexible.member import Member
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.mechanism import Mechanism
     from bellcrank.model.system import System
 
@@ -54,7 +54,7 @@ class Header:
 
         start = mechanism.start
         values = np.array(mechanism.parameter_values, dtype=float)
-        members: dict[str, Member] = {}
+        members: dict[str, FlexibleMember] = {}
         model = dumps(mechanism.system, stored=members)
         kept = mechanism.kept
         return cls(

@@ -23,15 +23,15 @@ PRESSED = ("#fff6c2", "#ffd166", "#f4845f", "#d62828", "#5c0411")
 
 
 def stress_at(result: Result, body: str, points: Integers) -> Array | None:
-    """Stress [Pa] over time, (k, points), at points of the displacement field by number; None without such a field.
+    """Stress [Pa] over time, (k, points), at the points by which it is drawn, by number; None without such a field.
 
     Of beams the largest magnitude over the section, of solids that of von Mises.
     """
     member = result.mechanism.system.bodies[body].member
-    if member is None or "stress" not in member.fields or "displacement" not in member.fields:
+    if member is None or "stress" not in member.fields:
         return None
     field = member.fields["stress"]
-    places = np.asarray(member.fields["displacement"].points)
+    places = member.drawn_points
     eta = result[f"{body}.modes"].to_numpy()
     values = np.zeros((len(eta), len(points)))
     for k, point in enumerate(points):

@@ -71,7 +71,10 @@ class Applied(ForceElement):
         """The components in world axes."""
         given = self.function(**s.acting.point_arguments(self.function, self.frame))
         values = s.kin.vector(given)
-        return times(s.rotation(self.frame.body.name), values) if self.axes == Axes.BODY else values
+        if self.axes == Axes.WORLD:
+            return values
+        seat = s.linkage.seat(self.frame)
+        return times(s.kin.pose(seat.link).R, times(s.matrix(seat.r), values))
 
 
 @dataclass(frozen=True, eq=False)

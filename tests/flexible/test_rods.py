@@ -1,0 +1,156 @@
+"""Rods in strain coordinates: kinematics, inertia and forces of the slices, sections, stations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bellcrank.errors import ModelError
+from bellcrank.flexible import STEEL, Rod, Section, Table, circle, rectangle, rod
+
+STEP = 1e-6
+
+
+def bent() -> tuple[Rod, Any, Any]:
+    """A curved rod with every strain and an eccentric section, its coordinates and rates."""
+    made = rod(
+        "bent", 1.0, rectangle(0.02, 0.01, offset=(0.003, 0.001)), STEEL, bending=2, torsion=1, stretch=1, shear=1,
+        curvature=(1.0, 0.5, 2.0), slices=4,
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    q = rng.normal(size=made.modes)
+    q[5:] *= 0.05
+    return made, q, rng.normal(size=made.modes)
+
+
+def stations(made: Rod, q: Any) -> Any:
+    """Rows of rotation, place and motion by each coordinate, at 0.33 and 1 m."""
+    places = made.branches([0.33, 1.0], [np.eye(3), np.eye(3)])
+    return made.routines.poses(places).evaluate(q)[1:].reshape(2, -1)
+
+
+def vee(W: Any) -> Any:
+    """The vector of an antisymmetric matrix."""
+    return np.array([W[2, 1], W[0, 2], W[1, 0]])
+
+
+def test_motions_are_derivatives_of_poses() -> None:
+    made, q, rates = bent()
+    n, here = made.modes, stations(made, q)
+    ahead, behind = stations(made, q + STEP * rates), stations(made, q - STEP * rates)
+    slope = (ahead - behind) / (2.0 * STEP)
+    bias = made.routines.biases(made.branches([0.33, 1.0], [np.eye(3)] * 2))
+    changes = bias.evaluate(np.concatenate([q, rates]))[1:].reshape(2, 6)
+    for k in range(2):
+        R = here[k, :9].reshape(3, 3)
+        assert np.abs(R @ R.T - np.eye(3)).max() < 1e-14
+        motion = here[k, 12:].reshape(n, 6).T @ rates
+        assert np.allclose(motion[:3], vee(R.T @ slope[k, :9].reshape(3, 3)), atol=1e-8)
+        assert np.allclose(motion[3:], R.T @ slope[k, 9:12], atol=1e-8)
+        change = slope[k, 12:].reshape(n, 6).T @ rates
+        assert np.allclose(changes[k], change, atol=1e-7)
+
+
+def mass_matrix(made: Rod, q: Any) -> Any:
+    """Over angular and linear velocity of the start and the rates of the coordinates."""
+    n, found = made.modes, made.routines.inertia.evaluate(q)[1:]
+    x, y, z = found[:3]
+    hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    J = found[[3, 6, 7, 6, 4, 8, 7, 8, 5]].reshape(3, 3)
+    P, M = found[9 : 9 + 6 * n].reshape(n, 6), np.zeros((n, n))
+    M[np.tril_indices(n)] = found[9 + 6 * n :]
+    M += np.tril(M, -1).T
+    rigid = np.block([[np.trace(J) * np.eye(3) - J, hat], [hat.T, made.mass * np.eye(3)]])
+    return np.block([[rigid, P.T], [P, M]])
+
+
+def test_forces_are_those_of_the_kinetic_energy() -> None:
+    """Lagrange's equations of the coordinates, Euler's of the start, by differences of the mass matrix."""
+    made, q, rates = bent()
+    n, rng = made.modes, np.random.default_rng(1)
+    w, alpha, a = rng.normal(size=(3, 3))
+    du = rng.normal(size=n)
+    speeds = np.concatenate([w, np.zeros(3), rates])
+
+    def momentum(at: Any) -> Any:
+        return mass_matrix(made, at) @ speeds
+
+    def energy(at: Any) -> float:
+        return float(0.5 * speeds @ mass_matrix(made, at) @ speeds)
+
+    change = (momentum(q + STEP * rates) - momentum(q - STEP * rates)) / (2.0 * STEP)
+    now = momentum(q)
+    expected = mass_matrix(made, q) @ np.concatenate([alpha, a, du]) + change
+    expected[:3] += np.cross(w, now[:3])
+    expected[3:6] += np.cross(w, now[3:6])
+    steps = STEP * np.eye(n)
+    expected[6:] -= [(energy(q + h) - energy(q - h)) / (2.0 * STEP) for h in steps]
+    found = made.routines.forces.evaluate(np.concatenate([q, rates, du, w, alpha, a]))[1:]
+    assert np.allclose(found, expected, atol=1e-8 * np.abs(expected).max())
+    assert np.linalg.eigvalsh(mass_matrix(made, q)).min() > 0.0
+
+
+def test_constant_curvature_is_an_arc() -> None:
+    """Exactly, with any slices: the ends of half a circle lie a diameter apart."""
+    made = rod(
+        "arc", np.pi, circle(0.01), STEEL, curvature=(0.0, 0.0, 1.0), bending=(0, 1), torsion=0, slices=2
+    )
+    assert np.allclose(made.node("end").position, (0.0, 2.0, 0.0), atol=1e-14)
+    assert np.allclose(made.node("end").axes[:, 0], (-1.0, 0.0, 0.0), atol=1e-14)
+    # Bent straight, it lies along x.
+    assert np.allclose(made.position("end", [-1.0]), (np.pi, 0.0, 0.0), atol=1e-14)
+
+
+def test_an_eccentric_section_bends_about_its_centroid() -> None:
+    """Without a coordinate of stretch no axial force is carried, so the neutral axis is that of the section."""
+    central, off = (
+        rod("x", 1.0, rectangle(0.02, 0.01, offset=at), STEEL) for at in ((0.0, 0.0), (0.01, 0.02))
+    )
+    assert np.allclose(central.stiffness, off.stiffness, rtol=1e-9)
+    assert off.first_moment[1] == pytest.approx(0.01 * off.mass)
+
+
+def test_a_table_keeps_the_mass() -> None:
+    mass = np.diag([2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    made = rod(
+        "x",
+        2.0,
+        stiffness=np.eye(6),
+        mass=Table(np.array([0.0, 0.5, 2.0]), np.array([mass, 3.0 * mass, mass])),
+    )
+    assert made.mass == pytest.approx(4.0, rel=1e-12)
+
+
+def test_stations_by_name_arc_and_place() -> None:
+    made = rod("x", 2.0, circle(0.01), STEEL, curvature=(0.0, 0.0, np.pi), stations={"mid": 1.0})
+    assert made.node("mid").arc == 1.0
+    assert made.node(0.3).name == "at 0.3"
+    assert made.node("at 0.3").arc == 0.3
+    assert made.node(made.node(0.3).position).arc == pytest.approx(0.3, abs=1e-6)
+    with pytest.raises(ModelError, match="from the axis of rod 'x'"):
+        made.node((5.0, 0.0, 0.0))
+    with pytest.raises(ModelError, match="runs from 0 to 2 m"):
+        made.node(2.5)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"bending": 1.5}, "whole number"),
+        ({"bending": 0, "torsion": 0}, "no coordinates"),
+        ({"stiffness": np.eye(6)}, "not a mixture"),
+        ({"damping": -1.0}, "not negative"),
+        ({"stations": {"far": 3.0}}, "outside 0 to 1 m"),
+        ({"curvature": (0.0, np.nan, 0.0)}, "not a number"),
+    ],
+)
+def test_what_a_rod_cannot_be(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        rod("x", 1.0, Section(1e-4, 1e-9, 1e-9), STEEL, **given)
+
+
+def test_a_mass_must_be_that_of_a_section() -> None:
+    with pytest.raises(ModelError, match="rigid section"):
+        rod("x", 1.0, stiffness=np.eye(6), mass=np.diag([1.0, 1.0, 1.0, 1.0, 2.0, 3.0]))

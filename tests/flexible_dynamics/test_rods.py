@@ -1,0 +1,77 @@
+"""Rods in mechanisms: loops, formulations, energy, section forces, files and results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bellcrank import files, load_result
+from bellcrank.flexible import STEEL, Material, circle, rod
+from bellcrank.model import System
+from flexible_dynamics.test_formulations import agree
+
+RUBBER = Material(1e7, density=1000.0)
+
+
+def loop() -> System:
+    """A rod hung on its end and a curved one in a closed loop in space."""
+    system = System("loop", gravity=(0.0, -9.81, 0.0))
+    first = system.flexible_body(
+        "first",
+        rod("first", 1.0, circle(0.04), RUBBER, bending=2, torsion=1, stretch=1, stations={"mid": 0.4}),
+    )
+    member = rod("second", 1.0, circle(0.04), RUBBER, bending=2, torsion=1, curvature=(0.0, 0.0, 0.3))
+    second = system.flexible_body("second", member, at=(0.0, 0.0, 0.0), angle=np.pi)
+    system.revolute("wall", system.ground.point(1.0, 0.0, 0.0), first.node("end"), axis="z")
+    system.spherical("joint", first.node("start"), second.node("start"))
+    tip = second.node("end").start_position()
+    system.distance("stay", second.node("end"), system.ground.point(*np.add(tip, (0.0, 1.0, 0.1))))
+    system.applied_force("pull", first.node("mid"), lambda t: (0.0, 0.0, t), axes="body")
+    return system
+
+
+def test_all_formulations_agree() -> None:
+    agree(loop(), spread=0.3)
+
+
+def cantilever(**options: object) -> System:
+    """A rod on a wall."""
+    system = System("cantilever", gravity=(0.0, -9.81, 0.0))
+    member = rod("rod", 1.0, circle(0.01), STEEL, bending=(0, 3), torsion=0, **options)  # type: ignore[arg-type]
+    body = system.flexible_body("rod", member)
+    system.fixed("wall", system.ground, body.node("start"))
+    return system
+
+
+def test_files_results_and_section_forces(tmp_path: Path) -> None:
+    """Of a cantilever under its weight the moment at the wall is m g L / 2; all of it comes back from files."""
+    system = cantilever(damping=1e-3, stations={"mid": 0.5})
+    text = files.dumps(system)
+    assert files.dumps(files.loads(text)) == text
+    rest = files.loads(text).equilibrium()
+    weight = STEEL.density * circle(0.01).area * 9.81
+    moment = float(rest["rod.start.section_force.moment_z"])
+    assert moment == pytest.approx(-weight / 2.0, rel=1e-3)
+    stress = np.abs(np.asarray(rest["rod.start.stress"])).max()
+    assert stress == pytest.approx(abs(moment) * 0.005 / circle(0.01).bending_z, rel=1e-9)
+    run = system.simulate(0.01, output=5)
+    run.save(tmp_path / "run.h5")
+    again = load_result(tmp_path / "run.h5")
+    for name in ("rod.end.position", "rod.mid.section_force", "energy.total"):
+        assert np.array_equal(run[name].to_numpy(), again[name].to_numpy())
+    points, cells = run.deformed("rod")
+    assert np.allclose(points[:, -1], run["rod.end.position"].to_numpy(), atol=1e-12)
+    assert cells.shape == (points.shape[1] - 1, 2)
+
+
+def test_a_curved_rod_keeps_its_frames_in_files() -> None:
+    system = System("arc", gravity=(0.0, 0.0, 0.0))
+    body = system.flexible_body("arc", rod("arc", 1.0, circle(0.01), STEEL, curvature=(0.0, 0.0, 2.0)))
+    system.fixed("wall", system.ground, body.node("start"))
+    system.applied_force("push", body.node(0.7), lambda: (1.0, 0.0, 0.0))
+    again = files.loads(files.dumps(system))
+    first, second = system.forces["push"].frames[0], again.forces["push"].frames[0]
+    assert np.allclose(first.position, second.position, atol=0.0)
+    assert np.allclose(first.rotation, second.rotation, atol=1e-15)
