@@ -29,7 +29,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 LEAST_LOAD = 1e-3
-"""Of the nominal load: the least that slopes over the load are divided by. Forces are a thousandth of the usual then."""
+"""Of the nominal load: the least that slopes over the load are divided by; forces are a thousandth of the usual."""
 MOST_LOAD = 3.0
 """Of the nominal load: the largest for which a file that names none is taken to be fitted."""
 LEAST_RELAXING_LOAD = 0.05

@@ -101,9 +101,7 @@ class MagicFormula2002(MagicFormula):
         depth = self._free_radius(at.spin) - at.radius
         d = maximum(depth, 0.0)
         if self.deflections:
-            carcass = smooth_table(*zip(*self.deflections, strict=True), extrapolate="linear", monotone=True)(
-                d
-            )
+            carcass = through(self.deflections, d)
         elif c.QFZ1 or c.QFZ2:
             linear = c.QFZ1 + c.QFZ3 * at.camber * at.camber
             carcass = c.FNOMIN * (d / R) * (linear + c.QFZ2 * (d / R))
@@ -114,7 +112,7 @@ class MagicFormula2002(MagicFormula):
         carcass = carcass * soft * ((1.0 + c.PFZ1 * self.dpi) * c.LCZ)
         rim: Scalar = 0.0
         if self.bottoming:
-            rim = smooth_table(*zip(*self.bottoming, strict=True), extrapolate="linear", monotone=True)(d)
+            rim = through(self.bottoming, d)
         elif c.BOTTOM_STIFF and c.RIM_RADIUS:
             rim = c.BOTTOM_STIFF * maximum(c.RIM_RADIUS + c.BOTTOM_OFFST - at.radius, 0.0)
         return where(depth > 0.0, maximum(carcass + rim - c.VERTICAL_DAMPING * at.rate, 0.0), 0.0)
@@ -130,3 +128,9 @@ class MagicFormula2002(MagicFormula):
         across = c.PTY1 * rise * (1.0 - c.PKY3 * function("abs", camber)) * R * c.LFZO * c.LSGAL
         least = 1e-2 * R
         return maximum(along, least), maximum(across, least)
+
+
+def through(rows: tuple[tuple[float, float], ...], d: Scalar) -> Scalar:
+    """The load at a deflection, by the curve through some."""
+    table = smooth_table([x for x, _ in rows], [y for _, y in rows], extrapolate="linear", monotone=True)
+    return table(d)

@@ -153,7 +153,8 @@ def read_property_file(path: str | PathLike[str]) -> PropertyFile:
         raise ModelError(
             f"{path} is larger than {LARGEST_FILE // 2**20} MiB; tyre property files are short texts"
         )
-    section, rows = "", []
+    section = ""
+    rows: list[tuple[float, ...]] = []
     for count, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         text = re.split(r"[$!]", line, maxsplit=1)[0].strip()
         where = f"{path}:{count}"

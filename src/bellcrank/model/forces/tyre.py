@@ -206,8 +206,8 @@ class Tyre(ForceElement):
             V = maximum(function("abs", V_x), sliding)
             slip = Slip(load, along / V, across / V, camber, yaw / V, V_x, friction)
             return slip, (), law.forces(slip)
-        lengths = law.relaxation(load, camber)
-        lengths = (*lengths, lengths[1])
+        along_wheel, across_wheel = law.relaxation(load, camber)
+        lengths = (along_wheel, across_wheel, across_wheel)
         bent = [act.kin.number(e) for e in self.deflection]
         slips = [e / s for e, s in zip(bent, lengths, strict=False)]
         near = (slips[0] * slips[0] + slips[1] * slips[1]) / (law.most_slip * law.most_slip)
