@@ -17,7 +17,19 @@ PACKAGE = ROOT / "src" / "bellcrank"
 DRAWING = ROOT / "docs" / "pictures" / "folders.svg"
 
 FOLDERS = (
-    *("errors", "base", "program", "math", "fe", "flexible", "contact", "model", "topology", "mechanics"),
+    *(
+        "errors",
+        "base",
+        "program",
+        "math",
+        "fe",
+        "flexible",
+        "contact",
+        "tyres",
+        "model",
+        "topology",
+        "mechanics",
+    ),
     *("formulations", "quantities", "mechanism", "files", "integrate", "result", "run", "impacts", "view"),
     *("analyses", "batch", "elastic", "study", "gym", "verify", "apps", "cli", "demo", "bellcrank"),
 )

@@ -52,6 +52,7 @@ register(
         "continuous contacts": "bellcrank.run.touch:continuous",
         "contacts as a run begins": "bellcrank.run.touch:begun",
         "gaps of contacts": "bellcrank.run.touch:gap_program",
+        "a force in action": "bellcrank.mechanics.forces:Acting",
         "a pressing contact": "bellcrank.mechanics.pressing:Pressing.of",
         "motion between outputs": "bellcrank.run.between:pieces",
         "impact timing": "bellcrank.impacts.timing:Timing.of",

@@ -126,7 +126,7 @@ def equilibrium(
     if drivers not in ("frozen", "moving"):
         raise ModelError(f"drivers are 'frozen' or 'moving', not {drivers!r}")
     mechanism = prepared(system, "auto", initial, parameters)
-    refuse_states(mechanism, "equilibrium")
+    refuse_states(mechanism, "equilibrium", besides_deflections=True)
     if start is not None:
         mechanism = replace(mechanism, start=start)
     mechanism = at_time(mechanism, mechanism.start.t if t is None else t, still=drivers == "frozen")

@@ -4,7 +4,8 @@ With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y 
 changes that keep loops closed and quaternions unit (:mod:`bellcrank.analyses.tangent`). T moves with the
 state, so A = T^+ (F_Y T - T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball
 and free joints it does not. A parameter that shifts a loop shifts Y by S with T^+ S = 0, and
-B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. All derivatives are exact.
+B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. First-order states stand in Y and in x as they are. All
+derivatives are exact.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ class Mode:
 class Linear:
     """Small motions about a state.
 
-    A, B, C, D: real matrices. states: names of the moves, then of the speeds. inputs: names of
-    parameters. outputs: names of quantities. state: where it was taken. output_values: the outputs there.
+    A, B, C, D: real matrices. states: names of the moves, then of the speeds, then of first-order states, so many as
+    `first_order`. inputs: names of parameters. outputs: names of quantities. state: where it was taken. output_values:
+    the outputs there.
     """
 
     A: Array
@@ -79,11 +81,12 @@ class Linear:
     outputs: tuple[str, ...]
     state: State
     output_values: Array
+    first_order: int = 0
 
     @property
     def freedoms(self) -> int:
         """Number of degrees of freedom."""
-        return len(self.states) // 2
+        return (len(self.states) - self.first_order) // 2
 
     @cached_property
     def _eigen(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
@@ -203,11 +206,9 @@ def linearize(
     inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
     """
     from bellcrank.analyses.equilibrium import Equilibrium
-    from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import prepared
 
     mechanism = prepared(system, "auto", initial, parameters)
-    refuse_states(mechanism, "linearize")
     if isinstance(state, Equilibrium):
         # Its own mechanism has the drivers as they were when it was found, and its parameters.
         mechanism, state = state.result.mechanism, state.state
@@ -229,7 +230,7 @@ class _Linearisation:
         self.partition = mechanism.partition
         self.traced: Traced = mechanism.traced()
         self.n = len(self.partition.independent)
-        self.nq = mechanism.linkage.positions
+        self.nq, self.ns = mechanism.linkage.positions, len(mechanism.linkage.states)
         independent = list(self.partition.independent)
         self.x = np.concatenate(
             [[self.state.t], self.state.q, self.state.u[independent], mechanism.parameter_values]
@@ -261,10 +262,11 @@ class _Linearisation:
 
     def directions(self) -> Array:
         """Changes of [t, q, u_i, p]: one column a state of the small motion, then one an input."""
-        n, nq = self.n, self.nq
-        dx = np.zeros((len(self.x), 2 * n))
+        n, nq, ns = self.n, self.nq, self.ns
+        dx = np.zeros((len(self.x), 2 * n + ns))
         dx[1 : 1 + nq, :n] = self.T_q
-        dx[1 + nq : 1 + nq + n, n:] = np.eye(n)
+        dx[1 + nq : 1 + nq + n, n : 2 * n] = np.eye(n)
+        dx[1 + nq - ns : 1 + nq, 2 * n :] = np.eye(ns)
         by_input = self._inputs_alone()
         by_input[1 : 1 + nq] = self.S_q
         return np.hstack([dx, by_input])
@@ -277,19 +279,22 @@ class _Linearisation:
         rates[:nq] -= self._basis_rates(dx)
         independent = self.partition.independent
         turning = speed_map_rate(m.linkage, self.state.q, self.state.u)[list(independent)]
-        reduced = np.vstack([self.left @ rates[:nq], rates[nq:]])
-        reduced[:n, 2 * n :] += turning @ self.S_q
+        states = rates[nq - self.ns : nq]
+        reduced = np.vstack([self.left @ rates[:nq], rates[nq:], states])
+        size = 2 * n + self.ns
+        reduced[:n, size:] += turning @ self.S_q
         labels, values, slopes = self._measured(outputs, dx)
         return Linear(
-            reduced[:, : 2 * n],
-            reduced[:, 2 * n :],
-            slopes[:, : 2 * n],
-            slopes[:, 2 * n :],
-            (*move_names(m, independent), *rate_names(m, independent)),
+            reduced[:, :size],
+            reduced[:, size:],
+            slopes[:, :size],
+            slopes[:, size:],
+            (*move_names(m, independent), *rate_names(m, independent), *m.linkage.states),
             self.inputs,
             labels,
             self.state,
             values,
+            self.ns,
         )
 
     def _measured(self, outputs: tuple[str, ...], dx: Array) -> tuple[tuple[str, ...], Array, Array]:

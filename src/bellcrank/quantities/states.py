@@ -42,9 +42,15 @@ def state_rate(s: Snapshot, name: str) -> Scalar:
         raise ModelError(f"the rate of {who} must be one number, not {value!r}") from error
 
 
-def refuse_states(mechanism: Mechanism, what: str) -> None:
-    """Raise where something that knows motions only is asked of a mechanism with first-order states."""
+def refuse_states(mechanism: Mechanism, what: str, besides_deflections: bool = False) -> None:
+    """Raise where something that knows motions only is asked of a mechanism with first-order states.
+
+    besides_deflections: Those of tyres and bristles may be there; at rest they stay as they are.
+    """
+    states = mechanism.system.states
     for name in mechanism.linkage.states:
+        if besides_deflections and states[name].trace is not None:
+            continue
         raise ModelError(f"{what} does not follow first-order states, here {name!r}; use simulate")
 
 

@@ -14,6 +14,7 @@ from bellcrank.model.forces.joint_force import JointForce, JointForceMethod
 from bellcrank.model.forces.line_force import LineForce, LineForceMethod
 from bellcrank.model.forces.spring import Spring, SpringMethod
 from bellcrank.model.forces.torsion_spring import TorsionSpring, TorsionSpringMethod
+from bellcrank.model.forces.tyre import Tyre, TyreMethod
 
 Force: TypeAlias = ForceElement | ContactForce
 """Forces of their own kind in files, and those of contacts, which stand under their shapes."""
@@ -27,6 +28,7 @@ class ForceMethods(
     BushingMethod,
     AppliedMethod,
     GroundSpringMethod,
+    TyreMethod,
 ):
     """Forces. Where a point is asked for, a body stands for its own origin."""
 
@@ -52,4 +54,5 @@ __all__ = [
     "LineForce",
     "Spring",
     "TorsionSpring",
+    "Tyre",
 ]

@@ -1,0 +1,360 @@
+"""Tyres: forces of a road on a rolling wheel, with slip that builds up over a distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bellcrank.base.keys import AXIS, FUNCTION, SIDE, TRUTH, Keys, may, must
+from bellcrank.base.provided import provided
+from bellcrank.errors import ModelError
+from bellcrank.math.arrays import as_vec
+from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub, times, transposed_times
+from bellcrank.model import checks
+from bellcrank.model.forces.element import ForceElement, ForceMethod, ForceQuantity
+from bellcrank.model.frames import Frame
+from bellcrank.model.functions import user_function
+from bellcrank.model.joints import Side
+from bellcrank.model.states import StateVariable
+from bellcrank.program.derive import directional
+from bellcrank.program.functions import atan2, maximum, sqrt
+from bellcrank.program.graph import Graph
+from bellcrank.program.trace import Expr, Scalar, function
+from bellcrank.tyres.law import Deflection, Slip, TyreForces, TyreLaw
+
+if TYPE_CHECKING:
+    from bellcrank.mechanics.forces import Acting
+    from bellcrank.mechanics.kinematics import Kinematics
+    from bellcrank.mechanics.links import Linkage
+    from bellcrank.mechanics.loads import Loads
+    from bellcrank.quantities.snapshot import Snapshot
+
+ARGUMENTS = ("x", "y", "t")
+LYING = 1e-12
+"""Least square of the cosine of the camber: the guard of a wheel that lies flat, where it has no direction to roll."""
+STILL = 1e-12
+"""Speed [m/s] that keeps the slope of a speed's magnitude finite at standstill; far below any rounding of speeds."""
+PASSES = 2
+"""Corrections of the load for the softening of the carcass by forces of slip. Each leaves some 0.1 of the error of the
+one before, the share of a force in its own change of load."""
+
+
+class Ground(NamedTuple):
+    """The road under a wheel: height [m], unit normal, speed along the normal [m/s], friction factor."""
+
+    height: Scalar
+    normal: Vec
+    rising: Scalar
+    friction: Scalar
+
+
+class Contact(NamedTuple):
+    """A wheel on its road, in world axes.
+
+    ahead, left, normal: Axes of the contact. arm: From the wheel centre to the contact [m]. load: [N]. slip: Of the
+    tyre. bending: Rates of the deflections [m/s, rad/s]. forces: In the axes of the contact.
+    """
+
+    ahead: Vec
+    left: Vec
+    normal: Vec
+    arm: Vec
+    load: Scalar
+    slip: Slip
+    bending: tuple[Scalar, ...]
+    forces: TyreForces
+
+
+@dataclass(frozen=True, eq=False)
+class Tyre(ForceElement):
+    """A tyre on a road.
+
+    law: Of load and slip forces. frame: The wheel centre. axis: Spin axis in body axes, to the left of a wheel that
+    rolls forwards. road(x, y, t): Height [m]; None is flat ground at 0. friction(x, y, t): Of the road over that on
+    which the tyre was measured; None is 1. deflection: The states that hold how far the carcass is bent along and
+    across the wheel [m] and, with turn slip, about the normal [rad]; None for slip without delay.
+
+    The road is taken as its tangent plane below the contact, the load acts along its normal. Slip builds up over the
+    relaxation lengths s (Pacejka 2012, 7.2): with slip speeds w and the deflections e,
+
+        e' = w - V e/s,   slip = e/s,   V = max(|V_x|, |w|/S (|slip|/S)^4)
+
+    with S the largest slip of the law. A rolling wheel thus has slip w/|V_x| in the end, and a standing one is a
+    spring that gives way as the slip nears S (the fourth power keeps it from creeping before): nothing is divided by
+    a speed. The damping of the carcass, with the time T of the law, makes the slip (e + T e')/s, so that friction
+    bounds it too.
+    """
+
+    kind = "tyre"
+    keys = Keys(
+        "A tyre on a road.",
+        must("point", SIDE, "The wheel centre.", python="frame"),
+        may(
+            "axis",
+            AXIS,
+            "Spin axis in body axes, to the left of a wheel that rolls forwards; y where missing.",
+        ),
+        may(
+            "road",
+            FUNCTION,
+            "Height [m] of x [m], y [m] and t [s]; flat ground at 0 where missing.",
+            of=ARGUMENTS,
+        ),
+        may(
+            "friction",
+            FUNCTION,
+            "Of the road over that on which the tyre was measured, of x [m], y [m] and t [s]; 1 where missing.",
+            of=ARGUMENTS,
+        ),
+        may("transient", TRUTH, "Whether slip builds up over the relaxation length; true where missing."),
+    )
+
+    name: str
+    frame: Frame
+    law: TyreLaw
+    axis: Vec = (0.0, 1.0, 0.0)
+    road: Callable[..., Scalar] | None = None
+    friction: Callable[..., Scalar] | None = None
+    deflection: tuple[Scalar, ...] | None = None
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.frame,)
+
+    @property
+    def held_at(self) -> tuple[Frame, ...]:
+        return ()
+
+    @property
+    def spin_axis(self) -> Vec:
+        return self.axis
+
+    def load(self, act: Acting, loads: Loads) -> None:
+        """On the wheel, seen from its carrier: the angle by which the wheel has turned never enters."""
+        kin = act.kin
+        wheel, _ = act.place(self.frame)
+        carrier = act.carrier(wheel)
+        touch = self._contact(act)
+        force, moment = _wrench(touch)
+        R = kin.pose(carrier).R
+        at = act.seen(self.frame, carrier).point
+        loads.seen_from(wheel, carrier, at, transposed_times(R, force), transposed_times(R, moment))
+
+    def _contact(self, act: Acting) -> Contact:
+        kin = act.kin
+        wheel, _ = act.place(self.frame)
+        carrier = act.carrier(wheel)
+        seen = act.seen(self.frame, carrier)
+        pose = kin.pose(carrier)
+        c = add(pose.p, times(pose.R, seen.point))
+        inner = kin.motion(carrier)
+        v = add(inner.v, add(cross(inner.w, times(pose.R, seen.point)), times(pose.R, seen.velocity())))
+        spinning = times(pose.R, kin.motion(wheel, carrier).w) if wheel != carrier else (0.0, 0.0, 0.0)
+        w = add(inner.w, spinning)
+        axis = times(act.body_axes(self.frame), kin.vector(self.axis))
+        a = times(pose.R, times(kin.pose(wheel, carrier).R, axis) if wheel != carrier else axis)
+        return self._rolling(act, c, v, w, a)
+
+    def _rolling(self, act: Acting, c: Vec, v: Vec, w: Vec, a: Vec) -> Contact:
+        """The contact of a wheel with centre c, velocity v, angular velocity w and spin axis a."""
+        law = self.law
+        below = self._ground(act, c[0], c[1])
+        up, upright = _axes(a, below.normal)
+        first = add(c, scale(-((c[2] - below.height) * below.normal[2] / upright), up))
+        ground = self._ground(act, first[0], first[1])
+        n = ground.normal
+        up, upright = _axes(a, n)
+        foot: Vec = (first[0], first[1], ground.height)
+        radius = dot(sub(c, foot), n) / upright
+        rate = (dot(v, n) - ground.rising) / upright
+        ahead = cross(a, up)
+        left = cross(n, ahead)
+        tilt = dot(a, n)
+        spin, yaw = dot(w, a), (dot(w, n) - tilt * dot(w, a)) / (upright * upright)
+        camber = atan2(tilt, upright)
+        V_x = dot(v, ahead)
+        pressed = Deflection(radius, rate, camber, spin)
+        load = law.load(pressed)
+        arm = scale(-radius, up)
+        across = dot(add(v, cross(w, arm)), left)
+        found = self._slipping(act, load, camber, V_x, spin, across, yaw, ground.friction)
+        if law.softens:
+            for _ in range(PASSES):
+                forces = found[2]
+                load = law.load(pressed._replace(longitudinal=forces.longitudinal, lateral=forces.lateral))
+                found = self._slipping(act, load, camber, V_x, spin, across, yaw, ground.friction)
+        return Contact(ahead, left, n, arm, load, *found)
+
+    def _slipping(
+        self,
+        act: Acting,
+        load: Scalar,
+        camber: Scalar,
+        V_x: Scalar,
+        spin: Scalar,
+        across: Scalar,
+        yaw: Scalar,
+        friction: Scalar,
+    ) -> tuple[Slip, tuple[Scalar, ...], TyreForces]:
+        """Slip, rates of deflection, forces."""
+        law = self.law
+        along = law.rolling_radius(load, spin) * spin - V_x
+        sliding = sqrt(along * along + across * across + STILL * STILL) / law.most_slip
+        if self.deflection is None:
+            V = maximum(function("abs", V_x), sliding)
+            slip = Slip(load, along / V, across / V, camber, yaw / V, V_x, friction)
+            return slip, (), law.forces(slip)
+        along_wheel, across_wheel = law.relaxation(load, camber)
+        lengths = (along_wheel, across_wheel, across_wheel)
+        bent = [act.kin.number(e) for e in self.deflection]
+        slips = [e / s for e, s in zip(bent, lengths, strict=False)]
+        near = (slips[0] * slips[0] + slips[1] * slips[1]) / (law.most_slip * law.most_slip)
+        V = maximum(function("abs", V_x), sliding * near * near)
+        rates = [w - V * e for w, e in zip((along, across), slips, strict=False)]
+        if len(bent) > 2:
+            # Slip at the ends of the contact by turning is bounded like that along and across it.
+            ends = slips[2] * lengths[1] / law.most_slip
+            turning = function("abs", yaw) * lengths[1] / law.most_slip * ends**4
+            rates.append(yaw - maximum(function("abs", V_x), turning) * slips[2])
+        turn = slips[2] if len(slips) > 2 else 0.0
+        along, across = (e + law.damping_time * r / s for e, r, s in zip(slips, rates, lengths, strict=False))
+        slip = Slip(load, along, across, camber, turn, V_x, friction, rates[1])
+        return slip, tuple(rates), law.forces(slip)
+
+    def bending(self, act: Acting, k: int) -> Scalar:
+        """The rate of a deflection [m/s or rad/s]."""
+        return self._contact(act).bending[k]
+
+    def _ground(self, act: Acting, x: Scalar, y: Scalar) -> Ground:
+        h, h_x, h_y, h_t = _derived(act, self.road, x, y)
+        n_z = 1.0 / sqrt(1.0 + h_x * h_x + h_y * h_y)
+        mu: Scalar = 1.0 if self.friction is None else _derived(act, self.friction, x, y)[0]
+        return Ground(h, (-h_x * n_z, -h_y * n_z, n_z), h_t * n_z, maximum(mu, 1e-6))
+
+    def power(self, s: Snapshot) -> Scalar:
+        force, moment = _wrench(self._contact(s.acting))
+        return dot(force, s.point(self.frame).velocity()) + dot(
+            moment, s.angular_velocity(self.frame.body.name)
+        )
+
+    def quantities(self, s: Snapshot) -> dict[str, ForceQuantity]:
+        def touch() -> Contact:
+            return self._contact(s.acting)
+
+        def force() -> Vec:
+            found = touch()
+            return found.forces.longitudinal, found.forces.lateral, found.load
+
+        def moment() -> Vec:
+            found = touch().forces
+            return found.overturning, found.rolling, found.aligning
+
+        return {
+            "load": ForceQuantity(lambda: [touch().load], "N"),
+            "force": ForceQuantity(force, "N", ("longitudinal", "lateral", "normal")),
+            "moment": ForceQuantity(moment, "N m", ("overturning", "rolling", "aligning")),
+            "slip": ForceQuantity(lambda: [touch().slip.kappa], ""),
+            "slip_angle": ForceQuantity(lambda: [function("atan", touch().slip.tangent)], "rad"),
+            "camber": ForceQuantity(lambda: [touch().slip.camber], "rad"),
+        }
+
+
+def _axes(a: Vec, n: Vec) -> tuple[Vec, Scalar]:
+    """Upwards in the wheel plane, and the cosine of the camber."""
+    tilt = dot(a, n)
+    upright = sqrt(maximum(1.0 - tilt * tilt, LYING))
+    return scale(1.0 / upright, sub(n, scale(tilt, a))), upright
+
+
+def _wrench(touch: Contact) -> tuple[Vec, Vec]:
+    """Force on the wheel and its moment about the wheel centre, in world axes."""
+    f = touch.forces
+    force = add(
+        scale(touch.load, touch.normal), add(scale(f.longitudinal, touch.ahead), scale(f.lateral, touch.left))
+    )
+    turning = add(
+        scale(f.overturning, touch.ahead), add(scale(f.rolling, touch.left), scale(f.aligning, touch.normal))
+    )
+    return force, add(cross(touch.arm, force), turning)
+
+
+def _derived(
+    act: Acting, law: Callable[..., Scalar] | None, x: Scalar, y: Scalar
+) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """A function of place and time, and its exact derivatives by x, y and t."""
+    if law is None:
+        return 0.0, 0.0, 0.0, 0.0
+    small = Graph()
+    inputs = [small.input(f"{name}.") for name in ARGUMENTS]
+    value = law(*inputs)
+    if not isinstance(value, Expr):
+        return value, 0.0, 0.0, 0.0
+    value = small.bring(value)
+    outputs = [value, *(directional([value], {one.id: 1.0})[0] for one in inputs)]
+    found = act.substituted(outputs, dict(zip((one.id for one in inputs), (x, y, act.t), strict=True)))
+    return found[0], found[1], found[2], found[3]
+
+
+class TyreMethod(ForceMethod):
+    """Makes tyres."""
+
+    if TYPE_CHECKING:
+
+        def _add_state(self, state: StateVariable) -> Expr: ...
+
+    def tyre(
+        self,
+        name: str,
+        frame: Side,
+        law: TyreLaw,
+        axis: Any = "y",
+        road: Callable[..., Any] | None = None,
+        friction: Any = None,
+        transient: bool = True,
+    ) -> Tyre:
+        """A tyre on a road; see :class:`~bellcrank.model.forces.tyre.Tyre` for the equations.
+
+        frame: The wheel centre. law: Such as ``bc.tyres.tyre("sedan.tir")`` or ``bc.tyres.Brush(...)``. axis: Spin axis
+        in body axes ("x", "y", "z" or a vector), to the left of a wheel that rolls forwards. road(x, y, t): Height [m]
+        at a place [m] and time [s]; flat ground at 0 where missing. friction: Of the road over that on which the tyre
+        was measured, a number or a function of (x, y, t). transient: Whether slip builds up over the relaxation
+        length; without, slip follows at once and a car does not hold on a slope.
+        """
+        name, who = self._force_name(name)
+        found = self._frame(who, frame)
+        if found.body.is_ground:
+            raise ModelError(f"{who} is on the ground, which never rolls; give it a point of a wheel")
+        if not isinstance(law, TyreLaw):
+            raise ModelError(
+                f"{who} needs a law of the tyre such as bellcrank.tyres.tyre('sedan.tir'), not {law!r}"
+            )
+        height = None
+        if road is not None:
+            height = user_function(f"the road of {who}", road, ARGUMENTS, self.parameters)
+        mu = None
+        if friction is not None:
+            if not callable(friction):
+                constant = checks.number(f"friction of {who}", friction, self.parameters)
+                friction = lambda: constant  # noqa: E731
+            mu = user_function(f"the friction of {who}", friction, ARGUMENTS, self.parameters)
+        spin = as_vec(checks.axis(f"axis of {who}", axis, "the spin axis is made of plain numbers"))
+        bent: tuple[Scalar, ...] | None = None
+        names = [
+            f"{name} deflection {which}"
+            for which in ("x", "y", "z")[: 3 if getattr(law, "turn_slip", False) else 2]
+        ]
+        if transient:
+            bent = tuple(self.parameters.graph.input(one) for one in names)
+        made = self._add_force(Tyre(name, found, law, spin, height, mu, bent))
+        if transient:
+            for k, one in enumerate(names):
+                self._add_state(
+                    StateVariable(one, None, 0.0, "rad" if k == 2 else "m", partial(_bend, made, k))
+                )
+        return made
+
+
+def _bend(tyre: Tyre, k: int, linkage: Linkage, kin: Kinematics, t: Scalar) -> Scalar:
+    return tyre.bending(provided("a force in action")(linkage, kin, t), k)

@@ -1,0 +1,50 @@
+"""The brush model: elastic bristles under a parabolic pressure that stick and slide.
+
+H. B. Pacejka, Tire and Vehicle Dynamics, 3rd edition, 2012, section 3.2; combined slip by the theoretical slip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bellcrank.program.functions import maximum, minimum, sqrt
+from bellcrank.program.trace import Scalar
+from bellcrank.tyres.law import Slip, TyreForces
+from bellcrank.tyres.sprung import SprungTyre
+
+LOCKED = 1e-3
+"""Least 1 + kappa that slips are divided by; a wheel that turns a thousandth of its speed slides all over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brush(SprungTyre):
+    """A brush tyre.
+
+    longitudinal, lateral: Slip stiffness over load, of kappa and of tan(alpha). friction: Coulomb's coefficient.
+    patch: Half length of the contact [m]; the pneumatic trail of small slip is a third of it.
+    """
+
+    longitudinal: float
+    lateral: float
+    friction: float = 1.0
+    patch: float = 0.05
+
+    def forces(self, slip: Slip) -> TyreForces:
+        mu = self.friction * slip.friction
+        onward = self.onward(slip.speed)
+        least = maximum(1.0 + onward * slip.kappa, LOCKED)
+        # Deflections over those at which the whole contact slides: theta sigma of both directions.
+        x = self.longitudinal * slip.kappa / (3.0 * mu * least)
+        y = -self.lateral * slip.tangent / (3.0 * mu * least)
+        # The guard is below the square of any slip that matters, and keeps the slope finite at none.
+        size = sqrt(x * x + y * y + 1e-24)
+        t = minimum(size, 1.0)
+        held = mu * slip.load * t * (3.0 - t * (3.0 - t)) / size
+        F_x, F_y = held * x, held * y
+        trail = onward * self._trail(t)
+        return TyreForces(F_x, F_y, 0.0, self.resistance(slip.load, onward), -trail * F_y)
+
+    def _trail(self, t: Scalar) -> Scalar:
+        """3.11."""
+        rest = 1.0 - t
+        return self.patch / 3.0 * rest * rest * rest / (1.0 - t + t * t / 3.0)

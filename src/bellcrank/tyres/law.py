@@ -1,0 +1,94 @@
+"""What a tyre law is: load, rolling radius, relaxation lengths, and forces of slip, all in traced code.
+
+Axes of the contact (ISO 8855, the W axes of tyre files): x along the wheel plane in the road, y to the left in the
+road, z along the normal of the road, up. With V the velocity of the wheel centre, Omega the speed of rotation and R_e
+the effective rolling radius, slip and camber are
+
+    kappa = -(V_x - R_e Omega)/|V_x|,   tan(alpha) = V_y/|V_x|,   sin(gamma) = a.n
+
+with the spin axis a, to the left where the wheel rolls forwards, and the normal n. A wheel with positive camber leans
+to the right (its top moves to -y). Turn slip is (yaw rate)/|V_x|, positive to the left.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bellcrank.program.trace import Scalar
+
+
+class Slip(NamedTuple):
+    """In what state a tyre rolls.
+
+    load: F_z [N], at least 0. kappa: Longitudinal slip. tangent: tan(alpha) of the slip angle. camber: gamma [rad].
+    turn: Turn slip phi_t [1/m]. speed: V_x, forwards [m/s]. friction: Of the road over that of the road on which
+    the tyre was measured. swerve: Rate of the lateral deflection of the carcass [m/s].
+    """
+
+    load: Scalar
+    kappa: Scalar = 0.0
+    tangent: Scalar = 0.0
+    camber: Scalar = 0.0
+    turn: Scalar = 0.0
+    speed: Scalar = 10.0
+    friction: Scalar = 1.0
+    swerve: Scalar = 0.0
+
+
+class TyreForces(NamedTuple):
+    """Forces on the wheel at the centre of the contact [N] and moments about it [N m], in the axes of the contact."""
+
+    longitudinal: Scalar
+    lateral: Scalar
+    overturning: Scalar
+    rolling: Scalar
+    aligning: Scalar
+
+
+class Deflection(NamedTuple):
+    """How a tyre is pressed.
+
+    radius: R_l, from the wheel centre to the road along the wheel plane [m]. rate: Its rate, negative where the tyre
+    is pressed [m/s]. camber: [rad]. spin: [rad/s]. longitudinal, lateral: Forces [N], which soften the carcass.
+    """
+
+    radius: Scalar
+    rate: Scalar = 0.0
+    camber: Scalar = 0.0
+    spin: Scalar = 0.0
+    longitudinal: Scalar = 0.0
+    lateral: Scalar = 0.0
+
+
+class TyreLaw:
+    """The contract of a tyre law; a kind fills it in its own file. All methods are traced.
+
+    free_radius: [m]. width: [m]. most_slip: The largest slip to which the law is known. softens: Whether the load
+    depends on the forces of slip. damping_time: Damping of the carcass along and across the wheel over its stiffness
+    [s]; it calms a wheel that stands.
+    """
+
+    free_radius: float
+    width: float
+    most_slip: float = 1.5
+    softens: bool = False
+    damping_time: float = 1e-3
+
+    def load(self, at: Deflection) -> Scalar:
+        """Force along the normal of the road [N]; 0 where the tyre does not touch."""
+        raise NotImplementedError
+
+    def rolling_radius(self, load: Scalar, spin: Scalar) -> Scalar:
+        """Effective rolling radius R_e [m]."""
+        raise NotImplementedError
+
+    def forces(self, slip: Slip) -> TyreForces:
+        """Forces and moments of steady slip."""
+        raise NotImplementedError
+
+    def relaxation(self, load: Scalar, camber: Scalar) -> tuple[Scalar, Scalar]:
+        """Relaxation lengths of longitudinal and of lateral slip [m], above 0."""
+        raise NotImplementedError
+
+
+__all__ = ["Deflection", "Slip", "TyreForces", "TyreLaw"]

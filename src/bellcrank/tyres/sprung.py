@@ -1,0 +1,55 @@
+"""What the tyre laws with few numbers have in common: a linear spring, a rolling resistance, relaxation lengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bellcrank.program.functions import maximum, where
+from bellcrank.program.trace import Scalar
+from bellcrank.tyres.law import Deflection, TyreLaw
+from bellcrank.tyres.magic_formula import slowly
+
+SLOW = 0.1
+"""Speed [m/s] below which rolling resistance and pneumatic trail fade out: a tenth of walking pace."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SprungTyre(TyreLaw):
+    """A tyre on a linear spring.
+
+    radius: Without load [m]. stiffness: Vertical [N/m]. damping: Vertical [N s/m]. width: [m]. rolling_resistance:
+    Rolling moment over load and radius. relaxation_lengths: Along and across the wheel [m]; the radius where missing.
+    damping_time: Damping of the carcass along and across the wheel over its stiffness [s].
+    """
+
+    radius: float
+    stiffness: float
+    damping: float = 0.0
+    width: float = 0.2
+    rolling_resistance: float = 0.0
+    relaxation_lengths: tuple[float, float] | None = None
+    damping_time: float = 1e-3
+
+    @property
+    def free_radius(self) -> float:  # type: ignore[override]
+        """[m]."""
+        return self.radius
+
+    def load(self, at: Deflection) -> Scalar:
+        depth = self.radius - at.radius
+        return where(depth > 0.0, maximum(self.stiffness * depth - self.damping * at.rate, 0.0), 0.0)
+
+    def rolling_radius(self, load: Scalar, spin: Scalar) -> Scalar:
+        """R - d/3: the belt keeps its length, the arc of which rolls off as its chord (Pacejka 2012, 8.3)."""
+        return self.radius - load / (3.0 * self.stiffness)
+
+    def relaxation(self, load: Scalar, camber: Scalar) -> tuple[Scalar, Scalar]:
+        return self.relaxation_lengths or (self.radius, self.radius)
+
+    def resistance(self, load: Scalar, onward: Scalar) -> Scalar:
+        """Rolling moment [N m]."""
+        return -self.rolling_resistance * self.radius * load * onward
+
+    def onward(self, speed: Scalar) -> Scalar:
+        """The direction of travel: 1 forwards, -1 backwards, smooth at standstill."""
+        return slowly(speed, SLOW)
