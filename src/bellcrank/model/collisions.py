@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from bellcrank.base.keys import NUMBER, SHAPE, Keys, list_of, may, must
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
@@ -19,6 +20,14 @@ class Collisions:
     Shapes of one body never collide, nor do those of two moving bodies that a joint joins, or of a pair with a contact
     of its own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient.
     """
+
+    keys: ClassVar[Keys] = Keys(
+        "Shapes that collide: each of a with each of b, or those of a with each other where b is missing.",
+        must("a", list_of(SHAPE), "Shapes on bodies."),
+        may("b", list_of(SHAPE), "Shapes on bodies."),
+        may("restitution", NUMBER, "Speed of parting over speed of approach, 0 to 1; 1 where missing."),
+        may("friction", NUMBER, "Coulomb's coefficient; 0 where missing."),
+    )
 
     name: str
     a: tuple[PlacedShape, ...]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
@@ -136,10 +135,9 @@ class ContactMethods(StateMethods, Registry):
 
 def _check_options(who: str, given: Mapping[str, Any]) -> None:
     """Refuse what neither treatment knows, before one of them is said to lack it."""
-    from bellcrank.model.pressing import contact_force
+    from bellcrank.model.contact_keys import CONTACT
 
-    known = [p.name for p in signature(contact_force).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    known = ["restitution", "friction", "law", "treatment", "method", *known]
+    known = CONTACT[2:]
     for key in given:
         if key not in known:
             raise unknown_name(f"option of {who}", key, known)

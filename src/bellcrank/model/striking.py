@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.shapes import Box, Cylinder, Shape
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
@@ -39,12 +40,15 @@ def striking_contacts(
     check_standing(who, a.shape, b.shape)
     touching = struck_sides(a, b)
     count = len(touching)
+    if isinstance(friction, Coulomb | LuGre):
+        raise ModelError(
+            f"friction of {who} is a law of the continuous treatment; give a coefficient, or add "
+            "treatment='continuous'"
+        )
     mu = checks.plain_number(f"friction of {who}", friction, "friction is a plain number")
     if mu < 0.0:
         raise ModelError(f"friction of {who} is {mu:g}; it must not be negative")
-    law = LAWS[0] if law is None else law
-    if law not in LAWS:
-        raise ModelError(f"{who}: no law {law!r}; choose one of {', '.join(LAWS)}")
+    law = checks.choice(f"law of {who}", LAWS[0] if law is None else law, LAWS)
     notes = notes_of(name, a, b)
     found = []
     for k in range(count):
