@@ -1,4 +1,4 @@
-"""Flexible links: a floating frame with modal coordinates (paper B, equations 1 to 7 and 16 to 18).
+"""Flexible links: a floating frame with modal coordinates (Ahn and Lee 1994, equations 1 to 7 and 16 to 18).
 
 A point of the member is s = s0 + sum phi_k eta_k + 1/2 sum Gamma_kl eta_k eta_l in the axes of the floating frame;
 Gamma is the second-order displacement (foreshortening) that stiffens the member under axial and inertial
