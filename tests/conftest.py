@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
@@ -20,7 +19,7 @@ settings.load_profile("suite")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Settings that workers inherit: Ctrl-C, one cache of machine code, threads, garbage.
+    """Settings that workers inherit: Ctrl-C, one cache of machine code, threads.
 
     Ctrl-C must reach the tests that send it: a shell starts background jobs with the interrupt ignored, and Python and
     its children leave it so. The cache is empty at first; BELLCRANK_CACHE names another one, which may last.
@@ -34,9 +33,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # One thread of linear algebra a worker: more wait for each other, and matrices here are small.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    # Traced programs are many small objects that stay. Looking for garbage after every 700 of them, the default of
-    # Python, takes a quarter of the time of tracing.
-    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -53,6 +53,21 @@ def test_an_upward_import_is_seen(line: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "line", ["import bellcrank", "from bellcrank import System", "import bellcrank.demo"]
+)
+@pytest.mark.parametrize("file", ["errors.py", "verify/case.py"])
+def test_the_package_itself_and_loose_modules_count(line: str, file: str, tmp_path: Path) -> None:
+    package = tmp_path / "src" / "bellcrank"
+    (package / "verify").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "demo.py").touch()
+    (package / file).write_text(f"{line}\n")
+    (found,) = imports(package)
+    assert found.upward
+    assert found.reaches == ("demo" if "demo" in line else "bellcrank")
+
+
 def test_imports_for_type_checkers_are_free(tmp_path: Path) -> None:
     (tmp_path / "src" / "bellcrank" / "model").mkdir(parents=True)
     text = "if TYPE_CHECKING:\n    from bellcrank.run.run import Run\nelse:\n    import bellcrank.errors\n"

@@ -7,6 +7,7 @@ import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -37,6 +38,7 @@ from bellcrank.flexible import (
     solid,
     taper,
 )
+from bellcrank.flexible.beams import MAX_ELEMENTS
 from bellcrank.result.header import start_pose
 from bellcrank.result.storage import load_result
 from bellcrank.verify import flexible_slider_crank as paper
@@ -115,11 +117,14 @@ def test_a_recipe_is_written_where_there_is_one() -> None:
         assert said == ("numbers" if name in ("given shapes", "any profile") else "beam")
 
 
-def test_beams_of_many_elements_are_written_by_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bellcrank.files.member_writing.MAX_ELEMENTS", 4)
-    text = dumps(holding(MEMBERS["plain"]))
+@pytest.mark.parametrize("elements", [MAX_ELEMENTS + 1, list(np.linspace(0, 1, MAX_ELEMENTS + 2))])
+def test_beams_of_many_elements_are_written_by_their_numbers(elements: Any) -> None:
+    member = MEMBERS["plain"]
+    assert member.recipe is not None
+    many = replace(member.recipe.model, given={**member.recipe.model.given, "elements": elements})
+    text = dumps(holding(replace(member, recipe=replace(member.recipe, model=many))))
     assert "kind: numbers" in text
-    assert_same(loads(text).bodies["part"].member, MEMBERS["plain"])
+    assert_same(loads(text).bodies["part"].member, member)
 
 
 def test_members_by_their_matrices() -> None:

@@ -70,7 +70,7 @@ step: 0.1
             BEAM,
             "diameter: 0.01",
             "diameter: 1e300",
-            "diameter of section .* is 1e.300; it must not exceed 1e.100",
+            "diameter of circle section .* is 1e.300; it must not exceed 1e.100",
         ),
         (BEAM, "diameter: 0.01", "diameter: 1e90", "diameter must be positive, from 1e-50 m to 1e.50 m"),
         (DISC, "divisions: 4", "divisions: inf", "divisions of .* is inf; it must be a finite number"),

@@ -9,9 +9,9 @@ A type is a piece of JSON Schema (draft 2020-12), or again such a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 Schema = dict[str, Any]
 
@@ -21,8 +21,9 @@ class Key:
     """A key of a mapping: its name, what it takes, what it means, and whether it must be there.
 
     arguments: Those of a function. python: Name of the argument, and of the attribute, that it becomes in Python, where
-    that is not its own. plain: Whether parameters may not stand in it. dimensions: Of an array. whole:
-    The least and the greatest whole number that it takes, where it takes no others.
+    that is not its own. plain: Whether parameters may not stand in it. dimensions: Of an array. whole: The least and
+    the greatest whole number that it takes, where it takes no others. files: Endings of the files beside the model
+    that it may name. old: Of a key that only older files have, why it is ignored.
     """
 
     name: str
@@ -34,11 +35,8 @@ class Key:
     plain: bool = False
     dimensions: int = 0
     whole: tuple[int, int] | None = None
-
-    @property
-    def defined(self) -> str:
-        """The name of its type among the definitions; empty where it is none of them."""
-        return str(self.takes.get("$ref", "")).rpartition("/")[2]
+    files: tuple[str, ...] = ()
+    old: str = ""
 
     @property
     def attribute(self) -> str:
@@ -46,32 +44,29 @@ class Key:
         return self.python or self.name
 
 
+class Options(TypedDict, total=False):
+    """What else a :class:`Key` may say of itself."""
+
+    python: str
+    plain: bool
+    dimensions: int
+    whole: tuple[int, int] | None
+    files: tuple[str, ...]
+    old: str
+
+
 def must(
-    name: str,
-    takes: Schema | Keys | Kinds,
-    text: str = "",
-    of: tuple[str, ...] = (),
-    python: str = "",
-    plain: bool = False,
-    dimensions: int = 0,
-    whole: tuple[int, int] | None = None,
+    name: str, takes: Schema | Keys | Kinds, text: str = "", of: tuple[str, ...] = (), **more: Unpack[Options]
 ) -> Key:
-    """A key that must be there."""
-    return Key(name, schema_of(takes), text, True, of, python, plain, dimensions, whole)
+    """A key that must be there. of: Arguments of a function."""
+    return Key(name, schema_of(takes), text, True, of, **more)
 
 
 def may(
-    name: str,
-    takes: Schema | Keys | Kinds,
-    text: str = "",
-    of: tuple[str, ...] = (),
-    python: str = "",
-    plain: bool = False,
-    dimensions: int = 0,
-    whole: tuple[int, int] | None = None,
+    name: str, takes: Schema | Keys | Kinds, text: str = "", of: tuple[str, ...] = (), **more: Unpack[Options]
 ) -> Key:
-    """A key that may be missing."""
-    return Key(name, schema_of(takes), text, False, of, python, plain, dimensions, whole)
+    """A key that may be missing. of: Arguments of a function."""
+    return Key(name, schema_of(takes), text, False, of, **more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +111,10 @@ class Keys(Sequence[str]):
 
 
 class Kinds(Mapping[str, Keys]):
-    """The keys of each kind of a thing; which kind it is says the key `tag`, or nothing for the kind `usual`."""
+    """The keys of each kind of a thing; which kind it is says the key `tag`, or nothing for the kind `usual`.
+
+    makes: For each kind what makes the thing of what its keys say, by their names in Python.
+    """
 
     def __init__(
         self,
@@ -124,14 +122,21 @@ class Kinds(Mapping[str, Keys]):
         tag: str = "kind",
         usual: str = "",
         kinds: Mapping[str, Keys] | None = None,
+        makes: Mapping[str, Callable[..., Any]] | None = None,
         **more: Keys,
     ) -> None:
         """kinds, more: The kinds by name."""
-        self.text = text
+        self.text, self.usual, self.makes = text, usual, makes or {}
         self._kinds = {
             name: Keys(keys.text, Key(tag, {"const": name}, "", name != usual), *keys.keys, rules=keys.rules)
             for name, keys in {**(kinds or {}), **more}.items()
         }
+
+    @classmethod
+    def of(cls, text: str, *classes: Any, usual: str = "") -> Kinds:
+        """The kinds of a thing that are classes, each with its own `kind` and `keys`."""
+        kinds = {made.kind: made.keys for made in classes}
+        return cls(text, usual=usual, kinds=kinds, makes={made.kind: made for made in classes})
 
     def __getitem__(self, kind: str) -> Keys:
         return self._kinds[kind]
@@ -141,15 +146,6 @@ class Kinds(Mapping[str, Keys]):
 
     def __len__(self) -> int:
         return len(self._kinds)
-
-    def without(self, text: str, *names: str) -> Kinds:
-        """The same kinds, less some of their keys."""
-        found = Kinds(text)
-        found._kinds = {
-            kind: Keys(keys.text, *(key for key in keys.keys if key.name not in names), rules=keys.rules)
-            for kind, keys in self.items()
-        }
-        return found
 
     @property
     def schema(self) -> Schema:
@@ -183,10 +179,16 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
+def defined(takes: Schema) -> str:
+    """The name of a type among the definitions; empty where it is none of them."""
+    return str(takes.get("$ref", "")).rpartition("/")[2]
+
+
 NUMBER = ref("number")
 WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
 VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
-TABLES = ref("tables")
+TABLES, JOINT, BOTH = ref("tables"), ref("joint_name"), ref("of_both")
+SHAPE, PART = ref("shape"), ref("part")
 LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
 
 
@@ -235,3 +237,7 @@ def document(title: str, name: str, top: Keys, definitions: Mapping[str, Schema 
         "title": title,
     }
     return head | top.schema | {"$defs": {key: schema_of(takes) for key, takes in definitions.items()}}
+
+
+ARRAY = "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles."
+"""What keys of packed arrays say of how they are written."""

@@ -30,6 +30,7 @@ from bellcrank.integrate.layout import (
     SCANNING,
     T_NEW,
     T_STOP,
+    THRESHOLD,
     WORK,
     Y_NEW,
     F,
@@ -38,6 +39,7 @@ from bellcrank.integrate.layout import (
     T,
     Y,
 )
+from bellcrank.integrate.scan import DECAYED
 from bellcrank.integrate.steps import BESIDE, CLOSE, ONCE, ROUNDING, SHARE
 from bellcrank.integrate.vectors import allowed, hermite, magnitude
 from bellcrank.program.loops import call, call_at, compiled
@@ -289,6 +291,20 @@ def interpolate_lanes(ints: Ints, x: Floats, v: Floats, theta: float) -> None:
 
 
 @compiled
+def decayed_lanes(addresses: Ints, ints: Ints, reals: Floats, g: Floats) -> bool:
+    """Flag the lanes whose partition is nearly singular at an output; see :data:`bellcrank.integrate.scan.DECAYED`."""
+    if addresses[PROJECT] == 0 or ints[FIXED] != 0:
+        return False
+    found = False
+    for lane in range(4):
+        g[FLAG, lane] = 0.0
+        if g[ACTIVE, lane] != 0.0 and g[MARGINS, lane] < DECAYED * reals[THRESHOLD]:
+            g[FLAG, lane] = 1.0
+            found = True
+    return found
+
+
+@compiled
 def outputs_lanes(
     addresses: Ints,
     ints: Ints,
@@ -302,7 +318,8 @@ def outputs_lanes(
     shape: Ints,
     table: Floats,
 ) -> bool:
-    """Write the outputs due in the step just made; False where one does not satisfy the constraints."""
+    """Write the outputs due in the step just made; False where one does not satisfy the constraints, or where the
+    margin of a lane has decayed: that lane goes on by itself, with shorter steps."""
     n = v.shape[1]
     while ints[OUT_NEXT] < ints[N_OUT] and out_t[ints[OUT_NEXT]] <= reals[T_NEW]:
         k = ints[OUT_NEXT]
@@ -314,6 +331,8 @@ def outputs_lanes(
                 return False
             interpolate_lanes(ints, x, v, (t - reals[T]) / reals[H_STEP])
             if not project_lanes(addresses, ints, reals, x, corrected, g, t):
+                return False
+            if decayed_lanes(addresses, ints, reals, g):
                 return False
             for i in range(n):
                 out_y[k, i] = x[4 + i]

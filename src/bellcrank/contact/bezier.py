@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.base.keys import PACKED, TRUTH, VECTOR3, Keys, may, must
+from bellcrank.base.keys import ARRAY, PACKED, TRUTH, VECTOR3, Keys, may, must
 from bellcrank.contact.given import numbers
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.nearest import CLOSE, STEPS, Near, descended
@@ -214,7 +214,7 @@ class BezierGrid(FieldShape):
         must(
             "points",
             PACKED,
-            "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
+            ARRAY,
             python="grid",
             dimensions=3,
         ),

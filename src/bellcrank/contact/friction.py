@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.contact.given import is_finite
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec, dot, scale
@@ -15,6 +16,12 @@ from bellcrank.program.trace import Expr, Scalar, compare, function
 
 TINY = 1e-30
 """Square of a slip [m^2/s^2] that keeps the root of it smooth."""
+COEFFICIENTS = (
+    must("kinetic", NUMBER, "Coefficient while slipping."),
+    may("static", NUMBER, "Coefficient at rest."),
+    may("stribeck_speed", NUMBER, "Speed over which friction falls from static to kinetic [m/s]."),
+)
+"""Keys of both laws."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,13 @@ class Coulomb:
     from static to kinetic [m/s]. slip_speed: Below it friction is viscous [m/s]: a body held on a slope creeps at
     about this speed. Each may be an expression of a system's parameters.
     """
+
+    kind: ClassVar[str] = "coulomb"
+    keys: ClassVar[Keys] = Keys(
+        "Coulomb's law made smooth around zero slip, with Stribeck's peak.",
+        *COEFFICIENTS,
+        may("slip_speed", NUMBER, "Speed below which friction is viscous [m/s]."),
+    )
 
     kinetic: Scalar
     static: Scalar | None = None
@@ -63,6 +77,16 @@ class LuGre:
     Differs in: a vector in the plane of contact instead of one direction; forces in proportion to the load; the damping
     falls with the slip as exp(-(v / stribeck_speed)^2), so that the model stays passive (Olsson 1996, section 3.4).
     """
+
+    kind: ClassVar[str] = "lugre"
+    keys: ClassVar[Keys] = Keys(
+        "Bristles that bend and slip.",
+        *COEFFICIENTS,
+        may("stiffness", NUMBER, "Of the bristles over the load [1/m]."),
+        may("damping", NUMBER, "Of the bristles over the load [s/m]."),
+        may("viscous", NUMBER, "[s/m]."),
+        may("recovery", NUMBER, "Time in which bristles straighten when the bodies part [s]."),
+    )
 
     kinetic: Scalar
     static: Scalar | None = None

@@ -8,7 +8,20 @@ import numbers as kinds
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.base.keys import PACKED, may
 from bellcrank.errors import ModelError
+
+MOST_VERTICES = (0, 2**31 - 1)
+FACES = may(
+    "faces",
+    PACKED,
+    "Numbers of the vertices of each triangle, packed as vertices are.",
+    dimensions=2,
+    whole=MOST_VERTICES,
+)
+"""Key of the triangles of a surface."""
+OUT_OF_SAMPLES = "where a surface ends follows from its samples, and edges are those of its triangles"
+"""Why keys of older files about edges and samples are not needed."""
 
 
 def is_finite(value: object) -> bool:
@@ -37,4 +50,4 @@ def numbers(given: ArrayLike, what: str) -> NDArray[np.float64]:
         raise ModelError(f"{what} must be numbers ({error})") from error
 
 
-__all__ = ["is_finite", "is_positive", "numbers"]
+__all__ = ["FACES", "MOST_VERTICES", "OUT_OF_SAMPLES", "is_finite", "is_positive", "numbers"]

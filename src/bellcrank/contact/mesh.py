@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.given import is_positive, numbers
+from bellcrank.base.keys import ARRAY, NUMBER, PACKED, POSITIVE, TEXT, Keys, may, must
+from bellcrank.contact.given import FACES, OUT_OF_SAMPLES, is_positive, numbers
 from bellcrank.contact.mesh_cache import kept
 from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals, clustered, prepared, spread
 from bellcrank.contact.mesh_field import BLOCK, MeshField
@@ -47,6 +50,8 @@ SMALLEST_SIZE, LARGEST_SIZE = 1e-6, 1e6
 """Sizes [m] beyond which a mesh is in another unit of length."""
 ROUNDED = 2.0**-30
 """Steps of the coordinates of vertices [cells]: far above what a change of unit does to them, far below an error."""
+OLD_FILES = (".stl", ".obj", ".ply")
+"""Mesh files that older models name."""
 DRAWN = 6000
 """Triangles in pictures at most, about."""
 PROBES = 2000
@@ -61,6 +66,42 @@ class Mesh(FieldShape):
     thickness on either side; without it closed parts are solid, and open ones are sheets of 1/32 of the size.
     resolution: Cells of the grid of depths along the longest side; without it 64, or up to 256 where walls are thin.
     """
+
+    kind: ClassVar[str] = "triangles"
+    keys: ClassVar[Keys] = Keys(
+        "A triangle mesh, closed or open, that touches by its field.",
+        may(
+            "file",
+            TEXT,
+            "Mesh file beside the model (STL, OBJ, PLY, OFF, GLB, glTF), instead of vertices and faces.",
+            files=(*OLD_FILES, ".off", ".glb", ".gltf"),
+        ),
+        may(
+            "scale",
+            NUMBER,
+            "Metres in a unit of length of the file; 1 where missing. A plain number.",
+            plain=True,
+        ),
+        may("vertices", PACKED, ARRAY, dimensions=2),
+        FACES,
+        may("thickness", NUMBER, "Of sheets [m]. A plain number.", plain=True),
+        may(
+            "resolution",
+            NUMBER,
+            "Cells of the grid of depths along the longest side. A plain number.",
+            whole=(BLOCK, LARGEST),
+        ),
+    )
+    old_kinds: ClassVar[Mapping[str, Keys]] = {
+        "mesh": Keys(
+            "The surface of a triangle mesh.",
+            must(
+                "file", TEXT, "STL, OBJ or PLY file in the folder of the model or below it.", files=OLD_FILES
+            ),
+            may("spacing", POSITIVE, "Distance of samples [m].", old=OUT_OF_SAMPLES),
+            may("scale", POSITIVE, "Of the coordinates, such as 1e-3 for millimetres; 1 where missing."),
+        )
+    }
 
     vertices: Array
     # Of other shapes a flag about their ends.
@@ -110,6 +151,21 @@ class Mesh(FieldShape):
             )
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
+
+    @classmethod
+    def of_keys(cls, given: Mapping[str, Any]) -> Mesh:
+        more = {key: value for key, value in given.items() if key not in ("file", "vertices", "faces")}
+        if "file" in given:
+            return cls.from_file(Path(given["file"]), **more)
+        for key in ("vertices", "faces"):
+            if key not in given:
+                raise ModelError(f"a mesh needs {key!r}, or a 'file'")
+        if "scale" in given:
+            raise ModelError("scale of a mesh belongs to a file; vertices are in metres")
+        return cls(given["vertices"], given["faces"], **more)
+
+    def to_keys(self) -> dict[str, Any]:
+        return {key: getattr(self, key) for key in ("vertices", "faces", "thickness", "resolution")}
 
     @staticmethod
     def from_file(

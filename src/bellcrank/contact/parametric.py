@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.base.keys import NUMBER, PACKED, Keys, may, must
+from bellcrank.base.keys import ARRAY, NUMBER, PACKED, Keys, may, must
 from bellcrank.contact.given import numbers
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.sampled import Sampled, SampledSurface
@@ -50,7 +50,7 @@ class Parametric(FieldShape):
         must(
             "points",
             PACKED,
-            "Numbers [m] as sizes, a colon, and base64 of the zlib-compressed little-endian doubles.",
+            ARRAY,
             python="nets",
             dimensions=4,
         ),

@@ -16,22 +16,24 @@ which misses them (:mod:`bellcrank.contact.bezier`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.base.keys import ARRAY, NOT_NEGATIVE, PACKED, POSITIVE, Keys, may, must
 from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.contact.clouds import check_given, check_normals, grid_normals, is_hollow
-from bellcrank.contact.given import is_positive, numbers
+from bellcrank.contact.given import MOST_VERTICES, OUT_OF_SAMPLES, is_positive, numbers
 from bellcrank.contact.mesh_cache import kept
 from bellcrank.contact.mesh_field import MeshField
 from bellcrank.contact.mesh_grid import tabulated
 from bellcrank.contact.nearest import Level, Near, curvature_of, descended, nearest
-from bellcrank.contact.shapes.base import FieldShape
+from bellcrank.contact.shapes.base import FieldShape, Shape
 from bellcrank.contact.surface_nets import surface_nets
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
@@ -341,6 +343,55 @@ class Sampled(FieldShape):
     over about the distance of the samples; give a :class:`~bellcrank.contact.mesh.Mesh` for bodies that have them.
     """
 
+    kind: ClassVar[str] = "sampled"
+    keys: ClassVar[Keys] = Keys(
+        "A smooth surface through points with normals.",
+        must("points", PACKED, ARRAY, dimensions=2),
+        must("normals", PACKED, "Outward normals, written like the points.", dimensions=2),
+        may(
+            "rims",
+            PACKED,
+            "Numbers of the points along each rim of an open surface, -1 behind each rim, written like the points.",
+            dimensions=1,
+            old=OUT_OF_SAMPLES,
+        ),
+        may(
+            "corners",
+            PACKED,
+            "Corners of the mesh that touch planes [m], three numbers each, written like the points.",
+            dimensions=2,
+            old=OUT_OF_SAMPLES,
+        ),
+        may(
+            "rings",
+            PACKED,
+            "Round rims of the mesh that touch planes: centre [m], unit axis and radius [m], seven numbers each, "
+            "written like the points.",
+            dimensions=2,
+            old=OUT_OF_SAMPLES,
+        ),
+        may(
+            "vertices",
+            PACKED,
+            "Of the closed mesh that samples of an older file were taken from [m], written like the points.",
+            dimensions=2,
+        ),
+        may(
+            "triangles",
+            PACKED,
+            "Of that mesh: numbers of vertices, three each, written like the points.",
+            dimensions=2,
+            whole=MOST_VERTICES,
+        ),
+        may("spacing", POSITIVE, "Distance of samples on that mesh [m].", old=OUT_OF_SAMPLES),
+        may(
+            "rounding",
+            NOT_NEGATIVE,
+            "By how much edges of that mesh are rounded, at most [m].",
+            old=OUT_OF_SAMPLES,
+        ),
+    )
+
     points: Array
     normals: Array
     notes: tuple[str, ...] = field(default=())
@@ -365,6 +416,23 @@ class Sampled(FieldShape):
         if is_hollow(self.points, self.normals, self.width) and not self.is_open:
             note = "its samples face inwards: a hollow, which touches what is inside it"
             object.__setattr__(self, "notes", (*self.notes, note))
+
+    @classmethod
+    def of_keys(cls, given: Mapping[str, Any]) -> Shape:
+        """The samples, or the mesh with edges that those of an older file came from."""
+        if "triangles" not in given:
+            return cls(given["points"], given["normals"])
+        from bellcrank.contact.mesh import Mesh
+
+        if "vertices" not in given:
+            raise ModelError("triangles of a sampled surface need 'vertices'")
+        try:
+            return Mesh(given["vertices"], given["triangles"])
+        except ModelError as error:
+            raise ModelError(f"triangles of a sampled surface: {error}") from None
+
+    def to_keys(self) -> dict[str, Any]:
+        return {"points": self.points, "normals": self.normals}
 
     @overload
     @staticmethod

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.keys import PACKED, Keys, must
 from bellcrank.contact.field_energy import (
     MEMORY,
     Coefficients,
@@ -22,7 +23,7 @@ from bellcrank.contact.field_energy import (
 )
 from bellcrank.contact.field_surface import NOTHING, Bent, Node, Surface, surface_of
 from bellcrank.contact.fields import FieldLaw
-from bellcrank.contact.given import numbers
+from bellcrank.contact.given import FACES, numbers
 from bellcrank.contact.shapes.base import FieldShape, Shape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
@@ -41,6 +42,19 @@ class Skin(FieldShape):
     vertices: At rest (n, 3) [m]. corners: Of the triangles, (m, 3). modes: Displacement of each vertex per unit modal
     coordinate, (n, 3, k).
     """
+
+    kind: ClassVar[str] = "skin"
+    keys: ClassVar[Keys] = Keys(
+        "The surface of a flexible body, which bends with it; touches rigid shapes.",
+        must("vertices", PACKED, "At rest, in the axes of the body [m], written like points.", dimensions=2),
+        replace(FACES, needed=True, python="corners"),
+        must(
+            "modes",
+            PACKED,
+            "Displacement of each vertex for each modal coordinate, three rows a vertex.",
+            dimensions=3,
+        ),
+    )
 
     vertices: Floats
     corners: NDArray[np.int64]

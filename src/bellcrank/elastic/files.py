@@ -30,7 +30,7 @@ from bellcrank.elastic.stepping import Compatibility
 from bellcrank.errors import unknown_name
 from bellcrank.fe.material import Material
 from bellcrank.files import read_text
-from bellcrank.files.beside import file_beside, refuse_includes
+from bellcrank.files.beside import file_beside
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
 from bellcrank.files.scope import FileFunction, Scope, check_name
@@ -152,8 +152,7 @@ class _Reader:
         element = Element(fields.word("element", tuple(Element))) if "element" in fields else None
         with fields.blamed():
             if shape == "mesh":
-                path = file_beside(self.folder, fields, "file", MESHES)
-                refuse_includes(path, fields, "file")
+                path = file_beside(self.folder, fields.get("file"), f"file of {fields.who}", MESHES)
                 if "scale" in fields:
                     common["scale"] = self._number(fields, "scale")
                 return read_mesh(path, materials[name], analysis, element=element, **common)

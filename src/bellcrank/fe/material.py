@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.base.reach import LARGEST, SMALLEST, is_positive, shown, within
 from bellcrank.errors import ModelError
 
@@ -18,6 +19,13 @@ class Material:
     damping of elastic bodies, factors of the mass matrix [1/s] and of the stiffness matrix [s] in the damping matrix;
     flexible members have a damping of their own.
     """
+
+    keys: ClassVar[Keys] = Keys(
+        "An isotropic linear elastic material.",
+        must("young", NUMBER, "Young's modulus [Pa]."),
+        must("density", NUMBER, "[kg/m^3]."),
+        may("poisson", NUMBER, "Poisson's ratio; 0.3 by default."),
+    )
 
     young: float
     _: KW_ONLY

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bellcrank.files.fields import Fields
+from bellcrank.files.documents import Node
+from bellcrank.files.fields import word
 
 MAX_MESH_BYTES = 256 * 2**20
 
@@ -29,10 +30,9 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def file_beside(folder: Path | None, fields: Fields, key: str, kinds: tuple[str, ...]) -> Path:
-    """The file that a key names; folder: where the model lies, None for a text, which has nothing beside it."""
-    node, name = fields.get(key), fields.word(key)
-    what = f"{key} of {fields.who}"
+def file_beside(folder: Path | None, node: Node, what: str, kinds: tuple[str, ...]) -> Path:
+    """The file that a value names; folder: where the model lies, None for a text, which has nothing beside it."""
+    name = word(node, what)
     if folder is None:
         raise node.error(
             f"{what} names the file {name!r}, which only a model file on disk can have beside it"
@@ -46,15 +46,14 @@ def file_beside(folder: Path | None, fields: Fields, key: str, kinds: tuple[str,
         raise node.error(f"{what}: there is no file {name!r} beside the model")
     if path.stat().st_size > MAX_MESH_BYTES:
         raise node.error(f"{what}: {name!r} is larger than {MAX_MESH_BYTES >> 20} MiB")
+    if includes(path):
+        raise node.error(f"{what}: {path.name} includes other files; put everything into one")
     return path
 
 
-def refuse_includes(path: Path, fields: Fields, key: str = "mesh") -> None:
-    """Mesh files that ask for other files are refused: they could name any file of the reader's."""
-    if path.suffix.lower() in (".inp", ".nas", ".bdf", ".fem"):
-        with path.open("rb") as file:
-            for line in file:
-                if line.lstrip(b" \t*").lower().startswith(b"include"):
-                    raise fields.get(key).error(
-                        f"{key} of {fields.who}: {path.name} includes other files; put everything into one"
-                    )
+def includes(path: Path) -> bool:
+    """Whether a mesh file asks for other files, which could be any file of the reader's."""
+    if path.suffix.lower() not in (".inp", ".nas", ".bdf", ".fem"):
+        return False
+    with path.open("rb") as file:
+        return any(line.lstrip(b" \t*").lower().startswith(b"include") for line in file)

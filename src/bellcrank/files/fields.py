@@ -13,7 +13,7 @@ from bellcrank.files.places import ModelFileError, nearest
 from bellcrank.files.scope import FileFunction, Scope
 from bellcrank.program.trace import Scalar
 
-_SUBJECT = re.compile(r"(?:[xyz] of |row \d of )*(\w+) (?:of|for) ")
+_SUBJECT = re.compile(r"(?:no )?(?:[xyz] of |row \d of )*(\w+) (?:of|for) ")
 
 
 class Fields:
@@ -50,13 +50,7 @@ class Fields:
 
     def truth(self, key: str) -> bool | None:
         """true, false, or None where missing or null."""
-        if key not in self:
-            return None
-        answers = {"true": True, "false": False, "null": None, "~": None, "": None}
-        given = self.word(key)
-        if given.lower() not in answers:
-            raise self.get(key).error(f"{key} of {self.who} must be true or false, not {given!r}")
-        return answers[given.lower()]
+        return truth(self.get(key), f"{key} of {self.who}") if key in self else None
 
     def number(self, key: str) -> Scalar:
         """A number."""
@@ -69,11 +63,6 @@ class Fields:
     def matrix(self, key: str) -> list[list[Scalar]]:
         """Three rows of three numbers."""
         return matrix(self.scope, self.get(key), f"{key} of {self.who}")
-
-    def axis(self, key: str) -> str | list[Scalar]:
-        """ "x", "y", "z" or three numbers."""
-        node = self.get(key)
-        return self.word(key, ("x", "y", "z")) if isinstance(node, Text) else self.vector(key)
 
     def function(self, key: str, arguments: Sequence[str], count: int = 0) -> FileFunction:
         """An expression of the arguments, or `count` of them."""
@@ -102,6 +91,22 @@ def word(node: Node, what: str, choices: Sequence[str] = ()) -> str:
         hint = nearest(node.value, choices) or f"; choose from {', '.join(choices)}"
         raise node.error(f"{what} is {node.value!r}{hint}")
     return node.value
+
+
+def truth(node: Node, what: str) -> bool | None:
+    """true, false, or None for null."""
+    answers = {"true": True, "false": False, "null": None, "~": None, "": None}
+    given = word(node, what)
+    if given.lower() not in answers:
+        raise node.error(f"{what} must be true or false, not {given!r}")
+    return answers[given.lower()]
+
+
+def axis(scope: Scope, node: Node, what: str) -> str | list[Scalar]:
+    """ "x", "y", "z" or three numbers."""
+    if isinstance(node, Text):
+        return word(node, what, ("x", "y", "z"))
+    return numbers(scope, node, what, (3,))
 
 
 def numbers(scope: Scope, node: Node, what: str, counts: Sequence[int]) -> list[Scalar]:

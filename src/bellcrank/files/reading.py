@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.base.keys import TRUTH_OR_NULL, Key, Kinds
-from bellcrank.contact import Mesh
+from bellcrank.base.keys import Kinds
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
-from bellcrank.files.members import MemberReader
+from bellcrank.files.older import by_field
 from bellcrank.files.places import nearest
-from bellcrank.files.pressing import field_of_points, note_points, read_pressing
 from bellcrank.files.scope import Scope, check_name
-from bellcrank.files.shapes import read_shape
+from bellcrank.files.shapes import SHAPES, read_part, read_shape
+from bellcrank.files.values import ValueReader
 from bellcrank.math.tuples import Vec
 from bellcrank.model import Body, Frame, System
-from bellcrank.model.contacts import LAWS, RESISTANCE, PlacedShape
+from bellcrank.model.collisions import Collisions
+from bellcrank.model.contact_keys import CONTACT
+from bellcrank.model.contacts import PlacedShape
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
@@ -46,8 +47,20 @@ def read_system(
 
 class _Reader:
     def __init__(self, root: Node, folder: Path | None, stored: Mapping[str, FlexibleMember] | None) -> None:
-        self.scope = Scope()
-        self.members = MemberReader(self.scope, folder, stored)
+        self.scope, self.folder, self.stored = Scope(), folder, stored
+        self.values = ValueReader(
+            self.scope,
+            folder,
+            {
+                "side": self._side,
+                "joint_name": self._joint_named,
+                "coordinate": self._coupled,
+                "terms": self._terms,
+                "shape": self._shape,
+                "part": lambda node, what: read_part(self.values, node, what),
+                "friction": lambda node, what: self.values.made(layout.FRICTIONS, node, what),
+            },
+        )
         self.top = Fields(self.scope, root, "a model file", layout.TOP)
         self._check_version()
         with self.top.blamed():
@@ -95,20 +108,6 @@ class _Reader:
     def _fields(self, key: Text, node: Node, what: str, known: Sequence[str]) -> Fields:
         return Fields(self.scope, node, f"{what} {key.value!r}", known)
 
-    def _kind(
-        self, key: Text, node: Node, what: str, kinds: Mapping[str, Sequence[str]], usual: str = ""
-    ) -> tuple[str, Fields]:
-        """The kind of a thing, and its fields with the keys of that kind."""
-        who = f"{what} {key.value!r}"
-        if not isinstance(node, Entries):
-            raise node.error(f"{who} must be a mapping with a 'kind', not {node.described}")
-        if "kind" not in node.values:
-            if not usual:
-                raise node.error(f"{who} needs a 'kind': {', '.join(kinds)}")
-            return usual, Fields(self.scope, node, who, kinds[usual])
-        kind = word(node.values["kind"], f"kind of {who}", tuple(kinds))
-        return kind, Fields(self.scope, node, f"{kind} {who}", kinds[kind])
-
     def _parameters(self) -> None:
         for key, node in self._section("parameters"):
             name = key.value
@@ -147,7 +146,10 @@ class _Reader:
                 raise fields.get(name).error(
                     f"{name} of {fields.who} follows from its flexible member; leave it out"
                 )
-        member = self.members.member(key.value, fields.get("flexible"))
+        from bellcrank.files.members import MemberReader
+
+        reader = MemberReader(self.scope, self.folder, self.stored)
+        member = reader.member(key.value, fields.get("flexible"))
         with fields.blamed():
             self.system.flexible_body(key.value, member, **given)
 
@@ -165,13 +167,11 @@ class _Reader:
             raise node.error(f"no body named {name!r}{nearest(name, known) or _listed('bodies', known)}")
         return found
 
-    def _side(self, fields: Fields, key: str) -> Body | Frame:
+    def _side(self, node: Node, what: str) -> Body | Frame:
         """A body by name, or a point or frame of one as a mapping."""
-        node = fields.get(key)
-        what = f"{key} of {fields.who}"
         if isinstance(node, Text):
             return self._body_named(node, what)
-        given = Fields(self.scope, node, what, layout.FRAME)
+        given = Fields(self.scope, node, what, Frame.keys)
         body = self._body_named(given.get("body"), f"body of {what}")
         if "at" in given and "position" in given:
             raise node.error(f"{what} is placed twice, by 'at' and by 'position'; leave one of them out")
@@ -198,68 +198,22 @@ class _Reader:
         with fields.blamed():
             return body.node(fields.word("node"))
 
-    def _made(
-        self, what: str, key: Text, node: Node, kinds: Kinds, usual: str = ""
-    ) -> tuple[Any, dict[str, Any]]:
+    def _made(self, what: str, key: Text, node: Node, kinds: Kinds) -> tuple[Any, dict[str, Any]]:
         """Read a thing, and add it by the method of the system that is called like its kind; what it was made of."""
-        kind, fields = self._kind(key, node, what, kinds, usual)
+        kind, fields = self.values.kind(kinds, node, f"{what} {key.value!r}")
         make: Callable[..., Any] = getattr(self.system, "coupling" if kind == "linear" else kind)
         with fields.blamed():
-            given = {
-                k.attribute: self._value(fields, k)
-                for k in kinds[kind].keys
-                if k.name != "kind" and (k.needed or k.name in fields)
-            }
+            given = self.values.values(fields, kinds[kind])
             return make(key.value, **given), given
-
-    def _value(self, fields: Fields, key: Key) -> Any:
-        """What a key of a joint, a coupling or a force says, by its type."""
-        name = key.name
-        match key.defined:
-            case "number":
-                return fields.number(name)
-            case "side":
-                return self._side(fields, name)
-            case "axis":
-                return fields.axis(name)
-            case "vector3" | "vector6" as count:
-                return fields.vector(name, (int(count[-1]),))
-            case "function":
-                return fields.function(name, key.arguments)
-            case "vector_function":
-                return fields.function(name, key.arguments, 3)
-            case "coordinate":
-                return self._coupled(fields, name)
-            case "tables":
-                return self._tables(fields, name)
-        if name == "joint":
-            return self._joint_named(fields)
-        if name == "terms":
-            return self._terms(fields)
-        if key.takes == TRUTH_OR_NULL:
-            return fields.truth(name)
-        return fields.word(name, key.takes.get("enum", ()))
-
-    def _tables(self, fields: Fields, key: str) -> dict[str, Any]:
-        """Rows of numbers by name."""
-        found: dict[str, Any] = {}
-        what = f"{key} of {fields.who}"
-        for name, node in entries(fields.get(key), what).values.items():
-            if not isinstance(node, Items):
-                raise node.error(f"table {name!r} in {what} must be a list of pairs, not {node.described}")
-            found[name] = [
-                numbers(self.scope, row, f"a row of table {name!r} in {what}", (2,)) for row in node.items
-            ]
-        return found
 
     def _joint(self, key: Text, node: Node) -> None:
         self._made("joint", key, node, layout.JOINTS)
 
-    def _joint_named(self, fields: Fields, key: str = "joint") -> str:
-        name = fields.word(key)
+    def _joint_named(self, node: Node, what: str) -> str:
+        name = word(node, what)
         if name not in self.system.joints:
             hint = nearest(name, self.system.joints) or _listed("joints", self.system.joints)
-            raise fields.get(key).error(f"no joint named {name!r}{hint}")
+            raise node.error(f"no joint named {name!r}{hint}")
         return name
 
     def _driver(self, key: Text, node: Node) -> None:
@@ -268,9 +222,9 @@ class _Reader:
             raise node.error(f"{fields.who} drives a 'joint' or a 'point'; give one of them")
         target: Any
         if "joint" in fields:
-            target = self._joint_named(fields)
+            target = self._joint_named(fields.get("joint"), f"joint of {fields.who}")
         else:
-            target = self._side(fields, "point")
+            target = self._side(fields.get("point"), f"point of {fields.who}")
             target = target.origin if isinstance(target, Body) else target
         given = {name: fields.optional_word(name) for name in ("coordinate", "axis")}
         with fields.blamed():
@@ -279,26 +233,26 @@ class _Reader:
 
     def _coordinate(self, node: Node, what: str, known: Sequence[str]) -> tuple[Fields, tuple[str, Any]]:
         fields = Fields(self.scope, node, what, known)
-        return fields, (self._joint_named(fields), fields.optional_word("coordinate"))
+        joint = self._joint_named(fields.get("joint"), f"joint of {what}")
+        return fields, (joint, fields.optional_word("coordinate"))
 
-    def _coupled(self, fields: Fields, key: str) -> Any:
+    def _coupled(self, node: Node, what: str) -> Any:
         """A joint by name, or a mapping of joint and coordinate."""
-        if isinstance(fields.get(key), Text):
-            return self._joint_named(fields, key)
-        return self._coordinate(fields.get(key), f"{key} of {fields.who}", layout.COORDINATE)[1]
+        if isinstance(node, Text):
+            return self._joint_named(node, what)
+        return self._coordinate(node, what, layout.COORDINATE)[1]
 
     def _coupling(self, key: Text, node: Node) -> None:
-        self._made("coupling", key, node, layout.COUPLINGS, usual="linear")
+        self._made("coupling", key, node, layout.COUPLINGS)
 
-    def _terms(self, fields: Fields) -> dict[Any, Scalar]:
-        node = fields.get("terms")
+    def _terms(self, node: Node, what: str) -> dict[Any, Scalar]:
         if not isinstance(node, Items):
-            raise node.error(f"terms of {fields.who} must be a list, not {node.described}")
+            raise node.error(f"{what} must be a list, not {node.described}")
         terms: dict[Any, Scalar] = {}
         for item in node.items:
-            term, which = self._coordinate(item, f"a term of {fields.who}", layout.TERM)
+            term, which = self._coordinate(item, f"a term in {what}", layout.TERM)
             if which in terms:
-                raise item.error(f"{fields.who} names joint {which[0]!r} twice; add the factors")
+                raise item.error(f"{what}: joint {which[0]!r} stands there twice; add the factors")
             terms[which] = term.number("factor")
         return terms
 
@@ -354,62 +308,24 @@ class _Reader:
             self.system.forces[key.value] = replace(made, axis=exact)
 
     def _contact(self, key: Text, node: Node) -> None:
-        fields = self._fields(key, node, "contact", layout.CONTACT)
-        a, b = (self._placed(fields, side) for side in ("a", "b"))
-        if "treatment" in fields and fields.word("treatment", ("impulsive", "continuous")) == "continuous":
-            given: dict[str, Any] = read_pressing(fields) | self._given(fields, *RESISTANCE)
-            meshes = [
-                shape.shape
-                for shape, side in ((a, "a"), (b, "b"))
-                if _is_old_mesh(shape.shape, fields.get(side))
-            ]
-            if meshes:
-                given = field_of_points(fields, given, max(mesh.size for mesh in meshes))
-        else:
-            given = self._given(fields, "restitution", "friction")
-            given |= self._given(fields, *layout.CONTACT[6:-1])
-            note_points(fields)
-            if "law" in fields:
-                given["law"] = fields.word("law", LAWS)
+        fields = self._fields(key, node, "contact", CONTACT)
         with fields.blamed():
-            self.system.contact(key.value, a, b, **given)
+            self.system.contact(key.value, **by_field(fields, self.values.values(fields, CONTACT)))
 
     def _collisions(self, key: Text, node: Node) -> None:
-        fields = self._fields(key, node, "collisions", layout.COLLISIONS)
-        groups: dict[str, list[PlacedShape]] = {}
-        for side in ("a", "b"):
-            if side in fields:
-                listed = fields.get(side)
-                if not isinstance(listed, Items):
-                    raise listed.error(f"{side} of {fields.who} is a list of shapes, not {listed.described}")
-                groups[side] = [self._shape(fields, side, item) for item in listed.items]
+        fields = self._fields(key, node, "collisions", Collisions.keys)
         with fields.blamed():
-            given = self._given(fields, "restitution", "friction", *RESISTANCE)
-            self.system.contacts_between(groups["a"], groups.get("b"), **given, name=key.value)
+            self.system.contacts_between(**self.values.values(fields, Collisions.keys), name=key.value)
 
-    def _placed(self, contact: Fields, side: str) -> PlacedShape:
-        return self._shape(contact, side, contact.get(side))
-
-    def _shape(self, contact: Fields, side: str, node: Node) -> PlacedShape:
-        kind, fields = self._kind(
-            Text(contact.node.place, side), node, f"{contact.who}, shape", layout.SHAPES
-        )
-        body = self._body_named(fields.get("body"), f"body of {fields.who}")
+    def _shape(self, node: Node, what: str) -> PlacedShape:
+        kind, fields = self.values.kind(SHAPES, node, what)
+        body = self._body_named(fields.get("body"), f"body of {what}")
         turned = fields.matrix("rotation") if "rotation" in fields else None
         at: Any = fields.vector("position") if "position" in fields else (0.0, 0.0, 0.0)
         if "node" in fields:
             at = self._node(fields, body).position
         with fields.blamed():
-            return body.shape(read_shape(kind, fields, self.members.folder), at, turned)
-
-    def _given(self, fields: Fields, *keys: str) -> dict[str, Any]:
-        return {key: fields.number(key) for key in keys if key in fields}
-
-
-def _is_old_mesh(shape: Any, node: Node) -> TypeGuard[Mesh]:
-    """Whether a shape is a mesh by a kind that older files have; today's is `triangles`."""
-    kind = node.values.get("kind") if isinstance(node, Entries) else None
-    return isinstance(shape, Mesh) and isinstance(kind, Text) and kind.value != "triangles"
+            return body.shape(read_shape(self.values, kind, fields), at, turned)
 
 
 def _unit_vector(axis: str | list[Scalar]) -> Vec | None:

@@ -156,12 +156,14 @@ class FileFunction:
         self.results = [Formula(as_text(item, who)) for item in _results(value, who, count)]
         used = frozenset[str]().union(*(f.names for f in (*self.let.values(), *self.results)))
         kind = inspect.Parameter.KEYWORD_ONLY
+        self.ordered = tuple(arguments)
         self.arguments = tuple(a for a in arguments if used.intersection(components(a)))
         self.__signature__ = inspect.Signature([inspect.Parameter(a, kind) for a in self.arguments])
 
-    def __call__(self, **given: Any) -> Any:
-        """The value, or values, for arguments that are numbers or traced."""
+    def __call__(self, *ordered: Any, **given: Any) -> Any:
+        """The value, or values, for arguments that are numbers or traced; by name, or all of them in order."""
         local: dict[str, Value] = {}
+        given |= zip(self.ordered, ordered, strict=False)
         for argument in self.arguments:
             local.update(zip(components(argument), flat(argument, given[argument]), strict=True))
         names = _Local(self.scope, local, self.usable)

@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.base.keys import Key
 from bellcrank.errors import ModelError
 from bellcrank.files import layout
 from bellcrank.files.language import RESERVED
-from bellcrank.files.member_writing import member_entries, node_of
-from bellcrank.files.pressing import pressing_entries
 from bellcrank.files.printing import print_expressions
 from bellcrank.files.scope import components
-from bellcrank.files.shapes import shape_entries
+from bellcrank.files.shapes import part_entries, shape_entries
 from bellcrank.files.tokens import is_word, quoted
+from bellcrank.files.values import ValueWriter
 from bellcrank.files.yaml_text import Flow, Row, collect, dumped, plain, replaced
+from bellcrank.flexible.rods import Rod
 from bellcrank.math.arrays import rotation_about_z
 from bellcrank.math.tuples import UNIT, ZERO
 from bellcrank.mechanism import analyse
@@ -39,7 +38,8 @@ from bellcrank.model import (
     System,
 )
 from bellcrank.model.collisions import Collisions
-from bellcrank.model.contacts import RESISTANCE, Contact, PlacedShape
+from bellcrank.model.contact_keys import CONTACT, said
+from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
@@ -67,6 +67,17 @@ class _Writer:
         self.system = system
         self.folder = folder
         self.stored = stored
+        self.values = ValueWriter(
+            folder,
+            self._function,
+            {
+                "side": self._frame,
+                "joint_name": lambda joint: joint.name,
+                "shape": self._placed,
+                "part": lambda part: part_entries(self.values, part),
+                "friction": lambda law: dict(self.values.made(layout.FRICTIONS, law)),
+            },
+        )
 
     def document(self) -> dict[str, Any]:
         """Everything as plain mappings, lists, numbers and texts."""
@@ -86,16 +97,21 @@ class _Writer:
                 if not isinstance(item, ContactForce)
             },
             "contacts": {
-                **{item.group: self._contact(item) for item in system.contacts.values()},
                 **{
-                    item.group: pressing_entries(item, self._placed, Row)
-                    for item in system.forces.values()
-                    if isinstance(item, ContactForce)
+                    item.group: self.values.values(CONTACT, said(item))
+                    for item in (*system.contacts.values(), *system.forces.values())
+                    if isinstance(item, Contact | ContactForce)
                 },
-                **{name: self._in_patch(item) for name, item in system.collisions.items() if item.pair},
+                **{
+                    name: self.values.values(CONTACT, item.said)
+                    for name, item in system.collisions.items()
+                    if item.pair
+                },
             },
             "collisions": {
-                name: self._collisions(item) for name, item in system.collisions.items() if not item.pair
+                name: self.values.values(Collisions.keys, item.said)
+                for name, item in system.collisions.items()
+                if not item.pair
             },
             "initial": {name: self._initial(name, start) for name, start in system.initials.items()},
         }
@@ -141,6 +157,8 @@ class _Writer:
 
     def _body(self, body: Body) -> dict[str, Any]:
         if body.member is not None:
+            from bellcrank.files.members import member_entries
+
             result: dict[str, Any] = {"flexible": member_entries(body, body.member, self.folder, self.stored)}
         else:
             result = {"mass": body.mass, "inertia": _inertia(body)}
@@ -159,7 +177,7 @@ class _Writer:
     def _frame(self, frame: Frame, always: bool = False) -> Any:
         """A frame; its body's name stands for the body's own where not `always` a mapping is needed."""
         result = Flow({"body": frame.body.name})
-        node = node_of(frame)
+        node = _node_of(frame)
         if node:
             result["node"] = node
         elif not _same(frame.position, ZERO):
@@ -176,11 +194,10 @@ class _Writer:
         """By its frames, which say where it is: `at` and axes are not needed beside them."""
         result: dict[str, Any] = {"kind": joint.kind}
         result["a"], result["b"] = self._frame(joint.a, True), self._frame(joint.b, True)
-        own = {field.name for field in fields(joint)} - {"a", "b"}
-        for key in joint.keys.keys:
-            if key.name in own and getattr(joint, key.name) is not None:
-                result[key.name] = self._written(key, getattr(joint, key.name))
-        return result
+        own = {
+            field.name: getattr(joint, field.name) for field in fields(joint) if field.name not in ("a", "b")
+        }
+        return result | self.values.values(joint.keys, own)
 
     def _driver(self, driver: Driver) -> dict[str, Any]:
         target = driver.target
@@ -241,55 +258,12 @@ class _Writer:
         return next(iter(rows.values())) if single else rows
 
     def _force(self, force: ForceElement) -> dict[str, Any]:
-        result: dict[str, Any] = {"kind": force.kind}
-        for key in layout.FORCES[force.kind].keys[1:]:
-            value = getattr(force, key.attribute)
-            if value is not None:
-                result[key.name] = self._written(key, value)
-        return result
-
-    def _written(self, key: Key, value: Any) -> Any:
-        """What a key of a force says, by its type."""
-        match key.defined:
-            case "side":
-                return self._frame(value)
-            case "axis" | "vector6":
-                return Row(value)
-            case "function":
-                return self._function(value, key.arguments) if callable(value) else value
-            case "vector_function":
-                return self._function(value, key.arguments, 3)
-            case "tables":
-                return {name: Row(Row(row) for row in rows) for name, rows in value.items()}
-        if isinstance(value, Joint):
-            return value.name
-        return str(value) if "enum" in key.takes else value
-
-    def _contact(self, contact: Contact) -> dict[str, Any]:
-        result = {"a": self._placed(contact.a), "b": self._placed(contact.b)}
-        return result | {key: getattr(contact, key) for key in ("restitution", "friction", "law")}
-
-    def _in_patch(self, pair: Collisions) -> dict[str, Any]:
-        assert pair.b is not None
-        result: dict[str, Any] = {"a": self._placed(pair.a[0]), "b": self._placed(pair.b[0])}
-        return result | self._law_of(pair)
-
-    def _law_of(self, group: Collisions) -> dict[str, Any]:
-        resistance = {key: getattr(group, key) for key in RESISTANCE if getattr(group, key)}
-        return {"restitution": group.restitution, "friction": group.friction, **resistance}
-
-    def _collisions(self, group: Collisions) -> dict[str, Any]:
-        sides = {"a": group.a, "b": group.b}
-        result: dict[str, Any] = {
-            key: [self._placed(side) for side in shapes]
-            for key, shapes in sides.items()
-            if shapes is not None
-        }
-        return result | self._law_of(group)
+        said = {key.attribute: getattr(force, key.attribute) for key in force.keys.keys}
+        return {"kind": force.kind, **self.values.values(force.keys, said)}
 
     def _placed(self, placed: PlacedShape) -> Flow:
         result = Flow(self._frame(replace(placed.frame, name=""), True))
-        entries = shape_entries(placed.shape.whole, self._function, Row)
+        entries = shape_entries(self.values, placed.shape.whole)
         return Flow({"kind": entries.pop("kind"), **result, **entries})
 
 
@@ -323,6 +297,17 @@ class _Seen(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.quantities)
+
+
+def _node_of(frame: Frame) -> str:
+    """The name of the node a frame sits on; empty where it has none."""
+    member = frame.body.member
+    if member is None:
+        return ""
+    if isinstance(member, Rod) and frame.name.startswith("at "):
+        return frame.name
+    here = [name for name, node in member.nodes.items() if tuple(node.position) == tuple(frame.position)]
+    return frame.name if frame.name in here else next(iter(here), "")
 
 
 def _parameter(parameter: Any) -> Any:

@@ -13,13 +13,26 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from bellcrank.base.keys import (
+    NUMBER,
+    TRUTH,
+    TRUTH_OR_NULL,
+    Keys,
+    any_of,
+    by_name,
+    list_of,
+    may,
+    must,
+    ref,
+    words,
+)
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.fe.material import Material
 from bellcrank.flexible.beam_elements import GAUSS, Element, element, element_stiffness, gauss, interpolate
 from bellcrank.flexible.beam_fields import beam_fields
 from bellcrank.flexible.foreshortening import Foreshortening
 from bellcrank.flexible.model import Array, ElasticModel, Integrals, Place, Sparse, distributed_rows
-from bellcrank.flexible.recipe import ModelRecipe
+from bellcrank.flexible.recipe import CHECK_UNITS, MASS, ModelRecipe
 from bellcrank.flexible.sections import Profile, section_at
 from bellcrank.flexible.stations import LEVI_CIVITA, Stations
 from bellcrank.flexible.units import UNITS
@@ -55,6 +68,30 @@ def _choice(kind: type[Choice], given: str, what: str) -> Choice:
         return kind(given)
     except ValueError:
         raise unknown_name(what, str(given), [item.value for item in kind]) from None
+
+
+MAX_ELEMENTS = 500
+"""Of a beam in a model file; finding its modes takes some seconds then, growing with the square. Beams of more are
+written by their numbers."""
+BEAM = Keys(
+    "A straight beam along the body's x axis.",
+    must("length", NUMBER, "[m]."),
+    must("section", ref("section"), "Cross-section."),
+    must("material", ref("material"), "Material."),
+    may(
+        "elements",
+        any_of(NUMBER, list_of(NUMBER)),
+        "How many elements, or where the nodes are as growing shares 0..1 of the length; 10 by default.",
+        whole=(1, MAX_ELEMENTS),
+    ),
+    may("theory", words(*(theory.value for theory in Theory))),
+    MASS,
+    may("planar", TRUTH, "Only stretching and bending in the x-y plane."),
+    may("rotary_inertia", TRUTH_OR_NULL, "Whether bending turns the mass of the sections."),
+    may("start", NUMBER, "x of the beam's start [m]; 0 by default."),
+    may("points", by_name(NUMBER), "Further named nodes by their distance from the start [m]."),
+    CHECK_UNITS,
+)
 
 
 def beam(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
+from bellcrank.base.keys import NUMBER, Keys, Kinds, any_of, list_of, may, must
 from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array
 
@@ -23,6 +24,12 @@ class Damping(Protocol):
 @dataclass(frozen=True)
 class Ratios:
     """Damping ratios of the natural modes: one for all, or one each."""
+
+    kind: ClassVar[str] = "ratios"
+    keys: ClassVar[Keys] = Keys(
+        "Ratios of the natural modes, one for all or one each.",
+        must("ratios", any_of(NUMBER, list_of(NUMBER))),
+    )
 
     ratios: float | Sequence[float]
 
@@ -46,9 +53,20 @@ class Ratios:
 class Rayleigh:
     """C = mass_factor M + stiffness_factor K; factors in 1/s and s."""
 
+    kind: ClassVar[str] = "rayleigh"
+    keys: ClassVar[Keys] = Keys(
+        "C = mass_factor M + stiffness_factor K.",
+        may("mass_factor", NUMBER, "[1/s]."),
+        may("stiffness_factor", NUMBER, "[s]."),
+    )
+
     mass_factor: float = 0.0
     stiffness_factor: float = 0.0
 
     def matrix(self, mass: Array, stiffness: Array) -> Array:
         """C."""
         return self.mass_factor * mass + self.stiffness_factor * stiffness
+
+
+DAMPINGS = Kinds.of("Structural damping.", Ratios, Rayleigh)
+"""The kinds that model files know."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
+from bellcrank.base.keys import TEXT, Keys, must
 from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array, ElasticModel, Sparse
 
@@ -29,6 +30,9 @@ class MemberFrame(Protocol):
 class MeanAxes:
     """The frame in which the deformation carries no momentum: free-free modes without the rigid ones."""
 
+    kind: ClassVar[str] = "mean_axes"
+    keys: ClassVar[Keys] = Keys("No momentum in the deformation.")
+
     def conditions(self, model: ElasticModel) -> Sparse:
         """(M R)^T u = 0."""
         return sp.csr_array((model.mass_matrix @ movable(model)).T)
@@ -41,6 +45,9 @@ class MeanAxes:
 @dataclass(frozen=True)
 class Clamped:
     """The frame sits on one node and turns with it: modes of a cantilever."""
+
+    kind: ClassVar[str] = "clamped"
+    keys: ClassVar[Keys] = Keys("On one node, turning with it.", must("node", TEXT, "Node."))
 
     node: str
 
@@ -61,6 +68,11 @@ class Chord:
     Across the chord both nodes stay; along it `last` is free. Spatial bodies do not turn about the chord at
     `first`.
     """
+
+    kind: ClassVar[str] = "chord"
+    keys: ClassVar[Keys] = Keys(
+        "From one node through another.", must("first", TEXT, "Node."), must("last", TEXT, "Node.")
+    )
 
     first: str
     last: str

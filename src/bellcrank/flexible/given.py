@@ -10,14 +10,25 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from bellcrank.base.keys import NUMBER, TEXT, VECTOR3, Keys, by_name, list_of, may, must, ref
 from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Inertia, Integrals, Place, Sparse
 from bellcrank.flexible.modes import DIRECTIONS
 from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
-from bellcrank.flexible.recipe import ModelRecipe
+from bellcrank.flexible.recipe import CHECK_UNITS, ModelRecipe
 from bellcrank.flexible.recovery import SPATIAL
 from bellcrank.flexible.stations import LEVI_CIVITA, Stations
 from bellcrank.flexible.units import check_size
+
+MATRICES = Keys(
+    "A body given by its mass and stiffness matrices, free of supports.",
+    must("mass_matrix", ref("given_matrix"), "Rows, or a file below the model's folder (.npy, .mtx)."),
+    must("stiffness_matrix", ref("given_matrix"), "Rows, or a file below the model's folder (.npy, .mtx)."),
+    must("positions", list_of(VECTOR3), "Of the nodes [m]."),
+    may("freedoms", TEXT, "Of every node in their order, out of x y z rx ry rz; 'x y z' by default."),
+    may("nodes", by_name(NUMBER), "Names for node numbers, counted from 0.", whole=(0, 10**9)),
+    CHECK_UNITS,
+)
 
 
 def given_matrices(
@@ -61,6 +72,11 @@ def given_matrices(
     inertia = _inertia(M, x, select, order, R)
     mass, first, second = _moments(name, M, x, R, inertia)
     places = {}
+    for label, number in (nodes or {}).items():
+        if not 0 <= number < len(x):
+            raise ModelError(
+                f"nodes of {name!r}: {label!r} is node {number}, but the nodes are 0 to {len(x) - 1}"
+            )
     for label, number in {**{f"node {i}": i for i in range(len(x))}, **(nodes or {})}.items():
         rows = sp.csr_array(select[6 * number : 6 * number + 6])
         places[label] = Place(label, x[number], rows[:3], rows[3:])

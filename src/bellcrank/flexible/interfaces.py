@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from bellcrank.base.keys import VECTOR3, Keys, list_of, may
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.flexible.model import Array, Place, Sparse
 from bellcrank.flexible.nodal_inertia import rigid_motions
@@ -32,6 +33,14 @@ class Box:
         return ((x >= low - room) & (x <= high + room)).all(axis=0)
 
 
+REGION = Keys(
+    "",
+    may("point", VECTOR3, "[m]."),
+    may("box", list_of(VECTOR3, 2), "Two corners [m]."),
+    may("nodes", list_of({"type": "integer", "minimum": 0}), "Node numbers.", whole=(0, 10**9)),
+    rules={"minProperties": 1, "maxProperties": 1},
+)
+"""What model files say of a region that is not a boundary by its name."""
 Region = str | Callable[[Array], Any] | Sequence[float] | Array
 """A boundary name, a function of the coordinates (3, n), a point (x, y, z), or an array of whole node numbers."""
 

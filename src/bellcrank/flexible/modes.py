@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
+from bellcrank.base.keys import NUMBER, TEXT, Keys, Kinds, by_name, list_of, may, must, ref
 from bellcrank.errors import ModelError
-from bellcrank.flexible.frames import MemberFrame, movable
+from bellcrank.flexible.frames import Chord, Clamped, MeanAxes, MemberFrame, movable
 from bellcrank.flexible.held import Held, independent_rows
 from bellcrank.flexible.model import Array, ElasticModel, Sparse
 
@@ -25,6 +26,9 @@ EQUAL = 1e-6
 """Relative difference of squared frequencies up to which two modes count as one pair."""
 RIGID = 1e-8
 """Share of a shape that is left in the frame below which it was a rigid motion."""
+MAX_MODES = 500
+"""Modes that a model file may ask for."""
+COUNT = may("count", NUMBER, "How many normal modes.", whole=(0, MAX_MODES))
 
 
 class Reduction(Protocol):
@@ -40,6 +44,11 @@ class Reduction(Protocol):
 class Supports:
     """Nodes held in some directions: Supports({"start": "x y z rx", "end": "y z"}), along and about member
     axes."""
+
+    kind: ClassVar[str] = "supports"
+    keys: ClassVar[Keys] = Keys(
+        "Nodes held in some directions.", must("held", by_name(TEXT), "Directions by node.")
+    )
 
     held: Mapping[str, str]
 
@@ -59,6 +68,20 @@ class NormalModes:
     along: {"y": 2, "x": 1} keeps the two lowest modes moving mostly along y and the lowest along x; "turn"
     stands for twisting. boundary: Where the body is held while it vibrates; by default at the member's frame.
     """
+
+    kind: ClassVar[str] = "normal"
+    keys: ClassVar[Keys] = Keys(
+        "The lowest `count` modes, all up to a frequency [Hz], or so many along each axis.",
+        COUNT,
+        may("up_to", NUMBER, "[Hz]."),
+        may(
+            "along",
+            by_name(NUMBER),
+            "Modes by the axis they move along: x, y, z, turn.",
+            whole=(1, MAX_MODES),
+        ),
+        may("boundary", ref("member_frame"), "Where the body is held while it vibrates."),
+    )
 
     count: int | None = None
     up_to: float | None = None
@@ -123,8 +146,16 @@ class CraigBampton:
     directions: Of each interface node that belong to the interface.
     """
 
+    kind: ClassVar[str] = "craig_bampton"
+    keys: ClassVar[Keys] = Keys(
+        "Static modes of interface nodes and normal modes with the interface held.",
+        must("interface", list_of(TEXT)),
+        COUNT,
+        may("directions", TEXT, "Of x y z rx ry rz."),
+    )
+
     interface: Sequence[str]
-    count: int
+    count: int = 0
     directions: str = "x y z rx ry rz"
 
     def __post_init__(self) -> None:
@@ -153,6 +184,13 @@ class AttachmentModes:
 
     In mean axes the loads are balanced by the inertia of the whole body (inertia relief).
     """
+
+    kind: ClassVar[str] = "attachment"
+    keys: ClassVar[Keys] = Keys(
+        "Static answers to unit loads at nodes, and normal modes.",
+        must("loads", by_name(TEXT), "Directions by node."),
+        COUNT,
+    )
 
     loads: Mapping[str, str]
     count: int = 0
@@ -184,6 +222,11 @@ class GivenModes:
         if given.ndim != 2 or given.shape[0] != model.freedoms:
             raise ModelError(f"shapes of {model.name!r} must be ({model.freedoms}, n), not {given.shape}")
         return aligned(model, *held.rayleigh_ritz(in_frame(model, held, given)))
+
+
+MODES = Kinds.of("A choice of modal coordinates.", NormalModes, CraigBampton, AttachmentModes, usual="normal")
+MEMBER_FRAMES = Kinds.of("The frame in which deformation is measured.", MeanAxes, Clamped, Chord, Supports)
+"""The kinds that model files know."""
 
 
 def lowest(model: ElasticModel, held: Held, count: int) -> Array:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from bellcrank.base.keys import NUMBER, Key, Keys, Kinds, any_of, list_of, may, must
 from bellcrank.base.reach import (
     LARGEST,
     LARGEST_SIZE,
@@ -17,6 +18,15 @@ from bellcrank.base.reach import (
     shown,
 )
 from bellcrank.errors import ModelError
+
+OFFSET = may("offset", list_of(NUMBER, 2), "Centroid from the node line, (y, z) [m].")
+SHAPED = (may("poisson", NUMBER, "For the shear correction; 0.3 by default."), OFFSET)
+
+
+def _size(name: str, what: str) -> Key:
+    """The key of a size that may run along a beam."""
+    text = f"{what} [m]; two numbers run linearly from the beam's start to its end."
+    return must(name, any_of(NUMBER, list_of(NUMBER, 2)), text)
 
 
 @dataclass(frozen=True)
@@ -29,6 +39,19 @@ class Section:
     offset: Centroid from the node line, (y, z) [m]. extremes: Points (y, z) from the centroid where stress is
     recovered [m].
     """
+
+    kind: ClassVar[str] = "general"
+    keys: ClassVar[Keys] = Keys(
+        "By its moments.",
+        *(must(name, NUMBER) for name in ("area", "bending_y", "bending_z")),
+        *(may(name, NUMBER) for name in ("product", "torsion", "shear_y", "shear_z")),
+        OFFSET,
+        may(
+            "extremes",
+            list_of(list_of(NUMBER, 2)),
+            "Points (y, z) from the centroid where stress is recovered [m].",
+        ),
+    )
 
     area: float
     bending_y: float
@@ -132,11 +155,44 @@ class Tapered:
     def __call__(self, x: float) -> Section:
         """The section at x [m]."""
         here = {name: a + (b - a) * x / self.length for name, (a, b) in self.sizes.items()}
-        return SHAPES[self.kind](**here, **self.more)
+        made: Section = SECTIONS.makes[self.kind](**here, **self.more)
+        return made
 
 
-SHAPES: Mapping[str, Callable[..., Section]] = {"circle": circle, "tube": tube, "rectangle": rectangle}
+SECTIONS = Kinds(
+    "A cross-section in the member's y-z plane.",
+    usual="general",
+    makes={"general": Section, "circle": circle, "tube": tube, "rectangle": rectangle},
+    general=Section.keys,
+    circle=Keys("A full round bar.", _size("diameter", "Diameter"), *SHAPED),
+    tube=Keys("A round tube.", _size("outer", "Outer diameter"), _size("inner", "Inner diameter"), *SHAPED),
+    rectangle=Keys(
+        "A full rectangle, height along y, width along z.",
+        _size("height", "Height"),
+        _size("width", "Width"),
+        *SHAPED,
+    ),
+)
 """Sections by name."""
+
+
+def profile_of(kind: str, given: Mapping[str, Any], length: float) -> Profile:
+    """A section by name for a beam of a length [m]; a size of two numbers runs from one to the other over it."""
+    runs = {
+        name for name, size in given.items() if name not in ("offset", "extremes") and isinstance(size, tuple)
+    }
+    if not runs:
+        made: Section = SECTIONS.makes[kind](**given)
+        return made
+    sizes = {key.name: given[key.name] for key in SECTIONS[kind].keys if key.needed and key.name != "kind"}
+    ends = {name: size if isinstance(size, tuple) else (size, size) for name, size in sizes.items()}
+    more = {name: value for name, value in given.items() if name not in sizes}
+    if all(a == b for a, b in ends.values()):
+        return profile_of(kind, {**{name: a for name, (a, _) in ends.items()}, **more}, length)
+    profile = Tapered(kind, ends, length, more)
+    for x in (0.0, length):
+        profile(x)
+    return profile
 
 
 def section_at(profile: Profile, x: float) -> Section:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from bellcrank.base.keys import NUMBER, TEXT, Keys, by_name, list_of, may, must, ref, words
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
 from bellcrank.flexible.beams import MassModel
@@ -19,11 +20,25 @@ from bellcrank.flexible.interfaces import Region, interface_places, rigid_region
 from bellcrank.flexible.modal_derivatives import ModalDerivatives
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Sparse
 from bellcrank.flexible.nodal_inertia import NodalInertia, rigid_motions
-from bellcrank.flexible.recipe import ModelRecipe
+from bellcrank.flexible.recipe import CHECK_UNITS, MASS, ModelRecipe
 from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
 from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
 from bellcrank.flexible.solid_mesh import check_mesh, material_numbers, mesh_order, read_mesh
 from bellcrank.flexible.units import check_units as check_member_units
+
+FILES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")
+"""Endings of the volume meshes that model files may name."""
+SOLID = Keys(
+    "A solid from a volume mesh beside the model file.",
+    must("mesh", TEXT, "File below the model's folder: Gmsh, Abaqus, Nastran or VTK.", files=FILES),
+    must("material", ref("materials"), "One, or one by named region of the mesh."),
+    may("interfaces", by_name(ref("region")), "Nodes by name, each the mean motion of a region."),
+    may("order", words(1, 2), "Of the elements; by default that of the mesh.", whole=(1, 2)),
+    may("rigid", list_of(TEXT), "Interfaces that do not deform."),
+    MASS,
+    may("scale", NUMBER, "Of the mesh's unit in metres."),
+    CHECK_UNITS,
+)
 
 
 def solid(

@@ -159,5 +159,5 @@ class Equations:
 
     @cached_property
     def _sliding(self) -> list[Equation]:
-        """All equations again, now that the speeds are known and friction can tell its direction."""
+        """All equations again, now that the speeds are known, and with them the direction of friction."""
         return [e for c in self.mechanics.constraints for e in c.equations(self.kin, self.t)]

@@ -1,4 +1,4 @@
-"""Independent coordinates through body groups (paper D, 24 to 36).
+"""Independent coordinates through body groups (Kang and Yoon 2001, equations 24 to 36).
 
 Kinematics, loop Jacobian, dependent-to-independent map of each group, reduced mass matrix by the modified
 velocity transformation, and a factorisation that keeps the doubly bordered block structure: groups are

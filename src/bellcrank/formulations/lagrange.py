@@ -1,4 +1,4 @@
-"""The full multiplier system (paper B, 23; paper D, 23).
+"""The full multiplier system (Ahn and Lee 1994, equation 23; Kang and Yoon 2001, equation 23).
 
 [M  J^T; J  0] [du; lambda] = [Q - f; gamma], eliminated sparsely in an order of pivots that was good in the
 reference state.

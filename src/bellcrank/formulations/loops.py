@@ -1,4 +1,6 @@
-"""Closed loops: dependent speeds by independent ones, group by group (paper D, 24 to 30; paper B, 24 to 34).
+"""Closed loops: dependent speeds by independent ones, group by group.
+
+Sources: Kang and Yoon (about 2001), equations 24 to 30; Ahn and Lee (1994), equations 24 to 34.
 
 For each body group the constraint rows are eliminated in a fixed order of pivots; the pivot columns are the
 dependent speeds. Columns of lower groups that enter a group's constraints are inputs of it.

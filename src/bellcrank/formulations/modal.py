@@ -86,7 +86,7 @@ def modes_first(
     rest: Mapping[tuple[int, int], Scalar] | None = None,
     squares: Sequence[tuple[Row, float]] = (),
 ) -> ModesFirst | None:
-    """M of some links' own inertias over columns; None where the dense way is cheaper or safer.
+    """M of some links' own inertias over columns; None where dense algebra is cheaper or safer.
 
     links: Outer ones last, with every link between. inertias: Own inertia of each, members included. rest: Other
     entries of M, of columns that are no modes. squares: Rows r and weights a of further terms a r^T r.
@@ -107,7 +107,7 @@ def modes_first(
     motions = sum(len(part.C) for part in parts)
     borders = motions + sum(any(row) for part in parts for row in part.P)
     n = len(modes)
-    # Counts of both ways; the dense one passes every pair of columns through all links, which doubles it.
+    # Operations of both methods; the dense one passes every pair of columns through all links, which doubles it.
     enlarged = n * (borders + 1) * (borders + 2) + (2 * motions) ** 3 / 3
     if enlarged >= 2 * (n**3 / 3 + n * n * (motions + 1)):
         return None

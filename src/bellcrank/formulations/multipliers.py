@@ -1,4 +1,4 @@
-"""Multipliers of the constraints once the speed rates are known (paper B, equation 28).
+"""Multipliers of the constraints once the speed rates are known (Ahn and Lee 1994, equation 28).
 
 Phi_u^T lambda = Q_u - (M du)_u, group by group from the last to the first: the multipliers of a group act on the
 groups that drive it as loads.

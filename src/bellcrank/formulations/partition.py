@@ -1,4 +1,4 @@
-"""Which speeds are dependent: pivots of the numeric Jacobian, group by group (paper B, 24 to 27).
+"""Which speeds are dependent: pivots of the numeric Jacobian, group by group (Ahn and Lee 1994, equations 24 to 27).
 
 Full pivoting with a threshold: among the entries that are not much smaller than the largest left, the one
 that makes the fewest operations is taken. Speeds that carry many other links of their group are left
@@ -71,7 +71,7 @@ def equation_numbers(constraints: Sequence[Constraint]) -> list[range]:
 
 
 def independent_rows(J: NDArray[np.float64]) -> list[int]:
-    """A largest set of independent rows, by full pivoting (rows of the block L U in paper B)."""
+    """A largest set of independent rows, by full pivoting (rows of the block L U in Ahn and Lee 1994)."""
     A = J.copy()
     rows: list[int] = []
     free_rows, free_columns = list(range(A.shape[0])), list(range(A.shape[1]))

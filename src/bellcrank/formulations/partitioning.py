@@ -1,4 +1,4 @@
-"""Generalised coordinate partitioning (paper B, 24 to 37).
+"""Generalised coordinate partitioning (Ahn and Lee 1994, equations 24 to 37).
 
 M and Q of the whole tree are formed first, then projected: M-bar = M_vv + H^T M_uv + (M_vu + H^T M_uu) H,
 Q-bar = Q_v + H^T Q_u - (M_vu + H^T M_uu) Phi_u^-1 gamma. Equation (33) carries + Phi_u^-1 gamma. With many modes

@@ -1,4 +1,7 @@
-"""Newton's correction of the dependent positions, and the speeds that follow (paper B, 31, 32, 38, 39)."""
+"""Newton's correction of the dependent positions, and the speeds that follow.
+
+Source: Ahn and Lee (1994), equations 31, 32, 38 and 39.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,8 @@ def projection(mechanics: Mechanics, partition: Partition, with_rank: bool = Fal
     corrected += q[linkage.positions - len(linkage.states) :]
     gaps = [loops.equations[e].residual for g in partition.groups for e, _ in g.pivots]
     residual = _extreme(maximum, [function("abs", gap) for gap in gaps], 0.0)
-    told = [residual, _margin(loops), *([_rank(loops)] if with_rank else [])]
-    return Program.of([t, *given, *v, *parameters], [*corrected, *v, *told], "projection")
+    measures = [residual, _margin(loops), *([_rank(loops)] if with_rank else [])]
+    return Program.of([t, *given, *v, *parameters], [*corrected, *v, *measures], "projection")
 
 
 def _nearly_unit(mechanics: Mechanics, q: Sequence[Scalar]) -> list[Scalar]:

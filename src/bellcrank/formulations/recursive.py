@@ -114,7 +114,7 @@ def _base(linkage: Linkage, group: Sequence[int]) -> int:
 
 @dataclass
 class _Kept:
-    """What the way outwards needs of an eliminated node."""
+    """What the outward sweep needs of an eliminated node."""
 
     y: dict[int, Scalar]
     U: dict[int, Wrench]
@@ -311,7 +311,7 @@ def _solve_wrenches(
 
 
 def _gone(link: Link, columns: Sequence[Column], node: Node) -> frozenset[int]:
-    """Directions in which a link without loops gives way entirely: nothing is felt there from inside."""
+    """Directions in which a link without loops moves freely: they carry no inertia inwards."""
     if len(node.columns) != link.kind.speeds:
         return frozenset()
     return frozenset(link.kind.unit_directions(link))

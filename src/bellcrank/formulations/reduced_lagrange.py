@@ -1,4 +1,4 @@
-"""Multipliers first, then the speed rates (paper D, section 3.2).
+"""Multipliers first, then the speed rates (Kang and Yoon 2001, section 3.2).
 
 (J M^-1 J^T) lambda = J M^-1 (Q - f) - gamma, M du = Q - f - J^T lambda. With M = L D L^T and W = L^-1 J^T the
 first matrix is W^T D^-1 W: half a solution for every row of J is enough, and W has entries only along the

@@ -14,7 +14,7 @@ from bellcrank.program.trace import Scalar
 
 
 class Formulation(StrEnum):
-    """The ways to accelerations; AUTO takes the one with the fewest operations."""
+    """Formulations of the equations of motion; AUTO takes the one with the fewest operations."""
 
     AUTO = "auto"
     LAGRANGE = "lagrange"
@@ -44,7 +44,7 @@ system to solve besides; they are never ahead."""
 def least_operations(formulation: Formulation, linkage: Linkage, constraints: int) -> float:
     """Operations a candidate takes at the very least, as far as that is known without tracing it.
 
-    In a tree, factorising the mass matrix costs k (k + 1) / 2 products for a speed with k speeds on its way to the
+    In a tree, factorising the mass matrix costs k (k + 1) / 2 products for a speed with k speeds between it and the
     ground; a quarter of that allows for entries that vanish. Partitioning is then the same thing a second time.
     Modal coordinates go first at a price of their own.
     """

@@ -162,7 +162,7 @@ def drive(
                 else:
                     whole.add(run, piece)
                     if watched is not None and watched.due():
-                        watched.tell(whole.joined())
+                        watched.show(whole.joined())
                     if run.failure is not None:
                         run.failure.result = whole.joined()
                         raise run.failure

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from bellcrank.integrate.arrays import Arrays
 from bellcrank.integrate.layout import (
+    FIXED,
     H_STEP,
+    MARGIN,
     N_OUT,
     OUT_NEXT,
     SCANNING,
@@ -16,6 +18,7 @@ from bellcrank.integrate.layout import (
     T_NEW,
     THETA,
     THETA_EVENT,
+    THRESHOLD,
     Y_EVENT,
     Y_NEW,
     T,
@@ -27,7 +30,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 AGAIN = -2
-"""The step is not to be trusted up to the event that was found on it."""
+"""The step is not to be trusted up to an event or an output on it."""
+DECAYED = 0.5
+"""Margin of an output over the threshold of the partition below which the step ends before it.
+
+Dependent speeds are the independent ones over the margin, and so is the error of the dense output. A step that ends
+between this share of the threshold and the threshold itself asks for another partition. Halving a step that leads to
+the singular point ends there, since the margin falls in proportion to the distance from it.
+"""
 
 
 @compiled
@@ -38,6 +48,7 @@ def scan(run: Arrays) -> int:
     4: an output state does not satisfy the constraints. 13: an event function is not a number. 14: a fixed step
     passes over a contact.
     AGAIN: the step is to be made again, no longer than to THETA_EVENT.
+    Where the margin of the partition has decayed at an output, the step is made again too, and ends before it.
     """
     addresses, ints, reals, x, v, _, corrected, out_t, out_y, _, _ = run
     limit = reals[T_NEW]
@@ -65,6 +76,10 @@ def scan(run: Arrays) -> int:
         theta = (t - reals[T]) / reals[H_STEP] if due else reals[THETA_EVENT]
         if not output(addresses, ints, reals, x, v, corrected, t, theta):
             return 4
+        if t < reals[T_NEW] and ints[FIXED] == 0 and reals[MARGIN] < DECAYED * reals[THRESHOLD]:
+            reals[THETA_EVENT] = theta
+            ints[SCANNING] = 0
+            return AGAIN
         if not due:
             store(x, v, Y_EVENT)
             reals[THETA] = reals[THETA_EVENT]

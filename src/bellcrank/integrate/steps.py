@@ -259,7 +259,7 @@ def reject(ints: Ints, reals: Floats, h: float, factor: float) -> int:
 
 @compiled
 def again(ints: Ints, reals: Floats) -> int:
-    """Make the step just computed again, no longer than to the event that it cannot be trusted to lead to.
+    """Make the step just computed again, no longer than to the event or output that it cannot be trusted to lead to.
 
     A fixed step ends at the event, from where another begins anyway.
     """

@@ -1,4 +1,4 @@
-"""Accelerations of links in their own axes (paper D, equations 10 and 11)."""
+"""Accelerations of links in their own axes (Kang and Yoon 2001, equations 10 and 11)."""
 
 from __future__ import annotations
 

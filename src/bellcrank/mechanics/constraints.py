@@ -1,8 +1,8 @@
-"""Constraint equations of cut joints, drivers and couplings (paper B, equations 9 to 15 and 20 to 22).
+"""Constraint equations of cut joints, drivers and couplings (Ahn and Lee 1994, equations 9 to 15 and 20 to 22).
 
 Cut joints are put together, each in its own file, from three primitives: SPHR (two points coincide), DOT1 (two
 directions are perpendicular) and DOT2 (a direction is perpendicular to the line between two points), as in Table 1 of
-paper B. Each equation gives its residual, its row of the velocity Jacobian, and the right-hand sides of
+Ahn and Lee 1994. Each equation gives its residual, its row of the velocity Jacobian, and the right-hand sides of
 the velocity and acceleration equations. Everything is seen from the lowest common link of the two sides.
 
 Differs from the paper in: rows are taken with respect to speeds, not position coordinates; a

@@ -1,4 +1,7 @@
-"""Contacts on links: gap, contact points, and the rows of the relative velocity there (paper A, 2 to 9)."""
+"""Contacts on links: gap, contact points, and the rows of the relative velocity there.
+
+Source: Park, Yoo, Hwang, Yang (2000), equations 2 to 9.
+"""
 
 from __future__ import annotations
 

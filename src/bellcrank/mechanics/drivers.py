@@ -1,4 +1,4 @@
-"""Drivers as constraint equations (paper B, equation 12)."""
+"""Drivers as constraint equations (Ahn and Lee 1994, equation 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inertia forces and mass matrices on links (paper D, equations 17 to 19 and 33 to 36).
+"""Inertia forces and mass matrices on links (Kang and Yoon 2001, equations 17 to 19 and 33 to 36).
 
 Both run over *columns*: a column is one independent speed and the speeds of all links that move with
 it. In a tree every speed is a column of its own and this is the composite-body method; with closed

@@ -1,4 +1,5 @@
-"""Flexible links: a frame with coordinates of deformation; here modal ones (paper B, equations 1 to 7 and 16 to 18).
+"""Flexible links: a frame with coordinates of deformation; here modal ones (Ahn and Lee 1994, equations 1 to 7 and 16
+to 18).
 
 What the recursion needs of any member is said by the abstract classes; rods are in :mod:`bellcrank.mechanics.rods`.
 

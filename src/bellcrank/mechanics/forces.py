@@ -99,7 +99,7 @@ class Acting:
         )
 
     def floating(self, link: int) -> int:
-        """The innermost link on the way to the ground where that one is free, else the ground."""
+        """The link nearest to the ground on the path there, if it is free; otherwise the ground."""
         inmost = self.linkage.path(link)[-1] if link != GROUND else GROUND
         return inmost if inmost != GROUND and self.linkage.links[inmost].kind.floats else GROUND
 

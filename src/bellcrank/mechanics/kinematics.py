@@ -1,4 +1,4 @@
-"""Positions, velocities and velocity-dependent accelerations of links (paper D, equations 4 to 16).
+"""Positions, velocities and velocity-dependent accelerations of links (Kang and Yoon 2001, equations 4 to 16).
 
 Two views are kept, each computed only where asked for:
 

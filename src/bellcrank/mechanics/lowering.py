@@ -50,7 +50,7 @@ _FLIP: Mat = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
 
 
 def _directed_steps(joint: Joint, reverse: bool) -> list[Step]:
-    """The steps from the parent's frame to the child's; backwards, every axis points the other way."""
+    """The steps from the parent's frame to the child's; backwards, every axis is reversed."""
     steps = joint.chain()
     if not reverse:
         return steps

@@ -1,4 +1,4 @@
-"""Continuous contacts on links: from overlap to forces (paper C, section 2).
+"""Continuous contacts on links: from overlap to forces (Park, Shin, Sohn, Yoo 2003, section 2).
 
 Step 7 of the paper keeps the pair of points of the first touch, which would act as a tangential spring; here the pair
 is found anew in every state. Both bodies feel the force at one point, half way between the two surfaces, so that

@@ -1,6 +1,6 @@
 """Which coordinates play the same part in two alike branches of the tree: left and right, leg and leg.
 
-Branches on one link are alike when their joints are, all the way to the tips; whether their dimensions are does not
+Branches on one link are alike when their joints are, from the link to the tips; whether their dimensions are does not
 matter. The twins share registers in the machine code.
 """
 
@@ -13,7 +13,7 @@ from bellcrank.mechanics.links import Linkage
 
 
 def twin_inputs(linkage: Linkage) -> dict[str, str]:
-    """The names of inputs by those of their twins, both ways."""
+    """The names of inputs by those of their twins, in both directions."""
     children: dict[int, list[int]] = defaultdict(list)
     for link in linkage.links:
         children[link.parent].append(link.index)

@@ -73,8 +73,8 @@ def close_positions(
     """The nearest closed configuration, `fixed` speeds not moved.
 
     describe: says in the user's words which loop misses by how much. equations: those that count (all where
-    None). nudges: how often a search that got stuck begins again a little way off, because a stretched
-    or folded start pose does not show which way to go.
+    None). nudges: how often a search that got stuck begins again from a shifted pose, because a stretched
+    or folded start pose gives no direction to go.
     """
     free = np.setdiff1d(np.arange(state.linkage.speeds), np.array(fixed, dtype=int))
     rows = state.rows(q, t)
@@ -150,7 +150,7 @@ def _is_closed(state: LoopState, q: Array, rows: NumericRows, used: NDArray[np.i
 def led(state: LoopState, drawn: Array, given: Array, held: Sequence[int], t: float) -> Array:
     """Positions near closed ones, with the `held` coordinates taken from the drawing to where they are given.
 
-    Loops close in two ways or more; led there in small steps they stay closed as they were drawn.
+    Loops have two closed configurations or more; small steps keep them in the one that was drawn.
     """
     places = [k.q for k in state.linkage.links if k.kind.speeds == 1 and k.u in set(held)]
     change = given[places] - drawn[places]
@@ -175,7 +175,7 @@ def closed_without(
 ) -> Array:
     """The configuration nearest to q by the equations `kept` alone, where the redundant ones then hold too.
 
-    Off the constraints redundant equations are independent, though barely, and lead a long way round.
+    Off the constraints redundant equations are independent, though barely, and Newton's method takes long detours.
     """
     if len(kept) == sum(c.size for c in state.constraints):
         return closed
@@ -243,7 +243,7 @@ def independent_equations(state: LoopState, q: Array, t: float) -> tuple[list[in
 
 
 def _wander(state: LoopState, q: Array, rows: NumericRows, step: Array, t: float) -> Array | None:
-    """A closed configuration a little way along the freedoms, or None where none is found."""
+    """A closed configuration a small step along the freedoms, or None where none is found."""
     units = np.array(state.linkage.speed_units)
     step = step - units * (np.linalg.pinv(rows.J * units, rcond=1e-9) @ (rows.J @ step))
     try:

@@ -210,7 +210,7 @@ class Mechanism(StudyMethods):
         if distance < least:
             raise SingularMechanism(
                 f"{self.system.name!r} is so close to a change point at t = {t:.9g} s, where its loops lose rank "
-                f"and it may go on in more than one way, that its speeds are lost in rounding: the equation '{name}' "
+                f"and its motion may branch, that its speeds are lost in rounding: the equation '{name}' "
                 f"depends on the others up to {distance:.1e}; start further to one side of it "
                 f"(beyond {least:.1e}), or loosen the tolerance"
             )
@@ -259,7 +259,7 @@ class Mechanism(StudyMethods):
 
     @cached_property
     def twins(self) -> dict[str, str]:
-        """Inputs that play the same part in two alike halves, each way."""
+        """Inputs that play the same part in two alike halves, in both directions."""
         return twin_inputs(self.linkage)
 
     @cached_property
@@ -276,7 +276,7 @@ class Mechanism(StudyMethods):
         return np.concatenate([[state.t], state.q, state.u[list(self.partition.independent)], values])
 
     def count(self, *formulations: Formulation | str) -> CountReport:
-        """Operations of one evaluation by stage (default: of all formulations), and paper D's formulas."""
+        """Operations of one evaluation by stage (default: of all formulations), and the formulas of Kang and Yoon."""
         from bellcrank.mechanism.count_report import CountReport
         from bellcrank.mechanism.paper_counts import paper_counts
 
@@ -297,7 +297,7 @@ class Mechanism(StudyMethods):
         return export_casadi(self)
 
     def projection(self, partition: Partition, with_rank: bool = False) -> Program:
-        """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (paper B, 38, 39).
+        """[t, q, u_i, p] to [q corrected, u_i, residual, margin]: one Newton step (Ahn and Lee 1994, equations 38, 39).
 
         residual: largest constraint residual before the step. margin: smallest pivot against the largest
         entry of its row; it falls towards zero where another partition is due. with_rank: one more output,

@@ -1,4 +1,4 @@
-"""The multiplications that the formulas of paper D give for a mechanism's topology.
+"""The multiplications that the formulas of Kang and Yoon give for a mechanism's topology.
 
 Source: Kang, Yoon: "An Efficient Multibody Dynamic Algorithm Using Independent Coordinates Set and Modified
 Velocity Transformation Method", Tables 1 to 3, for kinematics, M and f, and the maps V_di, W_di. What the

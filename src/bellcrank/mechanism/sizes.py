@@ -95,15 +95,15 @@ def length_unit(system: System) -> float:
 
 
 def body_sizes(system: System) -> dict[str, float]:
-    """How large each body is [m]: the longest way from its center of mass to its joints, forces and shapes, and over
-    these; zero of a body of which nothing is told but where it is."""
+    """Size of each body [m]: the largest distance from its center of mass to its joints, forces and shapes, and across
+    these; zero for a body that has none of them."""
     found = {name: 0.0 for name, body in system.bodies.items() if not body.is_ground}
 
     def spread(frame: Frame, around: float = 0.0) -> None:
         if frame.body.name in found:
             center = checks.numeric(frame.body.center_of_mass, frame.body.parameters)
-            way = checks.numeric(frame.position, frame.body.parameters) - center
-            found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(way)) + around)
+            offset = checks.numeric(frame.position, frame.body.parameters) - center
+            found[frame.body.name] = max(found[frame.body.name], float(np.linalg.norm(offset)) + around)
 
     for frame in _frames(system):
         spread(frame)
@@ -117,7 +117,7 @@ def body_sizes(system: System) -> dict[str, float]:
 
 
 def size(system: System) -> float:
-    """How large the largest body is, or the mechanism where nothing is told of its bodies [m]; wherever it is."""
+    """Size of the largest body, or of the mechanism where no body has one [m]; independent of the origin."""
     return max(body_sizes(system).values(), default=0.0) or extent(system, moving=True)
 
 
@@ -162,7 +162,7 @@ def tolerance_scales(mechanism: Mechanism, partition: Partition) -> tuple[Array 
     """What the absolute tolerance of each entry of the integrator's state is multiplied by, angles by one; and the
     size against which errors of lengths are held, below zero for all else.
 
-    The size of a length is that of the bodies its joint moves; that of the mechanism where nothing is told of theirs.
+    The size of a length is that of the bodies its joint moves; that of the mechanism where these have none.
     None where all multipliers are one, where there are no lengths.
     """
     present = tuple(parameter.value for parameter in mechanism.system.parameters.values())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from bellcrank.base.garbage import collection_paused
 from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.multipliers import multipliers
@@ -72,6 +73,7 @@ class Traced:
         return count(self.accelerations)
 
 
+@collection_paused()
 def trace(mechanism: Mechanism, wanted: Formulation, partition: Partition) -> Traced:
     """The equations of motion in a formulation; auto takes the one with the fewest operations."""
     if wanted is not Formulation.AUTO:

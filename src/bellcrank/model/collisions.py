@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from bellcrank.base.keys import NUMBER, SHAPE, Keys, list_of, may, must
 from bellcrank.errors import ModelError
 from bellcrank.model.bodies import Body
-from bellcrank.model.contacts import ContactMethods, PlacedShape, between_zero_and_one
+from bellcrank.model.contacts import (
+    RESISTANCE,
+    RESISTANCES,
+    ContactMethods,
+    PlacedShape,
+    between_zero_and_one,
+)
 from bellcrank.model.striking import check_options, coefficient
 
 
@@ -21,6 +28,15 @@ class Collisions:
     spinning_resistance: Moments over the normal force, across and along the normal [m]. pair: Whether it is such a
     contact of its own, of two shapes that touch in a patch.
     """
+
+    keys: ClassVar[Keys] = Keys(
+        "Shapes that collide: each of a with each of b, or those of a with each other where b is missing.",
+        must("a", list_of(SHAPE), "Shapes on bodies."),
+        may("b", list_of(SHAPE), "Shapes on bodies."),
+        may("restitution", NUMBER, "Speed of parting over speed of approach, 0 to 1; 1 where missing."),
+        may("friction", NUMBER, "Coulomb's coefficient; 0 where missing."),
+        *RESISTANCES,
+    )
 
     name: str
     a: tuple[PlacedShape, ...]
@@ -35,6 +51,15 @@ class Collisions:
     def who(self) -> str:
         """What errors call it."""
         return f"contact {self.name!r}" if self.pair else f"contacts_between {self.name!r}"
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What model files say of it, as of a contact where it is one; nothing of resistance where there is none."""
+        found = {key: getattr(self, key) or None for key in RESISTANCE}
+        found |= {"restitution": self.restitution, "friction": self.friction}
+        if self.pair and self.b is not None:
+            return {"a": self.a[0], "b": self.b[0], **found}
+        return {"a": self.a, "b": self.b, **found}
 
     @property
     def shapes(self) -> tuple[PlacedShape, ...]:

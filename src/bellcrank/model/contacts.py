@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.keys import NUMBER, may
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.frames import Frame
@@ -22,7 +22,20 @@ if TYPE_CHECKING:
     from bellcrank.model.forces import ContactForce
 
 LAWS = ("newton", "poisson", "stronge")
-RESISTANCE = ("rolling_resistance", "spinning_resistance")
+RESISTANCES = (
+    may(
+        "rolling_resistance",
+        NUMBER,
+        "Largest moment against rolling over the normal force [m], in runs by steps; 0 where missing.",
+    ),
+    may(
+        "spinning_resistance",
+        NUMBER,
+        "Largest moment against spinning about the normal over the normal force [m], likewise.",
+    ),
+)
+"""Keys of resistance to rolling and spinning."""
+RESISTANCE = tuple(key.name for key in RESISTANCES)
 
 
 class Treatment(StrEnum):
@@ -163,10 +176,9 @@ class ContactMethods(StateMethods, Registry):
 
 def _check_options(who: str, given: Mapping[str, Any]) -> None:
     """Refuse what neither treatment knows, before one of them is said to lack it."""
-    from bellcrank.model.pressing import contact_force
+    from bellcrank.model.contact_keys import CONTACT
 
-    known = [p.name for p in signature(contact_force).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    known = ["restitution", "friction", "law", "treatment", "method", *RESISTANCE, *known]
+    known = CONTACT[2:]
     for key in given:
         if key not in known:
             raise unknown_name(f"option of {who}", key, known)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from bellcrank.base.keys import MATRIX, TEXT, VECTOR3, Keys, may, must
 from bellcrank.math.arrays import Array
 from bellcrank.math.tuples import UNIT, Mat, Vec
 from bellcrank.model import checks
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
     from bellcrank.model.bodies import Body
 
 
+ON_BODY = (
+    must("body", TEXT, "Name of the body; ground is one."),
+    may("position", VECTOR3, "Origin in body axes [m]."),
+    may("rotation", MATRIX, "Rows of the matrix whose columns are the frame's axes in body axes."),
+    may("node", TEXT, "Node of a flexible body, instead of position."),
+)
+"""Keys of model files that say where something is fixed in a body."""
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
     """A point and axes fixed in `body`, both local to it.
@@ -23,6 +33,13 @@ class Frame:
     position: The origin in body axes [m]. rotation: Rows of the matrix whose columns are the frame's
     axes in body axes.
     """
+
+    keys: ClassVar[Keys] = Keys(
+        "A point, or a frame, fixed in a body.",
+        *ON_BODY,
+        may("at", VECTOR3, "World point in the start pose [m], instead of position; plain numbers."),
+        may("name", TEXT, "Name of the frame."),
+    )
 
     body: Body
     position: Vec

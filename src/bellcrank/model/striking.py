@@ -7,6 +7,7 @@ from typing import Any
 
 from bellcrank.contact.closest import OF_DATA
 from bellcrank.contact.fields import has_field, surface_missing
+from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.shapes import Box, Cylinder, Shape
 from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.side_by_side import lie_on_each_other, strikes
@@ -40,9 +41,7 @@ def striking_contacts(
     touching = struck_sides(a, b)
     count = len(touching)
     mu = coefficient(f"friction of {who}", friction)
-    law = LAWS[0] if law is None else law
-    if law not in LAWS:
-        raise ModelError(f"{who}: no law {law!r}; choose one of {', '.join(LAWS)}")
+    law = checks.choice(f"law of {who}", LAWS[0] if law is None else law, LAWS)
     notes = notes_of(name, a, b)
     found = []
     for k in range(count):
@@ -73,6 +72,10 @@ def check_options(who: str, points: Any, pressing: Mapping[str, Any]) -> None:
 
 def coefficient(what: str, given: Any) -> float:
     """A coefficient of friction or a length of resistance: a plain number that is not negative."""
+    if isinstance(given, Coulomb | LuGre):
+        raise ModelError(
+            f"{what} is a law of the continuous treatment; give a coefficient, or add treatment='continuous'"
+        )
     found = checks.plain_number(what, given, f"{what.split()[0]} is a plain number")
     if found < 0.0:
         raise ModelError(f"{what} is {found:g}; it must not be negative")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from bellcrank.base.garbage import collection_paused
 from bellcrank.program.functions import cos, reachable, rebuild, sign, sin, sqrt, where
 from bellcrank.program.graph import Graph
 from bellcrank.program.loops.routine import call_routine, routine_moving, routine_partials
@@ -32,6 +33,7 @@ def directional(outputs: Sequence[Scalar], tangents: Mapping[int, Scalar]) -> li
     return [known.get(o.id, 0.0) if isinstance(o, Expr) else 0.0 for o in outputs]
 
 
+@collection_paused()
 def jacobian(outputs: Sequence[Scalar], inputs: Sequence[Expr]) -> list[dict[int, Scalar]]:
     """The derivatives of each output by the inputs it depends on: one {column: value} an output.
 
@@ -60,6 +62,7 @@ def jacobian(outputs: Sequence[Scalar], inputs: Sequence[Expr]) -> list[dict[int
     return rows
 
 
+@collection_paused()
 def jvp_program(program: Program) -> Program:
     """The program with inputs (x, dx) and outputs (y, dy), where dy is the derivative along dx."""
     if any(node.op == "call" for node in program.operations):
@@ -76,6 +79,7 @@ def jvp_program(program: Program) -> Program:
     return Program.of([*program.inputs, *moving], [*program.outputs, *rates], f"{program.name} with tangent")
 
 
+@collection_paused()
 def dual(program: Program, moving: Sequence[int]) -> Program:
     """The program with inputs (x, rates of the inputs at the places `moving`) and outputs (y, dy).
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.base.garbage import collection_paused
 from bellcrank.base.version import __version__
 from bellcrank.program import jit
 from bellcrank.program.llvm import emit, linked, routines
@@ -91,6 +92,7 @@ class Kernel:
         return result
 
 
+@collection_paused()
 def compile_program(program: Program, lanes: int = 1, limit: int = STEPS_A_PIECE) -> Kernel:
     """Machine code for `program`, from the cache on disk if it has been compiled before.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bellcrank.run.run import Run
 
 Array = NDArray[np.float64]
-Tell = Callable[[Result], None]
+Show = Callable[[Result], None]
 
 PERIOD = 0.25
 """Seconds of wall time between two looks, at least."""
@@ -25,8 +25,8 @@ PERIOD = 0.25
 class Watch:
     """Builds the result so far at the ends of chunks; outputs are worked out once."""
 
-    def __init__(self, tell: Tell) -> None:
-        self.tell = tell
+    def __init__(self, show: Show) -> None:
+        self.show = show
         self.rows: tuple[Array, ...] = ()
         self.outputs = 0
         self.told_at = time.perf_counter()
@@ -52,4 +52,4 @@ class Watch:
         formulation = str(run.machine.traced.formulation)
         report = RunReport("running", run.integrator, formulation, progress.steps, 0, 0, progress.seconds)
         q, u, du, p = self.rows
-        self.tell(Result(run.mechanism, times[: self.outputs], q, u, du, p, report, tuple(run.met)))
+        self.show(Result(run.mechanism, times[: self.outputs], q, u, du, p, report, tuple(run.met)))

@@ -43,9 +43,9 @@ KINDS: tuple[type[Shape], ...] = (
         Ellipse,
         HalfPlane,
     ),
-    *(Implicit, Revolution, HeightField, Tube),
+    *(Implicit, Revolution, HeightField, Tube, Union),
 )
-"""The kinds of shapes that model files carry by their keys."""
+"""The shapes of this folder that model files carry."""
 
 __all__ = [
     "FLAT",

@@ -63,9 +63,11 @@ class Shape(ABC):
     """A shape in its own frame."""
 
     kind: ClassVar[str] = ""
-    """What model files call the shape; empty where they have a way of their own to carry it."""
+    """What model files call the shape; empty where they cannot carry it."""
     keys: ClassVar[Keys] = Keys("")
     """What model files say of it; a key by its Python name is an argument of the class."""
+    old_kinds: ClassVar[Mapping[str, Keys]] = {}
+    """Kinds of older files that are read as this shape."""
     planar: ClassVar[bool] = False
     """Whether the shape is a curve in the x-y plane (standing for the cylinder over it, endless along z)."""
     by_points: ClassVar[bool] = False

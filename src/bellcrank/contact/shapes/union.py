@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.base.keys import MATRIX, NUMBER, PART, VECTOR3, Keys, list_of, may, must
 from bellcrank.contact.given import is_finite, numbers
 from bellcrank.contact.shapes.base import SHARPEST, FieldShape, Floats, Shape
 from bellcrank.contact.shapes.fields import Field, PlacedField, depths, onto, smooth_maximum
@@ -48,12 +49,31 @@ class Part(NamedTuple):
     rotation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
+PLACED = (
+    may("position", VECTOR3, "Origin of the part in the frame of the union [m].", python="at", plain=True),
+    may("rotation", MATRIX, "Rows of the matrix whose columns are the axes of the part there.", plain=True),
+)
+"""Keys of model files that say where a part lies, beside those of its shape."""
+
+
 @dataclass(frozen=True, eq=False)
 class Union(FieldShape):
     """Several shapes of finite size as one, which may overlap.
 
     blending: Width over which their depths are blended where they meet [m]: fillets that add at most 3/16 of it.
     """
+
+    kind: ClassVar[str] = "union"
+    keys: ClassVar[Keys] = Keys(
+        "Several shapes of finite size as one.",
+        must("parts", list_of(PART), "Shapes, each at its position and rotation in the frame of the union."),
+        may(
+            "blending",
+            NUMBER,
+            "Width over which they are blended where they meet [m]. A plain number.",
+            plain=True,
+        ),
+    )
 
     parts: Sequence[Part]
     blending: float = 0.0

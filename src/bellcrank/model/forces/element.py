@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from bellcrank.base.keys import SIDE, TEXT, Keys, may, must
+from bellcrank.base.keys import JOINT, SIDE, TEXT, Keys, may, must
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 POINTS = (must("a", SIDE, "First point."), must("b", SIDE, "Second point."))
 """Keys of a force between two points."""
 COORDINATE = (
-    must("joint", TEXT, "Name of the joint."),
+    must("joint", JOINT, "Name of the joint."),
     may(
         "coordinate",
         TEXT,

@@ -214,7 +214,7 @@ class Joint:
         return found + [f"offset along {AXES[i]}" for i in self.offsets]
 
     def equations(self, pair: Pair, t: Scalar) -> list[Equation]:
-        """Its equations where it closes a loop (Table 1 of paper B)."""
+        """Its equations where it closes a loop (Table 1 of Ahn and Lee 1994)."""
         found = pair.sphr() if self.coincident else []
         found += [pair.dot1(i, j) for i, j in self.perpendicular]
         return found + [pair.dot2(i) for i in self.offsets]
