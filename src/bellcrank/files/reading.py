@@ -59,6 +59,7 @@ class _Reader:
                 "shape": self._shape,
                 "part": lambda node, what: read_part(self.values, node, what),
                 "friction": lambda node, what: self.values.made(layout.FRICTIONS, node, what),
+                "tyre": lambda node, what: self.values.made(layout.TYRES, node, what),
             },
         )
         self.top = Fields(self.scope, root, "a model file", layout.TOP)

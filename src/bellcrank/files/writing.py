@@ -76,6 +76,7 @@ class _Writer:
                 "shape": self._placed,
                 "part": lambda part: part_entries(self.values, part),
                 "friction": lambda law: dict(self.values.made(layout.FRICTIONS, law)),
+                "tyre": lambda law: dict(self.values.made(layout.TYRES, law)),
             },
         )
 
