@@ -239,7 +239,7 @@ def test_terrains_and_unions_come_back_from_files():
     runs = [s.simulate(0.2, output=40) for s in (system, loads(text))]
     assert np.array_equal(runs[0].q, runs[1].q)
     assert runs[0]["floor.penetration"].max() > 0.0
-    with pytest.raises(ModelError, match=r"part 2 of .* has no key 'radus'; did you mean 'radius'"):
+    with pytest.raises(ModelError, match=r"item 2 of parts of .* has no key 'radus'; did you mean 'radius'"):
         loads(text.replace("kind: capsule, radius", "kind: capsule, radus"))
 
 

@@ -243,6 +243,20 @@ def test_small_holes_are_closed_by_the_winding_number():
     assert shape.volume == pytest.approx(4.14e-3, rel=0.02)
 
 
+def test_bounds_hold_where_a_wide_hole_is_closed():
+    """What closes it is far from all triangles, so the depth jumps there."""
+    ball = make.icosphere(3, 0.1)
+    ball.update_faces(ball.triangles_center[:, 2] < 0.06)
+    field = Mesh(np.asarray(ball.vertices), np.asarray(ball.faces), resolution=24).field
+    x = np.random.default_rng(0).uniform(-0.12, 0.12, (20_000, 3))
+    y = x + np.random.default_rng(1).normal(0.0, 0.01, x.shape)
+    outside, inside = evaluated(field, x)[0], evaluated(field, y)[0]
+    wet = np.flatnonzero((outside < 0.0) & (inside > 0.0))[:300]
+    assert field.jump > 0.0
+    for i in wet:
+        assert field.bound(Vector(*x[i]), float(np.linalg.norm(y[i] - x[i]))) >= inside[i] - 1e-12
+
+
 def test_thin_walls_do_not_vanish():
     plate = mesh(make.box((0.2, 0.2, 0.0005)), resolution=32)
     assert any("thinner than a cell" in n for n in plate.notes)

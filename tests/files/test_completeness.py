@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import jsonschema
@@ -44,6 +44,7 @@ from bellcrank.model.pressing import contact_force
 from bellcrank.model.states import StateMethods
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr
+from bellcrank.tyres import Brush
 
 from .test_round_trip import traced
 
@@ -73,6 +74,7 @@ def member(length: float = 1.0) -> flexible.Member:
     return model.reduce(flexible.NormalModes(count=1), flexible.Clamped("start"))
 
 
+BRUSH = Brush(radius=0.3, stiffness=2e5, longitudinal=20.0, lateral=15.0)
 TURN = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 PLACED: Values = {
     "a": ("one", "ground"),
@@ -115,6 +117,14 @@ ARGUMENTS: dict[str, Values] = {
     "planar": {**PLACED, **AXIS},
     "screw": {**PLACED, **AXIS, "pitch": (0.1, 0.2)},
     "free": PLACED,
+    "tyre": {
+        "frame": ("one", "two"),
+        "law": (BRUSH, replace(BRUSH, friction=0.5)),
+        "axis": ("y", "z"),
+        "road": (None, lambda x, y, t: 0.1 * x * t),
+        "friction": (None, lambda x, y, t: 1.0 + 0.1 * y),
+        "transient": (True, False),
+    },
     "distance": {**EITHER, "length": (0.5, lambda t: 1.0 + 0.1 * np.sin(t))},
     "driver": {
         "target": ("slide", "point"),

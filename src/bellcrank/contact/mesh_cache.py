@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 Made = tuple[MeshField, Array, float]
 """A field, its errors on the surface [m], and the share of walls too thin for it."""
 
-FORMAT = "2"
+FORMAT = "3"
 """Version of the entries."""
 MAKERS = (
     "mesh.py",
@@ -62,7 +62,7 @@ def _makers() -> str:
 
 def _packed(made: Made) -> bytes:
     field, errors, thin = made
-    numbers = np.array([*field.origin, field.spacing, field.steepest, field.deepest, thin])
+    numbers = np.array([*field.origin, field.spacing, field.steepest, field.deepest, field.jump, thin])
     counts = np.array([field.nx, field.ny, field.nz])
     out = io.BytesIO()
     np.savez(
@@ -89,7 +89,7 @@ def _unpacked(data: bytes) -> Made | None:
         x.dtype != np.int64 or x.ndim != 1 for x in (table, counts)
     ):
         return None
-    if len(numbers) != 7 or len(counts) != 3 or counts.min() < 1 or len(table) != np.prod(counts):
+    if len(numbers) != 8 or len(counts) != 3 or counts.min() < 1 or len(table) != np.prod(counts):
         return None
     if len(coarse) != np.prod(BLOCK // COARSE * counts + 3) or len(fine) % SIDE**3:
         return None
@@ -97,9 +97,11 @@ def _unpacked(data: bytes) -> Made | None:
         return None
     if table.min() < -1 or table.max() >= len(fine) // SIDE**3:
         return None
-    x, y, z, spacing, steepest, deepest, thin = numbers.tolist()
+    x, y, z, spacing, steepest, deepest, jump, thin = numbers.tolist()
     nx, ny, nz = counts.tolist()
-    field = MeshField(Vector(x, y, z), spacing, nx, ny, nz, table, fine, coarse, bends, steepest, deepest)
+    field = MeshField(
+        Vector(x, y, z), spacing, nx, ny, nz, table, fine, coarse, bends, steepest, deepest, jump
+    )
     return field, errors, thin
 
 

@@ -156,7 +156,8 @@ class MeshField(NamedTuple):
     block its place among the coefficients, or -1 where only the coarse grid is. fine: (SIDE^3) coefficients [cells] of
     each block. coarse: Coefficients [cells] of the dense grid. bends: For each group of cells of each block an upper
     bound of the second derivatives of the fine spline within `REACH` [1/cell]. steepest: Largest slope of the depth,
-    measured. deepest: No depth is larger [cells].
+    measured. deepest: No depth is larger [cells]. jump: How much more than by the distance
+    the depth may change [cells]; 0 but for meshes with holes so wide that what closes them is far from all triangles.
     """
 
     origin: Vector
@@ -170,6 +171,7 @@ class MeshField(NamedTuple):
     bends: Reals
     steepest: float
     deepest: float
+    jump: float
 
     def depth(self, x: Vector) -> float:
         """Depth [m] at x, positive inside.
@@ -210,7 +212,9 @@ class MeshField(NamedTuple):
         is not far below zero; and beyond the grid by the distance to the box around the mesh.
         """
         u = self._cells(x)
-        reach = r * (1.0 / self.spacing)
+        near = r * (1.0 / self.spacing)
+        # Across a jump the depth may be larger by as much.
+        reach = near + self.jump
         # For small spheres the slope of the field says more than the distance does.
         if reach > 1.0 and self._within(u):
             at = self._block(u)
@@ -230,7 +234,9 @@ class MeshField(NamedTuple):
         if outside < -2.0 * MARGIN:
             return self.spacing * outside
         d = self.depth(x) / self.spacing
-        found = min(d + self.steepest * reach, min(outside, self.deepest))
+        found = min(outside, self.deepest)
+        if self.jump == 0.0:
+            found = min(found, d + self.steepest * near)
         if away < MARGIN - COARSE:
             here = FINE_EXCESS if d > -NEAR else EXCESS
             found = min(found, max(d + here + reach + FINE_EXCESS, -NEAR))
@@ -252,8 +258,8 @@ class MeshField(NamedTuple):
                     self.spacing * d,
                     g,
                     self.bends[group] / self.spacing,
-                    REACH * self.spacing if d < 0.5 else 0.0,
-                    self.spacing * (d + 2.0 * FINE_EXCESS),
+                    REACH * self.spacing if d < 0.5 and self.jump == 0.0 else 0.0,
+                    self.spacing * (d + 2.0 * FINE_EXCESS + self.jump),
                 )
         return Tangent(0.0, x - x, 0.0, 0.0, self.bound(x, 0.0))
 

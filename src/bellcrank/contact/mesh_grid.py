@@ -49,7 +49,7 @@ def tabulated(depth: Depth, extent: Array, centre: Array, spacing: float) -> Mes
     near = depth.about(points)
     sampled = depth.on_lattice(points, np.arange(len(points)), shape, float(COARSE), near).reshape(shape)
     table, chosen = _chosen(sampled, n)
-    fine = _blocks(depth, chosen, n, corner, near.reshape(shape))
+    fine, jump = _blocks(depth, chosen, n, corner, near.reshape(shape))
     coarse = _coefficients(sampled, (0, 1, 2))
     nx, ny, nz = n.tolist()
     field = MeshField(
@@ -64,8 +64,25 @@ def tabulated(depth: Depth, extent: Array, centre: Array, spacing: float) -> Mes
         _bends(fine, chosen, n),
         1.0,
         float(max(coarse.max(), fine.max(initial=0.0))),
+        max(_jump(sampled, float(COARSE)), jump),
     )
     return field._replace(steepest=_steepest(field, chosen))
+
+
+def _jump(depths: Array, spacing: float) -> float:
+    """How much more than by its distance a spline of depths may change, for jumps between neighbours [cells].
+
+    Between neighbours, along the last three axes, of which one is inside and one outside lies a surface, so their
+    distances add up to no more than their own distance, up to rounding. What is more is a part of the depth that is not
+    larger than the jump; the quasi-interpolation enlarges it at most by the sum of the sizes of its weights, 10/6 along
+    each axis.
+    """
+    most = 0.0
+    for axis in (-3, -2, -1):
+        rows = np.moveaxis(depths, axis, 0)
+        apart = np.where(rows[1:] * rows[:-1] < 0.0, np.abs(rows[1:] - rows[:-1]), 0.0)
+        most = max(most, float(apart.max(initial=0.0)) - spacing)
+    return (10.0 / 6.0) ** 3 * most if most > 1e-6 * spacing else 0.0
 
 
 def _bends(fine: Array, chosen: NDArray[np.int64], n: NDArray[np.int64]) -> Array:
@@ -154,8 +171,11 @@ def _chosen(sampled: Array, n: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
 
 def _blocks(
     depth: Depth, chosen: NDArray[np.int64], n: NDArray[np.int64], corner: Array, near: Array
-) -> Array:
-    """Coefficients of the chosen blocks (count, SIDE, SIDE, SIDE); nodes that blocks share are computed once."""
+) -> tuple[Array, float]:
+    """Coefficients of the chosen blocks (count, SIDE, SIDE, SIDE), and the largest jump of the depths [cells].
+
+    Nodes that blocks share are computed once.
+    """
     nodes = BLOCK * n + 5
     steps = np.array([nodes[1] * nodes[2], nodes[2], 1])
     around = np.arange(BLOCK + 5)
@@ -172,7 +192,7 @@ def _blocks(
     about = map_coordinates(near, index.T / COARSE + 2.0, order=1, mode="nearest")
     found[keys] = depth.on_lattice(corner + index, keys, nodes, 1.0, about)
     samples = found[which[:, None] + within].reshape(-1, BLOCK + 5, BLOCK + 5, BLOCK + 5)
-    return np.ascontiguousarray(_coefficients(samples, (1, 2, 3)))
+    return np.ascontiguousarray(_coefficients(samples, (1, 2, 3))), _jump(samples, 1.0)
 
 
 def _coefficients(samples: Array, axes: tuple[int, ...]) -> Array:

@@ -42,6 +42,7 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 from bellcrank.model.frames import Frame
+from bellcrank.tyres.property_file import TYRES
 
 VERSION = "1"
 DRIVER_ARGUMENTS = ("t",)
@@ -225,6 +226,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "state": STATE,
     "force": FORCES,
     "friction": FRICTIONS,
+    "tyre": TYRES,
     "contact": CONTACT,
     "collisions": Collisions.keys,
     "start": described(

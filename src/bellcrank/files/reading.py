@@ -24,6 +24,7 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.contacts import PlacedShape
 from bellcrank.program.trace import Expr, Scalar
+from bellcrank.tyres.property_file import TYRES
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import FlexibleMember
@@ -59,6 +60,7 @@ class _Reader:
                 "shape": self._shape,
                 "part": lambda node, what: read_part(self.values, node, what),
                 "friction": lambda node, what: self.values.made(layout.FRICTIONS, node, what),
+                "tyre": lambda node, what: self.values.made(TYRES, node, what),
             },
         )
         self.top = Fields(self.scope, root, "a model file", layout.TOP)

@@ -48,6 +48,7 @@ from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.tyres.property_file import TYRES
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import FlexibleMember
@@ -76,6 +77,7 @@ class _Writer:
                 "shape": self._placed,
                 "part": lambda part: part_entries(self.values, part),
                 "friction": lambda law: dict(self.values.made(layout.FRICTIONS, law)),
+                "tyre": lambda law: dict(self.values.made(TYRES, law)),
             },
         )
 

@@ -6,11 +6,13 @@ H. B. Pacejka, Tire and Vehicle Dynamics, 3rd edition, 2012, section 3.2; combin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.program.functions import maximum, minimum, sqrt
 from bellcrank.program.trace import Scalar
 from bellcrank.tyres.law import Slip, TyreForces
-from bellcrank.tyres.sprung import SprungTyre
+from bellcrank.tyres.sprung import SPRUNG, SprungTyre
 
 LOCKED = 1e-3
 """Least 1 + kappa that slips are divided by; a wheel that turns a thousandth of its speed slides all over."""
@@ -23,6 +25,16 @@ class Brush(SprungTyre):
     longitudinal, lateral: Slip stiffness over load, of kappa and of tan(alpha). friction: Coulomb's coefficient.
     patch: Half length of the contact [m]; the pneumatic trail of small slip is a third of it.
     """
+
+    kind: ClassVar[str] = "brush"
+    keys: ClassVar[Keys] = Keys(
+        "A brush tyre.",
+        *SPRUNG,
+        must("longitudinal", NUMBER, "Slip stiffness over load, of kappa.", plain=True),
+        must("lateral", NUMBER, "Slip stiffness over load, of tan(alpha).", plain=True),
+        may("friction", NUMBER, "Coulomb's coefficient; 1 where missing.", plain=True),
+        may("patch", NUMBER, "Half length of the contact [m].", plain=True),
+    )
 
     longitudinal: float
     lateral: float

@@ -7,12 +7,14 @@ U = U_max - (U_max - U_min) s with the comprehensive slip s.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.program.functions import maximum, minimum, sqrt, where
 from bellcrank.program.trace import function
 from bellcrank.tyres.law import Slip, TyreForces
 from bellcrank.tyres.magic_formula import sign_of
-from bellcrank.tyres.sprung import SprungTyre
+from bellcrank.tyres.sprung import SPRUNG, SprungTyre
 
 LEAST = 1e-6
 """Of the load [N]: what slopes are divided by where a wheel is in the air."""
@@ -25,6 +27,16 @@ class Fiala(SprungTyre):
     longitudinal, lateral: Slip stiffness of kappa and of tan(alpha) [N]. friction: At rest. sliding_friction: At a
     comprehensive slip of 1.
     """
+
+    kind: ClassVar[str] = "fiala"
+    keys: ClassVar[Keys] = Keys(
+        "A tyre by Fiala's law.",
+        *SPRUNG,
+        must("longitudinal", NUMBER, "Slip stiffness of kappa [N].", plain=True),
+        must("lateral", NUMBER, "Slip stiffness of tan(alpha) [N].", plain=True),
+        may("friction", NUMBER, "At no slip; 1 where missing.", plain=True),
+        may("sliding_friction", NUMBER, "At a comprehensive slip of 1; 0.9 where missing.", plain=True),
+    )
 
     longitudinal: float
     lateral: float

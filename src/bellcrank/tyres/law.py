@@ -12,8 +12,9 @@ to the right (its top moves to -y). Turn slip is (yaw rate)/|V_x|, positive to t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from bellcrank.base.keys import Keys
 from bellcrank.program.trace import Scalar
 
 
@@ -61,12 +62,16 @@ class Deflection(NamedTuple):
 
 
 class TyreLaw:
-    """The contract of a tyre law; a kind fills it in its own file. All methods are traced.
+    """The contract of a tyre law; a kind fills it in its own file. All methods but the numbers are traced.
 
+    kind: Its name in model files. keys: Its keys there, all of plain numbers.
     free_radius: [m]. width: [m]. most_slip: The largest slip to which the law is known. softens: Whether the load
     depends on the forces of slip. damping_time: Damping of the carcass along and across the wheel over its stiffness
     [s]; it calms a wheel that stands.
     """
+
+    kind: ClassVar[str]
+    keys: ClassVar[Keys]
 
     free_radius: float
     width: float

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.program.functions import where
 from bellcrank.program.trace import function
 from bellcrank.tyres.law import Slip, TyreForces
-from bellcrank.tyres.sprung import SprungTyre
+from bellcrank.tyres.sprung import SPRUNG, SprungTyre
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +20,22 @@ class LinearTyre(SprungTyre):
     trail [m]. reference_load: The load at which they hold; forces grow in proportion to the load. None: whatever the
     load.
     """
+
+    kind: ClassVar[str] = "linear"
+    keys: ClassVar[Keys] = Keys(
+        "A tyre with forces in proportion to slip.",
+        *SPRUNG,
+        must("longitudinal", NUMBER, "dF_x/dkappa [N].", plain=True),
+        must("cornering", NUMBER, "-dF_y/dalpha [N/rad].", plain=True),
+        may("camber", NUMBER, "-dF_y/dgamma [N/rad].", plain=True),
+        may("trail", NUMBER, "Pneumatic trail [m].", plain=True),
+        may(
+            "reference_load",
+            NUMBER,
+            "The load at which they hold [N]; whatever the load where missing.",
+            plain=True,
+        ),
+    )
 
     longitudinal: float
     cornering: float

@@ -15,9 +15,12 @@ has the sign it has in the axes of the files.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from bellcrank.base.keys import NUMBER, TRUTH, Keys, by_name, may, must, words
+from bellcrank.base.reach import LARGEST, within
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.program.functions import clip, cos, maximum, minimum, sin, sqrt, where
 from bellcrank.program.trace import Scalar, function, power
 from bellcrank.tyres.law import Deflection, Slip, TyreForces, TyreLaw
@@ -84,6 +87,14 @@ NEEDED = names(
 )
 
 
+MOUNTED = (
+    may("pressure", NUMBER, "Inflation [Pa]; that of the coefficients where missing.", plain=True),
+    may("turn_slip", TRUTH, "Whether turning on the spot and curved paths count; false where missing."),
+    may("mirrored", TRUTH, "Whether it is mounted on the other side than measured; false where missing."),
+)
+"""Keys of how a tyre is used."""
+
+
 class Pure(NamedTuple):
     """A force of pure slip: D sin(bend(B, C, E, slip + S_H)) + S_V with the slope K of the curve, and D = mu F_z."""
 
@@ -136,9 +147,16 @@ class MagicFormula(TyreLaw):
     coefficients: By the names of tyre property files. pressure: Inflation [Pa]; that of the file where None.
     turn_slip: Whether the tyre resists turning on the spot and its forces feel the curvature of its path; needs the
     turn slip coefficients. mirrored: Whether the tyre is mounted on the other side than that it was measured on.
+    version: 61 or 62, by which the load depends on camber too.
     """
 
-    version = 61
+    kind = "magic_formula"
+    keys = Keys(
+        "By the Magic Formula 6.1 or 6.2.",
+        must("coefficients", by_name(NUMBER), "By the names of tyre property files.", plain=True),
+        *MOUNTED,
+        may("version", words(61, 62), "Of the vertical force; 6.1 where missing.", whole=(61, 62)),
+    )
     known: frozenset[str] = frozenset((*SCALES, *COEFFICIENTS, *TURNING, *BUILD, *RANGES))
     needed: tuple[str, ...] = NEEDED
 
@@ -148,8 +166,10 @@ class MagicFormula(TyreLaw):
         pressure: float | None = None,
         turn_slip: bool = False,
         mirrored: bool = False,
+        version: int = 61,
     ) -> None:
-        self.coefficients = dict(coefficients)
+        self.version = version
+        self.coefficients = check(coefficients, self.known, self.needed)
         c = self.c = Coefficients({**DEFAULTS, **self.coefficients})
         self.free_radius, self.width = c.UNLOADED_RADIUS, c.WIDTH
         self.turn_slip, self.mirrored = turn_slip, mirrored
@@ -440,6 +460,21 @@ class MagicFormula(TyreLaw):
         if c.LATERAL_STIFFNESS:
             sigma_y = function("abs", K_y / across)
         return sigma_x, sigma_y
+
+
+def check(given: Mapping[str, float], known: Collection[str], needed: Sequence[str]) -> dict[str, float]:
+    """Coefficients by name, all of them known, with what is needed among them."""
+    for name, value in given.items():
+        if name not in known:
+            raise unknown_name("coefficient of the Magic Formula", str(name), sorted(known))
+        if not math.isfinite(value) or not within(value):
+            raise ModelError(
+                f"coefficient {name} of the Magic Formula is {value!r}; give a finite number up to {LARGEST:g}"
+            )
+    for name in needed:
+        if not given.get(name):
+            raise ModelError(f"the Magic Formula needs the coefficient {name}, not 0 or none")
+    return dict(given)
 
 
 class Coefficients:

@@ -6,18 +6,23 @@ camber in the lateral force, the aligning and the rolling moment, the load, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
+from bellcrank.base.keys import NUMBER, Keys, by_name, list_of, may, must
+from bellcrank.errors import ModelError
 from bellcrank.program.functions import maximum, sin, where
 from bellcrank.program.tables import smooth_table
 from bellcrank.program.trace import Scalar, function
 from bellcrank.tyres.law import Deflection, Slip
 from bellcrank.tyres.magic_formula import (
     LEAST_RELAXING_LOAD,
+    MOUNTED,
     MagicFormula,
     Pure,
     Rolling,
     atan,
+    check,
     names,
 )
 
@@ -43,6 +48,7 @@ NAMES = {
     "LKG": "LKYC",
 }
 """What coefficients are called since."""
+CURVE = list_of(list_of(NUMBER, 2))
 ONES = dict.fromkeys(("LGAX", "LGAY", "LGAZ", "LSGKP", "LSGAL", "LCZ", "LIP"), 1.0)
 
 
@@ -53,7 +59,14 @@ class MagicFormula2002(MagicFormula):
     the carcass and of the rim, in the place of stiffnesses. The rest as for :class:`MagicFormula`.
     """
 
-    version = 52
+    kind = "magic_formula_2002"
+    keys = Keys(
+        "By the Magic Formula of 2002 (5.2).",
+        must("coefficients", by_name(NUMBER), "By the names of tyre property files.", plain=True),
+        *MOUNTED,
+        may("deflections", CURVE, "Pairs of deflection [m] and load [N] of the carcass.", plain=True),
+        may("bottoming", CURVE, "Pairs of deflection [m] and load [N] of the rim.", plain=True),
+    )
     known = frozenset((*MagicFormula.known, *OWN))
 
     def __init__(
@@ -62,14 +75,14 @@ class MagicFormula2002(MagicFormula):
         pressure: float | None = None,
         turn_slip: bool = False,
         mirrored: bool = False,
-        deflections: tuple[tuple[float, float], ...] = (),
-        bottoming: tuple[tuple[float, float], ...] = (),
+        deflections: Sequence[Sequence[float]] = (),
+        bottoming: Sequence[Sequence[float]] = (),
     ) -> None:
-        given = dict(coefficients)
+        given = check(coefficients, self.known, self.needed)
         renamed = {NAMES.get(name, name): value for name, value in given.items()}
-        super().__init__({**ONES, "QSY7": 1.0, **renamed}, pressure, turn_slip, mirrored)
+        super().__init__({**ONES, "QSY7": 1.0, **renamed}, pressure, turn_slip, mirrored, 52)
         self.coefficients = given
-        self.deflections, self.bottoming = deflections, bottoming
+        self.deflections, self.bottoming = rising("deflections", deflections), rising("bottoming", bottoming)
 
     def _longitudinal(self, s: Rolling) -> Pure:
         return super()._longitudinal(s._replace(gamma=s.gamma * self.c.LGAX))
@@ -128,6 +141,14 @@ class MagicFormula2002(MagicFormula):
         across = c.PTY1 * rise * (1.0 - c.PKY3 * function("abs", camber)) * R * c.LFZO * c.LSGAL
         least = 1e-2 * R
         return maximum(along, least), maximum(across, least)
+
+
+def rising(what: str, rows: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    """Pairs of deflection and load, checked."""
+    pairs = tuple((float(x), float(y)) for x, y in rows)
+    if pairs and (len(pairs) < 2 or any(a[0] >= b[0] for a, b in pairwise(pairs))):
+        raise ModelError(f"{what} of a tyre need at least two pairs with growing deflections")
+    return pairs
 
 
 def through(rows: tuple[tuple[float, float], ...], d: Scalar) -> Scalar:

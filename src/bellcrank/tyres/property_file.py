@@ -7,16 +7,19 @@ import re
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
+from bellcrank.base.keys import NUMBER, TEXT, TRUTH, Keys, Kinds, by_name, list_of, may, must, words
 from bellcrank.base.reach import LARGEST, within
 from bellcrank.errors import ModelError
+from bellcrank.tyres.brush import Brush
 from bellcrank.tyres.fiala import Fiala
 from bellcrank.tyres.law import TyreLaw
+from bellcrank.tyres.linear import LinearTyre
 from bellcrank.tyres.magic_formula import MagicFormula, names
-from bellcrank.tyres.magic_formula_2002 import MagicFormula2002
+from bellcrank.tyres.magic_formula_2002 import MagicFormula2002, rising
 
 LARGEST_FILE = 2**20
 """Bytes; files of tyres have some twenty thousand."""
@@ -73,6 +76,7 @@ RING = frozenset(
     )
 )
 """Of the rigid ring and its envelope of short obstacles, another model in the same files."""
+LAWS: tuple[type[TyreLaw], ...] = (MagicFormula, MagicFormula2002, Brush, Fiala, LinearTyre)
 FIALA = names(
     """
     VERTICAL_STIFFNESS VERTICAL_DAMPING ROLLING_RESISTANCE CSLIP CALPHA UMIN UMAX
@@ -133,15 +137,15 @@ def tyre(
         if not numbers.get(name):
             raise ModelError(f"{found.path} gives no {name}, without which there is no Magic Formula")
     mirrored = _mirrored(found, side)
-    more = {}
+    more: dict[str, Any]
     if kind is MagicFormula2002:
         more = {
             "deflections": _curve(found, "DEFLECTION_LOAD_CURVE"),
             "bottoming": _curve(found, "BOTTOMING_CURVE"),
         }
-    made = kind(numbers, pressure, turn_slip, mirrored, **more)
-    made.version = fit if fit == 62 else kind.version
-    return made
+    else:
+        more = {"version": 62 if fit == 62 else 61}
+    return kind(numbers, pressure, turn_slip, mirrored, **more)
 
 
 def read_property_file(path: str | PathLike[str]) -> PropertyFile:
@@ -242,10 +246,12 @@ def _mirrored(found: PropertyFile, side: str | None) -> bool:
 
 
 def _curve(found: PropertyFile, section: str) -> tuple[tuple[float, ...], ...]:
+    """Rows of a section; what is not a rising curve is refused with the file."""
     rows = found.tables.get(section, ())
-    if rows and (len(rows) < 2 or any(a[0] >= b[0] for a, b in pairwise(rows))):
-        raise ModelError(f"{found.path}: [{section}] needs at least two rows with rising deflections")
-    return rows
+    try:
+        return rising(f"[{section}]", rows)
+    except (ModelError, ValueError) as error:
+        raise ModelError(f"{found.path}: {error}") from None
 
 
 def _fiala(found: PropertyFile, ignore: Collection[str]) -> Fiala:
@@ -279,3 +285,22 @@ def _fiala(found: PropertyFile, ignore: Collection[str]) -> Fiala:
         friction=n["UMAX"],
         sliding_friction=n["UMIN"],
     )
+
+
+FILE = Keys(
+    "By a tyre property file.",
+    must("file", TEXT, "Below the folder of the model.", python="path", files=(".tir",)),
+    may("side", words("left", "right"), "Where it is mounted; the side it was measured on where missing."),
+    may("pressure", NUMBER, "Inflation [Pa]; that of the file where missing.", plain=True),
+    may("turn_slip", TRUTH, "Whether turning on the spot and curved paths count; false where missing."),
+    may(
+        "ignore", list_of(TEXT), "Coefficients to leave out though they have a meaning that is not computed."
+    ),
+    may("scales", by_name(NUMBER), "Scaling factors in the place of those of the file.", plain=True),
+)
+TYRES = Kinds(
+    "Law of a tyre: load and forces of slip. All numbers are plain.",
+    kinds={law.kind: law.keys for law in LAWS} | {"file": FILE},
+    makes={law.kind: law for law in LAWS} | {"file": tyre},
+)
+"""Laws of tyres in model files."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 
+from bellcrank.base.keys import NUMBER, list_of, may, must
+from bellcrank.base.reach import within
+from bellcrank.errors import ModelError
 from bellcrank.program.functions import maximum, where
 from bellcrank.program.trace import Scalar
 from bellcrank.tyres.law import Deflection, TyreLaw
@@ -11,6 +15,28 @@ from bellcrank.tyres.magic_formula import slowly
 
 SLOW = 0.1
 """Speed [m/s] below which rolling resistance and pneumatic trail fade out: a tenth of walking pace."""
+
+
+SPRUNG = (
+    must("radius", NUMBER, "Without load [m].", plain=True),
+    must("stiffness", NUMBER, "Vertical [N/m].", plain=True),
+    may("damping", NUMBER, "Vertical [N s/m].", plain=True),
+    may("width", NUMBER, "[m].", plain=True),
+    may("rolling_resistance", NUMBER, "Rolling moment over load and radius.", plain=True),
+    may(
+        "relaxation_lengths",
+        list_of(NUMBER, 2),
+        "Along and across the wheel [m]; the radius where missing.",
+        plain=True,
+    ),
+    may(
+        "damping_time",
+        NUMBER,
+        "Damping of the carcass over its stiffness [s]; 0.001 where missing.",
+        plain=True,
+    ),
+)
+"""Keys of tyres on a linear spring."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +55,20 @@ class SprungTyre(TyreLaw):
     rolling_resistance: float = 0.0
     relaxation_lengths: tuple[float, float] | None = None
     damping_time: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for number in value if isinstance(value, tuple) else (value,):
+                if number is not None and not (math.isfinite(number) and within(number) and number >= 0.0):
+                    raise ModelError(
+                        f"{field.name} of a {self.kind} tyre is {number!r}; give a number from 0 on"
+                    )
+        for name in ("radius", "stiffness", *(["friction"] if hasattr(self, "friction") else [])):
+            if not getattr(self, name) > 0.0:
+                raise ModelError(f"{name} of a {self.kind} tyre must be greater than 0")
+        if self.relaxation_lengths is not None and not all(s > 0.0 for s in self.relaxation_lengths):
+            raise ModelError(f"relaxation_lengths of a {self.kind} tyre must be greater than 0")
 
     @property
     def free_radius(self) -> float:  # type: ignore[override]

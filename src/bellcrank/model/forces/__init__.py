@@ -34,7 +34,7 @@ class ForceMethods(
 
 
 KINDS: tuple[type[ForceElement], ...] = (
-    *(Spring, LineForce, TorsionSpring, JointForce, Bushing, AppliedForce, AppliedTorque, GroundSpring),
+    *(Spring, LineForce, TorsionSpring, JointForce, Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
 )
 """All kinds of forces, in the order of pages and schemas."""
 

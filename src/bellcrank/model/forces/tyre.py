@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bellcrank.base.keys import AXIS, FUNCTION, SIDE, TRUTH, Keys, may, must
+from bellcrank.base.keys import AXIS, FUNCTION, SIDE, TRUTH, Keys, may, must, ref
 from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.math.arrays import as_vec
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from bellcrank.quantities.snapshot import Snapshot
 
 ARGUMENTS = ("x", "y", "t")
-LYING = 1e-12
-"""Least square of the cosine of the camber: the guard of a wheel that lies flat, where it has no direction to roll."""
+LYING = 0.5
+"""Cosine of the camber from which on distances along the wheel plane are no longer drawn out: there the flank of the
+tyre touches, which no law knows, and a wheel that lies flat still finds the ground."""
+FLAT = 1e-12
+"""Least square of that cosine, which keeps the direction in which a wheel rolls a number when it lies flat."""
 STILL = 1e-12
 """Speed [m/s] that keeps the slope of a speed's magnitude finite at standstill; far below any rounding of speeds."""
 PASSES = 2
@@ -91,6 +94,7 @@ class Tyre(ForceElement):
     keys = Keys(
         "A tyre on a road.",
         must("point", SIDE, "The wheel centre.", python="frame"),
+        must("law", ref("tyre"), "Of load and slip forces."),
         may(
             "axis",
             AXIS,
@@ -118,6 +122,11 @@ class Tyre(ForceElement):
     road: Callable[..., Scalar] | None = None
     friction: Callable[..., Scalar] | None = None
     deflection: tuple[Scalar, ...] | None = None
+
+    @property
+    def transient(self) -> bool:
+        """Whether slip builds up over the relaxation length."""
+        return self.deflection is not None
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -262,10 +271,10 @@ class Tyre(ForceElement):
 
 
 def _axes(a: Vec, n: Vec) -> tuple[Vec, Scalar]:
-    """Upwards in the wheel plane, and the cosine of the camber."""
+    """Upwards in the wheel plane, and the cosine of the camber, at least `LYING`."""
     tilt = dot(a, n)
-    upright = sqrt(maximum(1.0 - tilt * tilt, LYING))
-    return scale(1.0 / upright, sub(n, scale(tilt, a))), upright
+    upright = sqrt(maximum(1.0 - tilt * tilt, FLAT))
+    return scale(1.0 / upright, sub(n, scale(tilt, a))), maximum(upright, LYING)
 
 
 def _wrench(touch: Contact) -> tuple[Vec, Vec]:
