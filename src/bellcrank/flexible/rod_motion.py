@@ -491,4 +491,7 @@ class RodRoutines:
         return Routine(station_biases, (self.chain, stations), 0, "rod biases", (), (self.n, self.n), more)
 
 
-__all__ = ["Chain", "RodRoutines", "Slices", "Stations"]
+__all__ = [
+    *("Chain", "RodRoutines", "Slices", "Stations"),
+    *("advanced", "exponential", "forces", "inertia", "station_biases", "station_poses"),
+]

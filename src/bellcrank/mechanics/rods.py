@@ -206,4 +206,4 @@ def _floats(a: Any) -> Vec:
     return (float(a[0]), float(a[1]), float(a[2]))
 
 
-__all__ = ["RodShape", "station_places"]
+__all__ = ["BentRod", "RodShape", "station_places"]
