@@ -219,6 +219,18 @@ def matrix(path: Path) -> None:
         raise refused[1]
 
 
+def property_file(path: Path) -> None:
+    """A tyre, pressed and rolling."""
+    import math
+
+    from bellcrank.tyres import Deflection, Slip, tyre
+
+    found = tyre(path)
+    for slip in (Slip(0.0), Slip(4e3, 0.1, -0.1, 0.05), Slip(1e5, -1.0, 2.0, 0.3, speed=-1.0)):
+        assert all(math.isfinite(float(x)) for x in found.forces(slip))
+    assert math.isfinite(float(found.load(Deflection(0.25, -1.0, 0.05, 60.0, 1e3, 2e3))))
+
+
 @cache
 def _study() -> Any:
     from bellcrank.study import LatinHypercube, Study, Uniform
@@ -375,6 +387,13 @@ def _interrupted(system: Any, path: Path) -> bytes:
         system.simulate(1.0, output=20, save=path, controllers=[control], progress=False)
     assert read(path).checkpoint
     return damage.timeless(path.read_bytes())
+
+
+def _tyres() -> list[bytes]:
+    from tyres.test_property_files import FIALA
+
+    folder = Path(__file__).parents[1] / "tyres" / "data"
+    return [FIALA.encode(), *(p.read_bytes() for p in sorted(folder.glob("*.tir")))]
 
 
 def _urdf() -> list[bytes]:
@@ -611,5 +630,6 @@ KINDS = {
         Kind("vtu", ".vtu", _vtu, damage.markup, volume, 0.1),
         Kind("npy", ".npy", _npy, damage.noise, matrix, 0.7),
         Kind("mtx", ".mtx", _mtx, _text_or_bytes, matrix, 0.7),
+        Kind("tyre", ".tir", _tyres, _text_or_bytes, property_file, 0.7),
     )
 }

@@ -36,6 +36,8 @@ class Brush(SprungTyre):
         may("patch", NUMBER, "Half length of the contact [m].", plain=True),
     )
 
+    positive: ClassVar[tuple[str, ...]] = ("friction",)
+
     longitudinal: float
     lateral: float
     friction: float = 1.0

@@ -17,7 +17,7 @@ from bellcrank.tyres.magic_formula import sign_of
 from bellcrank.tyres.sprung import SPRUNG, SprungTyre
 
 LEAST = 1e-6
-"""Of the load [N]: what slopes are divided by where a wheel is in the air."""
+"""Friction force [N] that slopes are divided by at least, where a wheel is in the air."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,8 @@ class Fiala(SprungTyre):
         may("sliding_friction", NUMBER, "At a comprehensive slip of 1; 0.9 where missing.", plain=True),
     )
 
+    positive: ClassVar[tuple[str, ...]] = ("longitudinal", "friction", "sliding_friction")
+
     longitudinal: float
     lateral: float
     friction: float = 1.0
@@ -47,7 +49,7 @@ class Fiala(SprungTyre):
         k, tangent = slip.kappa, slip.tangent
         comprehensive = minimum(sqrt(k * k + tangent * tangent + 1e-24), 1.0)
         U = (self.friction - (self.friction - self.sliding_friction) * comprehensive) * slip.friction
-        most = U * maximum(slip.load, LEAST)
+        most = maximum(U * slip.load, LEAST)
         steep = function("abs", k)
         turning = most / (2.0 * self.longitudinal)
         sliding = most - most * most / (4.0 * self.longitudinal * maximum(steep, turning))

@@ -14,6 +14,7 @@ has the sign it has in the axes of the files.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -171,6 +172,7 @@ class MagicFormula(TyreLaw):
         self.version = version
         self.coefficients = check(coefficients, self.known, self.needed)
         c = self.c = Coefficients({**DEFAULTS, **self.coefficients})
+        check_signs(c)
         self.free_radius, self.width = c.UNLOADED_RADIUS, c.WIDTH
         self.turn_slip, self.mirrored = turn_slip, mirrored
         self.pressure = (pressure or c.INFLPRES or c.NOMPRES) * (c.LIP or 1.0)
@@ -181,6 +183,29 @@ class MagicFormula(TyreLaw):
         self.softens = bool(c.Q_FCX or c.Q_FCY)
         self.damping_time = c.DAMP_VLOW
         self.fitted = bool(c.RBX1 or c.RBY1)
+        self._try_out()
+
+    def _try_out(self) -> None:
+        """Refuse coefficients that give no number at the corners of their own range."""
+        c = self.c
+        corners = itertools.product(
+            (LEAST_LOAD * self.F_0, self.F_0, self.most_load),
+            (c.KPUMIN, 0.0, c.KPUMAX),
+            (-self.most_slip, 0.0, self.most_slip),
+            (c.CAMMIN, c.CAMMAX),
+        )
+        try:
+            for load, kappa, tangent, camber in corners:
+                found = [*self.forces(Slip(load, kappa, tangent, camber)), *self.relaxation(load, camber)]
+                pressed = Deflection(0.9 * self.free_radius, 0.0, camber, 100.0, load, load)
+                found += [self.load(pressed), self.rolling_radius(load, 100.0)]
+                if not all(math.isfinite(float(x)) and within(float(x)) for x in found):
+                    raise OverflowError
+        except (ArithmeticError, ValueError):
+            raise ModelError(
+                "the coefficients of the Magic Formula give no finite force within their own range of load, slip and "
+                "camber; compare their sizes with those of another tyre"
+            ) from None
 
     def forces(self, slip: Slip) -> TyreForces:
         side = -1.0 if self.mirrored else 1.0
@@ -475,6 +500,18 @@ def check(given: Mapping[str, float], known: Collection[str], needed: Sequence[s
         if not given.get(name):
             raise ModelError(f"the Magic Formula needs the coefficient {name}, not 0 or none")
     return dict(given)
+
+
+def check_signs(c: Coefficients) -> None:
+    """Refuse sizes that are not positive, and ranges that do not hold 0."""
+    for name in ("UNLOADED_RADIUS", "FNOMIN", "LFZO", "VERTICAL_STIFFNESS", "NOMPRES", "LONGVL"):
+        if not getattr(c, name) > 0.0:
+            raise ModelError(f"{name} of the Magic Formula must be greater than 0, not {getattr(c, name):g}")
+    for low, high in (("KPUMIN", "KPUMAX"), ("ALPMIN", "ALPMAX"), ("CAMMIN", "CAMMAX")):
+        if not getattr(c, low) < 0.0 < getattr(c, high):
+            raise ModelError(f"{low} and {high} of the Magic Formula must lie on both sides of 0")
+    if c.FZMAX and not c.FZMAX > LEAST_LOAD * c.LFZO * c.FNOMIN:
+        raise ModelError(f"FZMAX of the Magic Formula is {c.FZMAX:g} N, next to nothing beside FNOMIN")
 
 
 class Coefficients:

@@ -80,9 +80,9 @@ class MagicFormula2002(MagicFormula):
     ) -> None:
         given = check(coefficients, self.known, self.needed)
         renamed = {NAMES.get(name, name): value for name, value in given.items()}
+        self.deflections, self.bottoming = rising("deflections", deflections), rising("bottoming", bottoming)
         super().__init__({**ONES, "QSY7": 1.0, **renamed}, pressure, turn_slip, mirrored, 52)
         self.coefficients = given
-        self.deflections, self.bottoming = rising("deflections", deflections), rising("bottoming", bottoming)
 
     def _longitudinal(self, s: Rolling) -> Pure:
         return super()._longitudinal(s._replace(gamma=s.gamma * self.c.LGAX))

@@ -145,7 +145,10 @@ def tyre(
         }
     else:
         more = {"version": 62 if fit == 62 else 61}
-    return kind(numbers, pressure, turn_slip, mirrored, **more)
+    try:
+        return kind(numbers, pressure, turn_slip, mirrored, **more)
+    except ModelError as error:
+        raise ModelError(f"{found.path}: {error}") from None
 
 
 def read_property_file(path: str | PathLike[str]) -> PropertyFile:
@@ -270,6 +273,8 @@ def _fiala(found: PropertyFile, ignore: Collection[str]) -> Fiala:
         if name not in found.numbers:
             raise ModelError(f"{found.path} gives no {name}, without which there is no tyre by Fiala")
     n = found.numbers
+    if not n["UNLOADED_RADIUS"] > 0.0:
+        raise ModelError(f"{found.path}: UNLOADED_RADIUS must be greater than 0")
     lengths = None
     if "RELAX_LENGTH_X" in n and "RELAX_LENGTH_Y" in n:
         lengths = (n["RELAX_LENGTH_X"], n["RELAX_LENGTH_Y"])

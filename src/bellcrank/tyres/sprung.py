@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from bellcrank.base.keys import NUMBER, list_of, may, must
 from bellcrank.base.reach import within
@@ -48,6 +49,9 @@ class SprungTyre(TyreLaw):
     damping_time: Damping of the carcass along and across the wheel over its stiffness [s].
     """
 
+    positive: ClassVar[tuple[str, ...]] = ()
+    """Other numbers that must not be 0."""
+
     radius: float
     stiffness: float
     damping: float = 0.0
@@ -64,7 +68,7 @@ class SprungTyre(TyreLaw):
                     raise ModelError(
                         f"{field.name} of a {self.kind} tyre is {number!r}; give a number from 0 on"
                     )
-        for name in ("radius", "stiffness", *(["friction"] if hasattr(self, "friction") else [])):
+        for name in ("radius", "stiffness", *self.positive):
             if not getattr(self, name) > 0.0:
                 raise ModelError(f"{name} of a {self.kind} tyre must be greater than 0")
         if self.relaxation_lengths is not None and not all(s > 0.0 for s in self.relaxation_lengths):
