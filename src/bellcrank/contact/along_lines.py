@@ -2,7 +2,7 @@
 
 A capsule is a ball swept along its core. Where it lies along something, the ends of the stretch in which both face each
 other touch, each for itself; as the stretch shrinks to nothing each keeps half of its weight, which is one point then.
-Where it lies across, the closest points touch: in turn, as :mod:`bellcrank.contact.places` tells.
+Where it lies across, the closest points touch: in turn, as in :mod:`bellcrank.contact.places`.
 
 A cylinder that lies on its side does so as a capsule of its radius: both its ends press only where it lies level to a
 small part of its overlap, and there the round ends make no difference.

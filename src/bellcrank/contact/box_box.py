@@ -32,7 +32,7 @@ from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical
 
 PARALLEL = 1e-8
-"""Squared sine below which the product of two edges tells no direction."""
+"""Squared sine below which the product of two edges has no direction."""
 
 RIGHT = 2.0 / math.pi
 """One over a right angle [1/rad]."""

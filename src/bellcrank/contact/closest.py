@@ -3,7 +3,7 @@
 Paper A, Park et al. (2000), Section 2.2: problem (23) with the normals opposed, and the distance d_N = r . n of
 (24) and (25). The same code runs on numbers and on traced scalars.
 
-Differs in: d_N is that of the branch with *opposed* normals, also in deep penetration (paper A allows equal
+Differs in: d_N is that of the branch with *opposed* normals, also in deep penetration (Park et al. allow equal
 normals too and misses collisions); for overlapping bodies it is minus the least way out, or, from a guess, the
 nearest stationary way out.
 """

@@ -36,7 +36,7 @@ HUGE = 1e8
 
 
 def check_normals(points: Floats, normals: Floats, neighbours: Ints) -> None:
-    """Raise where normals are not square to the surface that neighbours tell, or contradict each other."""
+    """Raise where normals are not square to the surface through their neighbours, or contradict each other."""
     against, askew, looked = list[Ints](), list[Ints](), 0
     for begin in range(0, len(points), CHUNK):
         rows = slice(begin, begin + CHUNK)
@@ -53,7 +53,7 @@ def check_normals(points: Floats, normals: Floats, neighbours: Ints) -> None:
         looked += int(np.count_nonzero(sure))
     if looked == 0:
         raise ModelError(
-            "the samples lie along lines, which tell of no surface between them; sample it all over"
+            "the samples lie along lines, which define no surface between them; sample it all over"
         )
     wrong = np.concatenate(askew)
     if len(wrong) > SOME * max(looked, 1):
@@ -97,7 +97,7 @@ def grid_normals(g: Floats, inside: Floats | None) -> Floats:
         )
     if max(away.max(), -away.min()) <= SIDEWAYS:
         raise ModelError(
-            f"inside={tuple(inside.tolist())} lies in the plane of the grid, so it tells no side of it"
+            f"inside={tuple(inside.tolist())} lies in the plane of the grid, so it is on no side of it"
         )
     return -normals if away.min() < -SIDEWAYS else normals
 

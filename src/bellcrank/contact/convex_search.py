@@ -1,6 +1,6 @@
 """The search for closest points of two convex shapes by their support points.
 
-Problem (23) of paper A, Park et al. (2000), by Newton's method (:mod:`bellcrank.contact.steps`) from a start or the
+Problem (23) of Park et al. (2000), by Newton's method (:mod:`bellcrank.contact.steps`) from a start or the
 best of a few directions; where a support function has a corner, as of flat sides, straight lines and edges, the normals
 there are searched besides, and the one with the largest separation is taken.
 """

@@ -42,8 +42,8 @@ def stretch_inside(
 ) -> tuple[Told, Told, Scalar]:
     """Where a way from one point to another enters a convex polygon and leaves it, and whether it does.
 
-    here, there: The rooms of both points. lines: What is told of each edge. Both ends are the part of the way, 0 and 1
-    where it begins and ends inside, and what is told of the edge that is crossed there.
+    here, there: The rooms of both points. lines: The record of each edge. Both ends are the part of the way, 0 and 1
+    where it begins and ends inside, and the record of the edge that is crossed there.
     """
     enter: Told = (0.0, *lines[0])
     leave: Told = (1.0, *lines[0])

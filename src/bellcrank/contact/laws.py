@@ -8,9 +8,9 @@ v its rate and v0 the rate at which the bodies touched. Whatever K, n and the ma
 
 which the published factors a(e) meet only near e = 1; `calibrated` solves it for a.
 
-Sources: Hunt and Crossley (1975); Lankarani and Nikravesh (1990), which is equation (10) of paper C, Park et al.
-(2003); Flores, Machado, Silva and Martins (2011); equation (4) of paper C for Kelvin and Voigt.
-Differs in: a contact never pulls, F = max(0, F); paper C does not say so.
+Sources: Hunt and Crossley (1975); Lankarani and Nikravesh (1990), which is equation (10) of Park et al.
+(2003); Flores, Machado, Silva and Martins (2011); equation (4) of Park et al. for Kelvin and Voigt.
+Differs in: a contact never pulls, F = max(0, F); Park et al. do not say so.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ PROBES = 2000
 SHELLS = 200
 """Open shells that are looked at one by one, the largest first; smaller ones are sheets."""
 PIECE = 1.0 / 32.0
-"""Size of the pieces by which overlapping solids are told apart, over that of the mesh: two cells."""
+"""Size of the pieces by which overlapping solids are separated, over that of the mesh: two cells."""
 OVERLAP = 0.01
 """Share of the surface within other solids beyond which they overlap; less is a seam, or rounding in a corner."""
 STEP = 1e-5

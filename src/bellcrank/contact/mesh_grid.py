@@ -30,7 +30,7 @@ class Depth(Protocol):
     def on_lattice(
         self, points: Array, keys: NDArray[np.int64], shape: NDArray[np.int64], step: float, near: Array
     ) -> Array:
-        """Depths at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: As `about` tells."""
+        """Depths at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: From `about`."""
         ...
 
 

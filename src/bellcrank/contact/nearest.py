@@ -430,8 +430,8 @@ def inner_meeting(
 ) -> Meeting:
     """Where the inner ball of one body lies deeper in the other than `depth` [m]; a normal of zero where neither does.
 
-    Of bodies far within each other no line between the surfaces tells how deep; the middle of the ball lies within the
-    other body then.
+    Of bodies far within each other no line between the surfaces measures the depth; the middle of the ball lies within
+    the other body then.
     """
     found = Meeting(ZERO, ZERO, ZERO)
     most = depth

@@ -148,7 +148,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """A place before it is told what it presses with.
+    """A place before its force is known.
 
     points: Normal, point of a, point of b. weight: With its slope; the place is there where it is positive.
     drift: By how much more than normal . v the gap grows, v of b there: the points may move along the surfaces.
@@ -264,7 +264,7 @@ def in_turn(
 
 
 ROUNDING = 1e-8
-"""Part of the size of a pair below which overlaps and differences of gaps tell nothing."""
+"""Part of the size of a pair below which overlaps and differences of gaps are rounding."""
 
 
 __all__ = ["NUMBERS", "ONE", "Number", "Place", "Sketch", "Slope", "in_turn", "there"]

@@ -22,10 +22,10 @@ SOFT = 0.05
 """Of the weights 1 / (SOFT + r^2), r over the distance of the farthest neighbour."""
 TOLD = 1e-3
 """Of a term's own square, what lower terms must leave of it. A term that stands out less from those before it, as uuu
-from u where neighbours lie in three rows, is not told by them and stays at zero: solved for, it would be noise."""
+from u where neighbours lie in three rows, is not determined and stays at zero: solved for, it would be noise."""
 LARGE = 1e150
 AROUND = 0.3
-"""Cosine between normals below which a neighbour lies around an edge, or on the other side of a thin body, and tells
+"""Cosine between normals below which a neighbour lies around an edge, or on the other side of a thin body, and says
 nothing of this one: flat sides are fitted as flat up to their edges."""
 
 

@@ -39,7 +39,7 @@ FLATTEST = 1e-2
 """Part of the second derivative of two rims far from each other that is left where they run along each other."""
 
 ALONG = 1e-8
-"""Sine of the angle below which two curves run along each other, so that their product tells no normal."""
+"""Sine of the angle below which two curves run along each other, so that their product is no normal."""
 
 HARDLY = 1e-9
 """How little a direction counts beside a normal, where it only decides what the normal leaves open."""

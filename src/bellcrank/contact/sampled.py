@@ -264,7 +264,7 @@ class SampledSurface(NamedTuple):
         return descended(self.field, x, self.cells.middle, self.size)
 
     def level(self, x: Vector) -> Level:
-        """f, or the depth where no sample tells of the surface."""
+        """f, or the depth where no sample is near the surface."""
         found = level_of_quadrics(self.cells, self.samples, x)
         if found.slope.square > 0.0:
             return found
@@ -623,7 +623,7 @@ class Sampled(FieldShape):
         return SampledSurface(*self.tables, self.field, self.size)
 
     def triangles(self, spacing: float | None = None) -> Triangles:
-        """The surface as triangles, where samples tell of it. spacing: Their edges [m], about."""
+        """The surface as triangles, where samples cover it. spacing: Their edges [m], about."""
         h = float(np.median(self.width)) if spacing is None else spacing
         h = max(h, self.size / RESOLUTION[1])
         low, high = self.points.min(axis=0) - 2.0 * h, self.points.max(axis=0) + 2.0 * h

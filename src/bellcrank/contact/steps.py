@@ -1,13 +1,13 @@
 """Newton's method on the normals (or points) of two surfaces, unrolled, with a safeguard.
 
-Problem (23) of paper A, Park et al. (2000): closest points with opposed normals. Written over the common
+Problem (23) of Park et al. (2000): closest points with opposed normals. Written over the common
 normal n, with x_a(n) and x_b(-n) the support points, its three constraints hold for every n, opposed normals
 included, and its stationarity is r_T = 0: the part of r = x_b - x_a across n vanishes. The same n is where
 the separation d(n) = n . r is stationary over the unit sphere, whose gradient is r_T and whose second
 derivative is -(H + d I), H = H_a + H_b the radii of curvature of both. A maximum of d is the signed distance:
 for separate bodies there is one with d > 0, for overlapping ones the largest is the least way out.
 
-Differs in: paper A minimises r . r with 6 unknowns and multipliers, which is singular when the bodies touch;
+Differs in: Park et al. minimise r . r with 6 unknowns and multipliers, which is singular when the bodies touch;
 here nothing is special at d = 0, and the error of d is quadratic in that of n.
 """
 

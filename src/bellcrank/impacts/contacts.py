@@ -49,7 +49,7 @@ them is not quite closed: the bounce is as low as that. Its height, the square o
 LOW = 1e-2
 """Bounces slower than this part of the unit of speed may be so low that they do not leave what counts as touching."""
 MISSED_LAW = 1e-6
-"""Miss of Coulomb's law in an impact, over its speed, that is told of; the tolerance of steps."""
+"""Miss of Coulomb's law in an impact, over its speed, that is reported; the tolerance of steps."""
 SLOWEST = 1e-3
 """Approaches are never taken to be slower than this part of the unit of speed when rest is judged by them."""
 HOLDING = 1e-9
@@ -478,7 +478,7 @@ class Contacts:
 
     def unresolved(self, k: int, s: ContactState, u_i: Array) -> float:
         """Slip of which a run does not know the direction, because it is what is left of speeds known to the tolerance
-        [m/s]; what it does from there the accelerations tell. In the plane it has but a sign.
+        [m/s]; what it does from there follows from the accelerations. In the plane it has but a sign.
         """
         return max(STILL * self.pairs[k].speed, self.resolution(k, s, u_i) if self.tangents == 2 else 0.0)
 

@@ -202,7 +202,7 @@ def _circular(problem: CoulombProblem) -> tuple[Array, float] | None:
 
     Contact by contact in turn; where that does not settle, polyhedra that close in on it.
     Should neither settle, the last polyhedron's solution is taken: it separates, lies within the cones and takes
-    energy, only the direction of its friction is that of a side; `miss` tells.
+    energy, only the direction of its friction is that of a side; `miss` measures it.
     """
     first = _at_once(problem) or _by_turns(problem)
     if first is not None and first[1] < SETTLED:

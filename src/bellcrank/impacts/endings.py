@@ -116,7 +116,7 @@ def changed(
             return replace(after, t=state.t), settled
         if segment.contacts.tangents == 2:
             return state, settled
-        # Only what lets go is told by the forces alone: how contacts share tells what slips.
+        # The forces alone decide what lets go; what slips depends on how contacts share the load.
         return state, settled if len(settled) < len(modes) else modes
     if any(what == "release" and not segment.modes[name].sticking for name, what in ended):
         # The force of a contact that slides also changes its sign where it has grown beyond all bounds.

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 class Held:
     """So many contacts that last in one partition of a mechanism: rates, events and corrections by address.
 
-    `fit` tells which they are, for one segment after another. headings: Where among the parameters those of contacts
+    `fit` finds which they are, for one segment after another. headings: Where among the parameters those of contacts
     begin. watch: The events of the open mechanism; `first` of them is the first that watches a gap, those of all pairs
     follow, and then the rooms of places that may end.
     """

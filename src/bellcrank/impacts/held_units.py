@@ -7,10 +7,10 @@ Unilateral Contacts. The corrections of `hold` are those nearest in the metric o
 
 Contacts of which some are one too many share as if each gave way a little: (J M^-1 C + E) f = -a_free with equal small
 compliances E has the forces of the least norm. What E lets through is taken out in further rounds, so that it shows in
-the shares alone (the method of multipliers). A contact bears where it would come closer without, so an idle one tells
-by its acceleration when its turn comes. Sticking friction beyond that is in proportion to normal forces, f_t = D J_t y
-with J_t^T D J_t y = J_t^T f. Where it is beyond a cone, the complementarity problem of the accelerations tells whether
-other forces hold: slip begins where none do.
+the shares alone (the method of multipliers). A contact bears where it would come closer without, so the acceleration of
+an idle one shows when its turn comes. Sticking friction beyond that is in proportion to normal forces, f_t = D J_t y
+with J_t^T D J_t y = J_t^T f. Where it is beyond a cone, the complementarity problem of the accelerations decides
+whether other forces hold: slip begins where none do.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, ROOMS,
 events of the open mechanism, and those of them before the ones that watch the rooms of places."""
 PAIR, STICKS, FIRST, HEADING, IDLE, ROOM, IDENTITY = range(7)
 """Of each lasting contact: its number among all, whether it sticks, the first event that watches its gap, the first of
-the parameters that tell its heading in space, whether it bears nothing, and the event that watches the room of its
+the parameters of its heading in space, whether it bears nothing, and the event that watches the room of its
 place; -1 without."""
 GAP_EVENTS = 2 + len(MISSED)
 """Events that watch a gap; they follow each other."""

@@ -147,7 +147,7 @@ class StruckContact(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What is told of steps.
+    """The record of steps.
 
     forces: World force of each contact of the model that lasts [N]. wrenches: Moment about the origin of the world
     and force on each frame, of the lasting contacts of colliding groups [N m, N]. impacts: [t, first record, energy

@@ -37,7 +37,7 @@ def ready(
             return begun, found
         # The slip was that of a bounce which is over now: without it they slide the other way, or stick.
         state, modes = contacts.settle(list(modes), begun, p)
-    why = "the direction in which it slides cannot be told."
+    why = "the direction in which it slides is not defined."
     raise ContactError(state.t, tuple(backwards), why)
 
 
@@ -72,7 +72,7 @@ def _ready(
 def _set_off(contacts: Contacts, modes: Modes, state: State, p: Array) -> State:
     """The state in which contacts rest against each other, and those that begin to slide in space have a slip.
 
-    What bounces and slips are left, too small to matter, impulses take away: the masses tell how.
+    What bounces and slips are left, too small to matter, impulses take away, by the masses.
     """
     if not modes:
         return state

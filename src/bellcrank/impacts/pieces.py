@@ -47,7 +47,7 @@ class Pieces:
         self.outputs += len(piece)
 
     def report(self) -> RunReport:
-        """How all of them went; the last one tells how it ended."""
+        """How all of them went; the last one has its end."""
         runs = [piece.run for piece in self.pieces]
         return replace(
             runs[-1],

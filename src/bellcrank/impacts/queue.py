@@ -1,7 +1,7 @@
 """Impact times by the queue method of Park et al. (2000), Section 2.3.
 
 The gaps are checked at all multiples of `max_step`; when one is found closed, the polynomial through the last m
-checks tells the time of the impact, and the motion is integrated anew from the check before to there.
+checks gives the time of the impact, and the motion is integrated anew from the check before to there.
 
 Differs in: an overlap that begins and ends between two checks, or begins before there are two checks, is seen on the
 dense output and struck at the time found there. m = 1 strikes at the check itself: the naive method the paper

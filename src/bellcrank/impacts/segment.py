@@ -137,7 +137,7 @@ class Segment(Run):
         return []
 
     def _watched_key(self) -> Hashable:
-        """What tells apart what else is watched."""
+        """The identity of what else is watched."""
         return ()
 
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:

@@ -117,7 +117,7 @@ class SteppedRun(Run):
             self._keep(before)
 
     def _keep(self, before: moreau.Scene) -> None:
-        """Go on with what another scene has told and remembers."""
+        """Go on with the records and the memory of another scene."""
         log, old, memory, known = self.scene.log, before.log, self.scene.memory, before.memory
         count = int(old.counters[moreau.RECENT])
         for mine, its in ((log.forces, old.forces), (log.wrenches, old.wrenches), (log.told, old.told)):

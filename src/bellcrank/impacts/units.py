@@ -1,7 +1,7 @@
 """What contacts measure against: a length and a speed of the bodies that touch.
 
 What is small for a mechanism of a metre is large for one of a micrometre. Gaps, slips and moments that are small are
-told as parts of these units, so that a mechanism of another size, with its times scaled likewise, does the same.
+given as parts of these units, so that a mechanism of another size, with its times scaled likewise, does the same.
 """
 
 from __future__ import annotations

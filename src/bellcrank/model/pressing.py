@@ -243,7 +243,7 @@ def check_curved(who: str, a: Shape, b: Shape) -> None:
     straight = any(s.straight for s in (a, b)) and any(isinstance(s, Plane) for s in (a, b))
     if a.planar or edged or straight:
         raise ModelError(
-            f"{who}: {names} may touch along a line or an edge, or tells no curvature, so that Hertz's theory gives "
+            f"{who}: {names} may touch along a line or an edge, or has no known curvature, so Hertz's theory gives "
             "no stiffness; give stiffness="
         )
     if any(isinstance(s, Sampled) for s in (a, b)):

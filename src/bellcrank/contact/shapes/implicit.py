@@ -186,7 +186,7 @@ class Implicit(Shape):
         """|x| over the length of the ray through x that is inside, less one, and its gradient n / (n . p) at its end p.
 
         This is convex for every convex body that holds the origin (Minkowski), while g need not be: far away log(r)
-        tells of no plane that the body is behind.
+        bounds the body by no plane.
         """
         length = sqrt(maximum(dot(x, x), TINY))
         way = scale(1.0 / length, x)

@@ -118,7 +118,7 @@ class RevolutionField(NamedTuple):
             if now <= before and now <= after:
                 low, place = now, self.starts[k, 0]
                 bend = before - 2.0 * now + after
-                # A parabola through three places tells which of two valleys is the deeper one.
+                # A parabola through three places shows which of two valleys is the deeper one.
                 if k > 0 and k < last and bend > 0.0:
                     tilt = after - before
                     low = now - tilt * tilt / (8.0 * bend)
