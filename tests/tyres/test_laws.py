@@ -75,6 +75,34 @@ def test_the_load_is_that_of_others(version: str, tolerance: float) -> None:
         assert law.load(at) == pytest.approx(inputs[0], rel=tolerance)
 
 
+def test_every_coefficient_of_a_file_counts() -> None:
+    """But those of camber whose place turn slip takes, limits that are not reached, and what something else replaces."""
+    law = law_of("62", turn_slip=True, pressure=3e5)
+    given = {name: x for name, x in law.coefficients.items() if x}
+    usual = _everything(law)
+    changed = {
+        name
+        for name in given
+        if _everything(MagicFormula({**given, name: 1.01 * given[name]}, 3e5, True, version=62)) != usual
+    }
+    assert set(given) - changed == {"PRESMIN", "PRESMAX", "INFLPRES", "LS", "QDZ10", "QDZ11", "PPZ2"}
+
+
+def _everything(law: MagicFormula) -> list[float]:
+    slips = (
+        Slip(3000.0, 0.05, 0.04, 0.03, 0.1, 20.0, 1.0, 0.2),
+        Slip(8000.0, -0.2, -0.1, -0.05, -0.2, -15.0, 0.8, -0.1),
+        Slip(5000.0, speed=0.5),
+        Slip(1e6, 3.0, -9.0, 1.0, 0.3, 30.0),
+        Slip(9000.0, -3.0, 9.0, -1.0, 0.3, 30.0),
+    )
+    pressed = (Deflection(0.37, -0.1, 0.04, 50.0, 1e3, 2e3), Deflection(0.2, -0.1, -0.04, 50.0, 1e3, -2e3))
+    found = [float(x) for slip in slips for x in law.forces(slip)]
+    found += [float(x) for slip in slips for x in law.relaxation(slip.load, slip.camber)]
+    found += [float(law.load(at)) for at in pressed]
+    return [*found, float(law.rolling_radius(4e3, 50.0)), law.damping_time, law.most_slip]
+
+
 LAWS: dict[str, TyreLaw] = {
     "magic formula 6.1": passenger(),
     "magic formula 5.2": law_of("52"),

@@ -28,10 +28,17 @@ from bellcrank.tyres.magic_formula import (
 
 OWN = names(
     """
-    PHY3 LGAX LGAY LGAZ LKYG LKG PTX1 PTX2 PTX3 PTX4 PTY1 PTY2 PTY3 LSGKP LSGAL LCZ LIP QFZ1 QFZ2 QFZ3 QPFZ1 QV1
+    PHY3 LGAX LGAY LGAZ LKYG LKG PTX1 PTX2 PTX3 PTY1 PTY2 LSGKP LSGAL LCZ LIP QFZ1 QFZ2 QFZ3 QPFZ1 QV1
     QV2 QRE0 QFCX1 QFCY1 QPX1 QPZ1 QPZ2 IP IP_NOM
     """
 )
+SINCE = names(
+    """
+    PKY6 PKY7 QSY7 QSY8 Q_FZ2 PCFX1 PCFX2 PCFX3 PCFY1 PCFY2 PCFY3
+    Q_FCY2 Q_CAM1 Q_CAM2 Q_CAM3 Q_FYS1 Q_FYS2 Q_FYS3
+    """
+)
+"""Coefficients that came with 6.1 and 6.2."""
 NAMES = {
     "QPX1": "PPMX1",
     "QPZ1": "PPZ1",
@@ -67,7 +74,7 @@ class MagicFormula2002(MagicFormula):
         may("deflections", CURVE, "Pairs of deflection [m] and load [N] of the carcass.", plain=True),
         may("bottoming", CURVE, "Pairs of deflection [m] and load [N] of the rim.", plain=True),
     )
-    known = frozenset((*MagicFormula.known, *OWN))
+    known = frozenset((*MagicFormula.known, *OWN)) - frozenset(SINCE)
 
     def __init__(
         self,
@@ -81,7 +88,7 @@ class MagicFormula2002(MagicFormula):
         given = check(coefficients, self.known, self.needed)
         renamed = {NAMES.get(name, name): value for name, value in given.items()}
         self.deflections, self.bottoming = rising("deflections", deflections), rising("bottoming", bottoming)
-        super().__init__({**ONES, "QSY7": 1.0, **renamed}, pressure, turn_slip, mirrored, 52)
+        super().__init__({**ONES, **renamed}, pressure, turn_slip, mirrored, 52)
         self.coefficients = given
 
     def _longitudinal(self, s: Rolling) -> Pure:

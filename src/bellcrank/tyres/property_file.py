@@ -18,7 +18,7 @@ from bellcrank.tyres.brush import Brush
 from bellcrank.tyres.fiala import Fiala
 from bellcrank.tyres.law import TyreLaw
 from bellcrank.tyres.linear import LinearTyre
-from bellcrank.tyres.magic_formula import MagicFormula, names
+from bellcrank.tyres.magic_formula import CAMBERED, MagicFormula, names
 from bellcrank.tyres.magic_formula_2002 import MagicFormula2002, rising
 
 LARGEST_FILE = 2**20
@@ -70,7 +70,7 @@ RING = frozenset(
     names(
         """
     BELT_MASS BELT_IXX BELT_IYY YAW_STIFFNESS PCMZ1 FREQ_LONG FREQ_LAT FREQ_YAW FREQ_WINDUP DAMP_LONG DAMP_LAT
-    DAMP_YAW DAMP_WINDUP DAMP_RESIDUAL Q_BVX Q_BVT Q_RB1 Q_RB2 ELLIPS_SHIFT ELLIPS_LENGTH ELLIPS_HEIGHT
+    DAMP_YAW DAMP_WINDUP DAMP_RESIDUAL Q_BVX Q_BVT Q_RA1 Q_RA2 Q_RB1 Q_RB2 ELLIPS_SHIFT ELLIPS_LENGTH ELLIPS_HEIGHT
     ELLIPS_ORDER ELLIPS_MAX_STEP ELLIPS_NWIDTH ELLIPS_NLENGTH ENV_C1 ENV_C2 ENV_ATT1 ENV_ATT2 Q_A1 Q_A2
     """
     )
@@ -131,8 +131,9 @@ def tyre(
             f"{found.path} has the format {form or 'of no name'!r} with FITTYP = {fit}; the tyres read are Magic "
             "Formula 5.2 (FITTYP 6 or 21, or the format PAC2002), 6.1 and 6.2 (FITTYP 61, 62), and FIALA"
         )
-    numbers = {name: x for name, x in found.numbers.items() if name in kind.known}
-    _check_names(found, kind.known | ABOUT | RING, ignore)
+    known = kind.known if fit == 62 else kind.known - frozenset(CAMBERED)
+    numbers = {name: x for name, x in found.numbers.items() if name in known}
+    _check_names(found, known | ABOUT | RING, ignore)
     for name in kind.needed:
         if not numbers.get(name):
             raise ModelError(f"{found.path} gives no {name}, without which there is no Magic Formula")
