@@ -76,7 +76,7 @@ def test_the_load_is_that_of_others(version: str, tolerance: float) -> None:
 
 
 def test_every_coefficient_of_a_file_counts() -> None:
-    """But those of camber whose place turn slip takes, limits that are not reached, and what something else replaces."""
+    """But limits that are not reached, and what turn slip, the given pressure or a factor of zero put out of use."""
     law = law_of("62", turn_slip=True, pressure=3e5)
     given = {name: x for name, x in law.coefficients.items() if x}
     usual = _everything(law)
