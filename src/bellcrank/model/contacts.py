@@ -160,18 +160,9 @@ class ContactMethods(StateMethods, Registry):
             self.contacts[name if len(struck) == 1 else self._new_name("contact", contact.name)] = contact
         return struck[0]
 
-    def _contact_in_patch(
-        self,
-        name: str,
-        a: PlacedShape,
-        b: PlacedShape,
-        restitution: float,
-        friction: Any,
-        law: str | None,
-        **pressing: Any,
-    ) -> Collisions:
-        """The contact of two shapes that touch in a patch."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def _contact_in_patch(self, name: str, *given: Any, **options: Any) -> Collisions: ...
 
 
 def _check_options(who: str, given: Mapping[str, Any]) -> None:

@@ -11,20 +11,17 @@ from bellcrank.math.arrays import as_vec
 from bellcrank.math.tuples import Vec, add, cross, dot, times, transposed_times
 from bellcrank.model import checks
 from bellcrank.model.forces.element import XYZ, ForceElement, ForceMethod, ForceQuantity
+from bellcrank.model.forces.road import ARGUMENTS, place_function
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Side
-from bellcrank.program.derive import directional
 from bellcrank.program.functions import maximum, where
-from bellcrank.program.graph import Graph
-from bellcrank.program.trace import Expr, Scalar, compare
+from bellcrank.program.trace import Scalar, compare
 
 if TYPE_CHECKING:
     from bellcrank.mechanics.forces import Acting
     from bellcrank.mechanics.loads import Loads
     from bellcrank.quantities.snapshot import Snapshot
-
-ARGUMENTS = ("x", "y", "t")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +111,7 @@ class GroundSpring(ForceElement):
     ) -> tuple[Scalar, tuple[Scalar, Scalar], Scalar]:
         """Load, horizontal force components and road height under a wheel centre (all world axes)."""
         number = act.kin.number
-        h, h_x, h_y = self._road(act, c)
+        h, h_x, h_y, _ = place_function(act, self.road, c[0], c[1])
         depth = number(self.radius) + h - c[2]
         k, damping = number(self.stiffness), number(self.damping)
         closing = h_x * v[0] + h_y * v[1] - v[2]
@@ -128,20 +125,6 @@ class GroundSpring(ForceElement):
         along = -(unit * (number(self.longitudinal) * share)) * (v_x * e[0] + v_y * e[1])
         across = -(unit * (number(self.lateral) * share)) * (v_y * e[0] - v_x * e[1])
         return load, (along * e[0] - across * e[1], along * e[1] + across * e[0]), h
-
-    def _road(self, act: Acting, c: Vec) -> tuple[Scalar, Scalar, Scalar]:
-        """Road height and its slopes, the slopes by exact differentiation of the user's function."""
-        if self.road is None:
-            return 0.0, 0.0, 0.0
-        road = Graph()
-        x, y, clock = road.input("x."), road.input("y."), road.input("t.")
-        height = self.road(x, y, clock)
-        if not isinstance(height, Expr):
-            return height, 0.0, 0.0
-        height = road.bring(height)
-        outputs = [height, directional([height], {x.id: 1.0})[0], directional([height], {y.id: 1.0})[0]]
-        values = act.substituted(outputs, {x.id: c[0], y.id: c[1], clock.id: act.t})
-        return values[0], values[1], values[2]
 
     def stored(self, s: Snapshot) -> Scalar | None:
         if self.road is not None:

@@ -14,13 +14,12 @@ from bellcrank.math.arrays import as_vec
 from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub, times, transposed_times
 from bellcrank.model import checks
 from bellcrank.model.forces.element import ForceElement, ForceMethod, ForceQuantity
+from bellcrank.model.forces.road import ARGUMENTS, place_function
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Side
 from bellcrank.model.states import StateVariable
-from bellcrank.program.derive import directional
 from bellcrank.program.functions import atan2, maximum, sqrt
-from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar, function
 from bellcrank.tyres.law import Deflection, Slip, TyreForces, TyreLaw
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from bellcrank.mechanics.loads import Loads
     from bellcrank.quantities.snapshot import Snapshot
 
-ARGUMENTS = ("x", "y", "t")
 LYING = 0.5
 """Cosine of the camber from which on distances along the wheel plane are no longer drawn out: there the flank of the
 tyre touches, which no law knows, and a wheel that lies flat still finds the ground."""
@@ -237,9 +235,9 @@ class Tyre(ForceElement):
         return self._contact(act).bending[k]
 
     def _ground(self, act: Acting, x: Scalar, y: Scalar) -> Ground:
-        h, h_x, h_y, h_t = _derived(act, self.road, x, y)
+        h, h_x, h_y, h_t = place_function(act, self.road, x, y)
         n_z = 1.0 / sqrt(1.0 + h_x * h_x + h_y * h_y)
-        mu: Scalar = 1.0 if self.friction is None else _derived(act, self.friction, x, y)[0]
+        mu: Scalar = 1.0 if self.friction is None else place_function(act, self.friction, x, y)[0]
         return Ground(h, (-h_x * n_z, -h_y * n_z, n_z), h_t * n_z, maximum(mu, 1e-6))
 
     def power(self, s: Snapshot) -> Scalar:
@@ -287,23 +285,6 @@ def _wrench(touch: Contact) -> tuple[Vec, Vec]:
         scale(f.overturning, touch.ahead), add(scale(f.rolling, touch.left), scale(f.aligning, touch.normal))
     )
     return force, add(cross(touch.arm, force), turning)
-
-
-def _derived(
-    act: Acting, law: Callable[..., Scalar] | None, x: Scalar, y: Scalar
-) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """A function of place and time, and its exact derivatives by x, y and t."""
-    if law is None:
-        return 0.0, 0.0, 0.0, 0.0
-    small = Graph()
-    inputs = [small.input(f"{name}.") for name in ARGUMENTS]
-    value = law(*inputs)
-    if not isinstance(value, Expr):
-        return value, 0.0, 0.0, 0.0
-    value = small.bring(value)
-    outputs = [value, *(directional([value], {one.id: 1.0})[0] for one in inputs)]
-    found = act.substituted(outputs, dict(zip((one.id for one in inputs), (x, y, act.t), strict=True)))
-    return found[0], found[1], found[2], found[3]
 
 
 class TyreMethod(ForceMethod):

@@ -1,4 +1,4 @@
-"""Cases of the manual on tyres hold."""
+"""Cases of the manual on contact by fields of depth and on tyres hold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import pytest
 from bellcrank.verify import cases
 
 CASES = [
+    "half-space-punch",
+    "restitution-of-shapes",
+    "tipping-block",
+    "energy-of-throws",
+    "meshed-sphere-rolls",
     *("magic-formula", "steady-circle", "step-steer", "slope-standstill"),
     *("braking-distance", "split-mu", "four-post"),
 ]
+"""The ratio of gears is that of the example gear_pair, which is run with the others."""
 
 
 @pytest.mark.parametrize("name", CASES)
