@@ -69,6 +69,7 @@ register(
         "inverse dynamics": "bellcrank.analyses.inverse:inverse_dynamics",
         "sensitivity": "bellcrank.analyses.sensitivity:sensitivity",
         "simulate many": "bellcrank.batch:simulate_many",
+        "fmu": "bellcrank.fmu:export_fmu",
         "elastic result": "bellcrank.elastic.storage:result_of",
     }
 )

@@ -111,6 +111,19 @@ def hold(v: NDArray[np.float64], options: Options, scales: Floats | None, sizes:
     v[at.FROM_HERE].T[:] = lengths
 
 
+class Image(NamedTuple):
+    """The memory of a run before its first step, for a copy of it elsewhere.
+
+    memory: Words of eight bytes; addresses of kernels are zero, those of arrays relative to its beginning. parts: Where
+    `addresses`, `ints`, `reals`, `x`, `v`, `g`, `corrected`, the method's own integers and reals, and the words that
+    its entries take lie in there. near: One for each of the last that is an address.
+    """
+
+    memory: NDArray[np.int64]
+    parts: tuple[slice, ...]
+    near: NDArray[np.int64]
+
+
 class Run:
     """The whole state of an integration; `advance` moves it, nothing else does.
 
@@ -165,7 +178,7 @@ class Run:
         """All arrays but the outputs, side by side in one piece of memory."""
         problem = self.problem
         plan = _plan(self.integrator, problem.n, problem.n_events, len(problem.p))
-        memory = plan.filled.copy()
+        memory = self._memory = plan.filled.copy()
         whole = memory.view(np.int64)
         part = plan.parts
         self.addresses, self.ints, self.reals = whole[part[0]], whole[part[1]], memory[part[2]]
@@ -215,6 +228,17 @@ class Run:
                 return status
         self.ints[at.BUDGET] = steps
         return _STATUS[self._advance()]
+
+    def image(self) -> Image:
+        """Its memory, as another copy of the run would begin; that has no outputs."""
+        plan = _plan(self.integrator, self.problem.n, self.problem.n_events, len(self.problem.p))
+        memory = self._memory.view(np.int64).copy()
+        memory[plan.parts[0]] = 0
+        memory[plan.parts[1]][[at.N_OUT, at.OUT_NEXT]] = 0
+        words = memory[plan.parts[9]]
+        words -= plan.near * _address(self._memory)
+        words[_OUT_T : _OUT_T + _OUT_WORDS] = 0
+        return Image(memory, plan.parts, plan.near)
 
     @property
     def t(self) -> float:

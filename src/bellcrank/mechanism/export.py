@@ -30,13 +30,18 @@ def state_names(mechanism: Mechanism) -> tuple[str, ...]:
     return (*positions, *states, *speeds)
 
 
-def _touches(mechanism: Mechanism) -> list[Touch]:
-    """The contacts of a mechanism, all of which are functions of state and parameters."""
+def check_exportable(mechanism: Mechanism) -> None:
+    """Raise where contacts are no function of state and parameters."""
     for contact in (*mechanism.system.contacts.values(), *mechanism.system.collisions.values()):
         raise ModelError(
             f"contact {contact.name!r} strikes, and impacts cannot be exported: they are no function of the state; "
             "add treatment='continuous' with stiffness= or young="
         )
+
+
+def _touches(mechanism: Mechanism) -> list[Touch]:
+    """The contacts of a mechanism, all of which are functions of state and parameters."""
+    check_exportable(mechanism)
     forces = provided("continuous contacts")(mechanism)
     places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
     found = []

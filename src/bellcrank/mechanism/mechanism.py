@@ -290,6 +290,34 @@ class Mechanism(StudyMethods):
 
         return export_c(self, path, name)
 
+    def export_fmu(
+        self,
+        path: str | PathLike[str],
+        *,
+        inputs: Sequence[str] = (),
+        outputs: Sequence[str] | None = None,
+        version: str = "2.0",
+        duration: float = 10.0,
+        tolerance: float = 1e-8,
+        integrator: str = "auto",
+        platforms: Sequence[str] = ("this",),
+        name: str | None = None,
+    ) -> Path:
+        """Write it as an FMU for other programs; see :func:`bellcrank.fmu.export_fmu`."""
+        written: Path = provided("fmu")(
+            self,
+            path,
+            inputs=inputs,
+            outputs=outputs,
+            version=version,
+            duration=duration,
+            tolerance=tolerance,
+            integrator=integrator,
+            platforms=platforms,
+            name=name,
+        )
+        return written
+
     def export_casadi(self) -> CasadiFunctions:
         """It as CasADi functions; see :func:`bellcrank.mechanism.export.export_casadi`."""
         from bellcrank.mechanism.export import export_casadi

@@ -112,7 +112,7 @@ def watch_program(mechanism: Mechanism, partition: Partition, events: Sequence[E
     values = [_scalar(e, _traced(e, quantities), s) for e in events]
     loops = Loops(s.kin, mechanism.mechanics.constraints, partition, s.t)
     speeds = loops.speeds({i: s.u[i] for i in partition.independent})
-    values = _substituted(values, {s.u[c].id: speeds[c] for c in partition.dependent})
+    values = substituted(values, {s.u[c].id: speeds[c] for c in partition.dependent})
     inputs = [s.t, *s.q, *(s.u[i] for i in partition.independent), *s.parameters]
     return Program.of(inputs, values, "events")
 
@@ -132,7 +132,7 @@ def _scalar(event: Event, value: Any, s: Snapshot) -> Scalar:
         raise ModelError(f"event {event.name!r}: its expression must give one number") from error
 
 
-def _substituted(outputs: Sequence[Scalar], replaced: Mapping[int, Scalar]) -> list[Scalar]:
+def substituted(outputs: Sequence[Scalar], replaced: Mapping[int, Scalar]) -> list[Scalar]:
     """Outputs with some inputs replaced by expressions of the others."""
     memo: dict[int, Scalar] = dict(replaced)
     for node in Program(inputs_of(outputs), tuple(outputs)).operations:

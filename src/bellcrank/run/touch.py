@@ -33,6 +33,7 @@ from bellcrank.program.trace import Scalar
 from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
 
 if TYPE_CHECKING:
+    from bellcrank.formulations.loops import Partition
     from bellcrank.mechanism import Mechanism, State
 
 Array = NDArray[np.float64]
@@ -125,8 +126,11 @@ def touch_events(mechanism: Mechanism) -> list[Event]:
     return [*mechanism.compiled.once(TOUCH_EVENTS, None, make)]
 
 
-def gap_program(mechanism: Mechanism) -> Program:
-    """[t, q, u_i, p] to the gaps of all continuous contacts [m], then the rates at which they close [m/s]."""
+def gap_program(mechanism: Mechanism, partition: Partition | None = None) -> Program:
+    """[t, q, u_i, p] to the gaps of all continuous contacts [m], then the rates at which they close [m/s].
+
+    partition: Which speeds are u_i (default: those of the start).
+    """
     linkage = mechanism.linkage
 
     def gap(force: ContactForce, kin: Kinematics, t: Scalar) -> Scalar:
@@ -140,7 +144,7 @@ def gap_program(mechanism: Mechanism) -> Program:
         for trace in (gap, rate)
         for force in continuous(mechanism)
     ]
-    return watch_program(mechanism, mechanism.partition, watched)
+    return watch_program(mechanism, partition or mechanism.partition, watched)
 
 
 def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:

@@ -64,7 +64,7 @@ def table_lines(
     def lay(kind: Type, value: Any) -> None:
         if isinstance(kind, ScalarType):
             bits = np.array([value], np.float64 if kind.kind == "real" else np.int64).view(np.int64)[0]
-            words.append(_literal(int(bits)))
+            words.append(literal(int(bits)))
         elif isinstance(kind, RecordType):
             for (_, field), part in zip(kind.fields, value, strict=True):
                 lay(field, part)
@@ -78,7 +78,7 @@ def table_lines(
             name = f"bc_data_{hashlib.sha256(bits.tobytes()).hexdigest()[:24]}"
             if name not in written:
                 written.add(name)
-                listed = ", ".join(_literal(int(b)) for b in bits) or "0"
+                listed = ", ".join(literal(int(b)) for b in bits) or "0"
                 line = f"{constant} long long {name}[{max(len(bits), 1)}] = {{{listed}}};"
                 # Several programs of one file may bring the same one.
                 arrays.extend([f"#ifndef {name}_", f"#define {name}_", line, "#endif"])
@@ -90,7 +90,7 @@ def table_lines(
     return [*arrays, f"#define {prefix}_TABLES {{{', '.join(words) or '0'}}}"]
 
 
-def _literal(bits: int) -> str:
+def literal(bits: int) -> str:
     # The least integer has no literal of its own.
     return "(-9223372036854775807LL - 1)" if bits == -(2**63) else f"{bits}LL"
 
@@ -150,7 +150,7 @@ class _Writer:
         if isinstance(value, bool):
             return str(int(value))
         if isinstance(value, int):
-            return _literal(value)
+            return literal(value)
         if math.isnan(value):
             return "BC_NAN"
         if math.isinf(value):
@@ -179,7 +179,7 @@ class _Writer:
                 case ir.Call():
                     self.call(statement)
                 case ir.CallAddress():
-                    raise ValueError("machine code at an address cannot be written as C")
+                    self.call_address(statement)
                 case ir.If():
                     self.line(f"if ({self.operand(statement.condition)}) {{")
                     self.inner(statement.then)
@@ -266,6 +266,17 @@ class _Writer:
         for out in call.outs:
             self.line(f"{self.types[out.kind]} v{out.id};")
         self.line(f"{name}({', '.join([*given, *(f'&v{out.id}' for out in call.outs)])});")
+
+    def call_address(self, call: ir.CallAddress) -> None:
+        """A kernel, or an entry, at an address."""
+        address = f"(size_t){self.operand(call.address)}"
+        given = [self.operand(a) for a in call.args]
+        if call.out is None:
+            x, y = given
+            self.line(f"((void (*)(const double *, double *)){address})((const double *){x}, (double *){y});")
+        else:
+            kept = f"{self._kind(call.out.kind)}v{call.out.id} = " if call.out.id in self.used else ""
+            self.line(f"{kept}((long long (*)(char *)){address})({', '.join(given)});")
 
     def give(self, statement: ir.Return) -> None:
         """The results."""

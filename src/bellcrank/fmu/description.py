@@ -1,0 +1,207 @@
+"""``modelDescription.xml`` of an FMU: its variables by name, unit and causality, in the words of FMI 2.0 and 3.0."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from xml.etree import ElementTree as xml
+
+from bellcrank.base.version import __version__
+from bellcrank.fmu.text import Contents, motion_names, start_motion
+
+SI = {
+    "N": {"kg": 1, "m": 1, "s": -2},
+    "J": {"kg": 1, "m": 2, "s": -2},
+    "W": {"kg": 1, "m": 2, "s": -3},
+    "Pa": {"kg": 1, "m": -1, "s": -2},
+    "Hz": {"s": -1},
+}
+"""Units made of base units."""
+BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable: its number is its place among all. rate_of: the number of the state whose rate it is."""
+
+    name: str
+    causality: str
+    variability: str
+    unit: str = ""
+    start: float | None = None
+    initial: str = ""
+    rate_of: int | None = None
+
+
+def variables(contents: Contents) -> list[Variable]:
+    """Time, parameters and inputs, the motion, its rates, the outputs: in the order that the C text counts them."""
+    system = contents.mechanism.system
+    values = dict(zip(contents.mechanism.mechanics.parameters, contents.mechanism.parameter_values, strict=True))
+    found = [Variable("time", "independent", "continuous", "s")]
+    for name in contents.visible:
+        unit = system.parameters[name].unit
+        if name in contents.inputs:
+            found.append(Variable(name, "input", "continuous", unit, values[name]))
+        else:
+            found.append(Variable(name, "parameter", "tunable", unit, values[name], "exact"))
+    names, start = motion_names(contents.mechanism), start_motion(contents.mechanism)
+    first = len(found)
+    found += [
+        Variable(name, "local", "continuous", "", float(value), "exact")
+        for (name, _), value in zip(names, start, strict=True)
+    ]
+    found += [Variable(rate, "local", "continuous", rate_of=first + k) for k, (_, rate) in enumerate(names)]
+    taken = {v.name for v in found}
+    for output in contents.outputs:
+        # A parameter may bear the name of a quantity.
+        name = output.name if output.name not in taken else f"{output.name} (output)"
+        found.append(Variable(name, "output", "continuous", output.unit))
+    return found
+
+
+def description(contents: Contents, version: str) -> bytes:
+    """The XML text."""
+    found = variables(contents)
+    root = _root(contents, version)
+    units = _units(v.unit for v in found)
+    if units:
+        parent = xml.SubElement(root, "UnitDefinitions")
+        for unit, base in units.items():
+            xml.SubElement(xml.SubElement(parent, "Unit", name=unit), "BaseUnit", base)
+    logs = xml.SubElement(root, "LogCategories")
+    xml.SubElement(logs, "Category", name="logStatusError", description="why a call failed")
+    stop = repr(contents.mechanism.start.t + contents.duration)
+    xml.SubElement(
+        root,
+        "DefaultExperiment",
+        startTime=repr(contents.mechanism.start.t),
+        stopTime=stop,
+        tolerance=repr(contents.tolerance),
+    )
+    (_variables2 if version == "2.0" else _variables3)(root, found, set(units))
+    text: bytes = xml.tostring(root, encoding="UTF-8", xml_declaration=True)
+    return text
+
+
+def _root(contents: Contents, version: str) -> xml.Element:
+    name = identifier(contents)
+    about = {
+        "fmiVersion": version,
+        "modelName": contents.name,
+        "generationTool": f"Bellcrank {__version__}",
+        "variableNamingConvention": "flat",
+    }
+    abilities = {"modelIdentifier": name, "canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
+    if version == "2.0":
+        indicators = str(contents.contacts)
+        root = xml.Element("fmiModelDescription", about | {"guid": contents.token, "numberOfEventIndicators": indicators})
+        abilities = {key.replace("State", "state"): value for key, value in abilities.items()}
+        exchange = xml.SubElement(root, "ModelExchange", abilities | {"providesDirectionalDerivative": "true"})
+        stepped = xml.SubElement(
+            root,
+            "CoSimulation",
+            abilities | {"canHandleVariableCommunicationStepSize": "true", "providesDirectionalDerivative": "true"},
+        )
+        for kind in (exchange, stepped):
+            xml.SubElement(xml.SubElement(kind, "SourceFiles"), "File", name="all.c")
+        return root
+    root = xml.Element("fmiModelDescription", about | {"instantiationToken": contents.token})
+    abilities |= {"providesDirectionalDerivatives": "true"}
+    xml.SubElement(root, "ModelExchange", abilities)
+    xml.SubElement(root, "CoSimulation", abilities | {"canHandleVariableCommunicationStepSize": "true"})
+    return root
+
+
+def _variables2(root: xml.Element, found: list[Variable], units: set[str]) -> None:
+    parent = xml.SubElement(root, "ModelVariables")
+    for k, v in enumerate(found):
+        head = {"name": v.name, "valueReference": str(k), "causality": v.causality, "variability": v.variability}
+        if v.initial:
+            head["initial"] = v.initial
+        real = _numbers(v, units)
+        if v.rate_of is not None:
+            # FMI 2.0 counts variables from one.
+            real["derivative"] = str(v.rate_of + 1)
+        xml.SubElement(xml.SubElement(parent, "ScalarVariable", head), "Real", real)
+    structure = xml.SubElement(root, "ModelStructure")
+    outputs = [k for k, v in enumerate(found) if v.causality == "output"]
+    rates = [k for k, v in enumerate(found) if v.rate_of is not None]
+    for name, places in (("Outputs", outputs), ("Derivatives", rates), ("InitialUnknowns", sorted(outputs + rates))):
+        if places:
+            group = xml.SubElement(structure, name)
+            for k in places:
+                xml.SubElement(group, "Unknown", index=str(k + 1))
+
+
+def _variables3(root: xml.Element, found: list[Variable], units: set[str]) -> None:
+    parent = xml.SubElement(root, "ModelVariables")
+    for k, v in enumerate(found):
+        head = {"name": v.name, "valueReference": str(k), "causality": v.causality, "variability": v.variability}
+        if v.initial:
+            head["initial"] = v.initial
+        head |= _numbers(v, units)
+        if v.rate_of is not None:
+            head["derivative"] = str(v.rate_of)
+        xml.SubElement(parent, "Float64", head)
+    structure = xml.SubElement(root, "ModelStructure")
+    outputs = [k for k, v in enumerate(found) if v.causality == "output"]
+    rates = [k for k, v in enumerate(found) if v.rate_of is not None]
+    groups = (("Output", outputs), ("ContinuousStateDerivative", rates), ("InitialUnknown", sorted(outputs + rates)))
+    for name, places in groups:
+        for k in places:
+            xml.SubElement(structure, name, valueReference=str(k))
+
+
+def _numbers(v: Variable, units: set[str]) -> dict[str, str]:
+    found = {"unit": v.unit} if v.unit in units else {}
+    if v.start is not None:
+        found["start"] = repr(v.start)
+    return found
+
+
+def _units(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The units in use that are made of base units, with their exponents."""
+    found = {}
+    for unit in dict.fromkeys(names):
+        powers: dict[str, int] = {}
+        if unit and _add(unit, powers):
+            found[unit] = {base: str(powers[base]) for base in BASE if powers.get(base)}
+    return found
+
+
+def _add(unit: str, powers: dict[str, int]) -> bool:
+    """Add the exponents of a unit such as ``N m/rad``; whether it is understood."""
+    above, *below = unit.replace("*", " ").split("/")
+    for sign, part in ((1, above), *((-1, part) for part in below)):
+        for word in part.replace("(", " ").replace(")", " ").split():
+            match = re.fullmatch(r"([A-Za-z]+|1)(?:\^(-?\d+))?", word)
+            if match is None:
+                return False
+            name, power = match[1], sign * int(match[2] or 1)
+            known = SI.get(name) or ({name: 1} if name in BASE else {} if name == "1" else None)
+            if known is None:
+                return False
+            for base, exponent in known.items():
+                powers[base] = powers.get(base, 0) + power * exponent
+    return True
+
+
+def identifier(contents: Contents) -> str:
+    """The name of the binaries."""
+    from bellcrank.program import c
+
+    return c.identifier(contents.name)
+
+
+BUILD = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<fmiBuildDescription fmiVersion="3.0">
+  <BuildConfiguration modelIdentifier="{name}">
+    <SourceFileSet language="C99">
+      <SourceFile name="all.c"/>
+    </SourceFileSet>
+  </BuildConfiguration>
+</fmiBuildDescription>
+"""
+"""``sources/buildDescription.xml`` of FMI 3.0."""

@@ -1,0 +1,153 @@
+"""The programs of a mechanism that go into an FMU: for every partition its equations, outputs and their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bellcrank.errors import ModelError, unknown_name
+from bellcrank.formulations.loops import Partition
+from bellcrank.integrate import SimulationError
+from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.export import needs_projection
+from bellcrank.mechanism.traced import Traced
+from bellcrank.program.derive import jvp_program
+from bellcrank.program.functions import reachable
+from bellcrank.program.program import Program
+from bellcrank.quantities.quantities import Quantities
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.run.events import substituted, watch_program
+from bellcrank.run.run import Run
+from bellcrank.run.simulation import output_times, stepping
+from bellcrank.run.touch import gap_program, touch_events
+
+
+@dataclass(frozen=True)
+class Output:
+    """A quantity that the FMU gives out."""
+
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True, eq=False)
+class Programs:
+    """The programs of one partition, each of [t, y, p]; tangents take [t, y, p] and a direction behind it.
+
+    motion: to the rates of positions and first-order states, then of all speeds. Others as in
+    :class:`~bellcrank.mechanism.machines.Machine`; None where there is nothing to compute.
+    """
+
+    partition: Partition
+    rates: Program
+    tangent: Program
+    motion: Program
+    motion_tangent: Program
+    full: Program
+    project: Program | None
+    outputs: Program | None
+    outputs_tangent: Program | None
+    events: Program | None
+    gaps: Program | None
+
+    def named(self) -> dict[str, Program | None]:
+        """The programs by what they are called in C."""
+        return {name: value for name, value in vars(self).items() if name != "partition"}
+
+
+def programs(mechanism: Mechanism, partition: Partition, names: Sequence[str]) -> Programs:
+    """The programs of a mechanism in one partition, with the quantities `names` as outputs."""
+    traced = mechanism.traced(None, partition)
+    positions = traced.rates.outputs[: mechanism.linkage.positions]
+    motion = Program.of(traced.equations.inputs, [*positions, *traced.du], "motion")
+    outputs = output_program(mechanism, traced, names) if names else None
+    events = touch_events(mechanism)
+    return Programs(
+        partition,
+        traced.rates,
+        jvp_program(traced.rates),
+        motion,
+        jvp_program(motion),
+        traced.full,
+        mechanism.projection(partition, with_rank=True) if needs_projection(mechanism) else None,
+        outputs,
+        None if outputs is None else jvp_program(outputs),
+        watch_program(mechanism, partition, events) if events else None,
+        gap_program(mechanism, partition) if events else None,
+    )
+
+
+def output_program(mechanism: Mechanism, traced: Traced, names: Sequence[str]) -> Program:
+    """[t, y, p] to quantities, accelerations and reactions among them."""
+    eq = traced.equations
+    s = Snapshot.on(mechanism.system, mechanism.tree, mechanism.mechanics, eq.kin, eq.t, eq.graph)
+    found = [_parts(Quantities(s), name) for name in names]
+    known = {node.id: value for node, value in zip(s.du, traced.du, strict=True)}
+    if any(quantity.needs_multipliers for quantity, _ in found):
+        # M du + Phi^T lambda = Q, and reactions follow from mu = -lambda.
+        known |= {node.id: -x for node, x in zip(s.mu, traced.multipliers.outputs, strict=True)}
+    values = [quantity.trace()[i] for quantity, places in found for i in places]
+    return Program.of(eq.inputs, substituted(values, known), "outputs")
+
+
+def outputs_of(mechanism: Mechanism, names: Sequence[str]) -> list[Output]:
+    """What the outputs are called, and their units; a vector asked for whole gives one output a component."""
+    quantities = Quantities(Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics))
+    found = []
+    for name in names:
+        quantity, places = _parts(quantities, name)
+        whole = len(places) == len(quantity.components) > 0
+        labels = [f"{name}.{quantity.components[i]}" for i in places] if whole else [name]
+        found += [Output(label, quantity.unit) for label in labels]
+    return found
+
+
+def _parts(quantities: Quantities, name: str):  # type: ignore[no-untyped-def]
+    quantity, places = quantities.find(name)
+    return quantity, tuple(range(max(1, len(quantity.components)))) if places is None else places
+
+
+def default_outputs(mechanism: Mechanism) -> list[str]:
+    """The coordinates of all joints and their rates, and where the bodies are."""
+    table = Quantities(Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics)).table
+    joints, bodies = mechanism.system.joints, mechanism.system.bodies
+    wanted = []
+    for name in table:
+        owner, _, what = name.partition(".")
+        speeds = joints[owner].speeds if owner in joints else ()
+        if what in ("coordinate", "rate", *speeds) or (owner in bodies and what in ("position", "velocity")):
+            wanted.append(name)
+    return wanted
+
+
+def check_inputs(mechanism: Mechanism, names: Sequence[str]) -> None:
+    """Raise where an input is no parameter, or would move the loops."""
+    known = mechanism.system.parameters.own()
+    residuals = mechanism.traced().full.outputs[2 * mechanism.linkage.speeds :]
+    used = {node.args[0] for node in reachable(list(residuals)) if node.op == "input"}
+    for name in names:
+        if name not in known:
+            raise unknown_name("parameter to be an input", name, known)
+        if name in used:
+            raise ModelError(
+                f"parameter {name!r} is part of a loop or of a driver, so an input of that name would move bodies "
+                "without a speed; let the input enter through a force, or leave it a parameter"
+            )
+
+
+def partitions_met(mechanism: Mechanism, duration: float, tolerance: float) -> list[Partition]:
+    """The partitions that a run of `duration` seconds takes, that of the start first."""
+    found = [mechanism.partition]
+    if not mechanism.kept:
+        return found
+    run = Run(mechanism, "auto", touch_events(mechanism), ())
+    times = output_times(mechanism.start.t, duration, 1)
+    try:
+        run.go(times, stepping(mechanism, tolerance, 0.0, float("inf")), False)
+    except SimulationError:
+        # Inputs may lead elsewhere; the partitions up to here are those that are known.
+        pass
+    for machine in run.used:
+        if machine.partition not in found:
+            found.append(machine.partition)
+    return found

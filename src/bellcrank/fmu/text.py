@@ -1,0 +1,259 @@
+"""The C text of an FMU: the programs of every partition, the integrators with their memory, and the tables of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.integrate import layout
+from bellcrank.integrate.auto import explicit
+from bellcrank.integrate.beginning import begin
+from bellcrank.integrate.events import search
+from bellcrank.integrate.methods import AUTO
+from bellcrank.integrate.problem import Options, Problem
+from bellcrank.integrate.run import Run
+from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.sizes import tolerance_scales
+from bellcrank.model.parameters import names_in
+from bellcrank.program import c
+from bellcrank.program.loops import Entry
+from bellcrank.program.loops import c as loops_c
+from bellcrank.program.loops.translate import Module
+from bellcrank.run.events import ClosingRate
+from bellcrank.run.simulation import stepping
+from bellcrank.run.touch import continuous, taken_over, touch_events
+
+from bellcrank.fmu.programs import Output, Programs
+
+DRIFT = 0.1
+"""How far the loops may open in model exchange before they are closed, over the tolerance and the size of the
+mechanism: a tenth of what the integrator allows itself."""
+
+TYPES = """\
+typedef void (*Kernel)(const double *x, double *y);
+typedef struct {
+  Kernel rates, tangent, motion, motion_tangent, full, project, outputs, outputs_tangent, events, gaps;
+  const int *independent;
+} Partition;
+typedef struct {
+  long long (*advance)(char *);
+  int begin, length, part[10], size[10], entries;
+  const int *at;
+  const long long *value, *words;
+} Method;
+enum { BC_GOES_ON, BC_BEGINS_ANEW, BC_TOUCHES, BC_ENDS };
+typedef struct { int kind, place, rate; double slowest, jumped; const char *name; } Happening;
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What goes into an FMU.
+
+    inputs: Parameters that are inputs. visible: Parameters of the user, which come first among all. token: Ties the
+    description to the binary.
+    """
+
+    mechanism: Mechanism
+    name: str
+    partitions: Sequence[Programs]
+    outputs: Sequence[Output]
+    inputs: Sequence[str]
+    duration: float
+    tolerance: float
+    integrator: str
+    token: str = ""
+
+    @property
+    def visible(self) -> list[str]:
+        """The parameters of the user."""
+        return self.mechanism.system.parameters.own()
+
+    @property
+    def contacts(self) -> int:
+        """Number of continuous contacts, whose gaps are the event indicators."""
+        return len(continuous(self.mechanism))
+
+
+def model_text(contents: Contents) -> str:
+    """The file ``model.c``."""
+    m = contents.mechanism
+    every = [program for p in contents.partitions for program in p.named().values() if program is not None]
+    parts = [
+        f"/* {c.comment(contents.name)}, written by Bellcrank. */",
+        c.HEAD,
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+        # Entries need the words of the loop language whether or not a program calls a routine.
+        loops_c.WORDS.format(static="static", real="double"),
+        TYPES,
+        c.helpers(every),
+    ]
+    rows = []
+    for k, p in enumerate(contents.partitions):
+        for name, program in p.named().items():
+            if program is not None:
+                parts.append(c.functions(program, f"p{k}_{name}", public="static "))
+        independent = ", ".join(str(i) for i in p.partition.independent) or "0"
+        parts.append(f"static const int p{k}_independent[] = {{{independent}}};")
+        kernels = ", ".join(f"p{k}_{name}" if program is not None else "0" for name, program in p.named().items())
+        rows.append(f"{{{kernels}, p{k}_independent}}")
+    parts.append(f"static const Partition PARTITIONS[] = {{{', '.join(rows)}}};")
+    parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search")]
+    parts += _methods(contents)
+    parts += _events(contents)
+    parts += _numbers(contents)
+    sizes = {
+        "BC_POSITIONS": m.linkage.positions,
+        "BC_SPEEDS": m.linkage.speeds,
+        "BC_STATES": len(contents.partitions[0].rates.outputs),
+        "BC_PARAMETERS": len(m.parameter_values),
+        "BC_VISIBLE": len(contents.visible),
+        "BC_FULL": len(contents.partitions[0].full.outputs),
+        "BC_OUTPUTS": len(contents.outputs),
+        "BC_CONTACTS": contents.contacts,
+        "BC_EVENTS": len(touch_events(m)),
+        "BC_PARTITIONS": len(contents.partitions),
+    }
+    limits = {
+        "BC_POSITION_TOLERANCE": 1e-11 * m.length_scale,
+        "BC_DRIFT": DRIFT * contents.tolerance * m.length_scale,
+        "BC_LEAST_MARGIN": stepping(m, contents.tolerance, 0.0, np.inf).repartition_threshold,
+        "BC_TOLERANCE": contents.tolerance,
+        "BC_START_TIME": m.start.t,
+    }
+    parts += [f"#define {name} {value}" for name, value in sizes.items()]
+    parts += [f"#define {name} {float(value)!r}" for name, value in limits.items()]
+    parts += [f"#define AT_{name} {value}" for name, value in vars(layout).items() if name.isupper()]
+    parts.append(f'#define BC_TOKEN "{contents.token}"')
+    return "\n".join(parts) + "\n"
+
+
+def _entry(entry: Entry, name: str) -> str:
+    """An entry of the loop language as the C function ``long long name(char *words)``."""
+    module = Module()
+    module.entry(entry.function, entry.types, "entry")
+    text = loops_c.emit(module.functions, name)
+    return f"{text}\nstatic long long {name}(char *words) {{ return {name}_entry(words); }}\n"
+
+
+def _methods(contents: Contents) -> list[str]:
+    """The integrators with the memory that a run begins with; `auto` has two."""
+    m = contents.mechanism
+    options = stepping(m, contents.tolerance, 0.0, np.inf)
+    names = [explicit(options), "radau"] if contents.integrator == AUTO else [contents.integrator]
+    parts, rows, begins = [], [], 0
+    near = np.zeros(0, np.int64)
+    for k, name in enumerate(names):
+        run = _run(contents, name, options)
+        image = run.image()
+        near = image.near
+        words = image.memory[image.parts[9]]
+        filled = np.flatnonzero(image.memory)
+        values = ", ".join(loops_c.literal(int(v)) for v in image.memory[filled]) or "0"
+        parts += [
+            _entry(run.integrator.advance, f"bc_method{k}"),
+            f"static const int METHOD{k}_AT[] = {{{', '.join(map(str, filled)) or '0'}}};",
+            f"static const long long METHOD{k}_VALUE[] = {{{values}}};",
+            f"static const long long METHOD{k}_WORDS[] = {{{', '.join(f'{int(w)}LL' for w in words)}}};",
+        ]
+        places = ", ".join(str(part.start) for part in image.parts)
+        lengths = ", ".join(str(part.stop - part.start) for part in image.parts)
+        tables = f"{len(filled)}, METHOD{k}_AT, METHOD{k}_VALUE, METHOD{k}_WORDS"
+        rows.append(f"{{bc_method{k}, {begins}, {len(image.memory)}, {{{places}}}, {{{lengths}}}, {tables}}}")
+        begins += len(image.memory)
+    parts += [
+        f"static const Method METHODS[] = {{{', '.join(rows)}}};",
+        f"static const int NEAR[] = {{{', '.join(str(int(v)) for v in near)}}};",
+        f"#define BC_METHODS {len(names)}",
+        f"#define BC_MEMORY {begins}",
+        f"#define BC_WORDS_OF_A_RUN {len(near)}",
+    ]
+    return parts
+
+
+def _run(contents: Contents, method: str, options: Options) -> Run:
+    """A run of the start partition, whose kernels are still without an address."""
+    m = contents.mechanism
+    first = contents.partitions[0]
+    scales, sizes = tolerance_scales(m, first.partition)
+    events = touch_events(m)
+    problem = Problem(
+        rhs=1,
+        y0=np.concatenate([m.start.q, m.start.u[list(first.partition.independent)]]),
+        t0=m.start.t,
+        p=np.array(m.parameter_values),
+        project=int(first.project is not None),
+        tangent=1,
+        events=int(bool(events)),
+        directions=tuple(e.direction for e in events),
+        scales=scales,
+        sizes=sizes,
+        independence=m.start_independence,
+    )
+    run = Run(problem, method, np.zeros(0), np.inf, options)
+    if contents.integrator == AUTO:
+        run.ints[layout.WATCH_STIFFNESS] = 1
+    return run
+
+
+def _events(contents: Contents) -> list[str]:
+    """What the events of contacts do; see :mod:`bellcrank.run.touch`."""
+    m = contents.mechanism
+    forces = {force.name: force for force in continuous(m)}
+    events = touch_events(m)
+    places = {name: k for k, name in enumerate(m.mechanics.parameters)}
+    numbers = {event.name: k for k, event in enumerate(events)}
+    rows, touches, slowest = [], [], []
+    for event in events:
+        name, _, what = event.name.rpartition(": ")
+        kept = names_in(forces[name].approach_speed)
+        kind = "BC_BEGINS_ANEW"
+        if isinstance(event, ClosingRate):
+            kind = "BC_GOES_ON"
+        elif what == "middle":
+            kind = "BC_ENDS"
+        elif what == "touch" and kept:
+            kind = "BC_TOUCHES"
+        place = places[kept[0]] if kept else -1
+        limits = f"{float(forces[name].slowest)!r}, {float(taken_over(m, forces[name]))!r}"
+        text = _quoted(f"contact {name!r}: a body is pressed to the middle of another")
+        rows.append(f"{{{kind}, {place}, {numbers[f'{name}: rate']}, {limits}, {text}}}")
+    for force in forces.values():
+        kept = names_in(force.approach_speed)
+        touches.append(str(places[kept[0]] if kept else -1))
+        slowest.append(repr(float(force.slowest)))
+    return [
+        f'static const Happening EVENTS[] = {{{", ".join(rows) or "{0, 0, 0, 0.0, 0.0, 0}"}}};',
+        f"static const int TOUCH_PLACE[] = {{{', '.join(touches) or '0'}}};",
+        f"static const double TOUCH_SLOWEST[] = {{{', '.join(slowest) or '0.0'}}};",
+    ]
+
+
+def _numbers(contents: Contents) -> list[str]:
+    start = ", ".join(repr(float(v)) for v in start_motion(contents.mechanism)) or "0.0"
+    values = ", ".join(repr(float(v)) for v in contents.mechanism.parameter_values) or "0.0"
+    return [f"static const double BC_START[] = {{{start}}};", f"static const double BC_VALUES[] = {{{values}}};"]
+
+
+def start_motion(mechanism: Mechanism) -> np.ndarray:
+    """Positions, first-order states and all speeds of the start."""
+    return np.concatenate([mechanism.start.q, mechanism.start.u])
+
+
+def motion_names(mechanism: Mechanism) -> list[tuple[str, str]]:
+    """Names of positions, first-order states and all speeds, and of their rates."""
+    links = mechanism.linkage.links
+    found = []
+    for link in links:
+        found += [f"position {i} of {link.name}" for i in range(len(link.own_positions))]
+    found += [f"state {name}" for name in mechanism.linkage.states]
+    found += [f"rate of {name}" for name in mechanism.speed_names]
+    return [(name, f"der({name})") for name in found]
+
+
+def _quoted(text: str) -> str:
+    escaped = text.encode("ascii", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
