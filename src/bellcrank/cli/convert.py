@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bellcrank.files.imported import Imported
     from bellcrank.model.system import System
 
-SUFFIXES = (".yaml", ".yml", ".c")
+SUFFIXES = (".yaml", ".yml", ".c", ".fmu")
 
 
 def convert(
@@ -29,7 +29,8 @@ def convert(
     out: Annotated[
         str,
         typer.Argument(
-            metavar="OUT", help="A model file (.yaml), C source (.c), or - for a model on standard output."
+            metavar="OUT",
+            help="A model file (.yaml), C source (.c), an FMU (.fmu), or - for a model on standard output.",
         ),
     ],
     base: Annotated[
@@ -38,13 +39,27 @@ def convert(
     balance_inertia: Annotated[
         bool, typer.Option("--balance-inertia", help="URDF: put the mean in place of inertias no body has.")
     ] = False,
+    fmi: Annotated[str, typer.Option("--fmi", help="FMU: version of the interface, 2.0 or 3.0.")] = "2.0",
+    driven: Annotated[
+        list[str] | None, typer.Option("--input", help="FMU: a parameter that is an input; may be repeated.")
+    ] = None,
+    given: Annotated[
+        list[str] | None, typer.Option("--output", help="FMU: a quantity that is an output; may be repeated.")
+    ] = None,
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--platform", help="FMU: this, linux, linux-arm, windows, macos or macos-intel; may be repeated."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Convert a model to the native format, and list everything that could not be taken over; or compile it to C.
+    """Convert a model to the native format, and list everything that could not be taken over; or to C, or to an FMU.
 
     From a result, its model is taken out. C is one self-contained C99 file of the equations of motion, the projection
-    onto the constraints, the start state and the parameters, for hardware in the loop.
+    onto the constraints, the start state and the parameters, for hardware in the loop. An FMU serves model exchange and
+    co-simulation in other programs.
 
     \b
     Examples:
@@ -52,6 +67,7 @@ def convert(
       bellcrank convert humanoid.xml humanoid.yaml
       bellcrank convert run.h5 model.yaml
       bellcrank convert slider_crank.yaml slider_crank.c
+      bellcrank convert slider_crank.yaml slider_crank.fmu --output slider.position.x
     """
     from bellcrank.cli import inputs
     from bellcrank.errors import ModelError, unknown_name
@@ -73,6 +89,18 @@ def convert(
         system = inputs.model(file)
     if Path(out).suffix.lower() == ".c":
         _to_c(system, imported, out, as_json)
+        return
+    if Path(out).suffix.lower() == ".fmu":
+        mechanism = system.mechanism()
+        mechanism.export_fmu(
+            out, inputs=driven or (), outputs=given or None, version=fmi, platforms=platform or ("this",)
+        )
+        if as_json:
+            show_json(
+                {**(imported.to_json() if imported else {"system": system.name}), "fmi": fmi, "out": out}
+            )
+        else:
+            show(*(_tables(imported) if imported else []), f"written: {out}")
         return
     text = dumps(system)
     if out == "-":

@@ -1,4 +1,4 @@
-"""C compilers for the binaries of FMUs: that of the system for this platform, zig for all of them."""
+"""C compilers for the binaries of FMUs: that of the system (``CC``, ``CFLAGS``) for this platform, zig for all of them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def check_platforms(names: Sequence[str], version: str) -> list[str]:
 def build(folder: Path, name: str, library: Path) -> None:
     """Compile ``all.c`` in `folder` into a shared library for the platform `name`."""
     target = PLATFORMS[name]
-    shared = ["-shared", "-O2", "-std=c99", "-ffp-contract=off", "-o", str(library), "all.c"]
+    wanted = os.environ.get("CFLAGS", "").split()
+    shared = ["-shared", "-O2", "-std=c99", "-ffp-contract=off", *wanted, "-o", str(library), "all.c"]
     own = name == this_platform()
     if own and name != "windows" and (compiler := os.environ.get("CC") or shutil.which("cc")):
         _run([*compiler.split(), "-fPIC", "-fvisibility=hidden", *shared, "-lm"], folder)
@@ -83,7 +84,9 @@ def build(folder: Path, name: str, library: Path) -> None:
 
 def _run(command: list[str], folder: Path) -> None:
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LONGEST, check=False)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=LONGEST, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CompilerError(f"the C compiler did not run: {error}") from error
     if done.returncode:

@@ -37,7 +37,9 @@ class Variable:
 def variables(contents: Contents) -> list[Variable]:
     """Time, parameters and inputs, the motion, its rates, the outputs: in the order that the C text counts them."""
     system = contents.mechanism.system
-    values = dict(zip(contents.mechanism.mechanics.parameters, contents.mechanism.parameter_values, strict=True))
+    values = dict(
+        zip(contents.mechanism.mechanics.parameters, contents.mechanism.parameter_values, strict=True)
+    )
     found = [Variable("time", "independent", "continuous", "s")]
     for name in contents.visible:
         unit = system.parameters[name].unit
@@ -60,10 +62,10 @@ def variables(contents: Contents) -> list[Variable]:
     return found
 
 
-def description(contents: Contents, version: str) -> bytes:
-    """The XML text."""
+def description(contents: Contents, version: str, token: str) -> bytes:
+    """The XML text; token: ties it to the binary."""
     found = variables(contents)
-    root = _root(contents, version)
+    root = _root(contents, version, token)
     units = _units(v.unit for v in found)
     if units:
         parent = xml.SubElement(root, "UnitDefinitions")
@@ -84,7 +86,7 @@ def description(contents: Contents, version: str) -> bytes:
     return text
 
 
-def _root(contents: Contents, version: str) -> xml.Element:
+def _root(contents: Contents, version: str, token: str) -> xml.Element:
     name = identifier(contents)
     about = {
         "fmiVersion": version,
@@ -95,18 +97,23 @@ def _root(contents: Contents, version: str) -> xml.Element:
     abilities = {"modelIdentifier": name, "canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
     if version == "2.0":
         indicators = str(contents.contacts)
-        root = xml.Element("fmiModelDescription", about | {"guid": contents.token, "numberOfEventIndicators": indicators})
+        root = xml.Element(
+            "fmiModelDescription", about | {"guid": token, "numberOfEventIndicators": indicators}
+        )
         abilities = {key.replace("State", "state"): value for key, value in abilities.items()}
-        exchange = xml.SubElement(root, "ModelExchange", abilities | {"providesDirectionalDerivative": "true"})
+        exchange = xml.SubElement(
+            root, "ModelExchange", abilities | {"providesDirectionalDerivative": "true"}
+        )
         stepped = xml.SubElement(
             root,
             "CoSimulation",
-            abilities | {"canHandleVariableCommunicationStepSize": "true", "providesDirectionalDerivative": "true"},
+            abilities
+            | {"canHandleVariableCommunicationStepSize": "true", "providesDirectionalDerivative": "true"},
         )
         for kind in (exchange, stepped):
             xml.SubElement(xml.SubElement(kind, "SourceFiles"), "File", name="all.c")
         return root
-    root = xml.Element("fmiModelDescription", about | {"instantiationToken": contents.token})
+    root = xml.Element("fmiModelDescription", about | {"instantiationToken": token})
     abilities |= {"providesDirectionalDerivatives": "true"}
     xml.SubElement(root, "ModelExchange", abilities)
     xml.SubElement(root, "CoSimulation", abilities | {"canHandleVariableCommunicationStepSize": "true"})
@@ -116,7 +123,12 @@ def _root(contents: Contents, version: str) -> xml.Element:
 def _variables2(root: xml.Element, found: list[Variable], units: set[str]) -> None:
     parent = xml.SubElement(root, "ModelVariables")
     for k, v in enumerate(found):
-        head = {"name": v.name, "valueReference": str(k), "causality": v.causality, "variability": v.variability}
+        head = {
+            "name": v.name,
+            "valueReference": str(k),
+            "causality": v.causality,
+            "variability": v.variability,
+        }
         if v.initial:
             head["initial"] = v.initial
         real = _numbers(v, units)
@@ -127,7 +139,11 @@ def _variables2(root: xml.Element, found: list[Variable], units: set[str]) -> No
     structure = xml.SubElement(root, "ModelStructure")
     outputs = [k for k, v in enumerate(found) if v.causality == "output"]
     rates = [k for k, v in enumerate(found) if v.rate_of is not None]
-    for name, places in (("Outputs", outputs), ("Derivatives", rates), ("InitialUnknowns", sorted(outputs + rates))):
+    for name, places in (
+        ("Outputs", outputs),
+        ("Derivatives", rates),
+        ("InitialUnknowns", sorted(outputs + rates)),
+    ):
         if places:
             group = xml.SubElement(structure, name)
             for k in places:
@@ -137,7 +153,12 @@ def _variables2(root: xml.Element, found: list[Variable], units: set[str]) -> No
 def _variables3(root: xml.Element, found: list[Variable], units: set[str]) -> None:
     parent = xml.SubElement(root, "ModelVariables")
     for k, v in enumerate(found):
-        head = {"name": v.name, "valueReference": str(k), "causality": v.causality, "variability": v.variability}
+        head = {
+            "name": v.name,
+            "valueReference": str(k),
+            "causality": v.causality,
+            "variability": v.variability,
+        }
         if v.initial:
             head["initial"] = v.initial
         head |= _numbers(v, units)
@@ -147,7 +168,11 @@ def _variables3(root: xml.Element, found: list[Variable], units: set[str]) -> No
     structure = xml.SubElement(root, "ModelStructure")
     outputs = [k for k, v in enumerate(found) if v.causality == "output"]
     rates = [k for k, v in enumerate(found) if v.rate_of is not None]
-    groups = (("Output", outputs), ("ContinuousStateDerivative", rates), ("InitialUnknown", sorted(outputs + rates)))
+    groups = (
+        ("Output", outputs),
+        ("ContinuousStateDerivative", rates),
+        ("InitialUnknown", sorted(outputs + rates)),
+    )
     for name, places in groups:
         for k in places:
             xml.SubElement(structure, name, valueReference=str(k))

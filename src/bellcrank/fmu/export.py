@@ -56,7 +56,9 @@ def export_fmu(
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
     if not adaptive(integrator):
-        raise ModelError(f"the integrator {integrator!r} does not choose its steps; an FMU needs one that does")
+        raise ModelError(
+            f"the integrator {integrator!r} does not choose its steps; an FMU needs one that does"
+        )
     if not 0.0 < duration < float("inf"):
         raise ModelError(f"duration must be a positive number of seconds, not {duration!r}")
     if isinstance(inputs, str) or isinstance(outputs, str):
@@ -82,18 +84,20 @@ def export_fmu(
 
 def _write(target: Path, contents: Contents, version: str, platforms: Sequence[str]) -> Path:
     text = model_text(contents)
-    about = description(contents, version)
-    token = f"{{{hashlib.sha256(text.encode() + about).hexdigest()[:32]}}}"
-    object.__setattr__(contents, "token", token)
-    text, about = model_text(contents), description(contents, version)
+    digest = hashlib.sha256(text.encode() + description(contents, version, "")).hexdigest()
+    token = f"{{{digest[:32]}}}"
+    about = description(contents, version, token)
     api = VERSIONS[version]
     shipped = files("bellcrank.fmu") / "sources"
     sources = {"model.c": text.encode()}
     for item in sorted(shipped.iterdir(), key=lambda i: i.name):
-        if item.name in ("run.c", "component.c", f"{api}.c") or (item.name.startswith(api) and item.name.endswith(".h")):
+        if item.name in ("run.c", "component.c", f"{api}.c") or (
+            item.name.startswith(api) and item.name.endswith(".h")
+        ):
             sources[item.name] = item.read_bytes()
     order = ("model.c", "run.c", "component.c", f"{api}.c")
-    sources["all.c"] = "".join(f'#include "{part}"\n' for part in order).encode()
+    included = [f'#include "{part}"' for part in order]
+    sources["all.c"] = "\n".join([f'#define BC_TOKEN "{token}"', *included, ""]).encode()
     entries = {"modelDescription.xml": about} | {f"sources/{name}": data for name, data in sources.items()}
     model = identifier(contents)
     if version == "3.0":

@@ -34,16 +34,14 @@ class Output:
 class Programs:
     """The programs of one partition, each of [t, y, p]; tangents take [t, y, p] and a direction behind it.
 
-    motion: to the rates of positions and first-order states, then of all speeds. Others as in
-    :class:`~bellcrank.mechanism.machines.Machine`; None where there is nothing to compute.
+    motion: to the rates of positions and first-order states, then of all speeds. speeds: to all speeds. project: see
+    :meth:`~bellcrank.Mechanism.projection`. None where there is nothing to compute.
     """
 
     partition: Partition
-    rates: Program
-    tangent: Program
     motion: Program
     motion_tangent: Program
-    full: Program
+    speeds: Program
     project: Program | None
     outputs: Program | None
     outputs_tangent: Program | None
@@ -64,11 +62,9 @@ def programs(mechanism: Mechanism, partition: Partition, names: Sequence[str]) -
     events = touch_events(mechanism)
     return Programs(
         partition,
-        traced.rates,
-        jvp_program(traced.rates),
         motion,
         jvp_program(motion),
-        traced.full,
+        Program.of(traced.equations.inputs, list(traced.equations.u), "speeds"),
         mechanism.projection(partition, with_rank=True) if needs_projection(mechanism) else None,
         outputs,
         None if outputs is None else jvp_program(outputs),

@@ -34,7 +34,7 @@ mechanism: a tenth of what the integrator allows itself."""
 TYPES = """\
 typedef void (*Kernel)(const double *x, double *y);
 typedef struct {
-  Kernel rates, tangent, motion, motion_tangent, full, project, outputs, outputs_tangent, events, gaps;
+  Kernel motion, motion_tangent, speeds, project, outputs, outputs_tangent, events, gaps, rates, tangent;
   const int *independent;
 } Partition;
 typedef struct {
@@ -47,13 +47,34 @@ enum { BC_GOES_ON, BC_BEGINS_ANEW, BC_TOUCHES, BC_ENDS };
 typedef struct { int kind, place, rate; double slowest, jumped; const char *name; } Happening;
 """
 
+RATES = """\
+static void p{k}_rates(const double *x, double *y) {{
+  double out[{moving} + 1];
+  int i;
+  p{k}_motion(x, out);
+  for (i = 0; i < {positions}; ++i) y[i] = out[i];
+  for (i = 0; i < {free}; ++i) y[{positions} + i] = out[{positions} + p{k}_independent[i]];
+}}
+static void p{k}_tangent(const double *x, double *y) {{
+  double out[2 * {moving} + 1];
+  int i, half;
+  p{k}_motion_tangent(x, out);
+  for (half = 0; half < 2; ++half) {{
+    const double *from = out + half * {moving};
+    double *to = y + half * ({positions} + {free});
+    for (i = 0; i < {positions}; ++i) to[i] = from[i];
+    for (i = 0; i < {free}; ++i) to[{positions} + i] = from[{positions} + p{k}_independent[i]];
+  }}
+}}
+"""
+"""What an integrator asks for: the rates of the positions and of the independent speeds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Contents:
     """What goes into an FMU.
 
-    inputs: Parameters that are inputs. visible: Parameters of the user, which come first among all. token: Ties the
-    description to the binary.
+    inputs: Parameters that are inputs.
     """
 
     mechanism: Mechanism
@@ -64,11 +85,10 @@ class Contents:
     duration: float
     tolerance: float
     integrator: str
-    token: str = ""
 
     @property
     def visible(self) -> list[str]:
-        """The parameters of the user."""
+        """The parameters of the user, which come first among all."""
         return self.mechanism.system.parameters.own()
 
     @property
@@ -98,8 +118,10 @@ def model_text(contents: Contents) -> str:
                 parts.append(c.functions(program, f"p{k}_{name}", public="static "))
         independent = ", ".join(str(i) for i in p.partition.independent) or "0"
         parts.append(f"static const int p{k}_independent[] = {{{independent}}};")
-        kernels = ", ".join(f"p{k}_{name}" if program is not None else "0" for name, program in p.named().items())
-        rows.append(f"{{{kernels}, p{k}_independent}}")
+        parts.append(RATES.format(k=k, positions=m.linkage.positions, moving=m.linkage.positions + m.linkage.speeds,
+                                  free=len(p.partition.independent)))  # fmt: skip
+        kernels = [f"p{k}_{name}" if program is not None else "0" for name, program in p.named().items()]
+        rows.append(f"{{{', '.join(kernels)}, p{k}_rates, p{k}_tangent, p{k}_independent}}")
     parts.append(f"static const Partition PARTITIONS[] = {{{', '.join(rows)}}};")
     parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search")]
     parts += _methods(contents)
@@ -108,10 +130,9 @@ def model_text(contents: Contents) -> str:
     sizes = {
         "BC_POSITIONS": m.linkage.positions,
         "BC_SPEEDS": m.linkage.speeds,
-        "BC_STATES": len(contents.partitions[0].rates.outputs),
+        "BC_STATES": m.linkage.positions + len(contents.partitions[0].partition.independent),
         "BC_PARAMETERS": len(m.parameter_values),
         "BC_VISIBLE": len(contents.visible),
-        "BC_FULL": len(contents.partitions[0].full.outputs),
         "BC_OUTPUTS": len(contents.outputs),
         "BC_CONTACTS": contents.contacts,
         "BC_EVENTS": len(touch_events(m)),
@@ -127,7 +148,6 @@ def model_text(contents: Contents) -> str:
     parts += [f"#define {name} {value}" for name, value in sizes.items()]
     parts += [f"#define {name} {float(value)!r}" for name, value in limits.items()]
     parts += [f"#define AT_{name} {value}" for name, value in vars(layout).items() if name.isupper()]
-    parts.append(f'#define BC_TOKEN "{contents.token}"')
     return "\n".join(parts) + "\n"
 
 
@@ -206,7 +226,7 @@ def _events(contents: Contents) -> list[str]:
     events = touch_events(m)
     places = {name: k for k, name in enumerate(m.mechanics.parameters)}
     numbers = {event.name: k for k, event in enumerate(events)}
-    rows, touches, slowest = [], [], []
+    rows, touches, slowest, near = [], [], [], []
     for event in events:
         name, _, what = event.name.rpartition(": ")
         kept = names_in(forces[name].approach_speed)
@@ -225,17 +245,22 @@ def _events(contents: Contents) -> list[str]:
         kept = names_in(force.approach_speed)
         touches.append(str(places[kept[0]] if kept else -1))
         slowest.append(repr(float(force.slowest)))
+        near.append(repr(float(taken_over(m, force))))
     return [
-        f'static const Happening EVENTS[] = {{{", ".join(rows) or "{0, 0, 0, 0.0, 0.0, 0}"}}};',
+        f"static const Happening EVENTS[] = {{{', '.join(rows) or '{0, 0, 0, 0.0, 0.0, 0}'}}};",
         f"static const int TOUCH_PLACE[] = {{{', '.join(touches) or '0'}}};",
         f"static const double TOUCH_SLOWEST[] = {{{', '.join(slowest) or '0.0'}}};",
+        f"static const double TOUCH_NEAR[] = {{{', '.join(near) or '0.0'}}};",
     ]
 
 
 def _numbers(contents: Contents) -> list[str]:
     start = ", ".join(repr(float(v)) for v in start_motion(contents.mechanism)) or "0.0"
     values = ", ".join(repr(float(v)) for v in contents.mechanism.parameter_values) or "0.0"
-    return [f"static const double BC_START[] = {{{start}}};", f"static const double BC_VALUES[] = {{{values}}};"]
+    return [
+        f"static const double BC_START[] = {{{start}}};",
+        f"static const double BC_VALUES[] = {{{values}}};",
+    ]
 
 
 def start_motion(mechanism: Mechanism) -> np.ndarray:

@@ -28,7 +28,7 @@ typedef struct {
   double t;
   double motion[MOTION + 1];
   double p[BC_PARAMETERS + 1];
-  double gaps[BC_CONTACTS + 1];
+  int open[BC_CONTACTS + 1]; /* which contacts were open at the last event */
   double tolerance;
   int partition;
   int method;
@@ -78,15 +78,11 @@ static void inputs_of(const Run *run, int partition, double *x) {
   memcpy(x + 1 + BC_STATES, run->p, BC_PARAMETERS * sizeof(double));
 }
 
-/* The motion from [t, y, p]; what searches remember lies among the parameters and comes along. */
+/* The motion from [t, y, p]. */
 static void take_motion(Run *run, const double *x) {
-  double full[BC_FULL + 1];
-  double at[INPUTS];
-  memcpy(at, x, sizeof at);
-  PARTITIONS[run->partition].full(at, full);
   run->t = x[0];
   memcpy(run->motion, x + 1, BC_POSITIONS * sizeof(double));
-  memcpy(run->motion + BC_POSITIONS, full, BC_SPEEDS * sizeof(double));
+  PARTITIONS[run->partition].speeds(x, run->motion + BC_POSITIONS);
 }
 
 /* The memory of a method as it begins. */
@@ -190,22 +186,21 @@ static int project_motion(Run *run) {
   return !project || out[BC_STATES] <= BC_POSITION_TOLERANCE;
 }
 
-/* Contacts that close keep the speed at which they do, which their forces depend on. */
-static int look_for_touches(Run *run) {
+/* Contacts that close keep the speed at which they do, which their forces depend on. Where they close is found up to
+ * rounding, on either side of zero. */
+static void look_for_touches(Run *run) {
   double x[INPUTS], out[2 * BC_CONTACTS + 1];
-  int k, changed = 0;
-  if (!BC_CONTACTS) return 0;
+  int k;
+  if (!BC_CONTACTS) return;
   inputs_of(run, run->partition, x);
   PARTITIONS[run->partition].gaps(x, out);
   for (k = 0; k < BC_CONTACTS; ++k) {
     double speed = out[BC_CONTACTS + k];
-    if (TOUCH_PLACE[k] >= 0 && run->gaps[k] > 0.0 && out[k] <= 0.0) {
+    int closed = out[k] <= (speed > 0.0 ? TOUCH_NEAR[k] : -TOUCH_NEAR[k]);
+    if (closed && run->open[k] && TOUCH_PLACE[k] >= 0)
       run->p[TOUCH_PLACE[k]] = speed > TOUCH_SLOWEST[k] ? speed : TOUCH_SLOWEST[k];
-      changed = 1;
-    }
-    run->gaps[k] = out[k];
+    run->open[k] = !closed;
   }
-  return changed;
 }
 
 /* What the events just met do: whether the run ends here. */
