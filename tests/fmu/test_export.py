@@ -176,9 +176,9 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
         mechanism.export_fmu(tmp_path / "a.fmu", inputs=["pull"])
     with pytest.raises(ModelError, match=r"1\.0"):
         mechanism.export_fmu(tmp_path / "a.fmu", version="1.0")
-    with pytest.raises(ModelError, match="FMI 2.0 knows no folder"):
+    with pytest.raises(ModelError, match=r"FMI 2\.0 knows no folder"):
         mechanism.export_fmu(tmp_path / "a.fmu", platforms=["macos"])
-    with pytest.raises(ModelError, match="slider.speed"):
+    with pytest.raises(ModelError, match=r"slider\.speed"):
         mechanism.export_fmu(tmp_path / "a.fmu", outputs=["slider.speed"])
     system = System("driven")
     angle = system.parameter("angle", 0.1)

@@ -1,4 +1,4 @@
-"""Functional Mock-up Units (FMI 2.0 and 3.0): a mechanism for other programs, and other programs' models as controllers."""
+"""Functional Mock-up Units (FMI 2.0 and 3.0): mechanisms for other programs, and their models as controllers."""
 
 from bellcrank.fmu.compilers import PLATFORMS, CompilerError
 from bellcrank.fmu.controller import FmuError, fmu_controller

@@ -1,4 +1,4 @@
-"""C compilers for the binaries of FMUs: that of the system (``CC``, ``CFLAGS``) for this platform, zig for all of them."""
+"""C compilers for the binaries of FMUs: that of the system (``CC``, ``CFLAGS``) for this platform, zig for all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CompilerError(BellcrankError):
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform: its folders in FMI 2.0 and 3.0 (empty where there is none), zig's name of it, the suffix of libraries."""
+    """A platform: its folders in FMI 2.0 and 3.0 (empty where there is none), zig's name of it, suffix of libraries."""
 
     fmi2: str
     fmi3: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from xml.etree import ElementTree as xml
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from bellcrank.base.version import __version__
 from bellcrank.fmu.text import Contents, motion_names, start_motion
@@ -68,13 +68,13 @@ def description(contents: Contents, version: str, token: str) -> bytes:
     root = _root(contents, version, token)
     units = _units(v.unit for v in found)
     if units:
-        parent = xml.SubElement(root, "UnitDefinitions")
+        parent = SubElement(root, "UnitDefinitions")
         for unit, base in units.items():
-            xml.SubElement(xml.SubElement(parent, "Unit", name=unit), "BaseUnit", base)
-    logs = xml.SubElement(root, "LogCategories")
-    xml.SubElement(logs, "Category", name="logStatusError", description="why a call failed")
+            SubElement(SubElement(parent, "Unit", name=unit), "BaseUnit", base)
+    logs = SubElement(root, "LogCategories")
+    SubElement(logs, "Category", name="logStatusError", description="why a call failed")
     stop = repr(contents.mechanism.start.t + contents.duration)
-    xml.SubElement(
+    SubElement(
         root,
         "DefaultExperiment",
         startTime=repr(contents.mechanism.start.t),
@@ -82,11 +82,11 @@ def description(contents: Contents, version: str, token: str) -> bytes:
         tolerance=repr(contents.tolerance),
     )
     (_variables2 if version == "2.0" else _variables3)(root, found, set(units))
-    text: bytes = xml.tostring(root, encoding="UTF-8", xml_declaration=True)
+    text: bytes = tostring(root, encoding="UTF-8", xml_declaration=True)
     return text
 
 
-def _root(contents: Contents, version: str, token: str) -> xml.Element:
+def _root(contents: Contents, version: str, token: str) -> Element:
     name = identifier(contents)
     about = {
         "fmiVersion": version,
@@ -97,31 +97,27 @@ def _root(contents: Contents, version: str, token: str) -> xml.Element:
     abilities = {"modelIdentifier": name, "canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
     if version == "2.0":
         indicators = str(contents.contacts)
-        root = xml.Element(
-            "fmiModelDescription", about | {"guid": token, "numberOfEventIndicators": indicators}
-        )
+        root = Element("fmiModelDescription", about | {"guid": token, "numberOfEventIndicators": indicators})
         abilities = {key.replace("State", "state"): value for key, value in abilities.items()}
-        exchange = xml.SubElement(
-            root, "ModelExchange", abilities | {"providesDirectionalDerivative": "true"}
-        )
-        stepped = xml.SubElement(
+        exchange = SubElement(root, "ModelExchange", abilities | {"providesDirectionalDerivative": "true"})
+        stepped = SubElement(
             root,
             "CoSimulation",
             abilities
             | {"canHandleVariableCommunicationStepSize": "true", "providesDirectionalDerivative": "true"},
         )
         for kind in (exchange, stepped):
-            xml.SubElement(xml.SubElement(kind, "SourceFiles"), "File", name="all.c")
+            SubElement(SubElement(kind, "SourceFiles"), "File", name="all.c")
         return root
-    root = xml.Element("fmiModelDescription", about | {"instantiationToken": token})
+    root = Element("fmiModelDescription", about | {"instantiationToken": token})
     abilities |= {"providesDirectionalDerivatives": "true"}
-    xml.SubElement(root, "ModelExchange", abilities)
-    xml.SubElement(root, "CoSimulation", abilities | {"canHandleVariableCommunicationStepSize": "true"})
+    SubElement(root, "ModelExchange", abilities)
+    SubElement(root, "CoSimulation", abilities | {"canHandleVariableCommunicationStepSize": "true"})
     return root
 
 
-def _variables2(root: xml.Element, found: list[Variable], units: set[str]) -> None:
-    parent = xml.SubElement(root, "ModelVariables")
+def _variables2(root: Element, found: list[Variable], units: set[str]) -> None:
+    parent = SubElement(root, "ModelVariables")
     for k, v in enumerate(found):
         head = {
             "name": v.name,
@@ -135,8 +131,8 @@ def _variables2(root: xml.Element, found: list[Variable], units: set[str]) -> No
         if v.rate_of is not None:
             # FMI 2.0 counts variables from one.
             real["derivative"] = str(v.rate_of + 1)
-        xml.SubElement(xml.SubElement(parent, "ScalarVariable", head), "Real", real)
-    structure = xml.SubElement(root, "ModelStructure")
+        SubElement(SubElement(parent, "ScalarVariable", head), "Real", real)
+    structure = SubElement(root, "ModelStructure")
     outputs = [k for k, v in enumerate(found) if v.causality == "output"]
     rates = [k for k, v in enumerate(found) if v.rate_of is not None]
     for name, places in (
@@ -145,13 +141,13 @@ def _variables2(root: xml.Element, found: list[Variable], units: set[str]) -> No
         ("InitialUnknowns", sorted(outputs + rates)),
     ):
         if places:
-            group = xml.SubElement(structure, name)
+            group = SubElement(structure, name)
             for k in places:
-                xml.SubElement(group, "Unknown", index=str(k + 1))
+                SubElement(group, "Unknown", index=str(k + 1))
 
 
-def _variables3(root: xml.Element, found: list[Variable], units: set[str]) -> None:
-    parent = xml.SubElement(root, "ModelVariables")
+def _variables3(root: Element, found: list[Variable], units: set[str]) -> None:
+    parent = SubElement(root, "ModelVariables")
     for k, v in enumerate(found):
         head = {
             "name": v.name,
@@ -164,8 +160,8 @@ def _variables3(root: xml.Element, found: list[Variable], units: set[str]) -> No
         head |= _numbers(v, units)
         if v.rate_of is not None:
             head["derivative"] = str(v.rate_of)
-        xml.SubElement(parent, "Float64", head)
-    structure = xml.SubElement(root, "ModelStructure")
+        SubElement(parent, "Float64", head)
+    structure = SubElement(root, "ModelStructure")
     outputs = [k for k, v in enumerate(found) if v.causality == "output"]
     rates = [k for k, v in enumerate(found) if v.rate_of is not None]
     groups = (
@@ -175,7 +171,7 @@ def _variables3(root: xml.Element, found: list[Variable], units: set[str]) -> No
     )
     for name, places in groups:
         for k in places:
-            xml.SubElement(structure, name, valueReference=str(k))
+            SubElement(structure, name, valueReference=str(k))
 
 
 def _numbers(v: Variable, units: set[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError, unknown_name
@@ -16,6 +17,7 @@ from bellcrank.program.functions import reachable
 from bellcrank.program.program import Program
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.quantities.traceable import Traceable
 from bellcrank.run.events import substituted, watch_program
 from bellcrank.run.run import Run
 from bellcrank.run.simulation import output_times, stepping
@@ -98,7 +100,7 @@ def outputs_of(mechanism: Mechanism, names: Sequence[str]) -> list[Output]:
     return found
 
 
-def _parts(quantities: Quantities, name: str):  # type: ignore[no-untyped-def]
+def _parts(quantities: Quantities, name: str) -> tuple[Traceable, tuple[int, ...]]:
     quantity, places = quantities.find(name)
     return quantity, tuple(range(max(1, len(quantity.components)))) if places is None else places
 
@@ -138,11 +140,9 @@ def partitions_met(mechanism: Mechanism, duration: float, tolerance: float) -> l
         return found
     run = Run(mechanism, "auto", touch_events(mechanism), ())
     times = output_times(mechanism.start.t, duration, 1)
-    try:
+    # Inputs may lead elsewhere; where the run fails, the partitions up to there are those that are known.
+    with suppress(SimulationError):
         run.go(times, stepping(mechanism, tolerance, 0.0, float("inf")), False)
-    except SimulationError:
-        # Inputs may lead elsewhere; the partitions up to here are those that are known.
-        pass
     for machine in run.used:
         if machine.partition not in found:
             found.append(machine.partition)

@@ -1,4 +1,4 @@
-"""The C text of an FMU: the programs of every partition, the integrators with their memory, and the tables of events."""
+"""The C text of an FMU: the programs of every partition, the integrators with their memory, the tables of events."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bellcrank.fmu.programs import Output, Programs
 from bellcrank.integrate import layout
 from bellcrank.integrate.auto import explicit
 from bellcrank.integrate.beginning import begin
@@ -24,8 +25,6 @@ from bellcrank.program.loops.translate import Module
 from bellcrank.run.events import ClosingRate
 from bellcrank.run.simulation import stepping
 from bellcrank.run.touch import continuous, taken_over, touch_events
-
-from bellcrank.fmu.programs import Output, Programs
 
 DRIFT = 0.1
 """How far the loops may open in model exchange before they are closed, over the tolerance and the size of the
