@@ -30,7 +30,18 @@ FOLDERS = (
         "topology",
         "mechanics",
     ),
-    *("formulations", "quantities", "mechanism", "files", "integrate", "result", "run", "impacts", "fmu", "view"),
+    *(
+        "formulations",
+        "quantities",
+        "mechanism",
+        "files",
+        "integrate",
+        "result",
+        "run",
+        "impacts",
+        "fmu",
+        "view",
+    ),
     *("analyses", "batch", "elastic", "study", "gym", "verify", "apps", "cli", "demo", "bellcrank"),
 )
 """Folders and single modules in their order: each imports only those before it. ``bellcrank`` is the package itself."""

@@ -6,10 +6,43 @@ it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bellcrank.base.provided import register
 from bellcrank.base.version import __version__
+
+if TYPE_CHECKING:
+    # What __getattr__ finds, for editors and type checkers.
+    from bellcrank.batch import simulate_many as simulate_many
+    from bellcrank.errors import AssemblyError as AssemblyError
+    from bellcrank.errors import BellcrankError as BellcrankError
+    from bellcrank.errors import ModelError as ModelError
+    from bellcrank.errors import SingularMechanism as SingularMechanism
+    from bellcrank.errors import TracedBranch as TracedBranch
+    from bellcrank.files import load as load
+    from bellcrank.integrate import SimulationError as SimulationError
+    from bellcrank.mechanism import Formulation as Formulation
+    from bellcrank.mechanism import Mechanism as Mechanism
+    from bellcrank.mechanism import State as State
+    from bellcrank.mechanism import analyse as analyse
+    from bellcrank.model import Body as Body
+    from bellcrank.model import Frame as Frame
+    from bellcrank.model import Joint as Joint
+    from bellcrank.model import System as System
+    from bellcrank.program.functions import clip as clip
+    from bellcrank.program.functions import maximum as maximum
+    from bellcrank.program.functions import minimum as minimum
+    from bellcrank.program.functions import where as where
+    from bellcrank.program.tables import linear_table as linear_table
+    from bellcrank.program.tables import smooth_table as smooth_table
+    from bellcrank.result.result import Result as Result
+    from bellcrank.result.series import Series as Series
+    from bellcrank.result.storage import load_result as load_result
+    from bellcrank.run.events import Controller as Controller
+    from bellcrank.run.events import Event as Event
+    from bellcrank.run.recording import resume as resume
+    from bellcrank.study import Study as Study
+    from bellcrank.study import load_study as load_study
 
 _HOMES = {
     "System": "bellcrank.model",
@@ -24,6 +57,7 @@ _HOMES = {
     "Controller": "bellcrank.run.events",
     "Result": "bellcrank.result.result",
     "Series": "bellcrank.result.series",
+    "load": "bellcrank.files",
     "load_result": "bellcrank.result.storage",
     "resume": "bellcrank.run.recording",
     "simulate_many": "bellcrank.batch",

@@ -167,6 +167,7 @@ ARGUMENTS: dict[str, Values] = {
         "joint": ("slide", "hinge"),
         "function": (lambda coordinate, rate, t: -coordinate, lambda coordinate, rate, t: np.tanh(rate)),
         "coordinate": ("angle", "displacement"),
+        "energy": (None, lambda coordinate: coordinate**2 / 2),
     },
     "bushing": {
         **EITHER,

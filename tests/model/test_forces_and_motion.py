@@ -206,3 +206,19 @@ def test_damping_may_be_negative_and_stiffness_a_parameter(system: System) -> No
 def test_a_system_without_bodies_is_refused_as_a_whole() -> None:
     with pytest.raises(ModelError, match="system 'empty' has no bodies"):
         System("empty").check()
+
+
+def test_the_potential_of_a_joint_force_is_stored_energy() -> None:
+    """A hardening torsion spring: the ledger has its energy, and no work of applied loads."""
+    system = System("swing")
+    arm = system.body("arm", 1.0, (0.1, 0.1, 0.1))
+    system.revolute("hinge", system.ground, arm, at=(0.0, 0.0, 0.0), axis="z")
+    system.joint_force(
+        "spring",
+        "hinge",
+        lambda coordinate: -2.0 * coordinate - 5.0 * coordinate**3,
+        energy=lambda coordinate: coordinate**2 + 1.25 * coordinate**4,
+    )
+    run = system.simulate(2.0, initial={"hinge": 0.7}, tolerance=1e-10)
+    assert run["spring.energy"][0] == pytest.approx(0.7**2 + 1.25 * 0.7**4)
+    assert np.ptp(run["energy.total"]) < 1e-8

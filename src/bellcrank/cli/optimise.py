@@ -35,8 +35,8 @@ def optimise(
 
     \b
     Examples:
-      bellcrank optimise quarter_car.study.yaml
-      bellcrank optimise quarter_car.study.yaml --method differential-evolution --out points --cluster local
+      bellcrank optimise quarter_car.study
+      bellcrank optimise quarter_car.study --method differential-evolution --out points --cluster local
     """  # fmt: skip
     from bellcrank.study.files import read_study
 

@@ -51,9 +51,9 @@ def sweep(
 
     \b
     Examples:
-      bellcrank sweep quarter_car.study.yaml --out runs --plots pictures
-      bellcrank sweep quarter_car.study.yaml --out runs --cluster tcp://10.0.0.5:8786
-      bellcrank sweep quarter_car.study.yaml --cluster local --json
+      bellcrank sweep quarter_car.study --out runs --plots pictures
+      bellcrank sweep quarter_car.study --out runs --cluster tcp://10.0.0.5:8786
+      bellcrank sweep quarter_car.study --cluster local --json
     """
     from bellcrank.study.files import read_study
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.base.keys import FUNCTION, Keys, must
+from bellcrank.base.keys import FUNCTION, Keys, may, must
 from bellcrank.math.tuples import ZERO, scale
 from bellcrank.model.forces.element import ANGLES, COORDINATE, ForceElement, ForceMethod, ForceQuantity
 from bellcrank.model.functions import user_function
@@ -63,7 +63,10 @@ class OnCoordinate(ForceElement):
 
 @dataclass(frozen=True, eq=False)
 class JointForce(OnCoordinate):
-    """function(coordinate, rate, t): Force [N] or torque [N m] on B along a coordinate, opposite on A."""
+    """function(coordinate, rate, t): Force [N] or torque [N m] on B along a coordinate, opposite on A.
+
+    energy(coordinate): Potential energy [J], where there is one.
+    """
 
     kind = "joint_force"
     keys = Keys(
@@ -76,26 +79,42 @@ class JointForce(OnCoordinate):
             "m/s] and t [s].",
             of=ARGUMENTS,
         ),
+        may("energy", FUNCTION, "Potential energy [J] of coordinate [rad or m].", of=("coordinate",)),
     )
 
     function: Callable[..., Scalar]
+    energy: Callable[..., Scalar] | None = None
 
     def push(self, act: Acting, x: Scalar, rate: Scalar) -> Scalar:
         return act.kin.number(self.function(x, rate, act.t))
+
+    def stored(self, s: Snapshot) -> Scalar | None:
+        if self.energy is None:
+            return None
+        return s.kin.number(self.energy(s.acting.coordinate(self.joint, self.coordinate)[0]))
 
 
 class JointForceMethod(ForceMethod):
     """Makes forces on joint coordinates."""
 
     def joint_force(
-        self, name: str, joint: Joint | str, function: Callable[..., Any], coordinate: str | None = None
+        self,
+        name: str,
+        joint: Joint | str,
+        function: Callable[..., Any],
+        coordinate: str | None = None,
+        energy: Callable[..., Any] | None = None,
     ) -> JointForce:
         """function(coordinate, rate, t): Force [N] or torque [N m] on the joint's second body, opposite on
         its first, along a coordinate [m or rad], at its rate [m/s or rad/s], at time t [s].
 
-        coordinate: Which one, where the joint has several.
+        coordinate: Which one, where the joint has several. energy: Potential energy [J] of the coordinate, for the
+        energy balance, where there is one.
         """
         name, who = self._force_name(name)
         found = self._joint(who, joint)
         law = user_function(who, function, ARGUMENTS, self.parameters)
-        return self._add_force(JointForce(name, found, found.coordinate(coordinate), law))
+        stored = None
+        if energy is not None:
+            stored = user_function(f"the energy of {who}", energy, ("coordinate",), self.parameters)
+        return self._add_force(JointForce(name, found, found.coordinate(coordinate), law, stored))
