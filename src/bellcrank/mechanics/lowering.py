@@ -141,13 +141,16 @@ def lower(system: System, tree: Tree) -> Linkage:
 
 
 def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
-    """Frames used by joints, forces and drivers, with a joint to name their links after."""
+    """Frames used by joints, constraints, forces and drivers, with a joint to name their links after."""
     any_joint = tree.links[0].joint
     for joint in system.joints.values():
         yield joint.a, joint
         yield joint.b, joint
     for force in system.forces.values():
         for frame in force.frames:
+            yield frame, any_joint
+    for constraint in system.constraints.values():
+        for frame in constraint.frames:
             yield frame, any_joint
     for contact in system.contacts.values():
         yield contact.a.frame, any_joint

@@ -105,6 +105,10 @@ class Reactions:
         for c in s.mechanics.constraints:
             if c.sides is not None and c.bodies is not None:
                 self._between(c, first)
+            elif c.pushes is not None:
+                for e, pushed in enumerate(c.pushes(s.kin, s.t), first):
+                    for body, (at, moment, force) in pushed.items():
+                        self.loads.put(body, c.base, at, scale(s.mu[e], force), scale(s.mu[e], moment))
             first += c.size
         self.total = self._totals()
 
