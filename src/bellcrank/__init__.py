@@ -41,6 +41,8 @@ _HOMES = {
     "clip": "bellcrank.program.functions",
     "linear_table": "bellcrank.program.tables",
     "smooth_table": "bellcrank.program.tables",
+    "table_and_integral": "bellcrank.program.tables",
+    "SplineCurve": "bellcrank.model.constraints",
 }
 
 # Services of upper folders for lower ones, so that all imports point in one direction.

@@ -68,8 +68,8 @@ class Linear:
     """Small motions about a state.
 
     A, B, C, D: real matrices. states: names of the moves, so many as `moves`, then of the speeds, then of first-order
-    states, so many as `first_order`. inputs: names of parameters. outputs: names of quantities. state: where it was taken. output_values:
-    the outputs there.
+    states, so many as `first_order`. inputs: names of parameters. outputs: names of quantities. state: where it was
+    taken. output_values: the outputs there.
     """
 
     A: Array

@@ -272,4 +272,5 @@ def cut_joint(linkage: Linkage, joint: Joint, a: Marker, b: Marker) -> Constrain
         lambda kin, t: joint.gammas(Pair(kin, a, b, base), t),
         (a, b),
         (joint.a.body.name, joint.b.body.name),
+        drives=joint.drives,
     )

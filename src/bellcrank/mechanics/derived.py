@@ -6,8 +6,8 @@ coordinates and speeds of tree joints. With x the positions and s the speeds,
     holonomic      phi(x, t) = 0     rate = phi_x x-dot + phi_t
     non-holonomic  psi(x, s, t) = 0  rate = psi, affine in s
 
-and both go on alike: the row is the derivative of the rate by s, nu minus the rate at s = 0, and gamma minus the rate of
-the rate while all speeds of the tree keep their values. Rows by the twist of a body become rows by the speeds of the
+and both go on alike: the row is the derivative of the rate by s, nu minus the rate at s = 0, and gamma minus the rate
+of the rate while all speeds of the tree keep their values. Rows by the twist of a body become rows by the speeds of the
 links that carry it; they are also the moment and force of a unit multiplier on that body.
 """
 
@@ -310,9 +310,7 @@ class Derivation:
             for k, (moment, force) in self._by_body(rest[len(self.used) :]).items():
                 point = self._pose(kin, k)[1]
                 for j in self.linkage.path(self._seat(k).link, self.base):
-                    own = [
-                        dot(moment, w) + dot(force, v) for w, v in twist_columns(kin, j, self.base, point)
-                    ]
+                    own = [dot(moment, w) + dot(force, v) for w, v in twist_columns(kin, j, self.base, point)]
                     before = row.get(j, (0.0,) * len(own))
                     row[j] = tuple(x + y for x, y in zip(before, own, strict=True))
             found.append(Equation(residual, row, self.base, nu))
@@ -326,7 +324,9 @@ class Derivation:
             arm = times(kin.pose(seat.link, self.base).R, kin.vector(seat.p))
             v = add(m.v, cross(m.w, arm))
             dv = add(b.v, add(cross(b.w, arm), cross(m.w, cross(m.w, arm))))
-            for names, given in zip((*self.kin.twist(k), *self.kin.twist_rate(k)), (m.w, v, b.w, dv), strict=True):
+            for names, given in zip(
+                (*self.kin.twist(k), *self.kin.twist_rate(k)), (m.w, v, b.w, dv), strict=True
+            ):
                 values.update({x.id: y for x, y in zip(names, given, strict=True)})  # type: ignore[union-attr]
         u = self.kin.u
         assert u is not None

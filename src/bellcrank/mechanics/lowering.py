@@ -37,6 +37,7 @@ from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, Quaterni
 from bellcrank.mechanics.members import member_shape, node_places
 from bellcrank.mechanics.node import NODE
 from bellcrank.model.joints.elementary import Elementary
+from bellcrank.model.joints.prismatic import SLIDE
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import FlexibleMember
@@ -136,6 +137,10 @@ def lower(system: System, tree: Tree) -> Linkage:
     for frame, joint in _loose_frames(system, tree):
         if frame.body.member is not None:
             nodes.seat(frame, joint)
+    for constraint in system.constraints.values():
+        for unknown in constraint.unknowns():
+            name = f"{constraint.name}.{unknown.name}"
+            raws.append(RawLink(name, GROUND, SLIDE, UNIT, ZERO, constraint, (unknown.name,), False))
     choose_frames(raws, seats, system)
     return _build(raws, seats, system, nodes)
 

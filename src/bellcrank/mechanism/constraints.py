@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import mat, vec
 from bellcrank.mechanics.constraints import Constraint, cut_joint, marker
-from bellcrank.mechanics.derived import BodyKinematics, derived
 from bellcrank.mechanics.couplings import Counted, Measured, coupling
+from bellcrank.mechanics.derived import BodyKinematics, derived
 from bellcrank.mechanics.drivers import coordinate_driver, measured_driver, point_driver
-from bellcrank.mechanics.joint_coordinates import markers
 from bellcrank.mechanics.forces import Acting
+from bellcrank.mechanics.joint_coordinates import markers
 from bellcrank.mechanics.links import GROUND, Linkage
 from bellcrank.mechanism.own import own_value
 from bellcrank.model.constraints import Constraint as Described

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 
 def own_value(system: System, tree: Tree, item: Own, kin: BodyKinematics, t: Expr) -> Scalar:
-    """What is zero, of rigid bodies, joints, parameters and time; forces follow from constraints, not they from them."""
+    """What is zero, of rigid bodies, joints, parameters and time."""
     seen = copy.copy(system)
     seen.drivers, seen.forces, seen.contacts, seen.collisions, seen.constraints = {}, {}, {}, {}, {}
     seen.bodies = {name: body for name, body in system.bodies.items() if body.member is None}
     mechanics = Mechanics(kin.linkage, (), (), tuple(system.parameters))
     s = Snapshot.on(seen, tree, mechanics, kin, t, kin.graph)
     who = f"constraint {item.name!r}"
-    return checked_value(s, who, f"the function of {who}", lambda: item.function(Measured(Quantities(s), who)))
+    return checked_value(
+        s, who, f"the function of {who}", lambda: item.function(Measured(Quantities(s), who))
+    )
 
 
 __all__ = ["own_value"]

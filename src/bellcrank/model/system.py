@@ -27,7 +27,14 @@ __all__ = ["GROUND", "System"]
 
 
 class System(
-    JointMethods, ConstraintMethods, MotionMethods, ForceMethods, CollisionMethods, InitialMethods, StudyMethods):
+    JointMethods,
+    ConstraintMethods,
+    MotionMethods,
+    ForceMethods,
+    CollisionMethods,
+    InitialMethods,
+    StudyMethods,
+):
     """A mechanism as the user describes it.
 
     gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,

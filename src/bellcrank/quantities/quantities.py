@@ -271,9 +271,16 @@ class Quantities:
         for k, effort in enumerate((*item.position_efforts(), *item.velocity_efforts())):
             mu = self.s.mu[first + k]
             found[effort.name] = Traceable(lambda mu=mu: [mu], (), effort.unit, True, True)  # type: ignore[misc]
+        for unknown in item.unknowns():
+            _, place, speed = self.s.linkage.coordinate(name, unknown.name)
+            x, rate = self.s.q[place], self.s.u[speed]
+            found[unknown.name] = Traceable(lambda x=x: [x], (), "")  # type: ignore[misc]
+            found[f"{unknown.name}_rate"] = Traceable(lambda rate=rate: [rate], (), "1/s")  # type: ignore[misc]
         if item.frames:
             found["force"] = Traceable(lambda: self._pushed(name, item.frames[-1])[0], XYZ, "N", True, True)
-            found["torque"] = Traceable(lambda: self._pushed(name, item.frames[-1])[1], XYZ, "N m", True, True)
+            found["torque"] = Traceable(
+                lambda: self._pushed(name, item.frames[-1])[1], XYZ, "N m", True, True
+            )
         return found
 
     def _pushed(self, name: str, frame: Frame) -> tuple[Vec, Vec]:

@@ -30,6 +30,17 @@ class Effort:
     unit: str
 
 
+@dataclass(frozen=True)
+class Unknown:
+    """A coordinate that a constraint brings along, such as a place on a curve: its name and where it starts.
+
+    It moves nothing by itself and has no mass; the equations of the constraint determine it.
+    """
+
+    name: str
+    start: float
+
+
 @dataclass(frozen=True, eq=False)
 class Constraint:
     """A constraint between bodies or joint coordinates.
@@ -50,6 +61,14 @@ class Constraint:
     def uses(self, joints: Mapping[str, Joint]) -> Sequence[tuple[Joint, str]]:
         """The joint coordinates it uses; joints: all of the system, by name."""
         return ()
+
+    def unknowns(self) -> Sequence[Unknown]:
+        """Coordinates that only the constraint knows."""
+        return ()
+
+    def unknown(self, act: Acting, name: str) -> Scalar:
+        """The value of one of them."""
+        return act.kin.q[act.linkage.coordinate(self.name, name)[1]]
 
     def position_efforts(self) -> Sequence[Effort]:
         """One for each equation of positions."""

@@ -61,5 +61,7 @@ class KnifeEdgeMethod(ConstraintMethod):
         """
         name, who = self._constraint_name(name)
         frames = self._two_frames(who, a, b)
-        x, y, z = checks.axis(f"axis of {who}", axis, "a direction of a blade is made of plain numbers").tolist()
+        x, y, z = checks.axis(
+            f"axis of {who}", axis, "a direction of a blade is made of plain numbers"
+        ).tolist()
         return self._add_constraint(KnifeEdge(name, *frames, (x, y, z)))

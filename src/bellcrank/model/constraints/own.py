@@ -26,7 +26,9 @@ class Own(Constraint):
     kind = "constraint"
     keys = Keys(
         "A function of quantities that is zero.",
-        must("function", FUNCTION, "What is zero: an expression of t, the words of measures, and parameters."),
+        must(
+            "function", FUNCTION, "What is zero: an expression of t, the words of measures, and parameters."
+        ),
         may(
             "measures",
             by_name(NAME),
@@ -87,13 +89,15 @@ class OwnMethod(ConstraintMethod):
         """Hold function(m) = 0, where m gives quantities by name, as in the rate of a state.
 
         function: Such as ``lambda m: m["slider.position.y"] - 0.1 * m["pin.angle"] ** 2``, with parameters and
-        ``m["t"]`` among the quantities; smooth, it is differentiated twice. velocity: The function is of velocities too,
-        and linear in them, such as ``lambda m: m["cart.velocity.y"] - m["t"] * m["cart.velocity.x"]``; then the
+        ``m["t"]`` among the quantities; smooth, it is differentiated twice. velocity: The function is of velocities
+        too, and linear in them, such as ``lambda m: m["cart.velocity.y"] - m["t"] * m["cart.velocity.x"]``; then the
         velocities are held and positions go where that leads.
         """
         name, who = self._constraint_name(name)
         if not callable(function):
-            raise ModelError(f"{who} needs a function of the quantities, such as lambda m: ..., not {function!r}")
+            raise ModelError(
+                f"{who} needs a function of the quantities, such as lambda m: ..., not {function!r}"
+            )
         if velocity not in (True, False):
             raise ModelError(f"velocity of {who} must be True or False, not {velocity!r}")
         return self._add_constraint(Own(name, function, bool(velocity)))

@@ -25,7 +25,7 @@ from bellcrank.model.joints import Side
 from bellcrank.program.derive import directional
 from bellcrank.program.functions import where
 from bellcrank.program.graph import Graph
-from bellcrank.program.trace import Expr, Scalar
+from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.mechanics.constraints import Seen
@@ -96,7 +96,7 @@ class Rolling(Constraint):
         return tuple(Effort(name, "N") for name in along)
 
     def positions(self, act: Acting) -> Sequence[Scalar]:
-        gap, n, A, B = self._near(act)
+        gap, n, _, B = self._near(act)
         if self.axis is None:
             return (gap - act.kin.number(self.radius),)
         a = self._axis(act, B)
@@ -114,7 +114,9 @@ class Rolling(Constraint):
             spread = norm(across)
             first = scale(1.0 / spread, cross(a, n))
             second = cross(n, first)
-            down = add(scale(act.kin.number(self.radius) / spread, across), scale(act.kin.number(self.rim), n))
+            down = add(
+                scale(act.kin.number(self.radius) / spread, across), scale(act.kin.number(self.rim), n)
+            )
         p = sub(B.point, down)
         slip = sub(material_velocity(act, B, p), material_velocity(act, A, p))
         return (dot(first, slip), dot(second, slip))
@@ -136,7 +138,9 @@ class Rolling(Constraint):
         inputs += [inputs[0].graph.input(f"{c} of a surface") for c in "yz"]
         distance = inputs[0].graph.bring(self.surface(*inputs))
         slopes = [directional([distance], {x.id: 1.0})[0] for x in inputs]
-        gap, *local = act.substituted([distance, *slopes], {e.id: x for e, x in zip(inputs, place, strict=True)})
+        gap, *local = act.substituted(
+            [distance, *slopes], {e.id: x for e, x in zip(inputs, place, strict=True)}
+        )
         n = add(add(scale(local[0], A.axis(0)), scale(local[1], A.axis(1))), scale(local[2], A.axis(2)))
         return gap, n, A, B
 
@@ -163,25 +167,31 @@ class RollingMethod(ConstraintMethod):
         a: What it rolls on: a body, or a frame of one, whose z is the normal of the plane. b: Centre of the wheel or
         ball. radius: [m], of a wheel to the centre of its rim. axis: Of a wheel, in the axes of its body ("x", "y", "z"
         or a vector); a ball without. rim: Radius of the cross-section of a wheel's rim [m], 0 for a thin disc.
-        surface: For a ball, the signed distance [m] of a point x, y, z [m] of frame a from the surface, positive outside,
-        such as ``lambda x, y, z: np.sqrt(x * x + y * y + z * z) - 0.5``.
+        surface: For a ball, the signed distance [m] of a point x, y, z [m] of frame a from the surface, positive
+        outside, such as ``lambda x, y, z: np.sqrt(x * x + y * y + z * z) - 0.5``.
         """
         name, who = self._constraint_name(name)
         frames = self._two_frames(who, a, b)
         radius = checks.positive(f"radius of {who}", radius, self.parameters)
         rim = checks.number(f"rim of {who}", rim, self.parameters)
         if self.parameters.value(rim) < 0.0:
-            raise ModelError(f"rim of {who} is negative; give the radius of its cross-section [m], 0 for a disc")
+            raise ModelError(
+                f"rim of {who} is negative; give the radius of its cross-section [m], 0 for a disc"
+            )
         along: Vec | None = None
         if axis is not None:
-            x, y, z = checks.axis(f"axis of {who}", axis, "the axis of a wheel is made of plain numbers").tolist()
+            x, y, z = checks.axis(
+                f"axis of {who}", axis, "the axis of a wheel is made of plain numbers"
+            ).tolist()
             along = (x, y, z)
         elif self.parameters.value(rim) != 0.0:
             raise ModelError(f"{who} is a ball, which has no rim; give a wheel its axis=")
         law = None
         if surface is not None:
             if along is not None:
-                raise ModelError(f"{who}: a wheel with an axis rolls on planes only; leave out axis= for a ball")
+                raise ModelError(
+                    f"{who}: a wheel with an axis rolls on planes only; leave out axis= for a ball"
+                )
             law = user_function(f"surface of {who}", surface, PLACE, self.parameters)
         return self._add_constraint(Rolling(name, *frames, radius, along, rim, law))
 
