@@ -2,8 +2,8 @@
 
 A pin on a crank of length r runs in a slot of a wheel whose axis is d = r sqrt(2) away: four slots. In a straight slot
 the wheel stands at b with tan(b) = r sin(a) / (d - r cos(a)) while the crank stands at a; at the line of centres it
-turns r / (d - r) times as fast as the crank. In a slot bent to the parabola y = k x^2 its angle is the root of one equation.
-The crank's torque is what turns the wheel: I b'' b' W^2, by virtual work.
+turns r / (d - r) times as fast as the crank. In a slot bent to the parabola y = k x^2 its angle is the root of an
+equation. The crank's torque is what turns the wheel: I b'' b' W^2, by virtual work.
 
 Source: closed form; Norton (2012), Design of Machinery, section 2.8.
 """
