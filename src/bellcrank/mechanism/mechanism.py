@@ -42,7 +42,7 @@ from bellcrank.mechanism.masses import check_masses
 from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.mechanism.sizes import length_scale, length_unit
 from bellcrank.mechanism.symmetry import spinning_links
-from bellcrank.mechanism.traced import Traced, trace
+from bellcrank.mechanism.traced import Traced, start_loads, trace
 from bellcrank.model.study_methods import StudyMethods
 from bellcrank.program.made import Compiled, Table
 from bellcrank.program.program import Program
@@ -380,6 +380,10 @@ def analyse(
     )
     _ = mechanism._elements
     check_masses(mechanism)
+    for place, value in start_loads(mechanism):
+        name = linkage.states[place - linkage.positions + len(linkage.states)]
+        if name not in (initial or {}):
+            q[place] = value
     return mechanism
 
 

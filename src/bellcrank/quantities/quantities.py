@@ -83,10 +83,13 @@ class Quantities:
     def _state(self, name: str) -> dict[str, Traceable]:
         """A first-order state and its rate."""
         s, unit = self.s, self.s.system.states[name].unit
+        reacts = self.s.system.states[name].reaction is not None
         value = s.q[s.linkage.positions - len(s.linkage.states) + s.linkage.states.index(name)]
         return {
             name: Traceable(lambda: [value], (), unit),
-            f"{name}.rate": Traceable(lambda: [state_rate(s, name)], (), f"{unit or '1'}/s"),
+            f"{name}.rate": Traceable(
+                lambda: [state_rate(s, name)], (), f"{unit or '1'}/s", reacts, reacts
+            ),
         }
 
     def find(self, name: str) -> tuple[Traceable, tuple[int, ...] | None]:

@@ -106,9 +106,9 @@ class Reactions:
             if c.sides is not None and c.bodies is not None:
                 self._between(c, first)
             elif c.pushes is not None:
-                for e, pushed in enumerate(c.pushes(s.kin, s.t), first):
-                    for body, (at, moment, force) in pushed.items():
-                        self.loads.put(body, c.base, at, scale(s.mu[e], force), scale(s.mu[e], moment))
+                for e, by_body in enumerate(c.pushes(s.kin, s.t), first):
+                    for body, (at, n, f) in by_body.items():
+                        self.loads.put(body, c.base, at, scale(s.mu[e], f), scale(s.mu[e], n))
             first += c.size
         self.total = self._totals()
 

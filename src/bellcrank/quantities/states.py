@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, TracedBranch
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
+from bellcrank.quantities.reactions import Reactions
 from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def state_rate(s: Snapshot, name: str) -> Scalar:
     state = s.system.states[name]
     if state.trace is not None:
         return state.trace(s.linkage, s.kin, s.t)
+    if state.reaction is not None:
+        return state.reaction.following(Reactions(s).joint, s)
     assert state.rate is not None
     rate, who = state.rate, f"state {name!r}"
     return checked_value(s, who, f"the rate of {who}", lambda: rate(Measured(Quantities(s), who)))
@@ -53,7 +56,7 @@ def refuse_states(mechanism: Mechanism, what: str, besides_deflections: bool = F
     """
     states = mechanism.system.states
     for name in mechanism.linkage.states:
-        if besides_deflections and states[name].trace is not None:
+        if besides_deflections and states[name].rate is None:
             continue
         raise ModelError(f"{what} does not follow first-order states, here {name!r}; use simulate")
 

@@ -11,6 +11,7 @@ from bellcrank.model.forces.contact import ContactForce, FieldContact
 from bellcrank.model.forces.element import ForceElement
 from bellcrank.model.forces.ground_spring import GroundSpring, GroundSpringMethod
 from bellcrank.model.forces.joint_force import JointForce, JointForceMethod
+from bellcrank.model.forces.joint_friction import Clutch, JointFriction, JointFrictionMethods
 from bellcrank.model.forces.line_force import LineForce, LineForceMethod
 from bellcrank.model.forces.spring import Spring, SpringMethod
 from bellcrank.model.forces.torsion_spring import TorsionSpring, TorsionSpringMethod
@@ -25,6 +26,7 @@ class ForceMethods(
     LineForceMethod,
     TorsionSpringMethod,
     JointForceMethod,
+    JointFrictionMethods,
     BushingMethod,
     AppliedMethod,
     GroundSpringMethod,
@@ -34,7 +36,7 @@ class ForceMethods(
 
 
 KINDS: tuple[type[ForceElement], ...] = (
-    *(Spring, LineForce, TorsionSpring, JointForce, Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
+    *(Spring, LineForce, TorsionSpring, JointForce, JointFriction, Clutch, Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
 )
 """All kinds of forces, in the order of pages and schemas."""
 
@@ -44,6 +46,7 @@ __all__ = [
     "AppliedTorque",
     "Axes",
     "Bushing",
+    "Clutch",
     "ContactForce",
     "FieldContact",
     "Force",
@@ -51,6 +54,7 @@ __all__ = [
     "ForceMethods",
     "GroundSpring",
     "JointForce",
+    "JointFriction",
     "LineForce",
     "Spring",
     "TorsionSpring",
