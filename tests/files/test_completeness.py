@@ -236,6 +236,37 @@ ARGUMENTS: dict[str, Values] = {
         "function": (lambda coordinate, rate, t: -coordinate, lambda coordinate, rate, t: np.tanh(rate)),
         "coordinate": ("angle", "displacement"),
     },
+    "joint_friction": {
+        "joint": ("slide", "hinge"),
+        "friction": (0.3, LuGre(0.2, 0.3, damping=10.0)),
+        "radius": (0.02, 0.03),
+        "preload": (0.0, 5.0),
+        "coordinate": ("angle", "displacement"),
+        "lag": (1e-5, 2e-3),
+    },
+    "clutch": {
+        "joint": ("slide", "hinge"),
+        "capacity": (5.0, lambda t: 2.0 * t),
+        "static": (1.0, 1.5),
+        "stiffness": (1e4, 2e4),
+        "stribeck_speed": (1e-2, 2e-2),
+        "coordinate": ("angle", "displacement"),
+    },
+    "limits": {
+        "joint": ("slide", "hinge"),
+        "low": (-0.5, -0.6),
+        "high": (0.5, 0.6),
+        "restitution": (None, 0.3),
+        "stiffness": (1e5, 2e5),
+        "damping": (0.0, 10.0),
+        "coordinate": ("angle", "displacement"),
+    },
+    "motor": {
+        "joint": ("slide", "hinge"),
+        "curve": ([(0, 10), (100, 0)], [(0, 10), (50, 8), (100, 0)]),
+        "throttle": (None, lambda t: 0.5 + t),
+        "coordinate": ("angle", "displacement"),
+    },
     "bushing": {
         **EITHER,
         "stiffness": ((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 5, 7)),
@@ -273,6 +304,11 @@ ONLY_WITH: dict[tuple[str, str], dict[str, Any]] = {
     ("driver", "coordinate"): {"axis": None},
     ("driver", "axis"): {"target": "point", "coordinate": None, "axis": "x"},
     ("torsion_spring", "joint"): {"coordinate": None, "joint": "rail"},
+    ("joint_friction", "joint"): {"coordinate": "angle"},
+    ("clutch", "joint"): {"coordinate": "angle"},
+    ("limits", "joint"): {"coordinate": "angle"},
+    ("limits", "restitution"): {"restitution": 0.5, "stiffness": None, "damping": 0.0},
+    ("motor", "joint"): {"coordinate": "angle"},
     ("joint_force", "joint"): {"coordinate": None, "joint": "rail"},
 }
 """Arguments that need others to be as told here."""
@@ -340,6 +376,8 @@ def two_calls(method: str, argument: str) -> tuple[Call, Call]:
     other = {**usual, argument: ARGUMENTS[method][argument][1]}
     if (method, argument) == ("driver", "target"):
         other |= {"axis": "x"}
+    if (method, argument) == ("joint_friction", "coordinate"):
+        other |= {"radius": None}
     return usual, other
 
 

@@ -87,9 +87,7 @@ class Quantities:
         value = s.q[s.linkage.positions - len(s.linkage.states) + s.linkage.states.index(name)]
         return {
             name: Traceable(lambda: [value], (), unit),
-            f"{name}.rate": Traceable(
-                lambda: [state_rate(s, name)], (), f"{unit or '1'}/s", reacts, reacts
-            ),
+            f"{name}.rate": Traceable(lambda: [state_rate(s, name)], (), f"{unit or '1'}/s", reacts, reacts),
         }
 
     def find(self, name: str) -> tuple[Traceable, tuple[int, ...] | None]:

@@ -12,7 +12,9 @@ from bellcrank.model.forces.element import ForceElement
 from bellcrank.model.forces.ground_spring import GroundSpring, GroundSpringMethod
 from bellcrank.model.forces.joint_force import JointForce, JointForceMethod
 from bellcrank.model.forces.joint_friction import Clutch, JointFriction, JointFrictionMethods
+from bellcrank.model.forces.limits import JointLimits, JointLimitsMethod
 from bellcrank.model.forces.line_force import LineForce, LineForceMethod
+from bellcrank.model.forces.motor import Motor, MotorMethod
 from bellcrank.model.forces.spring import Spring, SpringMethod
 from bellcrank.model.forces.torsion_spring import TorsionSpring, TorsionSpringMethod
 from bellcrank.model.forces.tyre import Tyre, TyreMethod
@@ -27,6 +29,8 @@ class ForceMethods(
     TorsionSpringMethod,
     JointForceMethod,
     JointFrictionMethods,
+    JointLimitsMethod,
+    MotorMethod,
     BushingMethod,
     AppliedMethod,
     GroundSpringMethod,
@@ -36,7 +40,21 @@ class ForceMethods(
 
 
 KINDS: tuple[type[ForceElement], ...] = (
-    *(Spring, LineForce, TorsionSpring, JointForce, JointFriction, Clutch, Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
+    *(
+        Spring,
+        LineForce,
+        TorsionSpring,
+        JointForce,
+        JointFriction,
+        Clutch,
+        JointLimits,
+        Motor,
+        Bushing,
+        AppliedForce,
+        AppliedTorque,
+        GroundSpring,
+        Tyre,
+    ),
 )
 """All kinds of forces, in the order of pages and schemas."""
 
@@ -55,7 +73,9 @@ __all__ = [
     "GroundSpring",
     "JointForce",
     "JointFriction",
+    "JointLimits",
     "LineForce",
+    "Motor",
     "Spring",
     "TorsionSpring",
     "Tyre",

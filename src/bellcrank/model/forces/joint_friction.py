@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from bellcrank.program.trace import Expr
     from bellcrank.quantities.snapshot import Snapshot
 
+LAG = 1e-5
+"""Time in which a load follows its reaction [s]: that of an elastic wave through 5 cm of steel."""
 _FRICTION = "Law of friction, or the coefficient of one that sticks and slips alike."
 
 
@@ -99,12 +101,14 @@ class JointFriction(Bristles):
         must("friction", one_of(NUMBER, ref("friction")), _FRICTION),
         may("radius", NUMBER, "Radius of the bearing [m], for angles."),
         may("preload", NUMBER, "Load besides the reaction [N]; 0 where missing."),
-        may("lag", NUMBER, "Time in which the load follows the reaction [s]; 1e-3 where missing.", plain=True),
+        may(
+            "lag", NUMBER, "Time in which the load follows the reaction [s]; 1e-5 where missing.", plain=True
+        ),
     )
 
     radius: Scalar | None = None
     preload: Scalar = 0.0
-    lag: float = 1e-3
+    lag: float = LAG
     load_state: Scalar = 0.0
 
     def lever(self, act: Acting) -> Scalar:
@@ -145,7 +149,9 @@ class Clutch(Bristles):
         must("capacity", FUNCTION, "Torque [N m] or force [N] at which it slips, of t [s].", of=("t",)),
         may("static", NUMBER, "Capacity at rest over that while slipping; 1 where missing."),
         may("stiffness", NUMBER, "Of the locked clutch over its capacity [1/rad or 1/m]; 1e4 where missing."),
-        may("stribeck_speed", NUMBER, "Slip over which it falls from rest [rad/s or m/s]; 0.01 where missing."),
+        may(
+            "stribeck_speed", NUMBER, "Slip over which it falls from rest [rad/s or m/s]; 0.01 where missing."
+        ),
     )
 
     capacity: Callable[..., Scalar]
@@ -180,19 +186,22 @@ class JointFrictionMethods(ForceMethod):
         radius: Any = None,
         preload: Any = 0.0,
         coordinate: str | None = None,
-        lag: Any = 1e-3,
+        lag: Any = LAG,
     ) -> JointFriction:
         """Friction in a joint by the force that it carries, with stick: Coulomb's law with Stribeck's peak.
 
-        friction: Coefficient, or :class:`bellcrank.contact.LuGre` with more of it. radius: Of the bearing [m], where the
-        coordinate is an angle. preload: Load besides the reaction [N]. coordinate: Which one, where the joint has
-        several. lag: Time in which the load follows the reaction [s]; shorter than what happens, longer than rounding.
+        friction: Coefficient, or :class:`bellcrank.contact.LuGre` with more of it. radius: Of the bearing [m], where
+        the coordinate is an angle. preload: Load besides the reaction [N]. coordinate: Which one, where the joint has
+        several. lag: Time in which the load follows the reaction [s]; results differ from those of no lag in proportion
+        to it.
         """
         name, who = self._force_name(name)
         found = self._joint(who, joint)
         chosen = found.coordinate(coordinate)
         if isinstance(friction, Coulomb):
-            raise ModelError(f"{who} sticks, which takes bristles: give a coefficient or bellcrank.contact.LuGre")
+            raise ModelError(
+                f"{who} sticks, which takes bristles: give a coefficient or bellcrank.contact.LuGre"
+            )
         law = friction
         if isinstance(law, LuGre):
             for key, number in vars(law).items():
@@ -244,7 +253,11 @@ class JointFrictionMethods(ForceMethod):
         law = user_function(f"capacity of {who}", capacity, ("t",), self.parameters)
         numbers = [
             checks.positive(f"{key} of {who}", given, self.parameters)
-            for key, given in (("static", static), ("stiffness", stiffness), ("stribeck_speed", stribeck_speed))
+            for key, given in (
+                ("static", static),
+                ("stiffness", stiffness),
+                ("stribeck_speed", stribeck_speed),
+            )
         ]
         if self.parameters.value(numbers[0]) < 1.0:
             raise ModelError(f"static of {who} is less than 1; a clutch holds at least what it slips at")
