@@ -261,6 +261,13 @@ ARGUMENTS: dict[str, Values] = {
         "damping": (0.0, 10.0),
         "coordinate": ("angle", "displacement"),
     },
+    "cable": {
+        "points": (["ground", "one", "two"], ["ground", "one", "three"]),
+        "radii": ([0.1], [-0.1]),
+        "stiffness": (1e4, 2e4),
+        "damping": (0.0, 1.0),
+        "length": (2.0, 3.0),
+    },
     "motor": {
         "joint": ("slide", "hinge"),
         "curve": ([(0, 10), (100, 0)], [(0, 10), (50, 8), (100, 0)]),

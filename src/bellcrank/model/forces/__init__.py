@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from bellcrank.model.forces.applied import AppliedForce, AppliedMethod, AppliedTorque, Axes
 from bellcrank.model.forces.bushing import Bushing, BushingMethod
+from bellcrank.model.forces.cable import Cable, CableMethod
 from bellcrank.model.forces.contact import ContactForce, FieldContact
 from bellcrank.model.forces.element import ForceElement
 from bellcrank.model.forces.ground_spring import GroundSpring, GroundSpringMethod
@@ -31,6 +32,7 @@ class ForceMethods(
     JointFrictionMethods,
     JointLimitsMethod,
     MotorMethod,
+    CableMethod,
     BushingMethod,
     AppliedMethod,
     GroundSpringMethod,
@@ -40,21 +42,8 @@ class ForceMethods(
 
 
 KINDS: tuple[type[ForceElement], ...] = (
-    *(
-        Spring,
-        LineForce,
-        TorsionSpring,
-        JointForce,
-        JointFriction,
-        Clutch,
-        JointLimits,
-        Motor,
-        Bushing,
-        AppliedForce,
-        AppliedTorque,
-        GroundSpring,
-        Tyre,
-    ),
+    *(Spring, LineForce, TorsionSpring, JointForce, JointFriction, Clutch, JointLimits, Motor, Cable),
+    *(Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
 )
 """All kinds of forces, in the order of pages and schemas."""
 
@@ -64,6 +53,7 @@ __all__ = [
     "AppliedTorque",
     "Axes",
     "Bushing",
+    "Cable",
     "Clutch",
     "ContactForce",
     "FieldContact",
