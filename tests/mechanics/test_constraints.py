@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bellcrank import SplineCurve
+from bellcrank import SplineCurve, load_result, simulate_many
 from bellcrank.errors import ModelError
 from bellcrank.formulations.registry import FORMULATIONS
 from bellcrank.mechanism import analyse
@@ -202,6 +203,60 @@ def test_freedoms_are_counted_and_kinematics_says_what_it_cannot() -> None:
     assert "5 of positions: 2 equations are of velocities alone" in str(found)
     with pytest.raises(ModelError, match=r"constraint 'roll' holds velocities"):
         system.kinematics(1.0)
+
+
+def bowl() -> System:
+    """A ball in a bowl of radius 1 m; its radius is a parameter."""
+    system = System("bowl")
+    radius = system.parameter("r", 0.1)
+    ball = system.body("ball", 1.0, (0.004,) * 3, at=(0.2, 0.1, -((0.81 - 0.05) ** 0.5)))
+    system.free("air", system.ground, ball)
+    system.rolling(
+        "roll", system.ground, ball, radius, surface=lambda x, y, z: 1.0 - sqrt(x * x + y * y + z * z)
+    )
+    return system
+
+
+def test_a_ball_in_a_bowl_comes_to_lie_and_swings_at_its_frequency() -> None:
+    """w^2 = g / ((R - r) (1 + I / (m r^2))) both ways; its turned pose is neutral."""
+    system = bowl()
+    found = system.equilibrium()
+    assert found.state.q[:3] == pytest.approx([0.0, 0.0, -0.9], abs=1e-9)
+    assert found.neutral == ("air.rotation_x", "air.rotation_y", "air.rotation_z")
+    assert system.linearize(found).frequencies == pytest.approx(
+        [(9.81 / 0.9 / 1.4) ** 0.5 / (2.0 * np.pi)] * 2, rel=1e-9
+    )
+
+
+def test_batches_and_files_of_runs_carry_rolling(tmp_path: Path) -> None:
+    """A parameter that shapes the constraint moves the start of each run like that of a single one."""
+    system, radii = bowl(), [0.1, 0.12]
+    many = simulate_many(system, {"r": radii}, 0.3, quantities=["ball.position.z"], output=2)
+    for k, r in enumerate(radii):
+        alone = system.simulate(0.3, parameters={"r": r}, output=2)
+        assert np.asarray(many["ball.position.z"])[k] == pytest.approx(alone["ball.position.z"], abs=1e-7)
+    alone.save(tmp_path / "run.h5")
+    again = load_result(tmp_path / "run.h5")
+    np.testing.assert_array_equal(again["roll.normal_force"], alone["roll.normal_force"])
+
+
+def test_a_wheel_rolls_on_a_turning_wheel_and_on_a_rack() -> None:
+    """Rims that do not slip: r1 w1 = -r2 w2 of axes at rest, v = r w of a rack."""
+    system = System("wheels", gravity=(0, 0, 0))
+    sun = system.body("sun", 1.0, (0.2,) * 3)
+    planet = system.body("planet", 1.0, (0.1,) * 3, at=(0.5, 0, 0))
+    rack = system.body("rack", 1.0, (0.1,) * 3, at=(0.5, 0.2, 0))
+    system.revolute("first", system.ground, sun, at=(0, 0, 0))
+    system.revolute("second", system.ground, planet, at=(0.5, 0, 0))
+    system.prismatic("rail", system.ground, rack, axis="x")
+    system.rolling("rims", sun, planet, 0.2, surface=lambda x, y, z: sqrt(x * x + y * y) - 0.3)
+    down = rack.frame((0, 0, 0), rotation=((1, 0, 0), (0, 0, -1), (0, 1, 0)))
+    system.rolling("teeth", down, planet, 0.2)
+    found = analyse(system, initial={"first": (0.0, 2.0)})
+    assert found.degrees_of_freedom == 1
+    speeds = dict(zip(found.speed_names, found.start.u, strict=True))
+    assert speeds["second.angle"] == pytest.approx(-3.0)
+    assert speeds["rail.displacement"] == pytest.approx(0.2 * 3.0)
 
 
 def test_mistakes_are_named() -> None:
