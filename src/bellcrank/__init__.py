@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from bellcrank.model import Frame as Frame
     from bellcrank.model import Joint as Joint
     from bellcrank.model import System as System
+    from bellcrank.model.constraints import SplineCurve as SplineCurve
     from bellcrank.program.functions import clip as clip
     from bellcrank.program.functions import maximum as maximum
     from bellcrank.program.functions import minimum as minimum
     from bellcrank.program.functions import where as where
     from bellcrank.program.tables import linear_table as linear_table
     from bellcrank.program.tables import smooth_table as smooth_table
+    from bellcrank.program.tables import table_and_integral as table_and_integral
     from bellcrank.result.result import Result as Result
     from bellcrank.result.series import Series as Series
     from bellcrank.result.storage import load_result as load_result
@@ -75,6 +77,8 @@ _HOMES = {
     "clip": "bellcrank.program.functions",
     "linear_table": "bellcrank.program.tables",
     "smooth_table": "bellcrank.program.tables",
+    "table_and_integral": "bellcrank.program.tables",
+    "SplineCurve": "bellcrank.model.constraints",
 }
 
 # Services of upper folders for lower ones, so that all imports point in one direction.

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import yaml
 
-from bellcrank import flexible
+from bellcrank import SplineCurve, flexible
 from bellcrank.contact import (
     Capsule,
     Coulomb,
@@ -33,6 +33,7 @@ from bellcrank.contact import (
 from bellcrank.files import dumps, loads, schema
 from bellcrank.model import System
 from bellcrank.model.bodies import Body
+from bellcrank.model.constraints import ConstraintMethods
 from bellcrank.model.contacts import ContactMethods
 from bellcrank.model.forces import ForceMethods
 from bellcrank.model.frames import Frame
@@ -51,7 +52,14 @@ from .test_round_trip import traced
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 Call = Mapping[str, Any]
 Values = dict[str, tuple[Any, Any]]
-DESCRIBING = (*JointMethods.__bases__, MotionMethods, *ForceMethods.__bases__, ContactMethods, StateMethods)
+DESCRIBING = (
+    *JointMethods.__bases__,
+    *ConstraintMethods.__bases__,
+    MotionMethods,
+    *ForceMethods.__bases__,
+    ContactMethods,
+    StateMethods,
+)
 OWN = ("parameter", "body", "flexible_body", "initial")
 """Where methods that describe something stand; those of System itself but for these run it."""
 
@@ -138,12 +146,72 @@ ARGUMENTS: dict[str, Values] = {
         "b": (("slide", "angle"), ("slide", "displacement")),
         "ratio": (2.0, 3.0),
         "offset": (None, 0.5),
+        "carrier": (None, "rail"),
+    },
+    "belt": {
+        "a": ("hinge", "rail"),
+        "b": (("slide", "angle"), ("slide", "displacement")),
+        "radius_a": (0.1, 0.2),
+        "radius_b": (0.3, 0.4),
+        "crossed": (False, True),
+        "offset": (None, 0.5),
+    },
+    "worm": {
+        "worm": ("hinge", "rail"),
+        "wheel": (("slide", "angle"), ("slide", "displacement")),
+        "starts": (1, 2),
+        "teeth": (20, 30),
+        "offset": (None, 0.5),
+    },
+    "differential": {
+        "carrier": ("hinge", "rail"),
+        "left": (("slide", "angle"), "rail"),
+        "right": (("slide", "displacement"), "hinge"),
+        "offset": (None, 0.5),
     },
     "rack_and_pinion": {
         "prismatic": ("rail", ("slide", "displacement")),
         "revolute": ("hinge", ("slide", "angle")),
         "radius": (0.5, 0.6),
         "offset": (None, 0.5),
+    },
+    "constraint": {
+        "function": (
+            lambda m: m["one.position.x"] - 0.1 * m["t"],
+            lambda m: m["one.position"][0] - m["p"] * m["hinge.angle"],
+        ),
+        "velocity": (False, True),
+    },
+    "rolling": {
+        **EITHER,
+        "radius": (0.5, 0.6),
+        "axis": ("y", (0, 1, 1)),
+        "rim": (0.0, 0.1),
+        "surface": (None, lambda x, y, z: z - 0.1 * x * y),
+    },
+    "knife_edge": {**EITHER, "axis": ("y", (0, 1, 1))},
+    "point_on_line": EITHER,
+    "point_on_plane": EITHER,
+    "point_on_surface": {**EITHER, "surface": (lambda x, y, z: z - x, lambda x, y, z: z - np.sin(x) * y)},
+    "point_on_curve": {
+        **EITHER,
+        "curve": (lambda s: (s, s * s, 0.0), SplineCurve([(0.1, 0), (1, 0.7), (0.3, 2)], closed=True)),
+        "start": (None, 0.5),
+    },
+    "curve_on_curve": {
+        **EITHER,
+        "curve_a": (lambda s: (s, s * s, 0.0), lambda s: (np.cos(s), np.sin(s), 0.0)),
+        "curve_b": (lambda s: (s, -s * s, 0.0), SplineCurve([(0.1, 0), (1, 0.7), (0.3, 2)])),
+        "start_a": (0.0, 0.5),
+        "start_b": (0.0, 0.5),
+    },
+    "parallel": EITHER,
+    "perpendicular": EITHER,
+    "constant_velocity": EITHER,
+    "transmission": {
+        "a": ("hinge", "rail"),
+        "b": (("slide", "angle"), ("slide", "displacement")),
+        "function": (lambda x: 2.0 * x, lambda x: np.sin(x)),
     },
     "state": {
         "rate": (lambda m: -m["new"], lambda m: m["one.position"][0] - m["t"] * m["two.velocity.x"]),
@@ -168,6 +236,44 @@ ARGUMENTS: dict[str, Values] = {
         "function": (lambda coordinate, rate, t: -coordinate, lambda coordinate, rate, t: np.tanh(rate)),
         "coordinate": ("angle", "displacement"),
         "energy": (None, lambda coordinate: coordinate**2 / 2),
+    },
+    "joint_friction": {
+        "joint": ("slide", "hinge"),
+        "friction": (0.3, LuGre(0.2, 0.3, damping=10.0)),
+        "radius": (0.02, 0.03),
+        "preload": (0.0, 5.0),
+        "coordinate": ("angle", "displacement"),
+        "lag": (1e-5, 2e-3),
+    },
+    "clutch": {
+        "joint": ("slide", "hinge"),
+        "capacity": (5.0, lambda t: 2.0 * t),
+        "static": (1.0, 1.5),
+        "stiffness": (1e4, 2e4),
+        "stribeck_speed": (1e-2, 2e-2),
+        "coordinate": ("angle", "displacement"),
+    },
+    "limits": {
+        "joint": ("slide", "hinge"),
+        "low": (-0.5, -0.6),
+        "high": (0.5, 0.6),
+        "restitution": (None, 0.3),
+        "stiffness": (1e5, 2e5),
+        "damping": (0.0, 10.0),
+        "coordinate": ("angle", "displacement"),
+    },
+    "cable": {
+        "points": (["ground", "one", "two"], ["ground", "one", "three"]),
+        "radii": ([0.1], [-0.1]),
+        "stiffness": (1e4, 2e4),
+        "damping": (0.0, 1.0),
+        "length": (2.0, 3.0),
+    },
+    "motor": {
+        "joint": ("slide", "hinge"),
+        "curve": ([(0, 10), (100, 0)], [(0, 10), (50, 8), (100, 0)]),
+        "throttle": (None, lambda t: 0.5 + t),
+        "coordinate": ("angle", "displacement"),
     },
     "bushing": {
         **EITHER,
@@ -199,11 +305,18 @@ ARGUMENTS: dict[str, Values] = {
     },
 }
 ONLY_WITH: dict[tuple[str, str], dict[str, Any]] = {
+    ("differential", "right"): {"carrier": "rail"},
+    ("rolling", "surface"): {"axis": None},
     ("driver", "target"): {"target": "hinge", "coordinate": None, "axis": None},
     ("driver", "function"): {"coordinate": "angle", "axis": None},
     ("driver", "coordinate"): {"axis": None},
     ("driver", "axis"): {"target": "point", "coordinate": None, "axis": "x"},
     ("torsion_spring", "joint"): {"coordinate": None, "joint": "rail"},
+    ("joint_friction", "joint"): {"coordinate": "angle"},
+    ("clutch", "joint"): {"coordinate": "angle"},
+    ("limits", "joint"): {"coordinate": "angle"},
+    ("limits", "restitution"): {"restitution": 0.5, "stiffness": None, "damping": 0.0},
+    ("motor", "joint"): {"coordinate": "angle"},
     ("joint_force", "joint"): {"coordinate": None, "joint": "rail"},
 }
 """Arguments that need others to be as told here."""
@@ -271,6 +384,8 @@ def two_calls(method: str, argument: str) -> tuple[Call, Call]:
     other = {**usual, argument: ARGUMENTS[method][argument][1]}
     if (method, argument) == ("driver", "target"):
         other |= {"axis": "x"}
+    if (method, argument) == ("joint_friction", "coordinate"):
+        other |= {"radius": None}
     return usual, other
 
 

@@ -15,7 +15,7 @@ from formulations.comparison import closed, difference, random_state, solved
 from mechanism.linkages import engine
 from reference.mechanisms import mechanism
 
-FAMILIES = ("tree", "slider-crank", "suspension cut", "driven", "cut screw")
+FAMILIES = ("tree", "slider-crank", "suspension cut", "driven", "cut screw", "rolling")
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,17 @@ def test_rates_are_the_time_derivatives_of_the_positions(family: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "family", ["slider-crank", "suspension cut", "platform", "driven", "cut screw", "bricard"]
+    "family",
+    [
+        "slider-crank",
+        "suspension cut",
+        "platform",
+        "driven",
+        "cut screw",
+        "bricard",
+        "rolling",
+        "constrained",
+    ],
 )
 def test_projection_converges_quadratically(family: str) -> None:
     """One step of the compiled projection squares the residual; independent coordinates stay."""

@@ -13,6 +13,8 @@ from formulations.comparison import AGREEMENT, difference, random_state, solved
 from reference.mechanisms import mechanism
 
 WITH_LOOPS = (
+    "rolling",
+    "constrained",
     "four-bar",
     "slider-crank",
     "five-bar",

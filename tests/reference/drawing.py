@@ -87,6 +87,11 @@ class Drawing:
             return make(name, a, b, at=at, axis=axis, pitch=float(self.rng.uniform(0.05, 0.3)), cut=cut)
         return make(name, a, b, at=at, axis=axis, cut=cut)
 
+    def frame(self, body: str, at: Array, axes: Array) -> Any:
+        """A frame of a body (or the ground) at a world point with world axes in the start pose."""
+        owner = self.system.ground if body == "ground" else self.system.bodies[body]
+        return owner.frame(owner.local(at), rotation=owner.start_rotation().T @ axes)
+
     def normal_to(self, axis: Array) -> Array:
         """A direction at right angles to `axis`."""
         if self.aligned and np.count_nonzero(axis) == 1:

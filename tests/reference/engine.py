@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bellcrank.program.graph import Graph
+from reference.constraints import described_rows
 from reference.jets import Jet, atan2, evaluate, stack
 
 Array: TypeAlias = npt.NDArray[np.float64]
@@ -190,6 +191,8 @@ class Engine:
                 parts.append((joint.a.body.name, joint.b.body.name, stack([part])))
                 total = total + part
             found.append((coupling.name, stack([total]), parts))
+        for item in members(self.system.constraints):
+            found.append((item.name, *described_rows(self, item)))
         return found
 
     def constraint_rows(self) -> tuple[Array, Array]:

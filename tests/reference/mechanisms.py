@@ -276,6 +276,62 @@ def coupled_across_cuts(drawing: Drawing) -> None:
     )
 
 
+def rolling(drawing: Drawing) -> None:
+    """Wheels and balls that float, roll on moving planes and on each other's planes, and a blade."""
+    carrier = drawing.body()
+    drawing.joint(drawing.pick(["revolute", "cylindrical", "spherical"]), "ground", carrier)
+    system, rng = drawing.system, drawing.rng
+    for k, base in enumerate(("ground", carrier)):
+        wheel = drawing.body()
+        drawing.joint("free", "ground", wheel)
+        center, axes = drawing.point(), drawing.rotation()
+        radius, rim = float(rng.uniform(0.2, 0.5)), float(rng.choice([0.0, 0.1]))
+        n = axes[:, 2]
+        hub = drawing.frame(wheel, center, np.eye(3))
+        if k == 0 or rng.random() < 0.6:
+            axis = drawing.normal_to(n) + 0.4 * n
+            axis /= np.linalg.norm(axis)
+            e = n - (axis @ n) * axis
+            lowest = center - radius * e / np.linalg.norm(e) - rim * n
+            local = system.bodies[wheel].start_rotation().T @ axis
+            plane = drawing.frame(base, lowest, axes)
+            system.rolling(f"roll {k}", plane, hub, radius, axis=tuple(local), rim=rim)
+        else:
+            system.rolling(f"roll {k}", drawing.frame(base, center - radius * n, axes), hub, radius)
+    sled = drawing.body()
+    drawing.joint("planar", carrier, sled)
+    system.knife_edge(
+        "blade", drawing.frame("ground", drawing.point(), np.eye(3)), sled, axis=drawing.direction()
+    )
+
+
+def constrained(drawing: Drawing) -> None:
+    """A chain and two floating bodies, held by points, directions and a transmission."""
+    first, second = drawing.body(), drawing.body()
+    shaft = drawing.joint("revolute", "ground", first)
+    slide = drawing.joint("cylindrical", first, second)
+    system, axes = drawing.system, drawing.rotation()
+    for name, base in (("loose", second), ("free", "ground")):
+        drawing.body(name)
+        drawing.joint("free", "ground", name)
+        at = drawing.point()
+        made = system.point_on_line if name == "loose" else system.point_on_plane
+        made(f"hold {name}", drawing.frame(base, at, axes), drawing.frame(name, at, axes))
+    tilted = axes @ turn(np.array([*drawing.rng.uniform(-0.8, 0.8, 2), 0.0]))
+    here = drawing.point()
+    system.constant_velocity("joint", drawing.frame(first, here, axes), drawing.frame("loose", here, tilted))
+    across = axes @ np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    system.perpendicular("square", drawing.frame(second, here, axes), drawing.frame("free", here, across))
+    angle = shaft.start_coordinates()[0]
+    shift = slide.start_coordinates()[1]
+    system.transmission(
+        "lift",
+        (slide, "displacement"),
+        shaft,
+        lambda x: shift + 0.3 * (x - angle) + 0.2 * (np.sin(x) - np.sin(angle)),
+    )
+
+
 def driven(drawing: Drawing) -> None:
     """A five-bar with a driven pin, and a tree with driven coordinates and a driven point."""
     planar(drawing, FIVE_BAR)
@@ -323,6 +379,8 @@ FAMILIES: dict[str, Callable[[Drawing], object]] = {
     "coupled": coupled,
     "coupled across cuts": coupled_across_cuts,
     "driven": driven,
+    "rolling": rolling,
+    "constrained": constrained,
     **{f"cut {kind}": (lambda d, kind=kind: spatial_loop(d, cut=kind)) for kind in KINDS if kind != "free"},
 }
 """Families by name; each draws into an empty drawing."""

@@ -64,11 +64,17 @@ def kinematics(
     refuse_states(mechanism, "kinematics")
     if start is not None:
         mechanism = replace(mechanism, start=start)
+    if len(mechanism.holonomic) < len(mechanism.kept):
+        names = dict.fromkeys(c.what for c in mechanism.mechanics.constraints if c.nonholonomic)
+        raise ModelError(
+            f"kinematics of {mechanism.system.name!r} follows equations of positions; {', '.join(names)} holds "
+            "velocities, whose positions have to be integrated: simulate"
+        )
     if mechanism.degrees_of_freedom:
-        names = ", ".join(move_names(mechanism, mechanism.partition.independent))
+        left = ", ".join(move_names(mechanism, mechanism.partition.independent))
         raise ModelError(
             f"kinematics needs every freedom of {mechanism.system.name!r} driven; "
-            f"{mechanism.degrees_of_freedom} left: {names}. Add drivers with system.driver(...), or simulate"
+            f"{mechanism.degrees_of_freedom} left: {left}. Add drivers with system.driver(...), or simulate"
         )
     return _Continuation(mechanism).go(output_times(mechanism.start.t, duration, output))
 

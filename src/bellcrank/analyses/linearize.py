@@ -2,10 +2,10 @@
 
 With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y = T x, where T spans the
 changes that keep loops closed and quaternions unit (:mod:`bellcrank.analyses.tangent`). T moves with the
-state, so A = T^+ (F_Y T - T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball
-and free joints it does not. A parameter that shifts a loop shifts Y by S with T^+ S = 0, and
-B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. First-order states stand in Y and in x as they are. All
-derivatives are exact.
+state, so A = T^+ (F_Y T - T-dot), and T^+ T = 1 gives T^+ T-dot = -(T^+)-dot T; for plain coordinates that is
+nothing, for the angular velocities of ball and free joints it is not. A parameter that shifts a loop shifts Y by S with
+T^+ S = 0, and B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. First-order states stand in Y and in x as
+they are. Where equations are of velocities alone there are more moves than speeds in x. All derivatives are exact.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bellcrank.analyses.tangent import (
     speed_map_rate,
 )
 from bellcrank.errors import unknown_name
-from bellcrank.program.derive import directional, jvp_program
+from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 
@@ -67,9 +67,9 @@ class Mode:
 class Linear:
     """Small motions about a state.
 
-    A, B, C, D: real matrices. states: names of the moves, then of the speeds, then of first-order states, so many as
-    `first_order`. inputs: names of parameters. outputs: names of quantities. state: where it was taken. output_values:
-    the outputs there.
+    A, B, C, D: real matrices. states: names of the moves, so many as `moves`, then of the speeds, then of first-order
+    states, so many as `first_order`. inputs: names of parameters. outputs: names of quantities. state: where it was
+    taken. output_values: the outputs there.
     """
 
     A: Array
@@ -82,11 +82,12 @@ class Linear:
     state: State
     output_values: Array
     first_order: int = 0
+    moves: int = 0
 
     @property
     def freedoms(self) -> int:
-        """Number of degrees of freedom."""
-        return (len(self.states) - self.first_order) // 2
+        """Number of degrees of freedom: of independent speeds."""
+        return len(self.states) - self.first_order - self.moves
 
     @cached_property
     def _eigen(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
@@ -108,10 +109,10 @@ class Linear:
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
         """The natural motions, slowest first: one a pair of conjugate eigenvalues, neutral ones left out."""
-        names = self.states[: self.freedoms]
+        names = self.states[: self.moves]
         found = []
         for value, vector in zip(*self._pairs(), strict=True):
-            shape = vector[: self.freedoms]
+            shape = vector[: self.moves]
             largest = shape[np.argmax(np.abs(shape))]
             shape = shape / largest if largest else shape
             size = abs(value)
@@ -145,7 +146,7 @@ class Linear:
         """Moves that cause no acceleration, each named by the coordinate that moves most."""
         from scipy.linalg import qr
 
-        n = self.freedoms
+        n = self.moves
         moves = self.A[:, :n]
         if not n:
             return ()
@@ -162,7 +163,7 @@ class Linear:
             return True
         if (values.real > max(self._zero, 1e-30)).any():
             return False
-        return None if len(self.neutral) == self.freedoms else True
+        return None if len(self.neutral) == self.moves else True
 
     def to_control(self) -> Any:
         """A ``control.StateSpace`` with these names (needs the package python-control)."""
@@ -236,10 +237,13 @@ class _Linearisation:
             [[self.state.t], self.state.q, self.state.u[independent], mechanism.parameter_values]
         )
         rows = mechanism.loop_state().rows(self.state.q, self.state.t)
+        # Equations of velocities alone leave positions free: there are more small moves than independent speeds.
+        positions = mechanism.position_partition(self.state)
+        self.moves = positions.independent
         G = position_map(mechanism.linkage, self.state.q)
-        self.T_q = G @ freedom_map(self.partition, rows)
-        self.S_q = G @ dependent_step(self.partition, rows, self._misses())
-        self.left = speed_map(mechanism.linkage, self.state.q)[independent]
+        self.T_q = G @ freedom_map(positions, rows)
+        self.S_q = G @ dependent_step(positions, rows, self._misses())
+        self.left = speed_map(mechanism.linkage, self.state.q)[list(self.moves)]
 
     def _misses(self) -> Array:
         """How the constraint residuals change with the inputs."""
@@ -262,11 +266,11 @@ class _Linearisation:
 
     def directions(self) -> Array:
         """Changes of [t, q, u_i, p]: one column a state of the small motion, then one an input."""
-        n, nq, ns = self.n, self.nq, self.ns
-        dx = np.zeros((len(self.x), 2 * n + ns))
-        dx[1 : 1 + nq, :n] = self.T_q
-        dx[1 + nq : 1 + nq + n, n : 2 * n] = np.eye(n)
-        dx[1 + nq - ns : 1 + nq, 2 * n :] = np.eye(ns)
+        n, nq, ns, k = self.n, self.nq, self.ns, len(self.moves)
+        dx = np.zeros((len(self.x), k + n + ns))
+        dx[1 : 1 + nq, :k] = self.T_q
+        dx[1 + nq : 1 + nq + n, k : k + n] = np.eye(n)
+        dx[1 + nq - ns : 1 + nq, k + n :] = np.eye(ns)
         by_input = self._inputs_alone()
         by_input[1 : 1 + nq] = self.S_q
         return np.hstack([dx, by_input])
@@ -276,25 +280,23 @@ class _Linearisation:
         n, nq, m = self.n, self.nq, self.mechanism
         dx = self.directions()
         rates = self._along(self.traced.rates, dx)
-        rates[:nq] -= self._basis_rates(dx)
-        independent = self.partition.independent
-        turning = speed_map_rate(m.linkage, self.state.q, self.state.u)[list(independent)]
+        turning = speed_map_rate(m.linkage, self.state.q, self.state.u)[list(self.moves)]
         states = rates[nq - self.ns : nq]
-        reduced = np.vstack([self.left @ rates[:nq], rates[nq:], states])
-        size = 2 * n + self.ns
-        reduced[:n, size:] += turning @ self.S_q
+        reduced = np.vstack([self.left @ rates[:nq] + turning @ dx[1 : 1 + nq], rates[nq:], states])
+        size = len(self.moves) + n + self.ns
         labels, values, slopes = self._measured(outputs, dx)
         return Linear(
             reduced[:, :size],
             reduced[:, size:],
             slopes[:, :size],
             slopes[:, size:],
-            (*move_names(m, independent), *rate_names(m, independent), *m.linkage.states),
+            (*move_names(m, self.moves), *rate_names(m, self.partition.independent), *m.linkage.states),
             self.inputs,
             labels,
             self.state,
             values,
             self.ns,
+            len(self.moves),
         )
 
     def _measured(self, outputs: tuple[str, ...], dx: Array) -> tuple[tuple[str, ...], Array, Array]:
@@ -306,22 +308,3 @@ class _Linearisation:
         moves = np.hstack([dx, np.zeros((len(dx), 1))])
         values, slopes = measured(self.traced, np.tile(self.x[:, None], (1, moves.shape[1])), moves)
         return measured.labels, values[:, 0], slopes[:, :-1]
-
-    def _basis_rates(self, dx: Array) -> Array:
-        """T-dot along the motion, for the positions.
-
-        T is the derivative of q-dot by the independent speeds, so T-dot is a second derivative.
-        """
-        n, nq = self.n, self.nq
-        result = np.zeros((nq, dx.shape[1]))
-        eq = self.traced.equations
-        q_dot = eq.kin.position_rates()
-        moving = [eq.graph.input(f"basis.{k}") for k in range(n)]
-        along = {eq.v[i].id: x for i, x in zip(self.partition.independent, moving, strict=True)}  # type: ignore[union-attr]
-        basis = directional(q_dot, along)
-        flow = {eq.t.id: 1.0} | {e.id: rate for e, rate in zip(eq.q, q_dot, strict=True)}
-        program = Program.of([*eq.inputs, *moving], directional(basis, flow), "basis rates")
-        x = np.tile(self.x[:, None], (1, n))
-        if n:
-            result[:, :n] = evaluate(program, np.vstack([x, np.eye(n)]))
-        return result

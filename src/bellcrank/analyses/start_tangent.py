@@ -61,7 +61,8 @@ def start_tangents(
     miss = terms.changes(along_q, columns)[1]
     free = np.setdiff1d(np.arange(n), np.array(fixed_q, dtype=int))
     step = np.zeros((n, count))
-    step[free] = -np.linalg.pinv(J[:, free], rcond=1e-9) @ miss
+    closed = [k for k, e in enumerate(m.kept) if e in set(m.holonomic)]
+    step[free] = -np.linalg.pinv(J[closed][:, free], rcond=1e-9) @ miss[closed]
     dq = along_q + G @ step
     dJ, _, dnu = terms.changes(dq, columns)
     free = np.setdiff1d(np.arange(n), np.array(fixed_u, dtype=int))
@@ -106,7 +107,8 @@ def _wanders(m: Mechanism, named: Mapping[str, float], initial: Mapping[str, Any
     q = _described(m, named, initial)[0]
     rows = m.loop_state().rows(m.start.q, m.start.t)
     free = np.setdiff1d(np.arange(m.linkage.speeds), np.array(held, dtype=int))
-    fixed = np.linalg.matrix_rank(rows.J[:, free], tol=1e-9) == len(free) if rows.J.size else True
+    J = rows.J[list(m.holonomic)][:, free]
+    fixed = np.linalg.matrix_rank(J, tol=1e-9) == len(free) if rows.J.size else True
     return bool(np.abs(q - m.start.q).max(initial=0.0) > 1e-9) and not fixed
 
 

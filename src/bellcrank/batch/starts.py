@@ -143,7 +143,10 @@ def _determined(mechanism: Mechanism, table: Table, machine: LaneMachine) -> boo
         free = [k for k in own if any(i in independent for i in k.own_speeds)]
         for is_rate, needed in ((False, shaping), (True, shaping and moving)):
             touched = any((k.joint, is_rate) in given for k in own)
-            if (touched or needed) and not all((k.joint, is_rate) in given for k in free):
+            held = all((k.joint, is_rate) in given for k in free)
+            rolls = any(m.mechanics.constraints[c].nonholonomic for c in group.constraints)
+            # Equations of velocities leave positions free that are not among the independent speeds.
+            if (touched or needed) and (rolls or not held):
                 return False
     return True
 

@@ -76,6 +76,7 @@ def findings(m: Mechanism) -> dict[str, Any]:
             "joints": len(system.joints),
             "drivers": len(system.drivers),
             "couplings": len(system.couplings),
+            "constraints": len(system.constraints),
             "forces": len(system.forces) - len(pressing),
             "contacts": len(system.contacts) + len(system.collisions) + len(pressing),
             "parameters": len(system.parameters),
@@ -83,6 +84,7 @@ def findings(m: Mechanism) -> dict[str, Any]:
             "constraint_equations": m.constraints,
             "redundant_equations": len(m.dropped),
             "degrees_of_freedom": m.degrees_of_freedom,
+            "position_freedoms": m.position_freedoms,
         },
         "tree": [
             {

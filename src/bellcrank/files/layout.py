@@ -16,6 +16,7 @@ from bellcrank.base.keys import (
     NUMBER,
     SIDE,
     TEXT,
+    TRUTH,
     VECTOR3,
     VECTOR4,
     VECTOR6,
@@ -37,7 +38,7 @@ from bellcrank.base.keys import (
 )
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.files.shapes import PARTS, SHAPES
-from bellcrank.model import forces, joints
+from bellcrank.model import constraints, forces, joints
 from bellcrank.model.collisions import Collisions
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
@@ -116,6 +117,31 @@ COUPLINGS = Kinds(
         must("b", ref("coordinate"), "Second angle."),
         must("ratio", NUMBER, "Turns of a for one of b; negative where they turn in opposite directions."),
         may("offset", NUMBER, "[rad]; the meshing of the start pose where missing."),
+        may("carrier", ref("coordinate"), "Angle of the arm that carries both axes, against the same body."),
+    ),
+    belt=Keys(
+        "radius_a * angle_a - radius_b * angle_b = offset.",
+        must("a", ref("coordinate"), "Angle of the first pulley."),
+        must("b", ref("coordinate"), "Angle of the second."),
+        must("radius_a", NUMBER, "[m]."),
+        must("radius_b", NUMBER, "[m]."),
+        may("crossed", TRUTH, "Whether the belt crosses, so that the pulleys turn opposite ways."),
+        may("offset", NUMBER, "[m]; that of the start pose where missing."),
+    ),
+    worm=Keys(
+        "angle_worm - teeth / starts * angle_wheel = offset.",
+        must("worm", ref("coordinate"), "Angle of the worm."),
+        must("wheel", ref("coordinate"), "Angle of the wheel."),
+        must("starts", NUMBER, "Threads of the worm; negative for a left-hand one."),
+        must("teeth", NUMBER, "Of the wheel."),
+        may("offset", NUMBER, "[rad]; the meshing of the start pose where missing."),
+    ),
+    differential=Keys(
+        "angle_left + angle_right - 2 * angle_carrier = offset.",
+        must("carrier", ref("coordinate"), "Angle of the cage."),
+        must("left", ref("coordinate"), "Angle of one shaft."),
+        must("right", ref("coordinate"), "Angle of the other."),
+        may("offset", NUMBER, "[rad]; that of the start pose where missing."),
     ),
     rack_and_pinion=Keys(
         "displacement - radius * angle = offset.",
@@ -125,6 +151,7 @@ COUPLINGS = Kinds(
         may("offset", NUMBER, "[m]; the meshing of the start pose where missing."),
     ),
 )
+CONSTRAINTS = Kinds(kinds={kind.kind: kind.keys for kind in constraints.KINDS})
 STATE = Keys(
     "A first-order state.",
     must("rate", FUNCTION, "Its rate, an expression of t, the words of measures, parameters and states."),
@@ -139,7 +166,7 @@ STATE = Keys(
 FORCES = Kinds(kinds={kind.kind: kind.keys for kind in forces.KINDS})
 FRICTIONS = Kinds.of("Law of friction of a continuous contact.", Coulomb, LuGre)
 TOP = Keys(
-    "A mechanism: bodies, joints, drivers, couplings, forces and contacts. SI units throughout,"
+    "A mechanism: bodies, joints, drivers, couplings, constraints, forces and contacts. SI units throughout,"
     " right-handed axes, angles in radians. Every number may be an expression of parameters and"
     " definitions, written as text. Names are unique over the whole file.",
     must("bellcrank", {"const": 1}, "Version of the format."),
@@ -155,6 +182,7 @@ TOP = Keys(
     may("joints", section(ref("joint")), "Joints by name."),
     may("drivers", section(ref("driver")), "Prescribed motions by name."),
     may("couplings", section(ref("coupling")), "Linear relations between joint coordinates, by name."),
+    may("constraints", section(ref("constraint")), "Constraints beside joints, by name."),
     may(
         "states",
         by_name(ref("state")),
@@ -223,6 +251,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "joint_name": TEXT,
     "of_both": one_of(NUMBER, list_of(NUMBER, 2)),
     "coupling": COUPLINGS,
+    "constraint": CONSTRAINTS,
     "state": STATE,
     "force": FORCES,
     "friction": FRICTIONS,

@@ -21,6 +21,7 @@ from bellcrank.files.values import ValueReader
 from bellcrank.math.tuples import Vec
 from bellcrank.model import Body, Frame, System
 from bellcrank.model.collisions import Collisions
+from bellcrank.model.constraints import Own
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.contacts import PlacedShape
 from bellcrank.program.trace import Expr, Scalar
@@ -81,6 +82,8 @@ class _Reader:
             self._driver(key, node)
         for key, node in self._section("couplings"):
             self._coupling(key, node)
+        for key, node in self._section("constraints"):
+            self._constraint(key, node)
         for key, node in self._section("states"):
             self._state(key, node)
         for key, node in self._section("forces"):
@@ -258,19 +261,37 @@ class _Reader:
             terms[which] = term.number("factor")
         return terms
 
-    def _state(self, key: Text, node: Node) -> None:
-        fields = self._fields(key, node, "state", layout.STATE)
+    def _constraint(self, key: Text, node: Node) -> None:
+        kind, fields = self.values.kind(layout.CONSTRAINTS, node, f"constraint {key.value!r}")
+        if kind == Own.kind:
+            velocity = bool(fields.truth("velocity"))
+            law = self._measuring(fields, "function")
+            with fields.blamed():
+                self.system.constraint(key.value, law, velocity)
+            return
+        made, given = self._made("constraint", key, node, layout.CONSTRAINTS)
+        exact = _unit_vector(given["axis"]) if "axis" in given else None
+        if exact is not None:
+            self.system.constraints[key.value] = replace(made, axis=exact)
+
+    def _measuring(self, fields: Fields, key: str) -> Callable[[Mapping[str, Any]], Any]:
+        """A function of quantities, from an expression of t and the words of `measures`."""
         places: dict[str, str] = {}
         if "measures" in fields:
             section = entries(fields.get("measures"), f"measures of {fields.who}")
             for name, text in section.keys.items():
                 check_name(text, self.scope.find(name) is not None)
                 places[name] = word(section.values[name], f"measure {name!r} of {fields.who}")
-        law = fields.function("rate", ("t", *places))
+        law = fields.function(key, ("t", *places))
 
-        def rate(m: Mapping[str, Any]) -> Any:
+        def function(m: Mapping[str, Any]) -> Any:
             return law(t=m["t"], **{name: m[quantity] for name, quantity in places.items()})
 
+        return function
+
+    def _state(self, key: Text, node: Node) -> None:
+        fields = self._fields(key, node, "state", layout.STATE)
+        rate = self._measuring(fields, "rate")
         initial = fields.number("initial") if "initial" in fields else 0.0
         with fields.blamed():
             made = self.system.state(key.value, rate, initial, fields.optional_word("unit") or "")  # type: ignore[arg-type]

@@ -25,9 +25,11 @@ from bellcrank.files.tokens import is_word, quoted
 from bellcrank.files.values import ValueWriter
 from bellcrank.files.yaml_text import Flow, Row, collect, dumped, plain, replaced
 from bellcrank.flexible.rods import Rod
+from bellcrank.formulations.equations import Mechanics
 from bellcrank.math.arrays import rotation_about_z
 from bellcrank.math.tuples import UNIT, ZERO
-from bellcrank.mechanism import analyse
+from bellcrank.mechanics.lowering import lower
+from bellcrank.mechanism.constraints import constraints_of
 from bellcrank.model import (
     Body,
     CoordinateTarget,
@@ -38,6 +40,7 @@ from bellcrank.model import (
     System,
 )
 from bellcrank.model.collisions import Collisions
+from bellcrank.model.constraints import Constraint, Own
 from bellcrank.model.contact_keys import CONTACT, said
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce, ForceElement
@@ -48,6 +51,7 @@ from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.topology import spanning_tree
 from bellcrank.tyres.property_file import TYRES
 
 if TYPE_CHECKING:
@@ -74,6 +78,7 @@ class _Writer:
             {
                 "side": self._frame,
                 "joint_name": lambda joint: joint.name,
+                "coordinate": lambda pair: Flow(joint=pair[0].name, coordinate=pair[1]),
                 "shape": self._placed,
                 "part": lambda part: part_entries(self.values, part),
                 "friction": lambda law: dict(self.values.made(layout.FRICTIONS, law)),
@@ -90,6 +95,7 @@ class _Writer:
             "joints": {name: self._joint(item) for name, item in system.joints.items()},
             "drivers": {name: self._driver(item) for name, item in system.drivers.items()},
             "couplings": {name: self._coupling(item) for name, item in system.couplings.items()},
+            "constraints": {name: self._constraint(item) for name, item in system.constraints.items()},
             "states": {
                 name: self._state(item) for name, item in system.states.items() if item.rate is not None
             },
@@ -214,9 +220,21 @@ class _Writer:
         return {"terms": terms, "offset": coupling.offset}
 
     def _state(self, state: StateVariable) -> dict[str, Any]:
-        """The rate over words that stand for the quantities it looks at."""
         assert state.rate is not None
-        rate, seen = state.rate, _Seen(self.system)
+        result = self._measuring("rate", state.rate, f"state {state.name!r}: its rate")
+        result["initial"] = state.initial
+        return {**result, "unit": state.unit} if state.unit else result
+
+    def _constraint(self, item: Constraint) -> dict[str, Any]:
+        if isinstance(item, Own):
+            found = self._measuring("function", item.function, f"constraint {item.name!r}: its function")
+            return {"kind": item.kind, **found, **({"velocity": True} if item.velocity else {})}
+        said = {key.attribute: getattr(item, key.attribute) for key in item.keys.keys}
+        return {"kind": item.kind, **self.values.values(item.keys, said)}
+
+    def _measuring(self, key: str, rate: Callable[[Mapping[str, Any]], Any], what: str) -> dict[str, Any]:
+        """A function of quantities over words that stand for those it looks at."""
+        seen = _Seen(self.system)
         try:
             rate(seen)
         except TypeError:
@@ -225,9 +243,7 @@ class _Writer:
             try:
                 rate(seen)
             except TypeError as error:
-                raise ModelError(
-                    f"state {state.name!r}: its rate cannot be written as an expression: {error}"
-                ) from error
+                raise ModelError(f"{what} cannot be written as an expression: {error}") from error
         names = [name for name in seen.quantities if name != "t"]
         taken = {*self.system.parameters, *self.system.states}
         free = (f"m{k}" for k in range(1, 10_000) if f"m{k}" not in taken)
@@ -237,16 +253,18 @@ class _Writer:
             given = {**dict(zip(names, values, strict=True)), "t": t}
             return rate(_Seen(self.system, given, seen.components))  # type: ignore[no-any-return]
 
-        result: dict[str, Any] = {"rate": self._function(law, ("t", *words.values()))}
+        result: dict[str, Any] = {key: self._function(law, ("t", *words.values()))}
         if words:
             result["measures"] = Flow({word: name for name, word in words.items()})
-        result["initial"] = state.initial
-        return {**result, "unit": state.unit} if state.unit else result
+        return result
 
     @cached_property
     def _quantities(self) -> Quantities:
-        mechanism = analyse(self.system)
-        return Quantities(Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics))
+        # Names and components need no assembled start: what cannot move can be written too.
+        system, tree = self.system, spanning_tree(self.system)
+        linkage = lower(system, tree)
+        mechanics = Mechanics(linkage, constraints_of(system, tree, linkage), (), tuple(system.parameters))
+        return Quantities(Snapshot(system, tree, mechanics))
 
     def _components(self, name: str) -> Sequence[str]:
         """The components of a quantity, none for a single number."""

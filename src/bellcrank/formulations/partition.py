@@ -70,20 +70,32 @@ def equation_numbers(constraints: Sequence[Constraint]) -> list[range]:
     return found
 
 
-def independent_rows(J: NDArray[np.float64]) -> list[int]:
-    """A largest set of independent rows, by full pivoting (rows of the block L U in Ahn and Lee 1994)."""
+def nonholonomic(constraints: Sequence[Constraint]) -> frozenset[int]:
+    """The numbers of the equations that are of velocities alone."""
+    numbers = zip(constraints, equation_numbers(constraints), strict=True)
+    return frozenset(own[k] for c, own in numbers for k in c.nonholonomic)
+
+
+def independent_rows(J: NDArray[np.float64], later: Sequence[int] = ()) -> list[int]:
+    """A largest set of independent rows, by full pivoting (rows of the block L U in Ahn and Lee 1994).
+
+    later: Rows that are only taken when no other is left.
+    """
     A = J.copy()
     rows: list[int] = []
-    free_rows, free_columns = list(range(A.shape[0])), list(range(A.shape[1]))
+    free_columns = list(range(A.shape[1]))
     largest = np.abs(A).max(initial=0.0)
-    while free_rows and free_columns:
-        part = np.abs(A[np.ix_(free_rows, free_columns)])
-        i, j = np.unravel_index(int(part.argmax()), part.shape)
-        if part[i, j] <= RANK_TOLERANCE * largest:
-            break
-        r, c = free_rows.pop(int(i)), free_columns.pop(int(j))
-        A[free_rows] -= np.outer(A[free_rows, c] / A[r, c], A[r])
-        rows.append(r)
+    first = [r for r in range(A.shape[0]) if r not in set(later)]
+    for free_rows, rest in ((first, list(later)), (list(later), [])):
+        while free_rows and free_columns:
+            part = np.abs(A[np.ix_(free_rows, free_columns)])
+            i, j = np.unravel_index(int(part.argmax()), part.shape)
+            if part[i, j] <= RANK_TOLERANCE * largest:
+                break
+            r, c = free_rows.pop(int(i)), free_columns.pop(int(j))
+            left = free_rows + rest
+            A[left] -= np.outer(A[left, c] / A[r, c], A[r])
+            rows.append(r)
     return rows
 
 

@@ -80,7 +80,10 @@ class Constraint:
 
     equations: residuals and rows from positions alone. gammas: right-hand sides of the acceleration
     equations, which need the speeds. sides, bodies: where its forces act, for constraints that act between
-    two bodies rather than on coordinates.
+    two bodies rather than on coordinates. nonholonomic: which of its equations are of velocities alone; their residual
+    is zero and positions are not corrected for them. drives: whether it asks for motion, so that it is no lock.
+    pushes: for each equation the point, moment and force of a unit multiplier on each body, seen from the base. turns:
+    links whose rotation counts.
     """
 
     name: str
@@ -93,6 +96,10 @@ class Constraint:
     gammas: Callable[[Kinematics, Scalar], list[Scalar]]
     sides: tuple[Marker, Marker] | None = None
     bodies: tuple[str, str] | None = None
+    nonholonomic: frozenset[int] = frozenset()
+    drives: bool = False
+    pushes: Callable[[Kinematics, Scalar], list[dict[str, tuple[Vec, Vec, Vec]]]] | None = None
+    turns: frozenset[int] = frozenset()
 
 
 def marker(placement: Placement, rotation: Mat, position: Vec) -> Marker:
@@ -265,4 +272,5 @@ def cut_joint(linkage: Linkage, joint: Joint, a: Marker, b: Marker) -> Constrain
         lambda kin, t: joint.gammas(Pair(kin, a, b, base), t),
         (a, b),
         (joint.a.body.name, joint.b.body.name),
+        drives=joint.drives,
     )

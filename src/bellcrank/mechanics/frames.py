@@ -37,6 +37,7 @@ from bellcrank.program.trace import Scalar
 if TYPE_CHECKING:
     from bellcrank.flexible.member import FlexibleMember
     from bellcrank.model.bodies import Body
+    from bellcrank.model.constraints import Constraint
     from bellcrank.model.joints import Joint
     from bellcrank.model.joints.elementary import Elementary
     from bellcrank.model.system import System
@@ -44,14 +45,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class RawLink:
-    """A link before its frame is chosen: the joint's own frame, z along the axis."""
+    """A link before its frame is chosen: the joint's own frame, z along the axis.
+
+    joint: What its coordinates belong to: a joint, or a constraint that brings them along.
+    """
 
     name: str
     parent: int
     kind: Elementary
     R: Mat
     r: Vec
-    joint: Joint
+    joint: Joint | Constraint
     coordinates: tuple[str, ...]
     reverse: bool
     node: Any = None

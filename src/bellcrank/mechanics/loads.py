@@ -30,6 +30,9 @@ class Loads:
         self.Q: list[Scalar] = [0.0] * kin.linkage.all_speeds
         self.wrenches: dict[int, Wrench] = {}
 
+    def among(self, a: str, b: str) -> None:
+        """Which bodies what follows acts between, for a force on more than two; links are enough here."""
+
     def on_speed(self, index: int, force: Scalar) -> None:
         """A generalised force on one speed."""
         self.Q[index] = self.Q[index] + force

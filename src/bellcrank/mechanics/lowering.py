@@ -37,6 +37,7 @@ from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, Quaterni
 from bellcrank.mechanics.members import member_shape, node_places
 from bellcrank.mechanics.node import NODE
 from bellcrank.model.joints.elementary import Elementary
+from bellcrank.model.joints.prismatic import SLIDE
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import FlexibleMember
@@ -136,18 +137,25 @@ def lower(system: System, tree: Tree) -> Linkage:
     for frame, joint in _loose_frames(system, tree):
         if frame.body.member is not None:
             nodes.seat(frame, joint)
+    for constraint in system.constraints.values():
+        for unknown in constraint.unknowns():
+            name = f"{constraint.name}.{unknown.name}"
+            raws.append(RawLink(name, GROUND, SLIDE, UNIT, ZERO, constraint, (unknown.name,), False))
     choose_frames(raws, seats, system)
     return _build(raws, seats, system, nodes)
 
 
 def _loose_frames(system: System, tree: Tree) -> Iterator[tuple[Frame, Joint]]:
-    """Frames used by joints, forces and drivers, with a joint to name their links after."""
+    """Frames used by joints, constraints, forces and drivers, with a joint to name their links after."""
     any_joint = tree.links[0].joint
     for joint in system.joints.values():
         yield joint.a, joint
         yield joint.b, joint
     for force in system.forces.values():
         for frame in force.frames:
+            yield frame, any_joint
+    for constraint in system.constraints.values():
+        for frame in constraint.frames:
             yield frame, any_joint
     for contact in system.contacts.values():
         yield contact.a.frame, any_joint

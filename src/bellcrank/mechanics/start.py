@@ -32,6 +32,9 @@ def start_positions(system: System, linkage: Linkage, parameters: Mapping[str, f
     for link in linkage.links:
         if link.kind.has_quaternion:
             q[link.q : link.q + link.kind.positions] = _from_poses(system, linkage, link, parameters)
+        elif link.joint in system.constraints:
+            starts = {x.name: x.start for x in system.constraints[link.joint].unknowns()}
+            q[link.q] = starts[link.coordinates[0]]
         elif not link.kind.modal:
             joint = system.joints[link.joint]
             coordinates = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))

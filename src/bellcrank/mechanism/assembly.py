@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.errors import AssemblyError
-from bellcrank.formulations.partition import NumericRows, compared, equation_numbers, numeric_rows
+from bellcrank.formulations.partition import (
+    NumericRows,
+    compared,
+    equation_numbers,
+    nonholonomic,
+    numeric_rows,
+)
 from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
@@ -78,7 +84,9 @@ def close_positions(
     """
     free = np.setdiff1d(np.arange(state.linkage.speeds), np.array(fixed, dtype=int))
     rows = state.rows(q, t)
-    used = np.arange(len(rows.residual)) if equations is None else np.array(equations, dtype=int)
+    considered = range(len(rows.residual)) if equations is None else equations
+    velocities = nonholonomic(state.constraints)
+    used = np.array([e for e in considered if e not in velocities], dtype=int)
     best = _approached(state, q, rows, free, used, t)
     units = np.array(state.linkage.speed_units)
     rng = np.random.default_rng(7)
@@ -227,7 +235,8 @@ def independent_equations(state: LoopState, q: Array, t: float) -> tuple[list[in
     so. The mechanism is therefore moved a little along its freedoms and looked at again.
     """
     rows = state.rows(q, t)
-    best = _ranked(state.compared(rows.J))
+    velocities = nonholonomic(state.constraints)
+    best = _ranked(state.compared(rows.J), velocities)
     units = np.array(state.linkage.speed_units)
     rng = np.random.default_rng(20)
     for size in (0.02, 0.05, 0.02):
@@ -235,7 +244,7 @@ def independent_equations(state: LoopState, q: Array, t: float) -> tuple[list[in
             break
         nearby = _wander(state, q, rows, size * rng.standard_normal(state.linkage.speeds) * units, t)
         if nearby is not None:
-            found = _ranked(state.compared(state.rows(nearby, t).J))
+            found = _ranked(state.compared(state.rows(nearby, t).J), velocities)
             if len(found) > len(best):
                 best = found
     kept = sorted(best)
@@ -252,13 +261,17 @@ def _wander(state: LoopState, q: Array, rows: NumericRows, step: Array, t: float
         return None
 
 
-def _ranked(J: Array) -> list[int]:
-    """Independent rows, found block by block of rows that share no column."""
+def _ranked(J: Array, velocities: frozenset[int]) -> list[int]:
+    """Independent rows, found block by block of rows that share no column; those of velocities alone last.
+
+    Where one of each kind says the same, the one of positions is kept, because it is corrected.
+    """
     from bellcrank.formulations.partition import independent_rows
 
     found: list[int] = []
     for block in _blocks(J):
-        found += [block[i] for i in independent_rows(J[block])]
+        later = [i for i, e in enumerate(block) if e in velocities]
+        found += [block[i] for i in independent_rows(J[block], later)]
     return found
 
 

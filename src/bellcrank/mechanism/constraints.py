@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,17 @@ from bellcrank.errors import ModelError
 from bellcrank.math.tuples import mat, vec
 from bellcrank.mechanics.constraints import Constraint, cut_joint, marker
 from bellcrank.mechanics.couplings import Counted, Measured, coupling
+from bellcrank.mechanics.derived import BodyKinematics, derived
 from bellcrank.mechanics.drivers import coordinate_driver, measured_driver, point_driver
+from bellcrank.mechanics.forces import Acting
 from bellcrank.mechanics.joint_coordinates import markers
-from bellcrank.mechanics.links import Linkage
+from bellcrank.mechanics.links import GROUND, Linkage
+from bellcrank.mechanism.own import own_value
+from bellcrank.model.constraints import Constraint as Described
+from bellcrank.model.constraints import Own
 from bellcrank.model.drivers import CoordinateTarget, Coupling, Driver
 from bellcrank.model.joints.joint import SHIFTS
+from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
     from bellcrank.model.joints import Joint
@@ -22,13 +29,15 @@ if TYPE_CHECKING:
 
 
 def constraints_of(system: System, tree: Tree, linkage: Linkage) -> tuple[Constraint, ...]:
-    """Cut joints, then couplings, then drivers, each in the order described."""
+    """Cut joints, then couplings, constraints and drivers, each in the order described."""
     found = []
     for joint in tree.cuts:
         a, b = markers(linkage, joint)
         found.append(cut_joint(linkage, joint, a, b))
     for item in system.couplings.values():
         found.append(_coupling(linkage, item))
+    for described in system.constraints.values():
+        found.append(_derived(system, tree, linkage, described))
     for driver in system.drivers.values():
         target = driver.target
         if isinstance(target, CoordinateTarget):
@@ -40,6 +49,32 @@ def constraints_of(system: System, tree: Tree, linkage: Linkage) -> tuple[Constr
             driven = point_driver(linkage, driver.name, point, axis, driver.function)
             found.append(replace(driven, bodies=("ground", frame.body.name)))
     return tuple(c for c in found if c.size)
+
+
+def _derived(system: System, tree: Tree, linkage: Linkage, item: Described) -> Constraint:
+    """A constraint beside joints, from its functions."""
+    who = f"constraint {item.name!r}"
+    for joint, coordinate in item.uses(system.joints):
+        if coordinate not in SHIFTS and _counted(linkage, joint, coordinate) is None:
+            raise ModelError(
+                f"{who} uses the angle of {joint.name!r}, which closes a loop here, so that its full turns are not "
+                f"counted; give {joint.name!r} cut=False, or cut=True to another joint of its loop"
+            )
+
+    def positions(kin: BodyKinematics, t: Expr) -> Sequence[Scalar]:
+        if isinstance(item, Own):
+            return () if item.velocity else (own_value(system, tree, item, kin, t),)
+        return item.positions(Acting(kin.linkage, kin, t))
+
+    def velocities(kin: BodyKinematics, t: Expr) -> Sequence[Scalar]:
+        if isinstance(item, Own):
+            return (own_value(system, tree, item, kin, t),) if item.velocity else ()
+        return item.velocities(Acting(kin.linkage, kin, t))
+
+    # Between moving bodies only their motion against each other counts; the user's own may look at the world.
+    within = not isinstance(item, Own) and all(linkage.seat(f).link != GROUND for f in item.frames)
+    labels = tuple(e.name for e in (*item.position_efforts(), *item.velocity_efforts()))
+    return derived(linkage, item.name, who, labels, positions, velocities, within)
 
 
 def _coordinate_driver(linkage: Linkage, driver: Driver, target: CoordinateTarget) -> Constraint:

@@ -14,10 +14,16 @@ if TYPE_CHECKING:
 def describe_mechanism(mechanism: Mechanism) -> str:
     """A plain-text report."""
     linkage = mechanism.linkage
+    more = mechanism.position_freedoms - mechanism.degrees_of_freedom
+    besides = (
+        f" ({mechanism.position_freedoms} of positions: {more} equations are of velocities alone)"
+        if more
+        else ""
+    )
     lines = [
         f"{mechanism.system.name}: {len(mechanism.system.bodies)} bodies, {mechanism.coordinates} coordinates, "
         f"{mechanism.constraints} constraint equations ({len(mechanism.dropped)} redundant), "
-        f"{mechanism.degrees_of_freedom} degrees of freedom",
+        f"{mechanism.degrees_of_freedom} degrees of freedom{besides}",
         "",
         describe(mechanism.tree),
         "",

@@ -56,6 +56,15 @@ def apply_initial(
                 name, "value", given
             )[0]
             continue
+        if name in system.constraints and system.constraints[name].unknowns():
+            own = [link for link in linkage.links if link.joint == name]
+            if not isinstance(given, Mapping):
+                shown = own[0].coordinates[0]
+                raise ModelError(
+                    f"initial: give the place of {name!r} as a mapping such as {{{shown!r}: 0.1}}"
+                )
+            _set_single(name, own, q, u, held_q, held_u, given)
+            continue
         if name not in system.joints:
             raise unknown_name("joint", name, [*system.joints, *_flexible(system), *linkage.states])
         joint = system.joints[name]
@@ -69,7 +78,7 @@ def apply_initial(
         if links[0].kind.has_quaternion:
             _set_whole(joint, linkage, links[0], loops.parameters, q, u, held_q, held_u, wanted)
         else:
-            _set_single(joint, links, q, u, held_q, held_u, wanted)
+            _set_single(joint.name, links, q, u, held_q, held_u, wanted)
     return q, u, held_q, held_u
 
 
@@ -142,7 +151,7 @@ def _pair(owner: str, name: str, given: Any) -> tuple[float, float | None]:
 
 
 def _set_single(
-    joint: Joint,
+    joint: str,
     links: Sequence[Link],
     q: Array,
     u: Array,
@@ -153,12 +162,12 @@ def _set_single(
     by_name = {link.coordinates[0]: link for link in links}
     for name, given in wanted.items():
         if name not in by_name:
-            raise unknown_name(f"coordinate of joint {joint.name!r}", name, by_name)
+            raise unknown_name(f"coordinate of joint {joint!r}", name, by_name)
         link = by_name[name]
-        position, rate = _pair(joint.name, name, given)
+        position, rate = _pair(joint, name, given)
         if name.startswith("angle") and abs(position) > LARGEST_ANGLE:
             raise ModelError(
-                f"initial: {name!r} of joint {joint.name!r} is {position:g} rad; angles beyond {LARGEST_ANGLE:.3g} rad "
+                f"initial: {name!r} of joint {joint!r} is {position:g} rad; angles beyond {LARGEST_ANGLE:.3g} rad "
                 "are too coarse to compute with: leave out whole turns"
             )
         q[link.q] = position

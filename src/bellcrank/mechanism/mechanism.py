@@ -19,7 +19,7 @@ from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Partition
-from bellcrank.formulations.partition import choose_partition, independence
+from bellcrank.formulations.partition import choose_partition, independence, nonholonomic
 from bellcrank.formulations.registry import FORMULATIONS, Formulation
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
@@ -42,7 +42,7 @@ from bellcrank.mechanism.masses import check_masses
 from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.mechanism.sizes import length_scale, length_unit
 from bellcrank.mechanism.symmetry import spinning_links
-from bellcrank.mechanism.traced import Traced, trace
+from bellcrank.mechanism.traced import Traced, start_loads, trace
 from bellcrank.model.study_methods import StudyMethods
 from bellcrank.program.made import Compiled, Table
 from bellcrank.program.program import Program
@@ -116,6 +116,17 @@ class Mechanism(StudyMethods):
         return self.coordinates - len(self.kept)
 
     @cached_property
+    def holonomic(self) -> tuple[int, ...]:
+        """The kept equations of positions; the others are of velocities alone."""
+        velocities = nonholonomic(self.mechanics.constraints)
+        return tuple(e for e in self.kept if e not in velocities)
+
+    @property
+    def position_freedoms(self) -> int:
+        """Number of independent small moves: more than speeds where equations are of velocities alone."""
+        return self.coordinates - len(self.holonomic)
+
+    @cached_property
     def equation_names(self) -> tuple[str, ...]:
         """Every constraint equation in words."""
         return tuple(f"{c.what}: {label}" for c in self.mechanics.constraints for label in c.labels)
@@ -147,6 +158,14 @@ class Mechanism(StudyMethods):
             return self._conditioned(state, parameters)
         # Without loops there is one partition, whatever the state.
         return self.compiled.once(UNBOUND, None, lambda: self._conditioned(state, parameters))
+
+    def position_partition(self, state: State) -> Partition:
+        """Dependent and independent small moves of positions: by the equations of positions alone."""
+        if len(self.holonomic) == len(self.kept):
+            return self.partition
+        rows = self.loop_state().rows(state.q, state.t)
+        whole = connected(self.groups)
+        return choose_partition(self.linkage, self.mechanics.constraints, whole, self.holonomic, rows)
 
     def _conditioned(self, state: State, parameters: Sequence[float] | None) -> Partition:
         rows = self.loop_state(parameters).rows(state.q, state.t)
@@ -241,7 +260,7 @@ class Mechanism(StudyMethods):
     @cached_property
     def _elements(self) -> tuple[object, ...]:
         s = self.system
-        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.forces, s.states)
+        kinds = (s.bodies, s.joints, s.drivers, s.couplings, s.constraints, s.forces, s.states)
         return (*(item for kind in kinds for item in kind.values()), *s.parameters, *s.gravity)
 
     def with_programs_of(self, other: Mechanism) -> Mechanism:
@@ -389,6 +408,10 @@ def analyse(
     )
     _ = mechanism._elements
     check_masses(mechanism)
+    for place, value in start_loads(mechanism):
+        name = linkage.states[place - linkage.positions + len(linkage.states)]
+        if name not in (initial or {}):
+            q[place] = value
     return mechanism
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bellcrank.errors import AssemblyError
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.partition import NumericRows, equation_numbers
+from bellcrank.mechanics.constraints import Constraint
 from bellcrank.mechanism.assembly import LoopState, contradiction, worst_constraint
 from bellcrank.topology.groups import Group
 
@@ -26,7 +27,7 @@ def check_locked(mechanics: Mechanics, groups: Sequence[Group], kept: Sequence[i
     keep, numbers = set(kept), equation_numbers(mechanics.constraints)
     for g in groups:
         speeds = sum(len(mechanics.linkage.links[k].own_speeds) for k in g.links)
-        cuts = [c for c in g.constraints if not mechanics.constraints[c].what.startswith("driver")]
+        cuts = [c for c in g.constraints if not _drives(mechanics.constraints[c])]
         equations = sum(e in keep for c in cuts for e in numbers[c])
         if cuts and equations >= speeds and len(cuts) == len(g.constraints):
             joints = ", ".join(mechanics.constraints[c].what for c in cuts)
@@ -35,6 +36,10 @@ def check_locked(mechanics: Mechanics, groups: Sequence[Group], kept: Sequence[i
                 f"the loop closed by {joints} is locked: its {speeds} coordinates meet {equations} independent "
                 f"equations, so {bodies} cannot move; free a joint of the loop, or make it rigid with fixed joints"
             )
+
+
+def _drives(constraint: Constraint) -> bool:
+    return constraint.drives or constraint.what.startswith("driver")
 
 
 def check_implied(

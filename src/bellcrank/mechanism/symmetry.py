@@ -26,7 +26,7 @@ def spinning_links(
         carrying |= {linkage.seat(side.frame).link for side in (contact.a, contact.b)}
     for name in system.colliding:
         carrying.add(linkage.placements[name].link)
-    geared = {k for c in constraints if c.sides is not None for k in c.links}
+    geared = {k for c in constraints for k in (c.links if c.sides is not None else c.turns)}
     found = set()
     for link in linkage.links:
         plain = link.kind.spins and link.index not in carrying and link.index not in geared

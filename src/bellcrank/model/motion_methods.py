@@ -92,17 +92,84 @@ class MotionMethods(Registry):
         what = f"factor of joint {joint.name!r} in {who}"
         return joint, joint.coordinate(coordinate), checks.number(what, factor, self.parameters)
 
-    def gear(self, name: str, a: CoordinateKey, b: CoordinateKey, ratio: Any, offset: Any = None) -> Coupling:
+    def gear(
+        self,
+        name: str,
+        a: CoordinateKey,
+        b: CoordinateKey,
+        ratio: Any,
+        offset: Any = None,
+        carrier: CoordinateKey | None = None,
+    ) -> Coupling:
         """Two angles in mesh: angle_a - ratio * angle_b = offset.
 
-        ratio: Turns of `a` for one of `b`; negative where the wheels turn opposite ways (outer teeth).
-        offset: [rad]; the meshing of the start pose where missing.
+        ratio: Turns of `a` for one of `b`; negative where the wheels turn opposite ways (outer teeth). offset: [rad];
+        the meshing of the start pose where missing. carrier: Angle of the arm on which the axes turn, where all three
+        angles are measured against one body: then angle_a - angle_c - ratio * (angle_b - angle_c) = offset. Angles
+        that are measured against the arm itself need none.
         """
         who = f"coupling {name!r}"
         ratio = checks.number(f"ratio of {who}", ratio, self.parameters)
         if self.parameters.value(ratio) == 0.0:
             raise ModelError(f"ratio of {who} is zero; give the turns of the first for one of the second")
-        return self._meshing(name, {a: 1.0, b: -ratio}, offset)
+        terms = {a: 1.0, b: -ratio}
+        if carrier is not None:
+            terms[carrier] = ratio - 1.0
+        return self._meshing(name, terms, offset)
+
+    def belt(
+        self,
+        name: str,
+        a: CoordinateKey,
+        b: CoordinateKey,
+        radius_a: Any,
+        radius_b: Any,
+        crossed: bool = False,
+        offset: Any = None,
+    ) -> Coupling:
+        """A belt or chain that does not slip: radius_a * angle_a - radius_b * angle_b = offset.
+
+        a, b: Angles of the pulleys. radius_a, radius_b: [m]. crossed: Whether the belt crosses between them, so that
+        they turn opposite ways. offset: [m]; that of the start pose where missing.
+        """
+        radii = [
+            checks.positive(f"{key} of coupling {name!r}", radius, self.parameters)
+            for key, radius in (("radius_a", radius_a), ("radius_b", radius_b))
+        ]
+        if crossed not in (True, False):
+            raise ModelError(f"crossed of coupling {name!r} must be True or False, not {crossed!r}")
+        return self._meshing(name, {a: radii[0], b: radii[1] if crossed else -radii[1]}, offset)
+
+    def worm(
+        self,
+        name: str,
+        worm: CoordinateKey,
+        wheel: CoordinateKey,
+        starts: Any,
+        teeth: Any,
+        offset: Any = None,
+    ) -> Coupling:
+        """A worm on its wheel: angle_worm - teeth / starts * angle_wheel = offset.
+
+        worm, wheel: Their angles. starts: Threads of the worm; negative for a left-hand one. teeth: Of the wheel.
+        offset: [rad]; the meshing of the start pose where missing.
+        """
+        who = f"coupling {name!r}"
+        starts = checks.number(f"starts of {who}", starts, self.parameters)
+        if self.parameters.value(starts) == 0.0:
+            raise ModelError(f"starts of {who} is zero; give the number of threads of the worm")
+        teeth = checks.positive(f"teeth of {who}", teeth, self.parameters)
+        return self._meshing(name, {worm: 1.0, wheel: -teeth / starts}, offset)
+
+    def differential(
+        self, name: str, carrier: CoordinateKey, left: CoordinateKey, right: CoordinateKey, offset: Any = None
+    ) -> Coupling:
+        """A differential: angle_left + angle_right - 2 * angle_carrier = offset.
+
+        carrier, left, right: Angles of the cage and of the two shafts, all against one body. offset: [rad]; that of the
+        start pose where missing.
+        """
+        return self._meshing(name, {left: 1.0, right: 1.0, carrier: -2.0}, offset)
 
     def rack_and_pinion(
         self, name: str, prismatic: CoordinateKey, revolute: CoordinateKey, radius: Any, offset: Any = None

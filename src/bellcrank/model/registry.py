@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body
+from bellcrank.model.constraints.constraint import Constraint
 from bellcrank.model.drivers import Coupling, Driver
 from bellcrank.model.forces import Force
 from bellcrank.model.frames import Frame
@@ -25,7 +26,7 @@ RESERVED = {
 """First words of the quantities of a whole mechanism, each with one of them; no object with quantities of its own may
 be called so. Parameters and couplings have none."""
 
-Named: TypeAlias = Body | Joint | Driver | Coupling | Force | Parameter | StateVariable
+Named: TypeAlias = Body | Joint | Driver | Coupling | Constraint | Force | Parameter | StateVariable
 
 
 class Registry:
@@ -39,6 +40,7 @@ class Registry:
         self.joints: dict[str, Joint] = {}
         self.drivers: dict[str, Driver] = {}
         self.couplings: dict[str, Coupling] = {}
+        self.constraints: dict[str, Constraint] = {}
         self.forces: dict[str, Force] = {}
         self.contacts: dict[str, Any] = {}
         self.collisions: dict[str, Any] = {}
@@ -62,6 +64,7 @@ class Registry:
             ("joint", self.joints),
             ("driver", self.drivers),
             ("coupling", self.couplings),
+            ("constraint", self.constraints),
             ("force", self.forces),
             ("contact", self.contacts),
             ("contact", self.collisions),
@@ -87,7 +90,7 @@ class Registry:
         return checked
 
     def __getitem__(self, name: str) -> Named:
-        """Whatever carries this name: body, joint, driver, coupling, force or parameter."""
+        """Whatever carries this name: body, joint, driver, coupling, constraint, force or parameter."""
         if name == GROUND:
             return self.ground
         for _, things in self._kinds():

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.program.trace import Expr, Scalar
 
 if TYPE_CHECKING:
+    from bellcrank.math.tuples import Vec
     from bellcrank.mechanics.kinematics import Kinematics
     from bellcrank.mechanics.links import Linkage
+    from bellcrank.model.joints import Joint
     from bellcrank.model.parameters import ParameterTable
+    from bellcrank.quantities.snapshot import Snapshot
 
 Rate = Callable[[Mapping[str, Any]], Any]
 Trace = Callable[["Linkage", "Kinematics", Scalar], Scalar]
+
+
+class Follower(Protocol):
+    """What a load that follows a reaction is asked for; wrench: Moment and force of a joint on b, in world axes."""
+
+    def carried(self, wrench: Callable[[Joint], tuple[Vec, Vec]], s: Snapshot) -> Scalar:
+        """The load that it follows."""
+        ...
+
+    def following(self, wrench: Callable[[Joint], tuple[Vec, Vec]], s: Snapshot) -> Scalar:
+        """The rate of the load."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +39,8 @@ class StateVariable:
     """A first-order state.
 
     rate: z-dot [unit/s] of quantities by name; or trace: the same of the kinematics, for states that the package makes
-    itself. initial: Value at the start. unit: Of the value.
+    itself; or reaction: a load that follows the reaction of a joint, and starts with it. initial: Value at the start.
+    unit: Of the value.
     """
 
     name: str
@@ -32,6 +48,7 @@ class StateVariable:
     initial: float = 0.0
     unit: str = ""
     trace: Trace | None = None
+    reaction: Follower | None = None
 
 
 class StateMethods:

@@ -10,6 +10,7 @@ from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import GROUND, Body, make_body, make_flexible_body
 from bellcrank.model.collisions import CollisionMethods
+from bellcrank.model.constraints import ConstraintMethods
 from bellcrank.model.forces import ForceMethods
 from bellcrank.model.initials import InitialMethods
 from bellcrank.model.joints import JointMethods
@@ -25,11 +26,19 @@ if TYPE_CHECKING:
 __all__ = ["GROUND", "System"]
 
 
-class System(JointMethods, MotionMethods, ForceMethods, CollisionMethods, InitialMethods, StudyMethods):
+class System(
+    JointMethods,
+    ConstraintMethods,
+    MotionMethods,
+    ForceMethods,
+    CollisionMethods,
+    InitialMethods,
+    StudyMethods,
+):
     """A mechanism as the user describes it.
 
     gravity: Acceleration of free fall in world axes [m/s^2]. Every name given to a body, joint, driver,
-    coupling, force or parameter is unique in the system; ``system["crank"]`` finds what carries it.
+    coupling, constraint, force or parameter is unique in the system; ``system["crank"]`` finds what carries it.
 
     Any physical number (mass, inertia, points, stiffness, gravity) may be an expression of
     :meth:`parameter`; such numbers stay inputs of the compiled program.

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.math.tuples import Vec, add, cross, mat, matmul, sub, times, transposed_times
+from bellcrank.math.tuples import ZERO, Vec, add, cross, mat, matmul, scale, sub, times, transposed_times
 from bellcrank.mechanics.constraints import Seen
 from bellcrank.mechanics.field_contact import FieldPressing
 from bellcrank.mechanics.flexible import MovedNode
@@ -37,6 +37,7 @@ from bellcrank.quantities.traceable import XYZ, Traceable, Values
 from bellcrank.quantities.whole import whole
 
 if TYPE_CHECKING:
+    from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
     from bellcrank.model.joints.joint import JointQuantity
 
@@ -68,6 +69,8 @@ class Quantities:
             found.update({f"{name}.{key}": q for key, q in self._joint(joint).items()})
         for name in self.s.system.drivers:
             found.update({f"{name}.{key}": q for key, q in self._driver(name).items()})
+        for name in self.s.system.constraints:
+            found.update({f"{name}.{key}": q for key, q in self._constraint(name).items()})
         for name, force in self.s.system.forces.items():
             found.update({f"{name}.{key}": q for key, q in self._force(force).items()})
         for name in self.s.system.contacts:
@@ -80,10 +83,11 @@ class Quantities:
     def _state(self, name: str) -> dict[str, Traceable]:
         """A first-order state and its rate."""
         s, unit = self.s, self.s.system.states[name].unit
+        reacts = self.s.system.states[name].reaction is not None
         value = s.q[s.linkage.positions - len(s.linkage.states) + s.linkage.states.index(name)]
         return {
             name: Traceable(lambda: [value], (), unit),
-            f"{name}.rate": Traceable(lambda: [state_rate(s, name)], (), f"{unit or '1'}/s"),
+            f"{name}.rate": Traceable(lambda: [state_rate(s, name)], (), f"{unit or '1'}/s", reacts, reacts),
         }
 
     def find(self, name: str) -> tuple[Traceable, tuple[int, ...] | None]:
@@ -260,6 +264,41 @@ class Quantities:
             "effort": Traceable(lambda: [effort], (), "N m" if turning else "N", True, True),
             "power": Traceable(lambda: [effort * rate], (), "W", True, True),
         }
+
+    def _constraint(self, name: str) -> dict[str, Traceable]:
+        """Efforts of a constraint by equation, and force and torque on its last body where it holds bodies."""
+        item, first = self.s.system.constraints[name], self._first_equation(f"constraint {name!r}")
+        found: dict[str, Traceable] = {}
+        for k, effort in enumerate((*item.position_efforts(), *item.velocity_efforts())):
+            mu = self.s.mu[first + k]
+            found[effort.name] = Traceable(lambda mu=mu: [mu], (), effort.unit, True, True)  # type: ignore[misc]
+        for unknown in item.unknowns():
+            _, place, speed = self.s.linkage.coordinate(name, unknown.name)
+            x, rate = self.s.q[place], self.s.u[speed]
+            found[unknown.name] = Traceable(lambda x=x: [x], (), "")  # type: ignore[misc]
+            found[f"{unknown.name}_rate"] = Traceable(lambda rate=rate: [rate], (), "1/s")  # type: ignore[misc]
+        if item.frames:
+            found["force"] = Traceable(lambda: self._pushed(name, item.frames[-1])[0], XYZ, "N", True, True)
+            found["torque"] = Traceable(
+                lambda: self._pushed(name, item.frames[-1])[1], XYZ, "N m", True, True
+            )
+        return found
+
+    def _pushed(self, name: str, frame: Frame) -> tuple[Vec, Vec]:
+        """Force of a constraint on the body of a frame, and moment about the frame's point, in world axes."""
+        s, what = self.s, f"constraint {name!r}"
+        first, c = self._first_equation(what), next(c for c in s.mechanics.constraints if c.what == what)
+        assert c.pushes is not None
+        base, at = s.kin.pose(c.base), s.point(frame).position()
+        f, n = ZERO, ZERO
+        for k, pushed in enumerate(c.pushes(s.kin, s.t)):
+            if frame.body.name in pushed:
+                origin, moment, force = pushed[frame.body.name]
+                one = scale(s.mu[first + k], times(base.R, force))
+                arm = sub(add(base.p, times(base.R, origin)), at)
+                f = add(f, one)
+                n = add(n, add(scale(s.mu[first + k], times(base.R, moment)), cross(arm, one)))
+        return f, n
 
     def _first_equation(self, what: str) -> int:
         first = 0

@@ -45,6 +45,10 @@ class BodyLoads(Loads):
         self.bodies: tuple[str, str] = ("", "")
         self.last: tuple[int, Vec, Vec] = (GROUND, ZERO, ZERO)
 
+    def among(self, a: str, b: str) -> None:
+        """The bodies that what follows acts between."""
+        self.bodies = (a, b)
+
     def put(self, body: str, base: int, at: Vec, force: Vec, moment: Vec) -> None:
         """A force at a point and a moment, seen from `base`, on a body, in the axes of the body's link."""
         seen, own = self.kin.pose(base), self.kin.pose(self.kin.linkage.placements[body].link)
@@ -105,6 +109,10 @@ class Reactions:
         for c in s.mechanics.constraints:
             if c.sides is not None and c.bodies is not None:
                 self._between(c, first)
+            elif c.pushes is not None:
+                for e, by_body in enumerate(c.pushes(s.kin, s.t), first):
+                    for body, (at, n, f) in by_body.items():
+                        self.loads.put(body, c.base, at, scale(s.mu[e], f), scale(s.mu[e], n))
             first += c.size
         self.total = self._totals()
 

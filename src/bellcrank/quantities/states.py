@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, TracedBranch
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
+from bellcrank.quantities.reactions import Reactions
 from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -20,26 +22,31 @@ def state_rate(s: Snapshot, name: str) -> Scalar:
     state = s.system.states[name]
     if state.trace is not None:
         return state.trace(s.linkage, s.kin, s.t)
+    if state.reaction is not None:
+        return state.reaction.following(Reactions(s).joint, s)
     assert state.rate is not None
-    who = f"state {name!r}"
+    rate, who = state.rate, f"state {name!r}"
+    return checked_value(s, who, f"the rate of {who}", lambda: rate(Measured(Quantities(s), who)))
+
+
+def checked_value(s: Snapshot, who: str, what: str, function: Callable[[], Any]) -> Scalar:
+    """The value of a user's function of quantities, traced; `what` it is in errors, `who` owns it."""
     try:
-        value = state.rate(Measured(Quantities(s), who))
+        value = function()
     except TracedBranch as error:
         raise TracedBranch(f"{who}: {error}") from error
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(
-            f"the rate of {who} failed when it was traced: {type(error).__name__}: {error}"
-        ) from error
+        raise ModelError(f"{what} failed when it was traced: {type(error).__name__}: {error}") from error
     if isinstance(value, Expr):
         if value.op in TRUTH_OPS:
-            raise ModelError(f"the rate of {who} is a condition; return a number: where(condition, a, b)")
+            raise ModelError(f"{what} is a condition; return a number: where(condition, a, b)")
         return s.graph.bring(value)
     try:
         return float(value)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"the rate of {who} must be one number, not {value!r}") from error
+        raise ModelError(f"{what} must be one number, not {value!r}") from error
 
 
 def refuse_states(mechanism: Mechanism, what: str, besides_deflections: bool = False) -> None:
@@ -49,9 +56,9 @@ def refuse_states(mechanism: Mechanism, what: str, besides_deflections: bool = F
     """
     states = mechanism.system.states
     for name in mechanism.linkage.states:
-        if besides_deflections and states[name].trace is not None:
+        if besides_deflections and states[name].rate is None:
             continue
         raise ModelError(f"{what} does not follow first-order states, here {name!r}; use simulate")
 
 
-__all__ = ["refuse_states", "state_rate"]
+__all__ = ["checked_value", "refuse_states", "state_rate"]

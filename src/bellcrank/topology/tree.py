@@ -74,13 +74,15 @@ class Tree:
 
 
 def used_joints(system: System) -> frozenset[str]:
-    """Names of the joints whose coordinates a driver, a coupling or a force works on."""
+    """Names of the joints whose coordinates a driver, a coupling, a constraint or a force works on."""
     used: set[str] = set()
     for driver in system.drivers.values():
         if isinstance(driver.target, CoordinateTarget):
             used.add(driver.target.joint.name)
     for coupling in system.couplings.values():
         used.update(joint.name for joint, _, _ in coupling.terms)
+    for constraint in system.constraints.values():
+        used.update(joint.name for joint, _ in constraint.uses(system.joints))
     for force in system.forces.values():
         if force.in_joint is not None:
             used.add(force.in_joint.name)

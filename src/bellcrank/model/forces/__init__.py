@@ -7,11 +7,15 @@ from typing import TypeAlias
 
 from bellcrank.model.forces.applied import AppliedForce, AppliedMethod, AppliedTorque, Axes
 from bellcrank.model.forces.bushing import Bushing, BushingMethod
+from bellcrank.model.forces.cable import Cable, CableMethod
 from bellcrank.model.forces.contact import ContactForce, FieldContact
 from bellcrank.model.forces.element import ForceElement
 from bellcrank.model.forces.ground_spring import GroundSpring, GroundSpringMethod
 from bellcrank.model.forces.joint_force import JointForce, JointForceMethod
+from bellcrank.model.forces.joint_friction import Clutch, JointFriction, JointFrictionMethods
+from bellcrank.model.forces.limits import JointLimits, JointLimitsMethod
 from bellcrank.model.forces.line_force import LineForce, LineForceMethod
+from bellcrank.model.forces.motor import Motor, MotorMethod
 from bellcrank.model.forces.spring import Spring, SpringMethod
 from bellcrank.model.forces.torsion_spring import TorsionSpring, TorsionSpringMethod
 from bellcrank.model.forces.tyre import Tyre, TyreMethod
@@ -25,6 +29,10 @@ class ForceMethods(
     LineForceMethod,
     TorsionSpringMethod,
     JointForceMethod,
+    JointFrictionMethods,
+    JointLimitsMethod,
+    MotorMethod,
+    CableMethod,
     BushingMethod,
     AppliedMethod,
     GroundSpringMethod,
@@ -34,7 +42,8 @@ class ForceMethods(
 
 
 KINDS: tuple[type[ForceElement], ...] = (
-    *(Spring, LineForce, TorsionSpring, JointForce, Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
+    *(Spring, LineForce, TorsionSpring, JointForce, JointFriction, Clutch, JointLimits, Motor, Cable),
+    *(Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
 )
 """All kinds of forces, in the order of pages and schemas."""
 
@@ -44,6 +53,8 @@ __all__ = [
     "AppliedTorque",
     "Axes",
     "Bushing",
+    "Cable",
+    "Clutch",
     "ContactForce",
     "FieldContact",
     "Force",
@@ -51,7 +62,10 @@ __all__ = [
     "ForceMethods",
     "GroundSpring",
     "JointForce",
+    "JointFriction",
+    "JointLimits",
     "LineForce",
+    "Motor",
     "Spring",
     "TorsionSpring",
     "Tyre",

@@ -54,6 +54,10 @@ class Distance(Joint):
     length: Scalar | Callable[[Scalar], Scalar] = 0.0
 
     @property
+    def drives(self) -> bool:
+        return callable(self.length)
+
+    @property
     def dof(self) -> int:
         """Degrees of freedom left by the joint."""
         return 5

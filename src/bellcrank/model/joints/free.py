@@ -116,7 +116,7 @@ class Float(SixSpeeds):
     def inverse_rate(self, q: Array, q_dot: Array, u: Array) -> Array:
         rate = np.zeros((6, 7))
         rate[:3, 3:] = 4.0 * quaternion_rates(q_dot[3:]).T
-        rate[3:, :3] = np.cross(np.eye(3), u[:3]) @ matrix(q[3:]).T
+        rate[3:, :3] = np.cross(u[:3], np.eye(3)) @ matrix(q[3:]).T
         return rate
 
     def to_joint(self, frames: JointFrames, q: Array) -> Array:

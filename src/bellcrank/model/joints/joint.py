@@ -152,6 +152,11 @@ class Joint:
         return QUATERNION[0] in self.coordinates
 
     @property
+    def drives(self) -> bool:
+        """Whether it asks for motion where it closes a loop, so that it is no lock."""
+        return False
+
+    @property
     def dof(self) -> int:
         """Degrees of freedom left by the joint."""
         return len(self.speeds)

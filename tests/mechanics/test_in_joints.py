@@ -1,0 +1,161 @@
+"""What acts in joints: friction by the reaction, clutches, limits and motors, against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bellcrank.contact import Coulomb, LuGre
+from bellcrank.errors import ModelError
+from bellcrank.model import System
+
+G = 9.81
+
+
+def slope(angle: float, friction: object) -> System:
+    """A block on a guide down a slope: the guide carries its weight across."""
+    system = System("slope", gravity=(G * math.sin(angle), 0.0, -G * math.cos(angle)))
+    system.prismatic("guide", system.ground, system.body("block", 2.0, (0.1, 0.1, 0.1)), axis="x")
+    system.joint_friction("rub", "guide", friction)
+    return system
+
+
+def test_a_block_slides_where_the_slope_is_steeper_than_friction() -> None:
+    law = LuGre(0.2, stiffness=1e6)
+    result = slope(0.3, law).simulate(1.0, tolerance=1e-9, output=4)
+    assert result["rub.load"][0] == pytest.approx(2.0 * G * math.cos(0.3), rel=1e-9)
+    assert result["guide.displacement_rate"][-1] == pytest.approx(
+        G * (math.sin(0.3) - 0.2 * math.cos(0.3)), rel=1e-3
+    )
+    # A guide does not carry along its own direction.
+    assert result["rub.effort"][-1] == pytest.approx(-0.2 * result["rub.load"][-1], rel=1e-6)
+
+
+def test_a_block_stays_where_it_is_flatter() -> None:
+    result = slope(0.1, 0.2).simulate(20.0, tolerance=1e-8, output=4)
+    where = np.asarray(result["guide.displacement"])
+    assert abs(where[-1] - where[1]) < 1e-9
+    assert result["rub.effort"][-1] == pytest.approx(-2.0 * G * math.sin(0.1), rel=1e-6)
+
+
+def test_friction_follows_the_reaction_of_a_turning_load() -> None:
+    """A rotor with its mass m at e from the axis presses on its bearing with m e W^2: W' = -mu r m e W^2 / I."""
+    system = System("rotor", gravity=(0, 0, 0))
+    rotor = system.body("rotor", 1.0, (0.1, 0.1, 0.1), center_of_mass=(0.2, 0, 0))
+    system.revolute("pin", system.ground, rotor, at=(0, 0, 0))
+    system.joint_friction("rub", "pin", 0.1, radius=0.05)
+    result = system.simulate(3.0, initial={"pin": (0.0, 20.0)}, tolerance=1e-9, output=6)
+    k = 0.1 * 0.05 * 0.2 / (0.1 + 0.04)
+    # The force that slows the centre down adds a little to the load: of second order in the friction.
+    assert np.asarray(result["pin.angle_rate"])[1:] == pytest.approx(
+        20.0 / (1.0 + k * 20.0 * result.time[1:]), rel=2e-3
+    )
+
+
+def test_friction_in_a_closed_loop_takes_the_energy_that_it_says() -> None:
+    system = System("slider crank", gravity=(0, -G, 0))
+    crank = system.body("crank", 1.0, (0.01,) * 3, at=(0.05, 0, 0))
+    rod = system.body("rod", 1.0, (0.02,) * 3, at=(0.25, 0, 0))
+    slider = system.body("slider", 2.0, (0.01,) * 3, at=(0.4, 0, 0))
+    system.revolute("main", system.ground, crank, at=(0, 0, 0))
+    system.revolute("crank pin", crank, rod, at=(0.1, 0, 0))
+    system.revolute("wrist pin", rod, slider, at=(0.4, 0, 0))
+    system.prismatic("guide", system.ground, slider, axis="x")
+    system.joint_friction("rub", "main", 0.1, radius=0.02)
+    result = system.simulate(0.3, initial={"main": (0.3, 15.0)}, tolerance=1e-9, output=3000)
+    lost = np.trapezoid(result["rub.power"], result.time)
+    energy = np.asarray(result["energy.total"])
+    assert energy[-1] - energy[0] == pytest.approx(lost, rel=1e-3)
+    assert result["rub.load"] == pytest.approx(np.linalg.norm(result["main.force"], axis=1), rel=1e-3)
+
+
+def test_a_clutch_slips_at_its_capacity_and_locks() -> None:
+    """Equal discs at 3 and 0 rad/s under 2 N m: the slip ends at 0.75 s, at the common speed."""
+    system = System("clutch", gravity=(0, 0, 0))
+    first, second = (system.body(name, 1.0, (1.0,) * 3) for name in ("first", "second"))
+    system.revolute("shaft", system.ground, first, at=(0, 0, 0))
+    system.revolute("plates", first, second, at=(0, 0, 0))
+    system.clutch("clutch", "plates", lambda t: 2.0 + 0.0 * t)
+    result = system.simulate(2.0, initial={"shaft": (0, 3.0), "plates": (0, -3.0)}, tolerance=1e-9, output=20)
+    slip = np.asarray(result["plates.angle_rate"])
+    assert slip[5] == pytest.approx(-3.0 + 4.0 * 0.5, abs=1e-3)
+    assert np.abs(slip[-3:]).max() < 1e-6
+    assert result["shaft.angle_rate"][-1] == pytest.approx(1.5, abs=1e-9)
+
+
+def test_a_brake_holds_a_weight_until_it_is_opened() -> None:
+    system = System("hoist")
+    system.prismatic("lift", system.ground, system.body("load", 10.0, (0.1,) * 3), axis="z")
+    system.clutch("brake", "lift", lambda t: np.where(t < 1.0, 150.0, 0.0))
+    result = system.simulate(1.5, tolerance=1e-8, output=[0.0, 0.5, 0.9, 1.5])
+    assert abs(result["lift.displacement"][2] - result["lift.displacement"][1]) < 1e-8
+    assert result["lift.displacement_rate"][-1] == pytest.approx(-G * 0.5, rel=1e-3)
+
+
+def sled(**stop: object) -> System:
+    system = System("sled", gravity=(0, 0, 0))
+    system.prismatic("rail", system.ground, system.body("sled", 2.0, (0.1,) * 3), axis="x")
+    system.limits("stop", "rail", -0.5, 1.0, **stop)  # type: ignore[arg-type]
+    return system
+
+
+def test_stops_are_struck_with_restitution() -> None:
+    result = sled(restitution=0.5).simulate(4.5, initial={"rail": (0.0, 1.0)}, output=9)
+    assert np.asarray(result["rail.displacement_rate"])[[1, 4, 9]] == pytest.approx([1.0, -0.5, 0.25])
+    assert result["rail.displacement"][9] == pytest.approx(-0.5 + 0.5 * 0.25)
+
+
+def test_an_angle_is_stopped_at_both_ends_and_comes_to_rest_there() -> None:
+    system = System("flap")
+    flap = system.body("flap", 1.0, (0.01,) * 3, at=(0, 0, -1))
+    system.revolute("pin", system.ground, flap, at=(0, 0, 0), axis="y")
+    system.limits("stop", "pin", 0.1, 2.0, restitution=0.3)
+    result = system.simulate(6.0, initial={"pin": (1.0, 0.0)}, output=30)
+    angle = np.asarray(result["pin.angle"])
+    assert angle.min() > 0.1 - 1e-9
+    assert angle[-1] == pytest.approx(0.1, abs=1e-9)
+
+
+def test_elastic_stops_give_back_what_they_took() -> None:
+    result = sled(stiffness=1e5).simulate(4.0, initial={"rail": (0.0, 1.0)}, tolerance=1e-10, output=400)
+    assert np.ptp(result["energy.total"]) < 1e-7
+    stay = math.pi * math.sqrt(2.0 / 1e5)
+    assert result["rail.displacement"][200] == pytest.approx(1.0 - (2.0 - 1.0 - stay), abs=1e-6)
+
+
+def test_damped_stops_never_pull() -> None:
+    result = sled(stiffness=1e4, damping=500.0).simulate(
+        3.0, initial={"rail": (0.0, 1.0)}, tolerance=1e-9, output=3000
+    )
+    effort, x = np.asarray(result["stop.effort"]), np.asarray(result["rail.displacement"])
+    assert effort[x > 1.0].max() <= 0.0
+    assert effort[(x > -0.5) & (x < 1.0)].max() == 0.0
+    assert np.abs(result["rail.displacement_rate"])[-1] < 0.2
+
+
+def test_a_motor_runs_up_by_its_curve() -> None:
+    """A straight curve from T to zero at W: the speed nears W as exp(-T t / (W I))."""
+    system = System("motor", gravity=(0, 0, 0))
+    system.revolute("shaft", system.ground, system.body("rotor", 1.0, (0.5,) * 3), at=(0, 0, 0))
+    system.motor("motor", "shaft", [(0.0, 10.0), (50.0, 5.0), (100.0, 0.0)], throttle=lambda t: 2.0 + 0.0 * t)
+    result = system.simulate(3.0, tolerance=1e-10, output=6)
+    assert result["shaft.angle_rate"] == pytest.approx(100.0 * (1.0 - np.exp(-0.4 * result.time)), rel=1e-8)
+
+
+def test_mistakes_are_named() -> None:
+    system = sled(restitution=0.5)
+    with pytest.raises(ModelError, match=r"force 'f' sticks, which takes bristles"):
+        system.joint_friction("f", "rail", Coulomb(0.2))
+    with pytest.raises(
+        ModelError, match=r"limits 'l' is struck with restitution= or pressed with stiffness="
+    ):
+        system.limits("l", "rail", 0.0, 1.0)
+    system.joint_friction("f", "rail", 0.2)
+    with pytest.raises(ModelError, match=r"'f load' follows a reaction, which is not known between impacts"):
+        system.mechanism()
+    other = System("turning")
+    other.revolute("pin", other.ground, other.body("b", 1.0, (1, 1, 1)), at=(0, 0, 0))
+    with pytest.raises(ModelError, match=r"limits 'l' leaves 229.2 degrees; .* give stiffness= instead"):
+        other.limits("l", "pin", -2.0, 2.0, restitution=0.5)
