@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from bellcrank.quantities.snapshot import Snapshot
 
 LAG = 1e-5
-"""Time in which a load follows its reaction [s]. Results differ from those of no lag in proportion to it: on a slider crank
-the speed after 2 s by 2e-4 between 1e-4 and 1e-5, so here by some 2e-5."""
+"""Time in which a load follows its reaction [s]. Results differ from those of no lag in proportion to it: on a slider
+crank the speed after 2 s by 2e-4 between 1e-4 and 1e-5, so here by some 2e-5."""
 _FRICTION = "Law of friction, or the coefficient of one that sticks and slips alike."
 
 
