@@ -109,7 +109,7 @@ def equilibrium(
     nearest: bool = False,
     initial: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
-    start: State | None = None,
+    start: State | Equilibrium | None = None,
     iterations: int = 200,
 ) -> Equilibrium:
     """Where the mechanism stays at rest.
@@ -125,10 +125,8 @@ def equilibrium(
 
     if drivers not in ("frozen", "moving"):
         raise ModelError(f"drivers are 'frozen' or 'moving', not {drivers!r}")
-    mechanism = prepared(system, "auto", initial, parameters)
+    mechanism = prepared(system, "auto", initial, parameters, start)
     refuse_states(mechanism, "equilibrium", besides_deflections=True)
-    if start is not None:
-        mechanism = replace(mechanism, start=start)
     mechanism = at_time(mechanism, mechanism.start.t if t is None else t, still=drivers == "frozen")
     search = _Search(mechanism, nearest)
     q, done = search.newton(mechanism.start.q, iterations)
@@ -160,7 +158,7 @@ def at_time(mechanism: Mechanism, t: float, still: bool) -> Mechanism:
     )
     # Speeds follow from the drivers once the freedoms rest; their values here only seed the partition.
     u = close_speeds(loops, loops.rows(q, t), np.zeros(mechanism.linkage.speeds), (), lambda left: name)
-    return replace(moved, start=State(t, q, u))
+    return replace(moved, start=State(t, q, u), initial=None)
 
 
 class _Search:
@@ -346,7 +344,7 @@ def _found(mechanism: Mechanism, q: Array, residual: float, steps: int, slow: bo
     t = mechanism.start.t
     u, du = _driven_rates(mechanism, q, t)
     state = State(t, q, u)
-    rested = replace(mechanism, start=state)
+    rested = replace(mechanism, start=state, initial=None)
     report = RunReport("equilibrium", "relaxation" if slow else "newton", "", steps, 0, 0, 0.0)
     result = Result(
         rested, np.array([t]), q[None], u.reshape(1, n), du.reshape(1, n), p.reshape(1, -1), report

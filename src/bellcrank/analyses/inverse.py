@@ -20,6 +20,7 @@ from bellcrank.result.result import Result
 from bellcrank.result.series import Series
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.equilibrium import Equilibrium
     from bellcrank.mechanism import Mechanism, State
     from bellcrank.model.system import System
 
@@ -52,7 +53,7 @@ def inverse_dynamics(
     actuators: Sequence[str] | None = None,
     initial: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
-    start: State | None = None,
+    start: State | Equilibrium | None = None,
 ) -> InverseDynamics:
     """The efforts needed for a motion, all forces of the system acting.
 
@@ -76,7 +77,7 @@ def inverse_dynamics(
     if duration is None:
         raise ModelError("inverse_dynamics needs a duration [s] unless the motion is a Result")
     described = system if not hasattr(system, "system") else system.system
-    begin = 0.0 if start is None else start.t
+    begin = 0.0 if start is None else getattr(start, "state", start).t
     times = output_times(begin, duration, output)
     driven, drivers = _driven(described, motion or {}, times)
     result = kinematics(driven, duration, output=output, initial=initial, parameters=parameters, start=start)

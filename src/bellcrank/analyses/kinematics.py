@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from bellcrank.program.trace import Scalar
 from bellcrank.result.result import Result, RunReport
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.equilibrium import Equilibrium
     from bellcrank.mechanism import Mechanism, State
     from bellcrank.model.system import System
 
@@ -50,7 +50,7 @@ def kinematics(
     output: int | float | ArrayLike = 1000,
     initial: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
-    start: State | None = None,
+    start: State | Equilibrium | str | None = None,
 ) -> Result:
     """The motion of a mechanism all of whose freedoms are driven, for `duration` seconds.
 
@@ -60,10 +60,8 @@ def kinematics(
     from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import output_times, prepared
 
-    mechanism = prepared(system, "auto", initial, parameters)
+    mechanism = prepared(system, "auto", initial, parameters, start)
     refuse_states(mechanism, "kinematics")
-    if start is not None:
-        mechanism = replace(mechanism, start=start)
     if mechanism.degrees_of_freedom:
         names = ", ".join(move_names(mechanism, mechanism.partition.independent))
         raise ModelError(

@@ -11,7 +11,7 @@ derivatives are exact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,15 @@ from bellcrank.analyses.tangent import (
     speed_map_rate,
 )
 from bellcrank.errors import unknown_name
+from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.initial import rates_alone
 from bellcrank.program.derive import directional, jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 
 if TYPE_CHECKING:
     from bellcrank.analyses.equilibrium import Equilibrium
-    from bellcrank.mechanism import Mechanism, State
+    from bellcrank.mechanism import State
     from bellcrank.mechanism.traced import Traced
     from bellcrank.model.system import System
 
@@ -194,7 +196,7 @@ def _plain(name: str) -> str:
 
 def linearize(
     system: System | Mechanism,
-    state: State | Equilibrium | None = None,
+    state: State | Equilibrium | str | None = None,
     *,
     inputs: Sequence[str] = (),
     outputs: Sequence[str] = (),
@@ -203,17 +205,23 @@ def linearize(
 ) -> Linear:
     """Small motions about a state: the described start, any other state, or an equilibrium.
 
-    inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
+    state: None for the described start, a state, an equilibrium, or "equilibrium" for the one that is found from the
+    described start. inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
+    initial: start values by joint over the state, coordinate by coordinate; with "equilibrium" its search begins at
+    the positions, and the rates are those it moves with.
     """
-    from bellcrank.analyses.equilibrium import Equilibrium
-    from bellcrank.run.simulation import prepared
+    from bellcrank.analyses.equilibrium import Equilibrium, equilibrium
+    from bellcrank.run.simulation import EQUILIBRIUM, prepared
 
-    mechanism = prepared(system, "auto", initial, parameters)
+    if state == EQUILIBRIUM:
+        mechanism = system if isinstance(system, Mechanism) else system.mechanism()
+        state = equilibrium(mechanism, initial=initial, parameters=parameters)
+        initial, parameters = rates_alone(mechanism.system, initial or {}), None
     if isinstance(state, Equilibrium):
         # Its own mechanism has the drivers as they were when it was found, and its parameters.
-        mechanism, state = state.result.mechanism, state.state
-    if state is not None:
-        mechanism = replace(mechanism, start=state)
+        mechanism = prepared(state.result.mechanism, "auto", initial, parameters)
+    else:
+        mechanism = prepared(system, "auto", initial, parameters, state)
     return _Linearisation(mechanism, tuple(inputs)).linear(tuple(outputs))
 
 

@@ -37,7 +37,7 @@ from bellcrank.mechanism.assembly import (
 )
 from bellcrank.mechanism.constraints import constraints_of
 from bellcrank.mechanism.groups import body_groups_of, connected
-from bellcrank.mechanism.initial import apply_initial
+from bellcrank.mechanism.initial import apply_initial, separate
 from bellcrank.mechanism.masses import check_masses
 from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.mechanism.sizes import length_scale, length_unit
@@ -82,7 +82,8 @@ class Mechanism(StudyMethods):
     """An analysed system.
 
     kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
-    solved together. start: the assembled start state.
+    solved together. start: the assembled start state. initial: start values over the described ones from which it was
+    assembled; None where it was given as a state.
     """
 
     system: System
@@ -94,6 +95,7 @@ class Mechanism(StudyMethods):
     start: State
     parameter_values: tuple[float, ...]
     formulation: Formulation
+    initial: Mapping[str, Any] | None = None
 
     @property
     def linkage(self) -> Linkage:
@@ -134,6 +136,31 @@ class Mechanism(StudyMethods):
             own = link.kind.speed_names(link, () if joint is None else joint.speeds)
             names += [f"{link.joint or link.name}.{name}" for name in own]
         return tuple(names)
+
+    def starting(self, state: State, initial: Mapping[str, Any] | None = None) -> Mechanism:
+        """The mechanism with another start: a state, and start values by joint over it, loops closed around them."""
+        linkage = self.linkage
+        q, u = np.asarray(state.q, dtype=float), np.asarray(state.u, dtype=float)
+        if q.shape != (linkage.positions,) or u.shape != (linkage.speeds,):
+            raise ModelError(
+                f"the start has {q.size} positions and {u.size} speeds, {self.system.name!r} has {linkage.positions} "
+                f"and {linkage.speeds}; take a state of this mechanism"
+            )
+        if not (np.isfinite(q).all() and np.isfinite(u).all() and math.isfinite(state.t)):
+            raise ModelError(f"the start given for {self.system.name!r} is not finite")
+        if initial:
+            loops, t = self.loop_state(), state.t
+            given, v, held_q, held_u = apply_initial(
+                self.system, linkage, loops, q, u, initial, described=False
+            )
+            constraints = self.mechanics.constraints
+            given = led(loops, q, given, held_q, t)
+            describe = partial(open_loop, self.system, self.tree, constraints, held_q)
+            q = close_positions(loops, given, held_q, t, describe, self.kept)
+            u = close_speeds(
+                loops, loops.rows(q, t), v, held_u, lambda left: stuck(constraints, left, held_u)
+            )
+        return replace(self, start=State(state.t, q, u), initial=None).with_programs_of(self)
 
     def loop_state(self, parameters: Sequence[float] | None = None) -> LoopState:
         """The constraints ready to be evaluated in plain numbers."""
@@ -357,7 +384,16 @@ def analyse(
     check_locked(mechanics, groups, kept)
     start = State(t, q, u)
     mechanism = Mechanism(
-        system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
+        system,
+        tree,
+        mechanics,
+        groups,
+        tuple(kept),
+        tuple(dropped),
+        start,
+        values,
+        Formulation(formulation),
+        separate(system, initial or {}),
     )
     _ = mechanism._elements
     check_masses(mechanism)
