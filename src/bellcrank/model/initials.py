@@ -31,8 +31,8 @@ class InitialMethods:
 
         name: A joint, or a flexible body for its modes. values: What ``initial`` of a run takes: for a joint with one
         coordinate its position [m or rad], or a pair of position and rate [m/s or rad/s]; for others a mapping of
-        coordinates to such, or of ``NAME_rate`` to a rate alone; for ball and free joints of ``position`` [m], ``quaternion``, ``velocity`` [m/s] and
-        ``angular_velocity`` [rad/s]; for a flexible body a mapping such as ``{"mode 1": 0.001}``. Numbers may be
+        coordinates to such, or of ``NAME_rate`` to a rate alone; for ball and free joints of ``position`` [m],
+        ``quaternion``, ``velocity`` [m/s] and ``angular_velocity`` [rad/s]; for a flexible body a mapping such as ``{"mode 1": 0.001}``. Numbers may be
         expressions of parameters. Loops are closed around what is given. Said again, it replaces what was said; what
         a run says in its own ``initial`` comes before this, coordinate by coordinate.
         """

@@ -81,12 +81,13 @@ def simulate(
     that has not come to its end fails, those made again included. start: state to start from instead of the described
     one, an equilibrium, or "equilibrium"; `initial` comes over it, coordinate by coordinate. progress: show a bar
     (default: on a terminal, after a second). impacts: how impact times are found: "dense" on the dense output of a
-    step, "queue" by the last `queue_size` checks every `max_step`; "stepping" solves all contacts of a `step` together, for piles and for contacts that slip together; steps are shortened so that outputs and
-    controllers fall on their ends, and events are met at the end of a step. propagation: how impacts pass through
-    bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after an
-    interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a
-    second while the run goes on (with contacts: when contacts have changed); :meth:`bellcrank.view.live.Viewer.follow`
-    is such a function.
+    step, "queue" by the last `queue_size` checks every `max_step`; "stepping" solves all contacts of a `step`
+    together, for piles and for contacts that slip together; steps are shortened so that outputs and controllers
+    fall on their ends, and events are met at the end of a step. propagation: how impacts pass through bodies in
+    touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after an interrupt
+    or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a
+    second while the run goes on (with contacts: when contacts have changed);
+    :meth:`bellcrank.view.live.Viewer.follow` is such a function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
