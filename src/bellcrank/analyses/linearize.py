@@ -4,7 +4,8 @@ With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y 
 changes that keep loops closed and quaternions unit (:mod:`bellcrank.analyses.tangent`). T moves with the
 state, so A = T^+ (F_Y T - T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball
 and free joints it does not. A parameter that shifts a loop shifts Y by S with T^+ S = 0, and
-B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. First-order states stand in Y and in x as they are. All
+B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. First-order states stand in Y and in x as they are. Contacts that
+last in the state hold their rows (:mod:`bellcrank.analyses.lasting`); those that are open are not met by small motions. All
 derivatives are exact.
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analyses.lasting import lasting
 from bellcrank.analyses.outputs import Measured
 from bellcrank.analyses.tangent import (
     dependent_step,
@@ -37,6 +39,7 @@ from bellcrank.program.program import Program
 
 if TYPE_CHECKING:
     from bellcrank.analyses.equilibrium import Equilibrium
+    from bellcrank.analyses.lasting import HeldMotion
     from bellcrank.mechanism import State
     from bellcrank.mechanism.traced import Traced
     from bellcrank.model.system import System
@@ -69,9 +72,9 @@ class Mode:
 class Linear:
     """Small motions about a state.
 
-    A, B, C, D: real matrices. states: names of the moves, then of the speeds, then of first-order states, so many as
-    `first_order`. inputs: names of parameters. outputs: names of quantities. state: where it was taken. output_values:
-    the outputs there.
+    A, B, C, D: real matrices. states: names of the moves, so many as `freedoms`, then of the speeds, then of
+    first-order states, so many as `first_order`; where contacts roll or stick there are fewer speeds than moves. inputs:
+    names of parameters. outputs: names of quantities. state: where it was taken. output_values: the outputs there.
     """
 
     A: Array
@@ -84,11 +87,7 @@ class Linear:
     state: State
     output_values: Array
     first_order: int = 0
-
-    @property
-    def freedoms(self) -> int:
-        """Number of degrees of freedom."""
-        return (len(self.states) - self.first_order) // 2
+    freedoms: int = 0
 
     @cached_property
     def _eigen(self) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
@@ -236,6 +235,7 @@ class _Linearisation:
         self.mechanism, self.inputs = mechanism, inputs
         self.state = mechanism.start
         self.partition = mechanism.partition
+        self.lasting = lasting(mechanism, "linearize")
         self.traced: Traced = mechanism.traced()
         self.n = len(self.partition.independent)
         self.nq, self.ns = mechanism.linkage.positions, len(mechanism.linkage.states)
@@ -291,28 +291,40 @@ class _Linearisation:
         reduced = np.vstack([self.left @ rates[:nq], rates[nq:], states])
         size = 2 * n + self.ns
         reduced[:n, size:] += turning @ self.S_q
-        labels, values, slopes = self._measured(outputs, dx)
+        moves = speeds = list(range(n))
+        held = self.lasting.held(dx) if self.lasting is not None else None
+        labels, values, slopes = self._measured(outputs, dx, held)
+        if held is not None:
+            reduced[n : 2 * n] += held.push_by
+            T, moves, speeds = held.basis(self.ns)
+            chosen = [*moves, *(n + i for i in speeds), *range(2 * n, size)]
+            reduced, slopes, size = reduced[chosen] @ T, slopes @ T, len(chosen)
+        names = move_names(m, independent), rate_names(m, independent)
         return Linear(
             reduced[:, :size],
             reduced[:, size:],
             slopes[:, :size],
             slopes[:, size:],
-            (*move_names(m, independent), *rate_names(m, independent), *m.linkage.states),
+            (*(names[0][i] for i in moves), *(names[1][i] for i in speeds), *m.linkage.states),
             self.inputs,
             labels,
             self.state,
             values,
             self.ns,
+            len(moves),
         )
 
-    def _measured(self, outputs: tuple[str, ...], dx: Array) -> tuple[tuple[str, ...], Array, Array]:
+    def _measured(
+        self, outputs: tuple[str, ...], dx: Array, held: HeldMotion | None
+    ) -> tuple[tuple[str, ...], Array, Array]:
         """Labels, values and derivatives of the outputs."""
         if not outputs:
             return (), np.zeros(0), np.zeros((0, dx.shape[1]))
         measured = Measured(self.mechanism, outputs)
         # A last column at rest gives the values where there is nothing to move.
         moves = np.hstack([dx, np.zeros((len(dx), 1))])
-        values, slopes = measured(self.traced, np.tile(self.x[:, None], (1, moves.shape[1])), moves)
+        x = np.tile(self.x[:, None], (1, moves.shape[1]))
+        values, slopes = measured(self.traced, x, moves, held)
         return measured.labels, values[:, 0], slopes[:, :-1]
 
     def _basis_rates(self, dx: Array) -> Array:
