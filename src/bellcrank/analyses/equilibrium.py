@@ -45,6 +45,12 @@ LONGEST_MOVE = 0.3
 NEUTRAL = 1e-10
 """Stiffness below this share of the largest counts as none."""
 
+UNCOMPILED = 300
+"""Steps of relaxation where forces are evaluated without machine code, about as long as 4000 with it."""
+
+DIFFERENCE = 1e-5
+"""Moves by which forces are differenced [rad, or sizes of the mechanism]: rounding and curvature are both 1e-10 then."""
+
 TIGHT, ENOUGH = 1e-11, 1e-8
 """Forces below these shares of the mechanism's own forces: the aim, and what is accepted."""
 
@@ -163,9 +169,9 @@ def _sought(search: _Search, iterations: int) -> tuple[Array, _Search, bool]:
     q, done = search.newton(start, iterations)
     slow = not done
     if slow and len(search.statics.units):
-        q = relaxed(search.statics, q, search.scale(q))
+        q = relaxed(search.statics, q, search.scale(q), 4000 if search.statics.plain else UNCOMPILED)
         q, done = search.newton(q, iterations)
-    if not done and not search.nearest:
+    if not done and not search.nearest and search.touch is None:
         # Forces without a potential know no downhill; what Newton's method finds is an equilibrium still.
         search = search.again()
         q, done = search.newton(start, iterations)
@@ -467,18 +473,34 @@ def _held(search: _Search, q: Array, forces: Array | None) -> tuple[dict[str, fl
     statics = search.statics
     if not statics.hold:
         return {}, None
-    Q, J = statics.unbound(q)
+    Q, _ = statics.unbound(q)
     if search.touch is not None and forces is not None:
         Q = Q + search.touch.along(statics, q, forces)
     rows = statics.held_rows(q)
     needed = -np.linalg.lstsq(rows.T, Q, rcond=1e-9)[0]
     sizes = [1.0 if h.unit == "N m" else statics.length for h in statics.hold]
-    _, J = statics.stiffness(q)
-    w = np.linalg.eigvalsh(-0.5 * (J + J.T))
-    return (
-        {h.name: float(f / L) for h, f, L in zip(statics.hold, needed, sizes, strict=True)},
-        bool((w >= -NEUTRAL * np.abs(w).max(initial=0.0)).all()),
-    )
+    return {h.name: float(f / L) for h, f, L in zip(statics.hold, needed, sizes, strict=True)}, _resists(search, q)
+
+
+def _resists(search: _Search, q: Array) -> bool:
+    """Whether no move that held coordinates leave is downhill; contacts give way a little for it.
+
+    The held directions turn with the configuration, so forces are differenced along them: to h^2, against NEUTRAL.
+    """
+    statics = search.statics
+    if search.touch is not None:
+        q, _ = search.newton(q, 50)
+    w, V = np.linalg.eigh(statics.projection(q))
+    K = []
+    for z in V[:, w > 0.5].T:
+        ahead, behind = (statics.moved(q, h * z) for h in (DIFFERENCE, -DIFFERENCE))
+        if ahead is None or behind is None:
+            return False
+        K.append(V[:, w > 0.5].T @ (statics.forces(behind) - statics.forces(ahead)) / (2.0 * DIFFERENCE))
+    if not K:
+        return True
+    stiff = np.linalg.eigvalsh(0.5 * (np.array(K) + np.array(K).T))
+    return bool((stiff >= -DIFFERENCE * np.abs(stiff).max()).all())
 
 
 def _driven_rates(mechanism: Mechanism, q: Array, t: float) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.analyses.lasting import refuse_touch
 from bellcrank.analyses.tangent import move_names
 from bellcrank.errors import ModelError, SingularMechanism
 from bellcrank.formulations.loops import Loops, Partition
@@ -68,7 +69,9 @@ def kinematics(
             f"kinematics needs every freedom of {mechanism.system.name!r} driven; "
             f"{mechanism.degrees_of_freedom} left: {names}. Add drivers with system.driver(...), or simulate"
         )
-    return _Continuation(mechanism).go(output_times(mechanism.start.t, duration, output))
+    result = _Continuation(mechanism).go(output_times(mechanism.start.t, duration, output))
+    refuse_touch(result, "kinematics")
+    return result
 
 
 class _Continuation:

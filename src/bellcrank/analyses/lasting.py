@@ -9,7 +9,7 @@ Glocker 1996, section 5.4). Rows that stick are not integrable: small motions ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from scipy.linalg import qr
 from bellcrank.errors import ModelError
 from bellcrank.impacts.contacts import AT_REST, Contacts
 from bellcrank.impacts.solver import ContactState
+from bellcrank.mechanism import State
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
@@ -27,6 +28,7 @@ from bellcrank.program.program import Program
 if TYPE_CHECKING:
     from bellcrank.impacts.modes import Modes
     from bellcrank.mechanism import Mechanism
+    from bellcrank.result.result import Result
 
 Array = NDArray[np.float64]
 
@@ -44,6 +46,26 @@ def contacts_of(mechanism: Mechanism, what: str) -> Contacts | None:
             "matter one by one with system.contact(...)"
         )
     return Contacts.of(mechanism) if system.contacts else None
+
+
+def refuse_touch(result: Result, what: str) -> None:
+    """Raise where rigid contacts touch in a motion that is given: what they bear does not follow from it alone."""
+    m = result.mechanism
+    contacts = contacts_of(replace(m, start=_first(result)), what)
+    if contacts is None:
+        return
+    for t, q, u, p in zip(result.time, result.q, result.u, result.parameters, strict=True):
+        gaps, _ = contacts.approach(State(float(t), q, u), p)
+        for pair, gap in zip(contacts.pairs, gaps, strict=True):
+            if gap <= 1e-8 * pair.length:
+                raise ModelError(
+                    f"{what}: contact {pair.contact.name!r} touches at t = {t:.6g} s, and how it shares the load with "
+                    "what drives the motion is not determined; give it treatment='continuous', or leave it out"
+                )
+
+
+def _first(result: Result) -> State:
+    return State(float(result.time[0]), result.q[0], result.u[0])
 
 
 def lasting(mechanism: Mechanism, what: str) -> LastingContacts | None:

@@ -100,8 +100,8 @@ def sensitivity(
     outputs: quantities by name, accelerations and reactions included. by: parameters by name (default:
     all). Other arguments as for a run. With a state as start=, its independent positions and speeds stay as given
     and the dependent ones follow; with "equilibrium" the run starts at rest in the static equilibrium, which moves
-    with the parameters; else the start is assembled anew for each parameter value. Continuous
-    contacts are followed; of other events there are none.
+    with the parameters; else the start is assembled anew for each parameter value. Continuous contacts are followed; a
+    rigid one that strikes is an error that names it.
     """
     from bellcrank.run.simulation import output_times, prepared
 
@@ -236,6 +236,7 @@ class _Run:
             on_event=self._on_event if self.touches else None,
             on_repartition=self._on_repartition,
         )
+        self.touches.check()
         return trajectory, time.perf_counter() - began
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change:
@@ -244,7 +245,7 @@ class _Run:
         S, self.p = self.touches.met(self.machine.traced, t, Y, S, hits, self.p)
         self.history.append((t, self.p, self.touches.tangents))
         after = np.concatenate([self.p, self.touches.tangents.ravel()])
-        return Change(np.concatenate([Y, S.ravel()]), after, False)
+        return Change(np.concatenate([Y, S.ravel()]), after, self.touches.struck is not None)
 
     def _parameters_at(self, t: Array) -> tuple[Array, Array]:
         """Parameters and derivatives of kept ones at times; changes hold from their time on."""
