@@ -181,9 +181,7 @@ def _sought(search: _Search, iterations: int) -> tuple[Array, _Search, bool]:
     return search.statics.rested(q), search, slow
 
 
-def _on_contacts(
-    mechanism: Mechanism, contacts: Contacts, plain: _Search, iterations: int
-) -> Equilibrium:
+def _on_contacts(mechanism: Mechanism, contacts: Contacts, plain: _Search, iterations: int) -> Equilibrium:
     """An equilibrium in which contacts may press, stick and roll."""
     scale = plain.scale(mechanism.start.q)
     rubs = any(pair.contact.friction for pair in contacts.pairs)
@@ -415,7 +413,8 @@ class _Search:
         if rate > ENOUGH and np.abs(statics.forces(q)).max(initial=0.0) <= ENOUGH * self.scale(q):
             state = State(statics.t, q, np.zeros(self.mechanism.linkage.speeds))
             return NoEquilibrium(
-                f"{self.mechanism.system.name!r} finds no equilibrium: the state {name!r} does not come to rest", state
+                f"{self.mechanism.system.name!r} finds no equilibrium: the state {name!r} does not come to rest",
+                state,
             )
         k = int(np.argmax(np.abs(Q * statics.units)))
         name = move_names(self.mechanism, statics.partition.independent)[k]
@@ -479,7 +478,9 @@ def _held(search: _Search, q: Array, forces: Array | None) -> tuple[dict[str, fl
     rows = statics.held_rows(q)
     needed = -np.linalg.lstsq(rows.T, Q, rcond=1e-9)[0]
     sizes = [1.0 if h.unit == "N m" else statics.length for h in statics.hold]
-    return {h.name: float(f / L) for h, f, L in zip(statics.hold, needed, sizes, strict=True)}, _resists(search, q)
+    return {h.name: float(f / L) for h, f, L in zip(statics.hold, needed, sizes, strict=True)}, _resists(
+        search, q
+    )
 
 
 def _resists(search: _Search, q: Array) -> bool:

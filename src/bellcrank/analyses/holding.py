@@ -61,7 +61,11 @@ class Hold:
         link = self.link
         if self.axis is not None:
             here = q[list(link.own_positions)]
-            return float(to_joint(self.mechanism.linkage, link, here, self.mechanism.loop_state().parameters)[self.axis])
+            return float(
+                to_joint(self.mechanism.linkage, link, here, self.mechanism.loop_state().parameters)[
+                    self.axis
+                ]
+            )
         return None if link.kind.has_quaternion or link.shape is not None else float(q[link.q])
 
 
@@ -86,10 +90,14 @@ def holds(mechanism: Mechanism, names: Sequence[str]) -> tuple[Hold, ...]:
             found += [Hold(moves[i], mechanism, link, i) for link in own for i in link.own_speeds]
         elif own and own[0].kind.floats and coordinate in ("x", "y", "z"):
             if mechanism.linkage.maps[own[0].index].reverse:
-                raise ModelError(f"hold: joint {joint!r} runs from the moving body to the other; swap its two bodies")
+                raise ModelError(
+                    f"hold: joint {joint!r} runs from the moving body to the other; swap its two bodies"
+                )
             found.append(Hold(str(name), mechanism, own[0], own[0].u + 3, "xyz".index(coordinate)))
         else:
-            free = [f"{link.joint}.{c}" for link in mechanism.linkage.links if link.kind.floats for c in "xyz"]
+            free = [
+                f"{link.joint}.{c}" for link in mechanism.linkage.links if link.kind.floats for c in "xyz"
+            ]
             raise unknown_name("coordinate to hold", str(name), [*mechanism.system.joints, *moves, *free])
     return tuple(found)
 

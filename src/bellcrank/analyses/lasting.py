@@ -148,7 +148,9 @@ class LastingContacts:
                     pull, pull_by = pull + rub[2], pull_by + rub[3]
                 at = starts[k] + j
                 by = np.array([s.rows[j] for s in along])
-                rows.append(_Row(k, own.rows[j], by, rates, gaps, force, force_by, pull, pull_by, c[at], dc[at]))
+                rows.append(
+                    _Row(k, own.rows[j], by, rates, gaps, force, force_by, pull, pull_by, c[at], dc[at])
+                )
         return HeldMotion(self, rows, M, np.array([found[0] for found in steps]), n)
 
     def _rubbed(
@@ -160,7 +162,9 @@ class LastingContacts:
         slip = T @ v + own.drift[1:]
         size = float(np.linalg.norm(slip))
         if size == 0.0:
-            raise ModelError(f"contact {name!r} begins to slip in this state; take one in which it sticks or slips")
+            raise ModelError(
+                f"contact {name!r} begins to slip in this state; take one in which it sticks or slips"
+            )
         d = slip / size
         rows, pulls = [], []
         for column, s in enumerate(along):

@@ -162,7 +162,9 @@ class Statics:
                 break
             sizes = [1.0 if h.unit == "N m" else self.length for h in self.hold]
             here = zip(self.hold, self.targets, sizes, strict=True)
-            miss = np.array([0.0 if (x := h.value(new)) is None or aim is None else (x - aim) / L for h, aim, L in here])
+            miss = np.array(
+                [0.0 if (x := h.value(new)) is None or aim is None else (x - aim) / L for h, aim, L in here]
+            )
             if np.abs(miss).max() <= CLOSED:
                 break
             new = self._closed(new, -np.linalg.pinv(self.held_rows(new), rcond=1e-9) @ miss)
@@ -203,7 +205,9 @@ class RestingStates:
         self.mechanism, self.t = mechanism, t
         linkage, system = mechanism.linkage, mechanism.system
         first = linkage.positions - len(linkage.states)
-        self.places = [first + k for k, name in enumerate(linkage.states) if system.states[name].trace is None]
+        self.places = [
+            first + k for k, name in enumerate(linkage.states) if system.states[name].trace is None
+        ]
         self.free = len(partition.independent)
         if self.places:
             rates = mechanism.traced(partition=partition).rates

@@ -142,7 +142,9 @@ class Touch:
             M = self.contacts.impact_program(statics.partition).evaluate(x)[0]
             unit = statics.units
             # Held coordinates do not give way: M with their rows weighed down.
-            A = (unit[:, None] * M * unit) + (np.eye(len(Q)) - P) * 1e9 * float(np.trace(M * np.outer(unit, unit)))
+            A = (unit[:, None] * M * unit) + (np.eye(len(Q)) - P) * 1e9 * float(
+                np.trace(M * np.outer(unit, unit))
+            )
             rows = np.vstack([states[k].rows for k in near]) * unit
             W, free = rows @ np.linalg.solve(A, rows.T), rows @ np.linalg.solve(A, Q)
             mu = [float(self.contacts.pairs[k].contact.friction) for k in near]

@@ -51,6 +51,7 @@ from bellcrank.topology.groups import Group
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.count_report import CountReport
+    from bellcrank.mechanism.dynamic_terms import DynamicTerms
     from bellcrank.mechanism.export import CasadiFunctions
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
@@ -301,6 +302,57 @@ class Mechanism(StudyMethods):
         state = state or self.start
         values = self.parameter_values if parameters is None else parameters
         return np.concatenate([[state.t], state.q, state.u[list(self.partition.independent)], values])
+
+    @property
+    def _terms(self) -> DynamicTerms:
+        from bellcrank.mechanism.dynamic_terms import TERMS, DynamicTerms
+
+        return self.compiled.once(TERMS, None, lambda: DynamicTerms(self))
+
+    def _input(self, state: State | None) -> Array:
+        return self._terms.input(state or self.start, self.parameter_values)
+
+    def mass_matrix(self, state: State | None = None) -> Array:
+        """M over the speeds of the tree, shape (speeds, speeds), in the order of :attr:`speed_names`.
+
+        M du + bias = applied forces + J^T multipliers, with M [kg, kg m, kg m^2]. state: default the start.
+        """
+        return self._terms.mass_matrix(self._input(state))
+
+    def bias_forces(self, state: State | None = None) -> Array:
+        """Inertia forces at zero speed rates, weight and strain of flexible bodies [N, N m], shape (speeds,)."""
+        return self._terms.bias(self._input(state))
+
+    def applied_forces(self, state: State | None = None) -> Array:
+        """Generalised forces of springs, tyres, motors and all other force elements [N, N m], shape (speeds,)."""
+        return self._terms.applied(self._input(state))
+
+    def constraint_jacobian(self, state: State | None = None) -> tuple[Array, Array]:
+        """J and gamma of J du = gamma: one row for each of :attr:`equation_names`, redundant ones included."""
+        return self._terms.rows(self._input(state))
+
+    def jacobian(self, quantity: str, state: State | None = None) -> Array:
+        """Derivatives of a quantity by the speeds of the tree, shape (components, speeds).
+
+        quantity: by name, such as ``"hand.velocity"``, ``"hand.point(0.1, 0, 0).velocity"``,
+        ``"hand.angular_velocity"`` or ``"momentum"``.
+        """
+        return self._terms.quantity(quantity, self._input(state))[1]
+
+    def center_of_mass(self, state: State | None = None) -> Array:
+        """Of all bodies in world axes [m], shape (3,)."""
+        return self._terms.quantity("center_of_mass", self._input(state))[0]
+
+    def momentum(self, state: State | None = None) -> Array:
+        """Of all bodies in world axes [kg m/s], shape (3,)."""
+        return self._terms.quantity("momentum", self._input(state))[0]
+
+    def angular_momentum(self, state: State | None = None, about: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
+        """Of all bodies about a point of the world [kg m^2/s], shape (3,)."""
+        x = self._input(state)
+        found = self._terms.quantity("angular_momentum", x)[0]
+        moved = np.cross(np.asarray(about, dtype=float), self._terms.quantity("momentum", x)[0])
+        return np.asarray(found - moved)
 
     def count(self, *formulations: Formulation | str) -> CountReport:
         """Operations of one evaluation by stage (default: of all formulations), and the formulas of Kang and Yoon."""
