@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -21,6 +20,7 @@ from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.partition import choose_partition, independence
 from bellcrank.formulations.registry import FORMULATIONS, Formulation
+from bellcrank.mechanics.constraints import comparable
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage
@@ -199,10 +199,11 @@ class Mechanism(StudyMethods):
         if not kept:
             return 1.0, ""
         J = self.loop_state(parameters).rows(state.q, state.t).J
-        # Equations of one point count together: one of them may vanish in line with an axis.
-        counts = [len(c.labels) for c in self.mechanics.constraints]
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
-        sizes = np.repeat([np.abs(J[a:b]).max(initial=0.0) for a, b in pairwise(starts)], counts)
+        J = J * np.array(self.linkage.speed_units)
+        owner = np.array(comparable(self.mechanics.constraints), dtype=int)
+        largest = np.zeros(owner.max(initial=0) + 1)
+        np.maximum.at(largest, owner, np.abs(J).max(axis=1, initial=0.0))
+        sizes = largest[owner]
         distance, weakest = independence(J[np.ix_(kept, list(partition.dependent))], sizes[kept])
         return distance, self.equation_names[kept[weakest]]
 
