@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bellcrank.files.imported import Imported
 from bellcrank.mechanism import Mechanism, analyse
-from bellcrank.model.forces import Spring
+from bellcrank.model.forces import JointForce, Spring
 from formulations.comparison import difference, solved
 
 Array = NDArray[np.float64]
@@ -87,8 +87,8 @@ def against_mujoco(mujoco: Any, model: Any, imported: Imported, seed: int = 0) -
         del system.joints[name]
     for name in [n for n in system.couplings if not n.endswith("armature gear")]:
         del system.couplings[name]
-    for name in [n for n, f in system.forces.items() if isinstance(f, Spring)]:
-        del system.forces[name]  # those of tendons, taken out of the model above
+    for name in [n for n, f in system.forces.items() if isinstance(f, Spring | JointForce)]:
+        del system.forces[name]  # those of tendons, taken out of the model above, and of actuators
     labels = iter(n for n in system.joints if not n.endswith(("armature bearing", "mount")))
     joints = [(k, next(labels)) for k in range(model.njnt)]
     initial: dict[str, Any] = {}

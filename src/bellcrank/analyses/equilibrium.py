@@ -49,7 +49,7 @@ UNCOMPILED = 300
 """Steps of relaxation where forces are evaluated without machine code, about as long as 4000 with it."""
 
 DIFFERENCE = 1e-5
-"""Moves by which forces are differenced [rad, or sizes of the mechanism]: rounding and curvature are both 1e-10 then."""
+"""Moves by which forces are differenced [rad, or sizes of the mechanism]: rounding and curvature are 1e-10 then."""
 
 TIGHT, ENOUGH = 1e-11, 1e-8
 """Forces below these shares of the mechanism's own forces: the aim, and what is accepted."""

@@ -1,9 +1,10 @@
 """Contacts that last in a state, and how the forces in them change with it.
 
-Contacts that touch and press hold their normal rows, and their tangential rows where friction sticks: J v-dot + c = 0 with
-c the relative accelerations without contact forces. With v-dot = a + M^-1 C^T l this gives l = -(J M^-1 C^T)^-1 c, where C
-is J but for contacts that slip, whose friction -mu l s/|s| along the slip s acts beside the normal force (Pfeiffer and
-Glocker 1996, section 5.4). Rows that stick are not integrable: small motions have more moves than speeds.
+Contacts that touch and press hold their normal rows, and their tangential rows where friction sticks: J v-dot + c = 0
+with c the relative accelerations without contact forces. With v-dot = a + M^-1 C^T l this gives l = -(J M^-1 C^T)^-1
+c, where C is J but for contacts that slip, whose friction -mu l s/|s| along the slip s acts beside the normal force
+(Pfeiffer and Glocker 1996, section 5.4). Rows that stick are not integrable: small motions have more moves than
+speeds.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 DEPENDENT = 1e-9
-"""Rows of unit length in the metric of the mass matrix that are nearer than this to the span of others follow from them."""
+"""Rows of unit length in the metric of the masses that are nearer than this to the span of others follow from them."""
 
 
 def contacts_of(mechanism: Mechanism, what: str) -> Contacts | None:
@@ -211,8 +212,8 @@ class HeldMotion:
         if len(kept) < len(rows) and slipping:
             name = lasting.contacts.names[slipping[0]]
             raise ModelError(
-                f"contact {name!r} slips with friction while contacts share their load in a way that is not determined; "
-                "leave out those that are one too many"
+                f"contact {name!r} slips with friction while contacts share their load in a way that is not "
+                "determined; leave out those that are one too many"
             )
         self.rows = rows = [rows[i] for i in kept]
         self.metric = metric

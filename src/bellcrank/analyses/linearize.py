@@ -1,12 +1,11 @@
 """Linearisation about a state, at rest or moving: x-dot = A x + B w, y = C x + D w.
 
-With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y = T x, where T spans the
-changes that keep loops closed and quaternions unit (:mod:`bellcrank.analyses.tangent`). T moves with the
-state, so A = T^+ (F_Y T - T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball
-and free joints it does not. A parameter that shifts a loop shifts Y by S with T^+ S = 0, and
-B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. First-order states stand in Y and in x as they are. Contacts that
-last in the state hold their rows (:mod:`bellcrank.analyses.lasting`); those that are open are not met by small motions. All
-derivatives are exact.
+With Y = [q, u_i], Y-dot = F(t, Y, p), the state of small motions is x: delta Y = T x, where T spans the changes that
+keep loops closed and quaternions unit (:mod:`bellcrank.analyses.tangent`). T moves with the state, so A = T^+ (F_Y T
+- T-dot); for plain coordinates T-dot drops out, for the angular velocities of ball and free joints it does not. A
+parameter that shifts a loop shifts Y by S with T^+ S = 0, and B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot =
+-(T^+)-dot S. First-order states stand in Y and in x as they are. Contacts that last in the state hold their rows
+(:mod:`bellcrank.analyses.lasting`); those that are open are not met by small motions. All derivatives are exact.
 """
 
 from __future__ import annotations
@@ -72,9 +71,10 @@ class Mode:
 class Linear:
     """Small motions about a state.
 
-    A, B, C, D: real matrices. states: names of the moves, so many as `freedoms`, then of the speeds, then of
-    first-order states, so many as `first_order`; where contacts roll or stick there are fewer speeds than moves. inputs:
-    names of parameters. outputs: names of quantities. state: where it was taken. output_values: the outputs there.
+    A, B, C, D: real matrices. states: names of the moves, so many as `freedoms`, then of the speeds, then of first-
+    order states, so many as `first_order`; where contacts roll or stick there are fewer speeds than moves.
+    inputs: names of parameters. outputs: names of quantities. state: where it was taken. output_values: the
+    outputs there.
     """
 
     A: Array

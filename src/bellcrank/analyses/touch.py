@@ -1,9 +1,9 @@
 """Contacts of a mechanism at rest: rigid ones in a search for equilibrium, and the forces they need in the end.
 
-The search lets contacts give way a little, with a stiffness that carries the weight of the mechanism at a thousandth of its
-size; then Newton's method on forces and gaps together closes them (Nocedal and Wright, "Numerical Optimization", 18.1).
-Contacts with friction that press roll and stick on the way. In the end the forces of all contacts that touch are found
-within their cones of friction (:mod:`bellcrank.impacts.lasting`).
+The search lets contacts give way a little, with a stiffness that carries the weight of the mechanism at a thousandth
+of its size; then Newton's method on forces and gaps together closes them (Nocedal and Wright, "Numerical
+Optimization", 18.1). Contacts with friction that press roll and stick on the way. In the end the forces of all
+contacts that touch are found within their cones of friction (:mod:`bellcrank.impacts.lasting`).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Touch:
         return np.vstack(found)
 
     def closed(self, statics: Statics, q: Array) -> Array | None:
-        """The equilibrium beside one of the search, with contacts that pressed just touching; None where there is none."""
+        """The equilibrium beside one of the search, contacts that pressed just touching; None where there is none."""
         k = self._stiffness(statics)
         q = statics.rested(q)
         pressing = [i for i, s in enumerate(self._states(statics, q)) if s.gap < 0.0]

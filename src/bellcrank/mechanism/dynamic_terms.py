@@ -1,4 +1,4 @@
-"""The terms of the equations of motion in plain numbers: M du + h = Q + J^T l, J du = gamma, over all speeds of the tree."""
+"""The terms of the equations of motion in numbers: M du + h = Q + J^T l, J du = gamma, over all speeds of the tree."""
 
 from __future__ import annotations
 

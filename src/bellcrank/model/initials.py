@@ -29,12 +29,13 @@ class InitialMethods:
     def initial(self, name: str | Joint | Body, values: Any) -> None:
         """Where a joint starts, instead of the pose in which the bodies were described.
 
-        name: A joint, or a flexible body for its modes. values: What ``initial`` of a run takes: for a joint with one
-        coordinate its position [m or rad], or a pair of position and rate [m/s or rad/s]; for others a mapping of
-        coordinates to such, or of ``NAME_rate`` to a rate alone; for ball and free joints of ``position`` [m],
-        ``quaternion``, ``velocity`` [m/s] and ``angular_velocity`` [rad/s]; for a flexible body a mapping such as ``{"mode 1": 0.001}``. Numbers may be
-        expressions of parameters. Loops are closed around what is given. Said again, it replaces what was said; what
-        a run says in its own ``initial`` comes before this, coordinate by coordinate.
+        name: A joint, or a flexible body for its modes. values: What ``initial`` of a run takes: for a joint with
+        one coordinate its position [m or rad], or a pair of position and rate [m/s or rad/s]; for others a
+        mapping of coordinates to such, or of ``NAME_rate`` to a rate alone; for ball and free joints of
+        ``position`` [m], ``quaternion``, ``velocity`` [m/s] and ``angular_velocity`` [rad/s]; for a
+        flexible body a mapping such as ``{"mode 1": 0.001}``. Numbers may be expressions of parameters.
+        Loops are closed around what is given. Said again, it replaces what was said; what a run says in its
+        own ``initial`` comes before this, coordinate by coordinate.
         """
         name = name.name if isinstance(name, Joint | Body) else name
         counts = self.start_keys(name)
