@@ -187,7 +187,17 @@ def test_equilibrium(call: Call) -> None:
 
 
 def test_linearize(call: Call) -> None:
-    answer = call("linearize", "pendulum", "--json", "--input", "friction", "--output", "rod.velocity.x")
+    answer = call(
+        "linearize",
+        "pendulum",
+        "--at",
+        "equilibrium",
+        "--json",
+        "--input",
+        "friction",
+        "--output",
+        "rod.velocity.x",
+    )
     frequency = (1.5 * 9.81) ** 0.5 / (2.0 * 3.141592653589793)
     assert answer.json["modes"][0]["frequency"] == pytest.approx(frequency)
     assert (len(answer.json["A"]), len(answer.json["B"][0]), len(answer.json["C"])) == (2, 1, 1)

@@ -8,29 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.files.imported import Imported
-from bellcrank.formulations.equations import Equations, Reference
-from bellcrank.mechanism import Mechanism, State, analyse
-from bellcrank.model.forces import Spring
-from bellcrank.program.evaluate import evaluate
-from bellcrank.program.graph import Graph
-from bellcrank.program.program import Program
+from bellcrank.mechanism import Mechanism, analyse
+from bellcrank.model.forces import JointForce, Spring
 from formulations.comparison import difference, solved
 
 Array = NDArray[np.float64]
 TURNING = [f"angular_velocity_{c}" for c in "xyz"]
 MOVING = [f"velocity_{c}" for c in "xyz"]
-
-
-def mass_matrix(found: Mechanism, state: State) -> Array:
-    """The mass matrix of the tree."""
-    reference = Reference(state.t, state.q.tolist(), state.u.tolist(), found.parameter_values)
-    eq = Equations.traced(found.mechanics, found.partition, Graph(), reference)
-    entries = eq.tree_mass()
-    values = evaluate(Program.of(eq.inputs, list(entries.values())), found.kernel_input(state))
-    M = np.zeros((len(state.u),) * 2)
-    for (i, j), value in zip(entries, values, strict=True):
-        M[i, j] = M[j, i] = value
-    return M
 
 
 class Chart:
@@ -75,9 +59,12 @@ def differences(
     """Of speeds, mass matrix and bias forces (M dv + bias = 0 without further forces), relative."""
     state, G = found.start, chart.G
     du = solved(found.traced(), state, found.parameter_values).du
-    ours = G.T @ mass_matrix(found, state) @ G
+    M_tree = found.mass_matrix(state)
+    ours = G.T @ M_tree @ G
     accelerations = np.linalg.lstsq(G, du - chart.shift, rcond=None)[0]
-    return difference(G @ v, state.u), relative(ours, M), relative(-ours @ accelerations, bias)
+    forces = found.bias_forces(state) - found.applied_forces(state)
+    terms = relative(G.T @ (M_tree @ chart.shift + forces), bias)
+    return difference(G @ v, state.u), relative(ours, M), max(relative(-ours @ accelerations, bias), terms)
 
 
 def relative(a: Array, b: Array) -> float:
@@ -100,8 +87,8 @@ def against_mujoco(mujoco: Any, model: Any, imported: Imported, seed: int = 0) -
         del system.joints[name]
     for name in [n for n in system.couplings if not n.endswith("armature gear")]:
         del system.couplings[name]
-    for name in [n for n, f in system.forces.items() if isinstance(f, Spring)]:
-        del system.forces[name]  # those of tendons, taken out of the model above
+    for name in [n for n, f in system.forces.items() if isinstance(f, Spring | JointForce)]:
+        del system.forces[name]  # those of tendons, taken out of the model above, and of actuators
     labels = iter(n for n in system.joints if not n.endswith(("armature bearing", "mount")))
     joints = [(k, next(labels)) for k in range(model.njnt)]
     initial: dict[str, Any] = {}

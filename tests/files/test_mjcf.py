@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
 from bellcrank.files.mjcf import load_mjcf, loads_mjcf
 from bellcrank.files.mjcf_inertia import solid
@@ -35,7 +36,7 @@ def test_models_agree_with_mujoco(name: str) -> None:
     mujoco = pytest.importorskip("mujoco")
     path = asset(name)
     model = mujoco.MjModel.from_xml_path(str(path))
-    speeds, mass, bias = against_mujoco(mujoco, model, load_mjcf(path))
+    speeds, mass, bias = against_mujoco(mujoco, model, load_mjcf(path, allow="all"))
     assert max(speeds, mass, bias) < AGREEMENT
 
 
@@ -103,7 +104,7 @@ def test_everything_together_agrees_with_mujoco(angle: str, sequence: str) -> No
         'name="c1" type="ball"', 'name="c1" type="ball" armature="0" stiffness="0"'
     )
     model = mujoco.MjModel.from_xml_string(text)
-    assert max(against_mujoco(mujoco, model, loads_mjcf(text), seed=3)) < AGREEMENT
+    assert max(against_mujoco(mujoco, model, loads_mjcf(text, allow="all"), seed=3)) < AGREEMENT
 
 
 def test_tendons_are_springs() -> None:
@@ -112,18 +113,18 @@ def test_tendons_are_springs() -> None:
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    system = loads_mjcf(text).system
+    system = loads_mjcf(text, allow="all").system
     result = system.mechanism().simulate(1e-6, output=1)
     assert result["rope.length"][0] == pytest.approx(data.ten_length[0], rel=1e-12)
     assert result["rope.tension"][0] == pytest.approx(40.0 * (data.ten_length[0] - 0.5), rel=1e-9)
 
 
 def test_equalities_are_loops_and_couplings() -> None:
-    system = loads_mjcf(everything(active="true")).system
+    system = loads_mjcf(everything(active="true"), allow="all").system
     assert (system.joints["pin"].kind, system.joints["pin"].cut) == ("spherical", True)
     assert (system.joints["d to a"].kind, system.joints["d to a"].cut) == ("fixed", True)
     assert system.couplings["f1 coupling"].offset == 0.1
-    open_system = loads_mjcf(everything()).system
+    open_system = loads_mjcf(everything(), allow="all").system
     # The coupling stays; the ball takes 3 freedoms, the weld 6.
     closed, free = system.mechanism(), open_system.mechanism()
     assert free.degrees_of_freedom - closed.degrees_of_freedom == 9
@@ -131,11 +132,11 @@ def test_equalities_are_loops_and_couplings() -> None:
 
 
 def test_what_is_not_imported_is_listed() -> None:
-    found = loads_mjcf(everything())
+    found = loads_mjcf(everything(), allow="all")
     listed = [note.what for note in found.ignored]
     # What a ball takes from its class is listed too, although hinges of that class use it.
     assert {"stiffness of <joint name='c1'>", "armature of <joint name='c1'>"} <= set(listed)
-    for what in ("<geom>", "<connect name='pin'>", "<weld>", "<actuator>", "<keyframe>"):
+    for what in ("<geom>", "<connect name='pin'>", "<weld>", "<keyframe>"):
         assert what in listed
     assert len(found.summary()) <= len(found.ignored)
 
@@ -143,7 +144,8 @@ def test_what_is_not_imported_is_listed() -> None:
 def test_nothing_is_left_out_of_the_list() -> None:
     """Every attribute of the file is understood, or listed by its element or by itself."""
     text = everything().replace("<site ", '<site odd="1" ').replace("<joint name", '<joint odd="1" name')
-    found = loads_mjcf(text.replace("<worldbody>", '<strange><thing odd="1"/></strange><worldbody odd="1">'))
+    text = text.replace("<worldbody>", '<strange><thing odd="1"/></strange><worldbody odd="1">')
+    found = loads_mjcf(text, allow="all")
     notes = " ".join(note.what for note in found.ignored)
     assert "odd of <worldbody>" in notes
     assert "<strange>" in notes
@@ -152,7 +154,7 @@ def test_nothing_is_left_out_of_the_list() -> None:
 
 
 def test_an_imported_model_is_a_model_file_too() -> None:
-    system = loads_mjcf(everything()).system
+    system = loads_mjcf(everything(), allow="all").system
     again = loads(dumps(system))
     assert again.mechanism().degrees_of_freedom == system.mechanism().degrees_of_freedom
 
@@ -214,13 +216,125 @@ def test_includes_come_from_the_own_folder_only(tmp_path: Path) -> None:
 )
 def test_mistakes_are_told_with_their_place(old: str, new: str, told: str) -> None:
     with pytest.raises(ModelFileError) as error:
-        loads_mjcf(everything().replace(old, new, 1), "model.xml")
+        loads_mjcf(everything().replace(old, new, 1), "model.xml", allow="all")
     assert told in str(error.value)
     assert str(error.value).startswith("model.xml:")
 
 
-def test_meshes_without_mass_are_no_secret() -> None:
+def write_cube(path: Path, half: float) -> None:
+    """A cube around (1, 0, 0) in MuJoCo's own binary format."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half + [1, 0, 0]
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
+    counts = np.array([len(corners), 0, 0, len(faces)], "<i4")
+    path.write_bytes(counts.tobytes() + corners.astype("<f4").tobytes() + faces.astype("<i4").tobytes())
+
+
+@pytest.mark.parametrize("mode", ["legacy", "exact", "convex"])
+def test_mass_and_inertia_come_from_meshes(tmp_path: Path, mode: str) -> None:
+    write_cube(tmp_path / "cube.msh", 0.5)
+    text = (
+        f'<mujoco><asset><mesh name="cube" file="cube.msh" scale="2 1 1" inertia="{mode}"/></asset><worldbody>'
+        '<body name="x"><freejoint/><geom type="mesh" mesh="cube" density="3" pos="0 0 1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    model = tmp_path / "model.xml"
+    model.write_text(text)
+    body = load_mjcf(model).system.bodies["x"]
+    assert body.mass == pytest.approx(6.0)
+    assert np.array(body.center_of_mass, dtype=float) == pytest.approx([2.0, 0.0, 1.0])
+    assert np.diag(np.array(body.inertia, dtype=float)) == pytest.approx([1.0, 2.5, 2.5])
+    mujoco = pytest.importorskip("mujoco")
+    assert max(against_mujoco(mujoco, mujoco.MjModel.from_xml_path(str(model)), load_mjcf(model))) < AGREEMENT
+
+
+def test_meshes_that_cannot_be_read_are_refused() -> None:
     text = '<mujoco><worldbody><body name="x"><freejoint/><geom type="mesh" mesh="skull"/></body></worldbody></mujoco>'
+    with pytest.raises(ModelFileError, match="no mesh named 'skull'"):
+        loads_mjcf(text)
+    named = text.replace("<worldbody>", '<asset><mesh name="skull" file="skull.stl"/></asset><worldbody>')
+    with pytest.raises(ModelFileError, match="which a text has not beside it"):
+        loads_mjcf(named)
+
+
+def test_includes_and_meshes_come_from_a_folder_that_is_named(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "shared").mkdir()
+    write_cube(tmp_path / "shared" / "cube.msh", 0.5)
+    (tmp_path / "shared" / "assets.xml").write_text(
+        '<mujoco><asset><mesh name="cube" file="../shared/cube.msh"/></asset></mujoco>'
+    )
+    model = tmp_path / "models" / "model.xml"
+    model.write_text(
+        '<mujoco><include file="../shared/assets.xml"/><worldbody><body name="x"><freejoint/>'
+        '<geom type="mesh" mesh="cube"/></body></worldbody></mujoco>'
+    )
+    with pytest.raises(ModelFileError, match="include_root=, --include-root"):
+        load_mjcf(model)
+    assert load_mjcf(model, include_root=tmp_path).system.bodies["x"].mass == pytest.approx(1000.0)
+    with pytest.raises(ModelFileError, match="does not lie in the folder"):
+        load_mjcf(model, include_root=tmp_path / "shared")
+    (tmp_path / "shared" / "assets.xml").write_text('<mujoco><include file="../../../etc/passwd"/></mujoco>')
+    with pytest.raises(ModelFileError, match="outside of the model's folder"):
+        load_mjcf(model, include_root=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        ("<freejoint/>", '<joint type="ball" stiffness="2"/>', "stiffness"),
+        ("<freejoint/>", '<joint frictionloss="0.1"/>', "friction"),
+        ("<worldbody>", '<option viscosity="0.1"/><worldbody>', "fluid"),
+        ('name="x"', 'name="x" gravcomp="1"', "gravcomp"),
+    ],
+)
+def test_what_changes_the_motion_is_an_error_unless_allowed(old: str, new: str, effect: str) -> None:
+    text = '<mujoco><worldbody><body name="x"><freejoint/><geom size="1"/></body></worldbody></mujoco>'
+    changed = text.replace(old, new)
+    with pytest.raises(ModelFileError, match=f"--allow {effect}"):
+        loads_mjcf(changed)
+    assert effect in {note.effect for note in loads_mjcf(changed, allow=[effect]).ignored}
+    with pytest.raises(ModelError, match="did you mean 'friction'"):
+        loads_mjcf(text, allow=["frictoin"])
+    zero = re.sub(r'="[0-9.]+"', '="0"', new)
+    assert not any(note.effect for note in loads_mjcf(text.replace(old, zero)).ignored)
+
+
+def test_inertia_that_is_rounded_is_mended_with_a_note() -> None:
+    text = (
+        '<mujoco><worldbody><body name="x"><freejoint/>'
+        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 2.001"/></body></worldbody></mujoco>'
+    )
     found = loads_mjcf(text)
-    assert found.meshes == ("skull",)
-    assert "mass is missing from body 'x'" in found.ignored[0].why
+    moments = np.diag(np.array(found.system.bodies["x"].inertia, dtype=float))
+    assert moments == pytest.approx([1.0 + 1 / 3000, 1.0 + 1 / 3000, 2.001 - 1 / 3000], abs=1e-9)
+    assert "by rounding" in found.changed[0].why
+    with pytest.raises(ModelFileError, match="triangle inequality"):
+        loads_mjcf(text.replace("2.001", "2.1"))
+
+
+def test_linear_actuators_become_forces_with_a_parameter() -> None:
+    """Beside MuJoCo's own forces of actuators, at a control and a state drawn at random."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><compiler angle="radian"/><worldbody>
+      <body name="x"><joint name="a" axis="0 0 1" ref="0.3"/><geom size="1"/>
+      <body name="y" pos="1 0 0"><joint name="b" type="slide" axis="1 0 0"/><geom size="0.5"/></body></body>
+    </worldbody><actuator>
+      <motor name="m" joint="a" gear="3"/>
+      <position name="p" joint="a" kp="20" kv="0.5" gear="2"/>
+      <velocity name="v" joint="b" kv="4"/>
+      <general name="g" joint="b" gainprm="2" biastype="affine" biasprm="0.1 -5 -0.2" gear="1.5"/>
+      <general name="odd" joint="b" gaintype="muscle"/>
+    </actuator></mujoco>"""
+    found = loads_mjcf(text)
+    assert [n.what for n in found.ignored if "odd" in n.what] == ["<general name='odd'>"]
+    model = mujoco.MjModel.from_xml_string(
+        text.replace('<general name="odd" joint="b" gaintype="muscle"/>', "")
+    )
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = (0.5, -0.2), (1.0, -2.0), (0.7, 0.4, -0.3, 0.9)
+    mujoco.mj_forward(model, data)
+    parameters = dict(zip("mpvg", data.ctrl.tolist(), strict=True))
+    start = {"a": (0.5 - 0.3, 1.0), "b": (-0.2, -2.0)}
+    mechanism = found.system.mechanism(initial=start, parameters=parameters)
+    assert mechanism.applied_forces() == pytest.approx(data.qfrc_actuator, rel=1e-12)

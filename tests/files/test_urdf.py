@@ -45,7 +45,9 @@ def robot(name: str) -> Path:
 def test_robots_agree_with_pinocchio(name: str) -> None:
     pin = pytest.importorskip("pinocchio")
     path = robot(name)
-    speeds, mass, bias = against_pinocchio(pin, pin.buildModelFromUrdf(str(path)), load_urdf(path))
+    speeds, mass, bias = against_pinocchio(
+        pin, pin.buildModelFromUrdf(str(path)), load_urdf(path, allow="all")
+    )
     assert max(speeds, mass, bias) < AGREEMENT
 
 
@@ -54,7 +56,7 @@ def test_floating_robots_agree_with_pinocchio(name: str) -> None:
     pin = pytest.importorskip("pinocchio")
     path = robot(name)
     model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    speeds, mass, bias = against_pinocchio(pin, model, load_urdf(path, base="free"))
+    speeds, mass, bias = against_pinocchio(pin, model, load_urdf(path, base="free", allow="all"))
     assert max(speeds, mass, bias) < AGREEMENT
 
 
@@ -81,7 +83,7 @@ ARM = """<robot name="arm">
 
 
 def test_every_part_finds_its_place() -> None:
-    found = loads_urdf(ARM)
+    found = loads_urdf(ARM, allow="all")
     system = found.system
     assert list(system.bodies) == ["base", "upper", "elbow_1", "slide"]
     assert [j.kind for j in system.joints.values()] == ["fixed", "revolute", "revolute", "prismatic"]
@@ -96,7 +98,7 @@ def test_every_part_finds_its_place() -> None:
 
 
 def test_what_is_not_imported_is_listed() -> None:
-    found = loads_urdf(ARM)
+    found = loads_urdf(ARM, allow="all")
     assert [note.what for note in found.ignored] == [
         "<visual>",
         "<collision>",
@@ -113,13 +115,13 @@ def test_nothing_is_left_out_of_the_list() -> None:
     strange = ARM.replace(
         '<link name="base"/>', '<link name="base" colour="red"><smell kind="sweet"/></link>'
     )
-    listed = [note.what for note in loads_urdf(strange).ignored]
+    listed = [note.what for note in loads_urdf(strange, allow="all").ignored]
     assert "colour of <link name='base'>" in listed
     assert "<smell>" in listed
 
 
 def test_an_imported_robot_is_a_model_file_too() -> None:
-    system = loads(dumps(loads_urdf(ARM).system))
+    system = loads(dumps(loads_urdf(ARM, allow="all").system))
     assert list(system.joints) == ["fixed base of base", "shoulder", "elbow_1 joint", "slider"]
 
 
@@ -132,7 +134,7 @@ def test_planar_and_floating_joints() -> None:
         '<joint name="table" type="planar"><parent link="world"/><child link="puck"/><axis xyz="0 1 0"/></joint>'
         '<joint name="air" type="floating"><parent link="world"/><child link="bird"/></joint></robot>'
     )
-    system = loads_urdf(text).system
+    system = loads_urdf(text, allow="all").system
     assert list(system.bodies) == ["puck", "bird"]
     mechanism = system.mechanism()
     assert mechanism.degrees_of_freedom == 9
@@ -163,13 +165,13 @@ def test_planar_and_floating_joints() -> None:
 )
 def test_mistakes_are_told_with_their_place(old: str, new: str, told: str) -> None:
     with pytest.raises(ModelFileError) as error:
-        loads_urdf(ARM.replace(old, new, 1), "arm.urdf")
+        loads_urdf(ARM.replace(old, new, 1), "arm.urdf", allow="all")
     assert told in str(error.value)
     assert str(error.value).startswith("arm.urdf:")
 
 
 def test_unreal_inertias_can_be_balanced() -> None:
-    found = loads_urdf(ARM.replace('ixx="0.2"', 'ixx="20"'), balance_inertia=True)
+    found = loads_urdf(ARM.replace('ixx="0.2"', 'ixx="20"'), balance_inertia=True, allow="all")
     assert [note.what for note in found.changed] == ["inertia of link 'upper'"]
 
 

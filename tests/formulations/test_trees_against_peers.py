@@ -9,7 +9,6 @@ import pytest
 
 from bellcrank.formulations.registry import FORMULATIONS
 from bellcrank.model import System
-from files.foreign import mass_matrix
 from formulations.comparison import AGREEMENT, body_difference, body_motion, redrawn, solved
 from reference.engine import turn
 
@@ -206,7 +205,7 @@ def test_mass_matrix_gives_the_kinetic_energy_of_mujoco(seed: int) -> None:
         mujoco.mj_energyVel(model, data)
         poses, velocities, _ = mujoco_motion(mujoco, model, data, parts)
         found, state = redrawn(as_system(parts), poses, velocities)
-        M = mass_matrix(found, state)
+        M = found.mass_matrix(state)
         assert 0.5 * state.u @ M @ state.u == pytest.approx(data.energy[1], rel=1e-10)
         assert np.linalg.eigvalsh(M).min() > 0.0
 

@@ -66,7 +66,7 @@ def test_stop_ends_the_whole_run(at: float) -> None:
     stop = Event("stop", lambda m: m["t"] - at, stops=True)
     result = ball(0.5).simulate(4.0, events=[stop], **TIGHT)
     assert result.run.status == "event"
-    assert result.time[-1] <= at
+    assert result.time[-1] == result.events[-1].time
     assert [e.time for e in result.events] == pytest.approx([at])
 
 

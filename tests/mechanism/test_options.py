@@ -38,7 +38,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "parameters": ({"parameters": {"drag": "much"}}, "parameter 'drag' must be a finite number, not 'much'"),
     "parameters as list": ({"parameters": [1.0]}, "parameters must be a mapping"),
     "events": ({"events": EVENT}, "events must be a list"),
-    "start": ({"start": "rest"}, "start must be a State"),
+    "start": ({"start": "rest"}, "no start named 'rest'"),
     "impacts without contacts": ({"impacts": "exact"}, "no way to find impact times"),
 }
 

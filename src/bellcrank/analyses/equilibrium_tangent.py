@@ -34,7 +34,7 @@ def equilibrium_tangents(mechanism: Mechanism, columns: list[int]) -> tuple[Arra
     q, n = m.start.q, m.linkage.speeds
     independent = list(m.partition.independent)
     traced = m.traced()
-    closing, _ = start_tangents(m, columns, {}, held=True)
+    closing, _ = start_tangents(m, columns, held=True)
     x = np.concatenate([[m.start.t], q, np.zeros(len(independent)), m.parameter_values])
     kernel = full_with_derivatives(m, traced)
     accelerations = [n + i for i in independent]

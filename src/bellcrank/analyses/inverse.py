@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.analyses.kinematics import kinematics
+from bellcrank.analyses.lasting import refuse_touch
 from bellcrank.analyses.tangent import is_turning
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.program.evaluate import evaluate
@@ -20,6 +21,7 @@ from bellcrank.result.result import Result
 from bellcrank.result.series import Series
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.equilibrium import Equilibrium
     from bellcrank.mechanism import Mechanism, State
     from bellcrank.model.system import System
 
@@ -52,22 +54,21 @@ def inverse_dynamics(
     actuators: Sequence[str] | None = None,
     initial: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
-    start: State | None = None,
+    start: State | Equilibrium | None = None,
 ) -> InverseDynamics:
     """The efforts needed for a motion, all forces of the system acting.
 
     motion: by joint, ``"joint.coordinate"`` or (joint, coordinate): a function of t, or values at the output
     times (joined by a spline); with the system's own drivers they must cover every freedom. Or a Result of
-    this mechanism, whose accelerations are taken as they are. None: the system's own drivers. duration,
+    this mechanism, whose accelerations and first-order states are taken as they are; rigid contacts must be open all
+    along. None: the system's own drivers. duration,
     output, initial, parameters: as for a run. actuators: with a Result, the coordinates that make the effort
     (default: the independent ones).
     """
-    from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import output_times, prepared
 
     if isinstance(motion, Result):
         mechanism = prepared(system, "auto", initial, parameters)
-        refuse_states(mechanism, "inverse_dynamics")
         return _of_result(mechanism, motion, actuators)
     if actuators is not None:
         raise ModelError(
@@ -76,7 +77,7 @@ def inverse_dynamics(
     if duration is None:
         raise ModelError("inverse_dynamics needs a duration [s] unless the motion is a Result")
     described = system if not hasattr(system, "system") else system.system
-    begin = 0.0 if start is None else start.t
+    begin = 0.0 if start is None else getattr(start, "state", start).t
     times = output_times(begin, duration, output)
     driven, drivers = _driven(described, motion or {}, times)
     result = kinematics(driven, duration, output=output, initial=initial, parameters=parameters, start=start)
@@ -135,6 +136,7 @@ def _of_result(mechanism: Mechanism, result: Result, actuators: Sequence[str] | 
             f"than {mechanism.system.name!r}"
         )
     p = np.tile(np.array(mechanism.parameter_values), (len(result), 1))
+    refuse_touch(replace(result, mechanism=mechanism, parameters=p), "inverse_dynamics")
     moved = replace(result, mechanism=mechanism, parameters=p, _computed={})
     s = moved.quantities.s
     states = moved._states(False)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.analyses.lasting import refuse_touch
 from bellcrank.analyses.tangent import move_names
 from bellcrank.errors import ModelError, SingularMechanism
 from bellcrank.formulations.loops import Loops, Partition
@@ -28,6 +28,7 @@ from bellcrank.program.trace import Scalar
 from bellcrank.result.result import Result, RunReport
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.equilibrium import Equilibrium
     from bellcrank.mechanism import Mechanism, State
     from bellcrank.model.system import System
 
@@ -50,7 +51,7 @@ def kinematics(
     output: int | float | ArrayLike = 1000,
     initial: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
-    start: State | None = None,
+    start: State | Equilibrium | str | None = None,
 ) -> Result:
     """The motion of a mechanism all of whose freedoms are driven, for `duration` seconds.
 
@@ -60,10 +61,8 @@ def kinematics(
     from bellcrank.quantities.states import refuse_states
     from bellcrank.run.simulation import output_times, prepared
 
-    mechanism = prepared(system, "auto", initial, parameters)
+    mechanism = prepared(system, "auto", initial, parameters, start)
     refuse_states(mechanism, "kinematics")
-    if start is not None:
-        mechanism = replace(mechanism, start=start)
     if len(mechanism.holonomic) < len(mechanism.kept):
         names = dict.fromkeys(c.what for c in mechanism.mechanics.constraints if c.nonholonomic)
         raise ModelError(
@@ -76,7 +75,9 @@ def kinematics(
             f"kinematics needs every freedom of {mechanism.system.name!r} driven; "
             f"{mechanism.degrees_of_freedom} left: {left}. Add drivers with system.driver(...), or simulate"
         )
-    return _Continuation(mechanism).go(output_times(mechanism.start.t, duration, output))
+    result = _Continuation(mechanism).go(output_times(mechanism.start.t, duration, output))
+    refuse_touch(result, "kinematics")
+    return result
 
 
 class _Continuation:

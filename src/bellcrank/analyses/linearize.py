@@ -5,19 +5,22 @@ changes that keep loops closed and quaternions unit (:mod:`bellcrank.analyses.ta
 state, so A = T^+ (F_Y T - T-dot), and T^+ T = 1 gives T^+ T-dot = -(T^+)-dot T; for plain coordinates that is
 nothing, for the angular velocities of ball and free joints it is not. A parameter that shifts a loop shifts Y by S with
 T^+ S = 0, and B = T^+ (F_Y S + F_p - S-dot), where T^+ S-dot = -(T^+)-dot S. First-order states stand in Y and in x as
-they are. Where equations are of velocities alone there are more moves than speeds in x. All derivatives are exact.
+they are. Where equations are of velocities alone there are more moves than speeds in x. Contacts that last in the state
+hold their rows (:mod:`bellcrank.analyses.lasting`); those that are open are not met by small motions. All derivatives
+are exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analyses.lasting import lasting
 from bellcrank.analyses.outputs import Measured
 from bellcrank.analyses.tangent import (
     dependent_step,
@@ -28,14 +31,17 @@ from bellcrank.analyses.tangent import (
     speed_map,
     speed_map_rate,
 )
-from bellcrank.errors import unknown_name
+from bellcrank.errors import ModelError, unknown_name
+from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.initial import rates_alone
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
 
 if TYPE_CHECKING:
     from bellcrank.analyses.equilibrium import Equilibrium
-    from bellcrank.mechanism import Mechanism, State
+    from bellcrank.analyses.lasting import HeldMotion
+    from bellcrank.mechanism import State
     from bellcrank.mechanism.traced import Traced
     from bellcrank.model.system import System
 
@@ -68,8 +74,9 @@ class Linear:
     """Small motions about a state.
 
     A, B, C, D: real matrices. states: names of the moves, so many as `moves`, then of the speeds, then of first-order
-    states, so many as `first_order`. inputs: names of parameters. outputs: names of quantities. state: where it was
-    taken. output_values: the outputs there.
+    states, so many as `first_order`; where wheels and contacts roll or stick there are fewer speeds than moves.
+    inputs: names of parameters. outputs: names of quantities. state: where it was taken. output_values: the outputs
+    there.
     """
 
     A: Array
@@ -195,7 +202,7 @@ def _plain(name: str) -> str:
 
 def linearize(
     system: System | Mechanism,
-    state: State | Equilibrium | None = None,
+    state: State | Equilibrium | str | None = None,
     *,
     inputs: Sequence[str] = (),
     outputs: Sequence[str] = (),
@@ -204,17 +211,23 @@ def linearize(
 ) -> Linear:
     """Small motions about a state: the described start, any other state, or an equilibrium.
 
-    inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
+    state: None for the described start, a state, an equilibrium, or "equilibrium" for the one that is found from the
+    described start. inputs: parameters by name. outputs: quantities by name, accelerations and reactions included.
+    initial: start values by joint over the state, coordinate by coordinate; with "equilibrium" its search begins at
+    the positions, and the rates are those it moves with.
     """
-    from bellcrank.analyses.equilibrium import Equilibrium
-    from bellcrank.run.simulation import prepared
+    from bellcrank.analyses.equilibrium import Equilibrium, equilibrium
+    from bellcrank.run.simulation import EQUILIBRIUM, prepared
 
-    mechanism = prepared(system, "auto", initial, parameters)
+    if state == EQUILIBRIUM:
+        mechanism = system if isinstance(system, Mechanism) else system.mechanism()
+        state = equilibrium(mechanism, initial=initial, parameters=parameters)
+        initial, parameters = rates_alone(mechanism.system, initial or {}), None
     if isinstance(state, Equilibrium):
         # Its own mechanism has the drivers as they were when it was found, and its parameters.
-        mechanism, state = state.result.mechanism, state.state
-    if state is not None:
-        mechanism = replace(mechanism, start=state)
+        mechanism = prepared(state.result.mechanism, "auto", initial, parameters)
+    else:
+        mechanism = prepared(system, "auto", initial, parameters, state)
     return _Linearisation(mechanism, tuple(inputs)).linear(tuple(outputs))
 
 
@@ -229,6 +242,7 @@ class _Linearisation:
         self.mechanism, self.inputs = mechanism, inputs
         self.state = mechanism.start
         self.partition = mechanism.partition
+        self.lasting = lasting(mechanism, "linearize")
         self.traced: Traced = mechanism.traced()
         self.n = len(self.partition.independent)
         self.nq, self.ns = mechanism.linkage.positions, len(mechanism.linkage.states)
@@ -240,6 +254,12 @@ class _Linearisation:
         # Equations of velocities alone leave positions free: there are more small moves than independent speeds.
         positions = mechanism.position_partition(self.state)
         self.moves = positions.independent
+        if self.lasting is not None and len(self.moves) > self.n:
+            first = next(c.what for c in mechanism.mechanics.constraints if c.nonholonomic)
+            raise ModelError(
+                f"linearize: {first} holds velocities alone while contacts last; describe the contact as one that rolls, or "
+                "the constraint as a contact with friction"
+            )
         G = position_map(mechanism.linkage, self.state.q)
         self.T_q = G @ freedom_map(positions, rows)
         self.S_q = G @ dependent_step(positions, rows, self._misses())
@@ -284,27 +304,38 @@ class _Linearisation:
         states = rates[nq - self.ns : nq]
         reduced = np.vstack([self.left @ rates[:nq] + turning @ dx[1 : 1 + nq], rates[nq:], states])
         size = len(self.moves) + n + self.ns
-        labels, values, slopes = self._measured(outputs, dx)
+        moves, speeds = list(range(len(self.moves))), list(range(n))
+        held = self.lasting.held(dx) if self.lasting is not None else None
+        labels, values, slopes = self._measured(outputs, dx, held)
+        if held is not None:
+            reduced[n : 2 * n] += held.push_by
+            T, moves, speeds = held.basis(self.ns)
+            chosen = [*moves, *(n + i for i in speeds), *range(2 * n, size)]
+            reduced, slopes, size = reduced[chosen] @ T, slopes @ T, len(chosen)
+        names = move_names(m, self.moves), rate_names(m, self.partition.independent)
         return Linear(
             reduced[:, :size],
             reduced[:, size:],
             slopes[:, :size],
             slopes[:, size:],
-            (*move_names(m, self.moves), *rate_names(m, self.partition.independent), *m.linkage.states),
+            (*(names[0][i] for i in moves), *(names[1][i] for i in speeds), *m.linkage.states),
             self.inputs,
             labels,
             self.state,
             values,
             self.ns,
-            len(self.moves),
+            len(moves),
         )
 
-    def _measured(self, outputs: tuple[str, ...], dx: Array) -> tuple[tuple[str, ...], Array, Array]:
+    def _measured(
+        self, outputs: tuple[str, ...], dx: Array, held: HeldMotion | None
+    ) -> tuple[tuple[str, ...], Array, Array]:
         """Labels, values and derivatives of the outputs."""
         if not outputs:
             return (), np.zeros(0), np.zeros((0, dx.shape[1]))
         measured = Measured(self.mechanism, outputs)
         # A last column at rest gives the values where there is nothing to move.
         moves = np.hstack([dx, np.zeros((len(dx), 1))])
-        values, slopes = measured(self.traced, np.tile(self.x[:, None], (1, moves.shape[1])), moves)
+        x = np.tile(self.x[:, None], (1, moves.shape[1]))
+        values, slopes = measured(self.traced, x, moves, held)
         return measured.labels, values[:, 0], slopes[:, :-1]

@@ -18,6 +18,7 @@ from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.lasting import HeldMotion
     from bellcrank.formulations.loops import Partition
     from bellcrank.formulations.registry import Formulation
     from bellcrank.mechanism import Mechanism
@@ -68,10 +69,13 @@ class Measured:
             self.units += (quantity.unit,) * len(labels)
         self._outputs = compile_program(jvp_program(Program.of(self.snapshot.inputs, outputs, "outputs")))
 
-    def __call__(self, traced: Traced, x: Array, dx: Array) -> tuple[Array, Array]:
+    def __call__(
+        self, traced: Traced, x: Array, dx: Array, held: HeldMotion | None = None
+    ) -> tuple[Array, Array]:
         """Values and derivatives, shape (outputs, columns).
 
-        x: a state [t, q, u_i, p] a column, in the partition of `traced`. dx: how it changes.
+        x: a state [t, q, u_i, p] a column, in the partition of `traced`. dx: how it changes. held: contacts that last,
+        where all columns are in one state.
         """
         linkage = self.mechanism.linkage
         n, nq = linkage.speeds, linkage.positions
@@ -79,16 +83,41 @@ class Measured:
         answer = full_with_derivatives(self.mechanism, traced).many(np.vstack([x, dx]).T).T
         size = len(traced.full.outputs)
         nothing = np.zeros((len(self.snapshot.mu), x.shape[1]))
-        apart = np.zeros((len(self.snapshot.contact_inputs), x.shape[1]))
+        touch = np.zeros((2, len(self.snapshot.contact_inputs), x.shape[1]))
+        if held is not None:
+            # The last column of dx is no change.
+            answer[n : 2 * n], answer[size + n : size + 2 * n] = self._pushed(traced, x, dx, answer, held)
+            touch[0, : len(held.forces)] = held.forces[:, None]
+            touch[1, : len(held.forces), :-1] = held.forces_by
         states, moves = (
-            np.vstack([z[: 1 + nq], full[: 2 * n], nothing, z[len(z) - p :], apart])
-            for z, full in ((x, answer[:size]), (dx, answer[size:]))
+            np.vstack([z[: 1 + nq], full[: 2 * n], nothing, z[len(z) - p :], forces])
+            for z, full, forces in ((x, answer[:size], touch[0]), (dx, answer[size:], touch[1]))
         )
         if self.needs_multipliers:
             here = slice(1 + nq + 2 * n, 1 + nq + 2 * n + len(nothing))
             states[here], moves[here] = self._multipliers(states, moves)
         values = self._outputs.many(np.vstack([states, moves]).T).T
         return values[: len(self.labels)], values[len(self.labels) :]
+
+    def _pushed(
+        self, traced: Traced, x: Array, dx: Array, answer: Array, held: HeldMotion
+    ) -> tuple[Array, Array]:
+        """Rates of all speeds with the forces of contacts, and their derivatives: du + H push."""
+        n, size = self.mechanism.linkage.speeds, len(traced.full.outputs)
+        independent = list(traced.partition.independent)
+        place = {i: k for k, i in enumerate(independent)}
+        B = traced.equations.loops.B
+        entries = [(c, place[i], entry) for c, row in B.items() for i, entry in row.items()]
+        program = Program.of(traced.equations.inputs, [e for _, _, e in entries], "dependent speeds")
+        by = evaluate(jvp_program(program), np.vstack([x, dx]))
+        push, push_by = held.push, np.hstack([held.push_by, np.zeros((len(held.push), 1))])
+        du, du_by = answer[n : 2 * n].copy(), answer[size + n : size + 2 * n].copy()
+        du[independent] += push[:, None]
+        du_by[independent] += push_by
+        for row, (c, i, _) in enumerate(entries):
+            du[c] += by[row] * push[i]
+            du_by[c] += by[row] * push_by[i] + by[len(entries) + row] * push[i]
+        return du, du_by
 
     def _multipliers(self, states: Array, moves: Array) -> tuple[Array, Array]:
         """J^T mu = f - Q, and J^T d(mu) = d(f - Q) - d(J)^T mu."""

@@ -7,6 +7,7 @@ stable (Underwood 1983).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,7 @@ def relaxed(statics: Statics, q: Array, scale: float, steps: int = 4000, aim: fl
 
     scale: size of the forces [N m]; the motion ends once they fall below `aim` of it.
     """
-    kernel = compile_program(statics.program)
+    forces = _evaluated(statics)
     best, least = q, np.inf
     speed = np.zeros(len(statics.units))
     mass, energy, slower = speed, 0.0, 1.0
@@ -36,9 +37,9 @@ def relaxed(statics: Statics, q: Array, scale: float, steps: int = 4000, aim: fl
         if not speed.any():
             if not statics.conditioned(q):
                 statics.turn_to(q)
-                kernel = compile_program(statics.program)
+                forces = _evaluated(statics)
             mass = slower * _masses(*statics.stiffness(q), scale)
-        Q = statics.units * kernel(np.concatenate([[statics.t], q, statics.p]))
+        Q = forces(q)
         left = float(np.abs(Q).max(initial=0.0))
         if left < least:
             best, least = q, left
@@ -54,6 +55,14 @@ def relaxed(statics: Statics, q: Array, scale: float, steps: int = 4000, aim: fl
         slower = 4.0 * slower if energy == 0.0 else 1.0
         speed, energy = np.zeros_like(speed), 0.0
     return best
+
+
+def _evaluated(statics: Statics) -> Callable[[Array], Array]:
+    """The forces in the present partition, compiled where the program is all of them."""
+    if not statics.plain:
+        return statics.forces
+    kernel, units = compile_program(statics.program), statics.units
+    return lambda q: np.asarray(units * kernel(np.concatenate([[statics.t], q, statics.p])))
 
 
 def _masses(Q: Array, J: Array, scale: float) -> Array:

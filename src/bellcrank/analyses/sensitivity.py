@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from bellcrank.analyses.touched import Touches, begun_at
 from bellcrank.errors import ModelError, SingularMechanism, unknown_name
 from bellcrank.integrate import METHODS, Options, Problem, Trajectory, integrate
 from bellcrank.integrate.loop import Change
+from bellcrank.mechanism.initial import rates_alone
 from bellcrank.program.derive import directional
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
@@ -31,6 +32,7 @@ from bellcrank.result.result import Result, RunReport
 from bellcrank.result.series import Series
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.equilibrium import Equilibrium
     from bellcrank.formulations.loops import Partition
     from bellcrank.mechanism import Mechanism, State
     from bellcrank.mechanism.traced import Traced
@@ -91,28 +93,27 @@ def sensitivity(
     output: int | float | ArrayLike = 100,
     initial: Mapping[str, Any] | None = None,
     parameters: Mapping[str, float] | None = None,
-    start: State | Literal["equilibrium"] | None = None,
+    start: State | Equilibrium | str | None = None,
 ) -> Sensitivity:
     """Derivatives of quantities along a run by parameters.
 
     outputs: quantities by name, accelerations and reactions included. by: parameters by name (default:
     all). Other arguments as for a run. With a state as start=, its independent positions and speeds stay as given
     and the dependent ones follow; with "equilibrium" the run starts at rest in the static equilibrium, which moves
-    with the parameters; else the start is assembled anew for each parameter value. Continuous
-    contacts are followed; of other events there are none.
+    with the parameters; else the start is assembled anew for each parameter value. Continuous contacts are followed; a
+    rigid one that strikes is an error that names it.
     """
     from bellcrank.run.simulation import output_times, prepared
 
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
-    mechanism = prepared(system, "auto", initial, parameters)
+    mechanism = prepared(system, "auto", initial, parameters, start)
     settled = isinstance(start, str)
-    if isinstance(start, str):
-        if start != "equilibrium":
-            raise unknown_name("start", start, ("equilibrium",))
-        start = mechanism.equilibrium().state
-    if start is not None:
-        mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
+    if settled and rates_alone(mechanism.system, initial or {}):
+        raise ModelError(
+            "start='equilibrium' moves with the parameters, and the speeds in initial= with it in a way that is not "
+            "followed; give the state as start=, which then stays, or leave out the speeds"
+        )
     mechanism = begun_at(mechanism)
     known = mechanism.mechanics.parameters
     names = tuple(mechanism.system.parameters.own() if by is None else by)
@@ -125,7 +126,7 @@ def sensitivity(
     if settled:
         dq, du = equilibrium_tangents(mechanism, columns)
     else:
-        dq, du = start_tangents(mechanism, columns, initial or {}, held=start is not None)
+        dq, du = start_tangents(mechanism, columns)
     times = output_times(mechanism.start.t, duration, output)
     return along(mechanism, names, dq, du, times, outputs, integrator, tolerance)
 
@@ -235,6 +236,7 @@ class _Run:
             on_event=self._on_event if self.touches else None,
             on_repartition=self._on_repartition,
         )
+        self.touches.check()
         return trajectory, time.perf_counter() - began
 
     def _on_event(self, t: float, y: Array, hits: tuple[int, ...], p: Array) -> Change:
@@ -243,7 +245,7 @@ class _Run:
         S, self.p = self.touches.met(self.machine.traced, t, Y, S, hits, self.p)
         self.history.append((t, self.p, self.touches.tangents))
         after = np.concatenate([self.p, self.touches.tangents.ravel()])
-        return Change(np.concatenate([Y, S.ravel()]), after, False)
+        return Change(np.concatenate([Y, S.ravel()]), after, self.touches.struck is not None)
 
     def _parameters_at(self, t: Array) -> tuple[Array, Array]:
         """Parameters and derivatives of kept ones at times; changes hold from their time on."""

@@ -31,14 +31,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def start_tangents(
-    mechanism: Mechanism, columns: list[int], initial: Mapping[str, Any], held: bool
-) -> tuple[Array, Array]:
+def start_tangents(mechanism: Mechanism, columns: list[int], held: bool = False) -> tuple[Array, Array]:
     """dq/dp and du/dp of the start, one column a parameter; u over all speeds.
 
-    initial: the user's start values. held: whether the independent positions and speeds stay as they are.
+    held: whether the independent positions and speeds stay as they are, as they do in a start given as a state.
     """
-    m, start = mechanism, mechanism.start
+    m, start, initial = mechanism, mechanism.start, mechanism.initial or {}
+    held = held or mechanism.initial is None
     n, count = m.linkage.speeds, len(columns)
     named = m.loop_state().parameters
     guess_u = start.u

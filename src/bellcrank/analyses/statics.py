@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,8 @@ from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.holding import Hold
+    from bellcrank.analyses.touch import Touch
     from bellcrank.formulations.loops import Partition
     from bellcrank.mechanism import Mechanism
 
@@ -36,15 +39,21 @@ class Statics:
     """Forces B^T (Q - f) at zero independent speeds and rates, over small moves of the freedoms.
 
     Moves z are angles [rad] or lengths in units of `length` [m], the size of the mechanism, so that all
-    forces have the unit of a moment and can be compared.
+    forces have the unit of a moment and can be compared. hold: Coordinates that do not move; forces along them do not
+    count. touch: Contacts that press, see :class:`Touch`; first-order states with rates of their own rest at every
+    configuration.
     """
 
-    def __init__(self, mechanism: Mechanism, t: float) -> None:
+    def __init__(
+        self, mechanism: Mechanism, t: float, hold: Sequence[Hold] = (), touch: Touch | None = None
+    ) -> None:
         self.mechanism, self.t = mechanism, t
+        self.hold, self.touch = tuple(hold), touch
         self.p = np.array(mechanism.parameter_values)
         self.loops = mechanism.loop_state()
         self.length, self.weight = _size(mechanism)
         self.partition = mechanism.partition
+        self.targets = [h.value(mechanism.start.q) for h in self.hold]
         self._trace()
         self.turn_to(mechanism.start.q)
 
@@ -65,26 +74,103 @@ class Statics:
         self.units = np.where(turning, 1.0, self.length)
         self.program = static_forces(self.mechanism, self.partition)
         self._tangent = jvp_program(self.program)
+        states = RestingStates(self.mechanism, self.partition, self.t)
+        self.states = states if states.places else None
+
+    @property
+    def plain(self) -> bool:
+        """Whether its forces are those of the program alone."""
+        return self.touch is None and not self.hold and self.states is None
+
+    def rested(self, q: Array) -> Array:
+        """The configuration with first-order states at rest."""
+        return q if self.states is None else self.states.settled(q)
 
     def forces(self, q: Array) -> Array:
         """The force along each freedom [N m]."""
-        return self.units * evaluate(self.program, np.concatenate([[self.t], q, self.p]))
+        q = self.rested(q)
+        Q = self.units * evaluate(self.program, np.concatenate([[self.t], q, self.p]))
+        if self.touch is not None:
+            Q = Q + self.touch.forces(self, q)
+        return Q if self.plain else self.projection(q) @ Q
 
     def stiffness(self, q: Array) -> tuple[Array, Array]:
         """Forces and their derivatives by moves [N m]."""
-        H = freedom_map(self.partition, self.loops.rows(q, self.t))
-        T = position_map(self.mechanism.linkage, q) @ (H * self.units)
-        n, columns = len(self.units), T.shape[1]
-        if not n:
+        q = self.rested(q)
+        Q, J = self.unbound(q)
+        if self.touch is not None:
+            pressed, by = self.touch.stiffness(self, q)
+            Q, J = Q + pressed, J + by
+        if self.plain:
+            return Q, J
+        P = self.projection(q)
+        return P @ Q, P @ J @ P
+
+    def unbound(self, q: Array) -> tuple[Array, Array]:
+        """Forces and their derivatives but for contacts and holds; first-order states follow the moves."""
+        T = self.tangents(q)
+        if not len(self.units):
             return np.zeros(0), np.zeros((0, 0))
-        x = np.tile(np.concatenate([[self.t], q, self.p])[:, None], (1, columns))
+        return self.along(q, T if self.states is None else T + self.states.follow(q, T))
+
+    def along(self, q: Array, dq: Array) -> tuple[Array, Array]:
+        """Forces of the program [N m], and their derivatives along the columns of dq."""
+        n = len(self.units)
+        x = np.tile(np.concatenate([[self.t], q, self.p])[:, None], (1, dq.shape[1]))
         dx = np.zeros_like(x)
-        dx[1 : 1 + len(q)] = T
+        dx[1 : 1 + len(q)] = dq
         values = evaluate(self._tangent, np.vstack([x, dx]))
         return self.units * values[:n, 0], self.units[:, None] * values[n:]
 
+    def tangents(self, q: Array) -> Array:
+        """Changes of positions by moves."""
+        H = freedom_map(self.partition, self.loops.rows(q, self.t))
+        return position_map(self.mechanism.linkage, q) @ (H * self.units)
+
+    def held_rows(self, q: Array) -> Array:
+        """How held coordinates change with moves, in sizes of the mechanism."""
+        if not self.hold:
+            return np.zeros((0, len(self.units)))
+        H = freedom_map(self.partition, self.loops.rows(q, self.t)) * self.units
+        sizes = [1.0 if h.unit == "N m" else self.length for h in self.hold]
+        return np.array([h.row(q) @ H for h in self.hold]) / np.array(sizes)[:, None]
+
+    def held_projection(self, q: Array) -> Array:
+        """The projection onto moves that leave held coordinates where they are."""
+        return self._across(self.held_rows(q))
+
+    def projection(self, q: Array) -> Array:
+        """The projection onto moves that leave held coordinates, and contacts that stick, where they are."""
+        rows = self.held_rows(q)
+        return self._across(rows if self.touch is None else np.vstack([rows, self.touch.sticking(self, q)]))
+
+    def _across(self, rows: Array) -> Array:
+        n = len(self.units)
+        if not len(rows):
+            return np.eye(n)
+        _, s, Vt = np.linalg.svd(rows)
+        taken = Vt[: int((s > 1e-9 * s.max(initial=0.0)).sum())]
+        return np.eye(n) - np.asarray(taken.T @ taken)
+
     def moved(self, q: Array, z: Array) -> Array | None:
         """The configuration after a move, loops closed; None where they do not close."""
+        if not self.plain:
+            z = self.projection(q) @ z
+        new = self._closed(q, z)
+        for _ in range(4):
+            if new is None or not self.hold:
+                break
+            sizes = [1.0 if h.unit == "N m" else self.length for h in self.hold]
+            here = zip(self.hold, self.targets, sizes, strict=True)
+            miss = np.array(
+                [0.0 if (x := h.value(new)) is None or aim is None else (x - aim) / L for h, aim, L in here]
+            )
+            if np.abs(miss).max() <= CLOSED:
+                break
+            new = self._closed(new, -np.linalg.pinv(self.held_rows(new), rcond=1e-9) @ miss)
+        return new
+
+    def _closed(self, q: Array, z: Array) -> Array | None:
         H = freedom_map(self.partition, self.loops.rows(q, self.t))
         q = self.loops.moved(q, H @ (self.units * z))
         best = np.inf
@@ -94,7 +180,7 @@ class Statics:
             if not np.isfinite(miss) or miss > 1e3 * self.length:
                 return None
             if miss <= CLOSED or (miss < 1e-11 * self.loops.coarseness and miss > 0.5 * best):
-                return q
+                return self.rested(q)
             best = miss
             step = dependent_step(self.partition, rows, rows.residual)
             if np.abs(step).max() > 1.0:
@@ -107,6 +193,70 @@ class Statics:
         H = freedom_map(self.partition, self.loops.rows(q, self.t)) * self.units
         H[~is_turning(self.mechanism.linkage)] /= self.length
         return bool(np.abs(H).max(initial=0.0) < WORN)
+
+
+class RestingStates:
+    """First-order states with rates of their own, at rest: r(q, s) = 0 with the freedoms at rest.
+
+    Deflections of tyres and bristles stay as they are. places: Among the positions.
+    """
+
+    def __init__(self, mechanism: Mechanism, partition: Partition, t: float) -> None:
+        self.mechanism, self.t = mechanism, t
+        linkage, system = mechanism.linkage, mechanism.system
+        first = linkage.positions - len(linkage.states)
+        self.places = [
+            first + k for k, name in enumerate(linkage.states) if system.states[name].trace is None
+        ]
+        self.free = len(partition.independent)
+        if self.places:
+            rates = mechanism.traced(partition=partition).rates
+            self._tangent = jvp_program(
+                Program.of(rates.inputs, [rates.outputs[i] for i in self.places], "rates of states")
+            )
+
+    def rates(self, q: Array, dq: Array) -> tuple[Array, Array]:
+        """The rates, and their derivatives along the columns of dq."""
+        columns = dq.shape[1]
+        rest = np.concatenate([np.zeros(self.free), self.mechanism.parameter_values])
+        x = np.concatenate([[self.t], q, rest])
+        dx = np.zeros((len(x), columns))
+        dx[1 : 1 + len(q)] = dq
+        values = evaluate(self._tangent, np.vstack([np.tile(x[:, None], (1, columns)), dx]))
+        return values[: len(self.places), 0], values[len(self.places) :]
+
+    def _own(self, q: Array) -> tuple[Array, Array]:
+        unit = np.zeros((len(q), len(self.places)))
+        unit[self.places, range(len(self.places))] = 1.0
+        return self.rates(q, unit)
+
+    def settled(self, q: Array) -> Array:
+        """The configuration with these states at rest, as far as they can be by themselves."""
+        q = q.copy()
+        for _ in range(30):
+            r, S = self._own(q)
+            step = np.linalg.lstsq(S, -r, rcond=1e-12)[0]
+            q[self.places] += step
+            if np.abs(step).max() <= 1e-14 * max(1.0, float(np.abs(q[self.places]).max())):
+                break
+        return q
+
+    def left(self, q: Array) -> tuple[float, str]:
+        """The largest rate left, over the sizes of its terms, and whose it is."""
+        r, S = self._own(q)
+        sizes = np.abs(S) @ np.abs(q[self.places]) + 1.0
+        k = int(np.argmax(np.abs(r) / sizes))
+        return float(np.abs(r[k]) / sizes[k]), self.mechanism.linkage.states[
+            self.places[k] - self.mechanism.linkage.positions + len(self.mechanism.linkage.states)
+        ]
+
+    def follow(self, q: Array, T: Array) -> Array:
+        """How positions change with the states that follow moves T."""
+        _, S = self._own(q)
+        _, by = self.rates(q, T)
+        change = np.zeros_like(T)
+        change[self.places] = np.linalg.lstsq(S, -by, rcond=1e-12)[0]
+        return change
 
 
 def static_forces(mechanism: Mechanism, partition: Partition) -> Program:

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analyses.lasting import contacts_of
 from bellcrank.errors import ModelError
+from bellcrank.impacts.gaps import Gap, GapRate, Missed, watching
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.parameters import names_in
@@ -45,7 +47,9 @@ class Touches:
 
     def __init__(self, mechanism: Mechanism, columns: Sequence[int]) -> None:
         self.mechanism, self.columns = mechanism, list(columns)
-        self.events: list[Event] = touch_events(mechanism)
+        self.gaps = self._open(mechanism)
+        self.events: list[Event] = [*touch_events(mechanism), *self.gaps]
+        self.struck: tuple[str, float] | None = None
         places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
         self.forces: dict[str, ContactForce] = {}
         self.kept: list[int] = []
@@ -53,6 +57,30 @@ class Touches:
             self.forces[f"{force.name}: touch"] = force
             self.kept += [places[name] for name in names_in(force.approach_speed)]
         self.tangents = np.zeros((len(self.kept), len(self.columns)))
+
+    @staticmethod
+    def _open(mechanism: Mechanism) -> list[Event]:
+        """What is watched of impulsive contacts, through which no derivatives go: they must be open and stay so."""
+        contacts = contacts_of(mechanism, "sensitivity")
+        if contacts is None:
+            return []
+        p = np.array(mechanism.parameter_values)
+        touching = contacts.resting(mechanism.start, p)
+        if touching:
+            raise ModelError(
+                f"sensitivity: contact {touching[0]!r} touches at the start, and derivatives go through continuous "
+                "contacts alone; give it treatment='continuous', or take differences of runs"
+            )
+        return [event for pair in contacts.pairs for event in watching(pair)]
+
+    def check(self) -> None:
+        """Raise where an impulsive contact has met."""
+        if self.struck is not None:
+            name, t = self.struck
+            raise ModelError(
+                f"sensitivity: contact {name!r} strikes at t = {t:.6g} s, and derivatives go through continuous "
+                "contacts alone; end the run before, give it treatment='continuous', or take differences of runs"
+            )
 
     def __bool__(self) -> bool:
         return bool(self.events)
@@ -84,8 +112,12 @@ class Touches:
         from bellcrank.mechanism import State
         from bellcrank.run.events import react
 
+        met = [self.events[i] for i in hits if isinstance(self.events[i], Gap | Missed)]
+        if met:
+            self.struck = met[0].name, t
+            return S, p
         partition = traced.partition
-        known = [i for i in hits if not isinstance(self.events[i], ClosingRate)]
+        known = [i for i in hits if not isinstance(self.events[i], ClosingRate | GapRate)]
         x, dx = np.concatenate([[t], Y, p]), self.directions(S, len(p))
         full = evaluate(traced.full, x)
         state = State(t, Y[: self.mechanism.linkage.positions], full[: self.mechanism.linkage.speeds])

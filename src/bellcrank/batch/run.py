@@ -87,7 +87,7 @@ def simulate_many(
     """
     mechanism = analyse(system) if isinstance(system, System) else system
     integrator = integrator or ("dormand_prince5" if device == "gpu" else "dop853")
-    check_options(integrator, tolerance, step, max_step, events, controllers, None)
+    check_options(integrator, tolerance, step, max_step, events, controllers)
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
     if not quantities:
@@ -371,8 +371,10 @@ class _Batch:
             self.happened[row] = result.events
         if len(result.impacts):
             self.impacts[row] = result.impacts
-        if len(result):
-            self.values[row, first : first + len(result)] = self.reading.of(result)
+        # A run that an event has stopped ends with a sample there, between the outputs of the batch.
+        shown = np.isin(result.time, self.times[first:])
+        if shown.any():
+            self.values[row, first : first + np.count_nonzero(shown)] = self.reading.of(result)[shown]
 
     def _go_on(self, own: Mechanism, times: Array) -> Result:
         events = self.events

@@ -17,10 +17,11 @@ from bellcrank.batch.group import LaneMachine
 from bellcrank.batch.table import Table
 from bellcrank.errors import BellcrankError
 from bellcrank.mechanics.start import start_positions
-from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.mechanism import Mechanism, State
 from bellcrank.mechanism.assembly import LONGEST_LEAD
 from bellcrank.model.parameters import names_in
 from bellcrank.program.trace import Expr
+from bellcrank.run.simulation import prepared
 
 Array = NDArray[np.float64]
 
@@ -179,9 +180,7 @@ def _one_by_one(mechanism: Mechanism, table: Table) -> Starts:
     for k in range(len(table)):
         parameters = dict(zip(m.mechanics.parameters, table.parameters[k].tolist(), strict=True))
         try:
-            start = analyse(
-                m.system, initial=table.start_values(k, m), parameters=parameters, t=m.start.t
-            ).start
+            start = prepared(m, "auto", table.start_values(k), parameters).start
         except (BellcrankError, ArithmeticError, ValueError) as error:
             problems[k] = str(error)
             continue

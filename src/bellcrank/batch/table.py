@@ -34,34 +34,13 @@ class Table:
         """One instance, by column."""
         return {name: float(values[k]) for name, values in self.columns.items()}
 
-    def start_values(self, k: int, mechanism: Mechanism) -> dict[str, Any]:
+    def start_values(self, k: int) -> dict[str, Any]:
         """``initial=`` of one instance."""
-        found: dict[str, dict[str, list[float | None]]] = {}
+        found: dict[str, dict[str, float]] = {}
         for column, joint, coordinate, is_rate in self.initial:
-            pair = found.setdefault(joint, {}).setdefault(coordinate, [None, None])
-            pair[is_rate] = float(self.columns[column][k])
-        result: dict[str, Any] = {}
-        for joint, coordinates in found.items():
-            if mechanism.system.joints[joint].has_quaternion:
-                components = {c: pair[0] for c, pair in coordinates.items()}
-                components |= {f"{c}_rate": pair[1] for c, pair in coordinates.items()}
-                result[joint] = {name: x for name, x in components.items() if x is not None}
-                continue
-            result[joint] = {
-                c: (_drawn(mechanism, joint, c) if x is None else x, *([] if rate is None else [rate]))
-                if rate is not None
-                else x
-                for c, (x, rate) in coordinates.items()
-            }
-        return result
-
-
-def _drawn(mechanism: Mechanism, joint: str, coordinate: str) -> float:
-    """Where a coordinate starts when only its rate is given."""
-    for link in mechanism.linkage.links:
-        if link.joint == joint and coordinate in link.coordinates:
-            return float(mechanism.start.q[link.q])
-    raise ModelError(f"the joint {joint!r} has no coordinate {coordinate!r} of its own; give another joint's")
+            key = f"{coordinate}_rate" if is_rate else coordinate
+            found.setdefault(joint, {})[key] = float(self.columns[column][k])
+        return found
 
 
 def read_table(mechanism: Mechanism, given: Any) -> Table:

@@ -39,6 +39,18 @@ def convert(
     balance_inertia: Annotated[
         bool, typer.Option("--balance-inertia", help="URDF: put the mean in place of inertias no body has.")
     ] = False,
+    include_root: Annotated[
+        str | None,
+        typer.Option(
+            "--include-root", metavar="FOLDER", help="MJCF: read includes and meshes below this folder."
+        ),
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow", metavar="EFFECT", help="What may be left out though it changes the motion, or all."
+        ),
+    ] = None,
     fmi: Annotated[str, typer.Option("--fmi", help="FMU: version of the interface, 2.0 or 3.0.")] = "2.0",
     driven: Annotated[
         list[str] | None, typer.Option("--input", help="FMU: a parameter that is an input; may be repeated.")
@@ -83,7 +95,7 @@ def convert(
     if inputs.is_result(file):
         system = inputs.result(file).mechanism.system
     elif Path(file).is_file() and inputs.is_foreign(file):
-        imported = inputs.foreign(file, base, balance_inertia)
+        imported = inputs.foreign(file, base, balance_inertia, include_root, allow or ())
         system = imported.system
     else:
         system = inputs.model(file)

@@ -23,6 +23,10 @@ def equilibrium(
     nearest: Annotated[
         bool, typer.Option("--nearest", help="Take the nearest one, even if unstable.")
     ] = False,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option("--hold", metavar="COORDINATE", help="A coordinate that stays; may be repeated."),
+    ] = None,
     quantity: Quantity = None,
     as_json: Json = False,
 ) -> None:
@@ -32,6 +36,7 @@ def equilibrium(
     Examples:
       bellcrank equilibrium pendulum
       bellcrank equilibrium full-car -q FL_tyre.load
+      bellcrank equilibrium ball.yaml --hold flight.x --hold flight.y
     """
     from bellcrank.cli import inputs
     from bellcrank.errors import unknown_name
@@ -45,6 +50,7 @@ def equilibrium(
         t=time,
         drivers=drivers,
         nearest=nearest,
+        hold=hold or (),
     )
     values = [(name, found[name], _unit(found, name)) for name in quantity or []]
     table = found.result.quantities.table
@@ -61,9 +67,10 @@ def equilibrium(
                 "residual": found.residual,
                 "iterations": found.iterations,
                 "relaxed": found.relaxed,
+                "held": dict(found.held),
                 "coordinates": {name: value for name, value, _ in standing},
                 "quantities": {name: clean(value) for name, value, _ in values},
-                "eigenvalues": list(found.eigenvalues),
+                "eigenvalues": [] if found.held else list(found.eigenvalues),
             }
         )
         return
@@ -73,6 +80,7 @@ def equilibrium(
         ("residual", f"{found.residual:.1e} of its own forces"),
         ("Newton steps", f"{found.iterations}" + (", with relaxation" if found.relaxed else "")),
     ]
+    rows += [(f"held: {name}", number(force)) for name, force in found.held.items()]
     show(
         Table(f"{system.name}: equilibrium at t = {found.state.t:g} s", ("", ""), rows, words=2),
         Table("coordinates", ("coordinate", "value", "unit"), [(n, _text(v), u) for n, v, u in standing]),

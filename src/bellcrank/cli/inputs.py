@@ -124,18 +124,23 @@ def is_foreign(path: str) -> bool:
         return file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
-def foreign(path: str, base: str = "fixed", balance_inertia: bool = False) -> Imported:
+def foreign(
+    path: str,
+    base: str = "fixed",
+    balance_inertia: bool = False,
+    include_root: str | None = None,
+    allow: Sequence[str] = (),
+) -> Imported:
     """A URDF or MJCF file; its root element says which."""
     from bellcrank.files.elements import parse_elements, read_bytes
-    from bellcrank.files.mjcf import read_mjcf
-    from bellcrank.files.mjcf_includes import included
+    from bellcrank.files.mjcf import read_mjcf_file
     from bellcrank.files.urdf import read_urdf
 
     root = parse_elements(read_bytes(path), path)
     if root.tag == "robot":
-        return read_urdf(root, base, balance_inertia)
+        return read_urdf(root, base, balance_inertia, allow)
     if root.tag == "mujoco":
-        return read_mjcf(included(root, Path(path).parent))
+        return read_mjcf_file(root, path, include_root, allow)
     raise root.error(f"<{root.tag}> is neither URDF (<robot>) nor MJCF (<mujoco>)")
 
 

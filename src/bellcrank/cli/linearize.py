@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def linearize(
     file: Model,
-    at: Annotated[str, typer.Option("--at", help="equilibrium or start.")] = "equilibrium",
+    at: Annotated[str, typer.Option("--at", help="start, the described one, or equilibrium.")] = "start",
     input_: Annotated[
         list[str] | None, typer.Option("--input", metavar="PARAMETER", help="An input; may be repeated.")
     ] = None,
@@ -31,9 +31,9 @@ def linearize(
 
     \b
     Examples:
-      bellcrank linearize pendulum
-      bellcrank linearize full-car --output chassis.acceleration.z
-      bellcrank linearize four_bar.yaml --at start --input drive_torque --json
+      bellcrank linearize pendulum --at equilibrium
+      bellcrank linearize full-car --at equilibrium --output chassis.acceleration.z
+      bellcrank linearize four_bar.yaml --initial crank=0.3,5 --input drive_torque --json
     """
     from bellcrank.cli import inputs
     from bellcrank.errors import unknown_name
@@ -46,10 +46,7 @@ def linearize(
         "initial": inputs.initial(initial, system),
     }
     options: dict[str, Any] = {"inputs": input_ or [], "outputs": output or []}
-    if at == "equilibrium":
-        found = system.linearize(system.equilibrium(**given), **options)
-    else:
-        found = system.linearize(**given, **options)
+    found = system.linearize("equilibrium" if at == "equilibrium" else None, **given, **options)
     word = {True: "stable", False: "unstable", None: "neutral"}[found.stable]
     if as_json:
         show_json(

@@ -43,6 +43,9 @@ def run(
         ),
     ] = "auto",
     initial: Initial = None,
+    start: Annotated[
+        str, typer.Option("--start", help="described, or equilibrium, from where --initial sets speeds.")
+    ] = "described",
     outputs: Annotated[
         int, typer.Option("--outputs", help="Number of equal intervals of the output.")
     ] = 1000,
@@ -69,6 +72,7 @@ def run(
       bellcrank run slider_crank.yaml --duration 5 --out run.h5
       bellcrank run four_bar.yaml --set stiffness=2e4 -q rocker.angular_velocity.z
       bellcrank run pendulum --initial pivot=pi/6,1 --integrator radau
+      bellcrank run pendulum --start equilibrium --initial pivot.angle_rate=2
       bellcrank run robot.urdf -d 2 --out curves.csv -q hand.position
       bellcrank run elastic_sphere_on_wall --set friction=0.3 --out impact.h5
     """
@@ -76,6 +80,7 @@ def run(
     from bellcrank.errors import unknown_name
     from bellcrank.formulations.registry import Formulation
     from bellcrank.integrate import METHODS, SimulationError
+    from bellcrank.run.simulation import prepared
 
     target = None if out is None else inputs.writable(out, (".h5", ".hdf5", ".csv"))
     problem = elastic.problem(file)
@@ -94,6 +99,8 @@ def run(
         if word not in known:
             raise unknown_name(what, word, known)
     _check_numbers(tolerance, step, outputs)
+    if start not in ("described", "equilibrium"):
+        raise unknown_name("start", start, ("described", "equilibrium"))
     system = inputs.model(file)
     options: dict[str, Any] = {
         "parameters": inputs.parameters(set_, system),
@@ -104,11 +111,9 @@ def run(
         "output": outputs,
         "step": step,
     }
-    mechanism = system.mechanism(
-        parameters=options.pop("parameters"),
-        initial=options.pop("initial"),
-        formulation=options.pop("formulation"),
-    )
+    begin = None if start == "described" else start
+    given = options.pop("initial"), options.pop("parameters")
+    mechanism = prepared(system, options.pop("formulation"), *given, begin)
     _check_names(mechanism, quantity or [])
     as_it_goes = target is not None and target.suffix != ".csv"
     if as_it_goes:
@@ -143,7 +148,7 @@ def _given(context: typer.Context) -> set[str]:
 def _only_for_mechanisms(file: str, given: set[str]) -> None:
     from bellcrank.errors import ModelError
 
-    for name in ("tolerance", "integrator", "formulation", "initial", "outputs"):
+    for name in ("tolerance", "integrator", "formulation", "initial", "start", "outputs"):
         if name in given:
             raise ModelError(f"{file} is an elastic contact problem; --{name} belongs to mechanisms")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.files.elements import Element
 from bellcrank.files.places import ModelFileError
 from bellcrank.model import System
@@ -19,17 +19,22 @@ from bellcrank.model.bodies import GROUND
 
 Array = NDArray[np.float64]
 
+EFFECTS = ("friction", "stiffness", "armature", "fluid", "gravcomp", "tendons", "equalities")
+"""What changes the motion all along where it is left out: an error unless it is allowed by name."""
+
 
 @dataclass(frozen=True)
 class Note:
     """Something of the file that is not in the system, or is there under another name.
 
-    what: the element, or attribute of an element. why: what that means. line: counted from 1.
+    what: the element, or attribute of an element. why: what that means. line: counted from 1. effect: What of the
+    motion it changes, one of :data:`EFFECTS`; empty where it acts only when it is met or driven, or not at all.
     """
 
     what: str
     why: str
     line: int
+    effect: str = ""
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.what}: {self.why}"
@@ -79,7 +84,8 @@ class Imported:
 class Builder:
     """A system in the making, with names that fit and a list of what could not be taken over."""
 
-    def __init__(self, name: str, gravity: Any) -> None:
+    def __init__(self, name: str, gravity: Any, allow: Sequence[str] = ()) -> None:
+        self.allow = allowed(allow)
         self.system = System(name.replace(".", "_").strip() or "imported", gravity=gravity)
         self.ignored: list[Note] = []
         self.changed: list[Note] = []
@@ -87,7 +93,7 @@ class Builder:
         self.meshes: dict[str, None] = {}
         self.given: set[str] = {GROUND}
 
-    def ignore(self, element: Element, why: str, what: str = "") -> None:
+    def ignore(self, element: Element, why: str, what: str = "", effect: str = "") -> None:
         """List an element that has no part in the system; nothing of it is listed a second time."""
         element.seen = True
         for below in element.walk():
@@ -96,20 +102,36 @@ class Builder:
             named = below.attributes.get("filename") or below.attributes.get("file")
             if below.tag == "mesh" and named:
                 self.meshes.setdefault(named)
-        self.ignored.append(Note(what or element.label, why, element.line))
+        self._listed(element, Note(what or element.label, why, element.line, effect))
 
-    def skip(self, element: Element, key: str, why: str) -> None:
-        """List an attribute that is not taken over, if it is there."""
+    def _listed(self, element: Element, note: Note) -> None:
+        if note.effect and note.effect not in self.allow:
+            raise element.error(
+                f"{note.what}: {note.why}, and it changes the motion; to leave it out all the same, "
+                f"allow={[note.effect]!r}, --allow {note.effect}"
+            )
+        self.ignored.append(note)
+
+    def skip(self, element: Element, key: str, why: str, effect: str = "") -> None:
+        """List an attribute that is not taken over, if it is there; zeros have no effect."""
         if key in element.attributes:
             element.taken.add(key)
-            self.ignored.append(Note(f"{key} of {element.label}", why, element.line))
+            acts = effect if any(word.strip("+-0.eE") for word in element.attributes[key].split()) else ""
+            self._listed(element, Note(f"{key} of {element.label}", why, element.line, acts))
+
+    def lose(self, element: Element, what: str, why: str, effect: str) -> None:
+        """List a part of an element that is not taken over though the rest is."""
+        self._listed(element, Note(what, why, element.line, effect))
 
     def change(self, element: Element, what: str, why: str) -> None:
         """List what is there in another form."""
         self.changed.append(Note(what, why, element.line))
 
-    def leftovers(self, root: Element, reasons: dict[str, str], usual: str) -> None:
-        """List every element and attribute that nobody asked for."""
+    def leftovers(
+        self, root: Element, reasons: dict[str, str], usual: str, effects: Mapping[str, str] | None = None
+    ) -> None:
+        """List every element and attribute that nobody asked for; effects: by the same keys as the reasons."""
+        effects = effects or {}
         pending = [root]
         while pending:
             element = pending.pop()
@@ -120,7 +142,7 @@ class Builder:
                 if key not in element.taken:
                     keys = (f"{element.tag}.{key}", f".{key}", element.tag)
                     why = next((reasons[k] for k in keys if k in reasons), usual)
-                    self.skip(element, key, why)
+                    self.skip(element, key, why, next((effects[k] for k in keys if k in effects), ""))
             pending.extend(reversed(element.children))
 
     def name(self, given: str, kind: str, element: Element | None = None) -> str:
@@ -158,6 +180,15 @@ class Builder:
         return Imported(self.system, format, ignored, tuple(self.changed), self.renamed, tuple(self.meshes))
 
 
+def allowed(given: Sequence[str]) -> tuple[str, ...]:
+    """Names of effects that may be left out; "all" stands for all of them."""
+    given = (given,) if isinstance(given, str) else tuple(given)
+    for name in given:
+        if name not in (*EFFECTS, "all"):
+            raise unknown_name("effect to allow", name, (*EFFECTS, "all"))
+    return EFFECTS if "all" in given else given
+
+
 @dataclass(frozen=True, eq=False)
 class Pose:
     """A place and a rotation: x -> R x + p."""
@@ -174,6 +205,29 @@ def identity() -> Pose:
     return Pose(np.zeros(3), np.eye(3))
 
 
+ROUNDED = 1e-3
+"""Share of the largest moment by which the triangle inequality may be broken by rounding: files give three digits."""
+
+MENDED = "it broke the triangle inequality by rounding; its moments were moved by that"
+
+
+def nearly_real(J: Array, floor: float = 0.0) -> Array:
+    """The nearest inertia of a real body, where the triangle inequality is broken by no more than rounding.
+
+    floor: What is none beside the other bodies of the model [kg m^2].
+    """
+    moments, axes = np.linalg.eigh(J)
+    largest = float(moments[2])
+    excess = max(largest - moments[0] - moments[1], -2.0 * moments[0])
+    if not 1e-12 * max(largest, 0.0) < excess <= max(ROUNDED * largest, floor):
+        return J
+    low = np.maximum(moments, 0.0)
+    over = max(low[2] - low[0] - low[1], 0.0) / 3.0
+    # A trace of rounding more, so that the moments pass however they are turned.
+    low = low + np.array([over, over, -over]) + 1e-12 * max(largest, excess)
+    return np.asarray(axes @ np.diag(low) @ axes.T)
+
+
 def balanced(J: Array) -> Array:
     """The inertia of a real body in place of one that breaks the triangle inequality: the mean for all axes."""
     low, middle, high = np.linalg.eigvalsh(J)
@@ -182,4 +236,4 @@ def balanced(J: Array) -> Array:
     return J
 
 
-__all__ = ["GROUND", "Builder", "Imported", "Note", "Pose", "balanced", "identity"]
+__all__ = ["GROUND", "MENDED", "Builder", "Imported", "Note", "Pose", "balanced", "identity", "nearly_real"]

@@ -7,7 +7,7 @@ the mass matrix just as MuJoCo does. Equality constraints, soft in MuJoCo, are e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,9 +16,11 @@ import numpy as np
 
 from bellcrank.files.elements import Element, parse_elements, read_bytes
 from bellcrank.files.imported import Array, Builder, Imported, Pose, identity
+from bellcrank.files.mjcf_actuators import actuator
 from bellcrank.files.mjcf_includes import included
 from bellcrank.files.mjcf_inertia import Mass, mass_of
 from bellcrank.files.mjcf_links import Links
+from bellcrank.files.mjcf_meshes import Meshes
 from bellcrank.files.mjcf_values import MAIN, Compiler, Defaults
 from bellcrank.files.places import nearest
 from bellcrank.math.arrays import rotation_with_z_along, tidy
@@ -80,24 +82,58 @@ _REASONS = {
     ".solimp": "contacts and limits are not imported",
 }
 _USUAL = "without effect here"
+_EFFECTS = {
+    ".frictionloss": "friction",
+    ".springdamper": "stiffness",
+    ".gravcomp": "gravcomp",
+    "option.density": "fluid",
+    "option.viscosity": "fluid",
+}
 
 
-def load_mjcf(path: str | PathLike[str]) -> Imported:
-    """The system of an MJCF file; what it includes is read from the file's own folder only."""
-    root = parse_elements(read_bytes(path), str(path))
-    return read_mjcf(included(root, Path(path).parent))
+def load_mjcf(
+    path: str | PathLike[str], include_root: str | PathLike[str] | None = None, allow: Sequence[str] = ()
+) -> Imported:
+    """The system of an MJCF file.
+
+    include_root: The folder from which included files and meshes are read, and never beyond; the file's own where not
+    given. allow: What may be left out though it changes the motion, see :data:`bellcrank.files.imported.EFFECTS`; "all"
+    for everything.
+    """
+    return read_mjcf_file(parse_elements(read_bytes(path), str(path)), path, include_root, allow)
 
 
-def loads_mjcf(text: str, name: str = "model") -> Imported:
+def read_mjcf_file(
+    root: Element,
+    path: str | PathLike[str],
+    include_root: str | PathLike[str] | None = None,
+    allow: Sequence[str] = (),
+) -> Imported:
+    """The system of a parsed file with what it includes."""
+    folder = Path(path).parent
+    if include_root is not None and not folder.resolve().is_relative_to(Path(include_root).resolve()):
+        raise root.error(
+            f"the model does not lie in the folder {str(include_root)!r} that it may include from"
+        )
+    whole = None if include_root is None else Path(include_root)
+    return read_mjcf(included(root, folder, whole), folder, whole, allow)
+
+
+def loads_mjcf(text: str, name: str = "model", allow: Sequence[str] = ()) -> Imported:
     """The system of an MJCF text; `name` is what errors call the text."""
-    return read_mjcf(parse_elements(text, name))
+    return read_mjcf(parse_elements(text, name), allow=allow)
 
 
-def read_mjcf(root: Element) -> Imported:
-    """The system of a parsed file."""
+def read_mjcf(
+    root: Element,
+    folder: Path | None = None,
+    include_root: Path | None = None,
+    allow: Sequence[str] = (),
+) -> Imported:
+    """The system of a parsed file. folder: Where its meshes lie. include_root: The folder that is never left."""
     if root.tag != "mujoco":
         raise root.error(f"an MJCF file begins with <mujoco>, not <{root.tag}>")
-    return _Reader(root).result
+    return _Reader(root, folder, include_root, allow).result
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +146,14 @@ class _Item:
 
 
 class _Reader:
-    def __init__(self, root: Element) -> None:
+    def __init__(
+        self, root: Element, folder: Path | None, include_root: Path | None, allow: Sequence[str]
+    ) -> None:
         self.compiler, self.defaults = Compiler.of(root), Defaults.of(root)
-        self.build = Builder(root.text("model", "mujoco") or "mujoco", self._gravity(root))
+        self.compiler.meshes = Meshes.of(root, folder, include_root)
+        for mesh in self.compiler.meshes.elements.values():
+            self.defaults.apply(mesh, MAIN)
+        self.build = Builder(root.text("model", "mujoco") or "mujoco", self._gravity(root), allow)
         self.system = self.build.system
         self.links = Links(self.build, self.compiler)
         self.masses: dict[int, Mass] = {}
@@ -131,8 +172,18 @@ class _Reader:
             self._section(section, self.links.equality)
         for section in root.all("tendon"):
             self._section(section, self.links.tendon)
-        self.build.leftovers(root, _REASONS, _USUAL)
+        for section in root.all("actuator"):
+            self._section(section, self._actuator)
+        self.build.leftovers(root, _REASONS, _USUAL, _EFFECTS)
         self.result = self.build.finished("MJCF", root)
+
+    def _actuator(self, element: Element) -> None:
+        if element.fallback is None and self.defaults.of_other_actuators(element, MAIN):
+            self.build.ignore(
+                element, "its defaults are given under another kind of actuator, which is not read"
+            )
+            return
+        actuator(self.build, element, self.links.joints, self.links.refs)
 
     def _given(self, body: Element, number: int) -> str:
         return body.text("name") or f"body {number + 1}"

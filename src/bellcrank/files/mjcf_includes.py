@@ -10,8 +10,11 @@ from bellcrank.files.elements import MAX_ELEMENTS, Element, parse_elements, read
 MAX_FILES = 100
 
 
-def included(root: Element, folder: Path) -> Element:
-    """The model with the contents of included files in the place of each <include>."""
+def included(root: Element, folder: Path, include_root: Path | None = None) -> Element:
+    """The model with the contents of included files in the place of each <include>.
+
+    include_root: The folder that is never left, `folder` where not given.
+    """
     read: set[Path] = set()
     count = 0
     pending = [root]
@@ -25,7 +28,7 @@ def included(root: Element, folder: Path) -> Element:
         while queue:
             child = queue.pop()
             if child.tag == "include":
-                queue.extend(reversed(_contents(child, folder, read)))
+                queue.extend(reversed(_contents(child, folder, include_root or folder, read)))
             else:
                 children.append(child)
         element.children = children
@@ -33,11 +36,14 @@ def included(root: Element, folder: Path) -> Element:
     return root
 
 
-def _contents(include: Element, folder: Path, read: set[Path]) -> list[Element]:
+def _contents(include: Element, folder: Path, root: Path, read: set[Path]) -> list[Element]:
     name = include.needed("file")
-    path = below(folder, name)
+    path = below(root, _from(root, folder, name))
     if path is None:
-        raise include.error(f"{name!r} lies outside of the model's folder and is not read, for safety")
+        raise include.error(
+            f"{name!r} lies outside of the model's folder and is not read, for safety; to read it, name a folder above "
+            "both: include_root=, --include-root"
+        )
     if path in read:
         raise include.error(f"{name!r} is included twice")
     if len(read) >= MAX_FILES:
@@ -46,3 +52,11 @@ def _contents(include: Element, folder: Path, read: set[Path]) -> list[Element]:
         raise include.error(f"there is no file {name!r} to include")
     read.add(path)
     return parse_elements(read_bytes(path), str(path)).children
+
+
+def _from(root: Path, folder: Path, name: str) -> str:
+    """A name beside the model as seen from the folder that is never left; absolute ones stay, and are refused."""
+    try:
+        return str((folder.resolve() / name).resolve().relative_to(root.resolve()))
+    except (OSError, RuntimeError, ValueError):
+        return "/"

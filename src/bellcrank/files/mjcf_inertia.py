@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.base.reach import LARGEST_SIZE, SMALLEST_SIZE, is_size
 from bellcrank.files.elements import Element
-from bellcrank.files.imported import Array, Builder, Pose, balanced
+from bellcrank.files.imported import MENDED, Array, Builder, Pose, balanced, nearly_real
 from bellcrank.files.mjcf_values import Compiler, rotation_to
 
 SOLIDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
@@ -53,6 +53,9 @@ def mass_of(
         J = axes @ np.diag(np.maximum(low, compiler.least_inertia)) @ axes.T
     if compiler.balance:
         J = balanced(J)
+    elif (mended := nearly_real(J)) is not J:
+        J = mended
+        build.change(inertial or geoms[0][0], f"inertia of body {body!r}", MENDED)
     return Mass(max(found.mass, compiler.least_mass), found.center, 0.5 * (J + J.T))
 
 
@@ -82,13 +85,24 @@ def _geom(build: Builder, compiler: Compiler, geom: Element, frame: Pose, body: 
     kind = geom.text("type", "mesh" if geom.text("mesh") is not None else "sphere")
     given = geom.text("mass")
     density = geom.number("density", DENSITY)
-    if kind not in SOLIDS:
-        weightless = kind in ("plane", "hfield") or (given is not None and geom.number("mass") == 0.0)
-        missing = f"{kind} geoms are not read: their mass is missing from body {body!r}"
-        _drop(build, geom, _DRAWN if weightless else missing)
+    weightless = kind in ("plane", "hfield") or (geom.number("mass") if given is not None else density) == 0.0
+    if weightless:
+        _drop(build, geom, _DRAWN)
         return NOTHING
     if geom.text("shellinertia", "false") == "true":
         raise geom.error("shellinertia is not read; give the body an <inertial>")
+    name = geom.text("mesh")
+    if kind == "mesh" and name is not None:
+        volume, centre, J = compiler.meshes.of_unit_density(geom, name)
+        build.meshes.setdefault(name)
+        placed = frame @ compiler.placement(geom)
+        mass = geom.number("mass") if given is not None else density * volume
+        return Mass(mass, placed.p + placed.R @ centre, placed.R @ (mass / volume * J) @ placed.R.T)
+    if kind not in SOLIDS or name is not None:
+        raise geom.error(
+            f"the mass of body {body!r} comes from a geom of type {kind!r} fitted to a mesh or unknown here; give the "
+            "body an <inertial>"
+        )
     size, pose = _size_and_pose(compiler, geom, str(kind))
     volume, unit = solid(str(kind), size)
     mass = geom.number("mass") if given is not None else density * volume

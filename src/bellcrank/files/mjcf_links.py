@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from bellcrank.files.elements import Element
-from bellcrank.files.imported import Array, Builder, Note, Pose
+from bellcrank.files.imported import Array, Builder, Pose
 from bellcrank.files.mjcf_values import Compiler, truth
 from bellcrank.files.places import nearest
 from bellcrank.math.arrays import rotation_of_quaternion
@@ -38,6 +38,7 @@ class Links:
         self.build, self.compiler, self.system = build, compiler, build.system
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, str] = {}
+        self.refs: dict[str, float] = {}
         self.sites: dict[str, tuple[Element, Pose, Body]] = {}
 
     def add_site(self, element: Element, frame: Pose, body: Body) -> None:
@@ -63,6 +64,7 @@ class Links:
         ref, rest = joint.number("ref", 0.0), joint.number("springref", 0.0)
         if kind == "hinge":
             ref, rest = self.compiler.angle(ref), self.compiler.angle(rest)
+        self.refs[joint.attributes.get("name", label)] = ref
         if not k and not c:
             return
         name = self.build.name(f"{label} spring" if k else f"{label} damping", "force")
@@ -76,7 +78,7 @@ class Links:
         for key in ("stiffness", "armature"):
             if any(joint.numbers(key, (), (0.0,))):
                 why = f"{key} of ball and free joints is not imported"
-                self.build.ignored.append(Note(f"{key} of {joint.label}", why, joint.line))
+                self.build.lose(joint, f"{key} of {joint.label}", why, key)
         c = self._first(joint, "damping")
         if c:
             name = self.build.name(f"{label} damping", "force")
@@ -87,8 +89,12 @@ class Links:
         """The linear coefficient; higher ones are listed."""
         values = element.numbers(key, (), (0.0,)) or [0.0]
         if any(values[1:]):
-            self.build.change(element, f"{key} of {element.label}", "only the linear coefficient is taken")
+            why = "only the linear coefficient is taken"
+            self.build.lose(element, f"{key} of {element.label}", why, "stiffness")
         return values[0]
+
+    def _given(self, element: Element, key: str) -> bool:
+        return any(element.numbers(key, (), (0.0,)))
 
     def armature(self, joint: Element, label: str) -> None:
         """A flywheel on the ground that turns as the joint moves."""
@@ -112,7 +118,7 @@ class Links:
         if not truth(element, "active", True):
             self.build.ignore(element, "it is not active")
         elif element.tag not in kinds:
-            self.build.ignore(element, "this kind of equality is not imported")
+            self.build.ignore(element, "this kind of equality is not imported", effect="equalities")
         else:
             for key in ("solref", "solimp"):
                 self.build.skip(element, key, "soft in MuJoCo, exact here")
@@ -164,10 +170,12 @@ class Links:
         given = element.numbers("polycoef", (1, 2, 3, 4, 5), usual)
         offset, factor, *more = [*given, *usual[len(given) :]]
         if any(more):
-            self.build.ignore(element, "polynomials of higher order are not imported")
+            self.build.ignore(element, "polynomials of higher order are not imported", effect="equalities")
             return
         if any(len(self.system.joints[label].scalar_coordinates) != 1 for label in labels):
-            self.build.ignore(element, "a joint of it has no single coordinate to couple")
+            self.build.ignore(
+                element, "a joint of it has no single coordinate to couple", effect="equalities"
+            )
             return
         terms = dict(zip(labels, (1.0, -factor), strict=False))
         name = self._label(element, f"{labels[0]} coupling", "coupling")
@@ -178,7 +186,11 @@ class Links:
         ends = [child for child in element.children if child.tag == "site"]
         simple = element.tag == "spatial" and len(ends) == 2 == len(element.children)
         if not simple:
-            self.build.ignore(element, "only tendons between two sites are imported")
+            acts = any(
+                self._given(element, key) for key in ("stiffness", "damping", "frictionloss", "armature")
+            )
+            why = "only tendons between two sites are imported"
+            self.build.ignore(element, why, effect="tendons" if acts else "")
             return
         k, c = self._first(element, "stiffness"), self._first(element, "damping")
         length = element.numbers("springlength", (1, 2), (-1.0,))
@@ -186,7 +198,9 @@ class Links:
             self.build.ignore(element, "it has neither stiffness nor damping")
             return
         if len(length) == 2 and length[0] != length[1]:
-            self.build.ignore(element, "springs with a range of free lengths are not imported")
+            self.build.ignore(
+                element, "springs with a range of free lengths are not imported", effect="tendons"
+            )
             return
         for end in ends:
             end.seen = True

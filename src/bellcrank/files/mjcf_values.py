@@ -12,6 +12,7 @@ import numpy as np
 
 from bellcrank.files.elements import Element
 from bellcrank.files.imported import Array, Pose
+from bellcrank.files.mjcf_meshes import Meshes
 from bellcrank.files.places import nearest
 from bellcrank.math.arrays import rotation_of_quaternion, tidy
 
@@ -30,6 +31,7 @@ class Compiler:
     least_mass: float = 0.0
     least_inertia: float = 0.0
     total_mass: float = -1.0
+    meshes: Meshes = field(default_factory=Meshes)
 
     @classmethod
     def of(cls, root: Element) -> Compiler:
@@ -152,6 +154,11 @@ class Defaults:
             table[child.tag] = child
         for child in element.all("default"):
             self._read(child, child.needed("class"), table)
+
+    def of_other_actuators(self, element: Element, inherited: str) -> bool:
+        """Whether the class of an actuator has defaults of another kind; MuJoCo keeps one set for all kinds."""
+        table = self.table.get(element.text("class", inherited) or inherited, {})
+        return any(tag in table for tag in ("general", "motor", "position", "velocity", "damper", "muscle"))
 
     def apply(self, element: Element, inherited: str) -> Element:
         """Let the class of an element stand in for what it leaves out."""

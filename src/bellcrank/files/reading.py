@@ -308,7 +308,7 @@ class _Reader:
             fields = Fields(self.scope, node, who, tuple(counts))
             values = {
                 name: fields.vector(name, (counts[name],))
-                if counts[name]
+                if counts[name] > 1
                 else self._position(item, f"{name} of {who}")
                 for name, item in node.values.items()
             }

@@ -7,17 +7,20 @@ signs. Dynamics' damping becomes a damper, mimic a coupling.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from bellcrank.files.elements import Element, parse_elements, read_bytes
-from bellcrank.files.imported import Array, Builder, Imported, Pose, balanced, identity
+from bellcrank.files.imported import MENDED, Array, Builder, Imported, Pose, balanced, identity, nearly_real
 from bellcrank.files.places import ModelFileError, nearest
 from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
 
+NOTHING = 1e-9
+"""Share of the largest moment of a robot below which a moment is rounding."""
 BASES = ("fixed", "free")
 WORLD = "world"
 _KINDS = {
@@ -43,34 +46,43 @@ _REASONS = {
 _USUAL = "unknown here, without effect"
 
 
-def load_urdf(path: str | PathLike[str], base: str = "fixed", balance_inertia: bool = False) -> Imported:
+def load_urdf(
+    path: str | PathLike[str], base: str = "fixed", balance_inertia: bool = False, allow: Sequence[str] = ()
+) -> Imported:
     """The system of a URDF file.
 
     base: "fixed" welds the root link to the ground, "free" lets it float; a root link called "world" is the
-    ground itself. balance_inertia: replace inertias that no real body has by their mean, and say so.
+    ground itself. balance_inertia: replace inertias that no real body has by their mean, and say so. allow: What may be
+    left out though it changes the motion, see :data:`bellcrank.files.imported.EFFECTS`; "all" for everything.
     """
-    return read_urdf(parse_elements(read_bytes(path), str(path)), base, balance_inertia)
+    return read_urdf(parse_elements(read_bytes(path), str(path)), base, balance_inertia, allow)
 
 
 def loads_urdf(
-    text: str, name: str = "model", base: str = "fixed", balance_inertia: bool = False
+    text: str,
+    name: str = "model",
+    base: str = "fixed",
+    balance_inertia: bool = False,
+    allow: Sequence[str] = (),
 ) -> Imported:
     """The system of a URDF text; `name` is what errors call the text."""
-    return read_urdf(parse_elements(text, name), base, balance_inertia)
+    return read_urdf(parse_elements(text, name), base, balance_inertia, allow)
 
 
-def read_urdf(root: Element, base: str = "fixed", balance_inertia: bool = False) -> Imported:
+def read_urdf(
+    root: Element, base: str = "fixed", balance_inertia: bool = False, allow: Sequence[str] = ()
+) -> Imported:
     """The system of a parsed file."""
     if root.tag != "robot":
         raise root.error(f"a URDF file begins with <robot>, not <{root.tag}>")
     if base not in BASES:
         raise root.error(f"base is 'fixed' or 'free', not {base!r}")
-    return _Reader(root, base, balance_inertia).result
+    return _Reader(root, base, balance_inertia, allow).result
 
 
 class _Reader:
-    def __init__(self, root: Element, base: str, balance: bool) -> None:
-        self.build = Builder(root.text("name", "robot") or "robot", (0.0, 0.0, -9.81))
+    def __init__(self, root: Element, base: str, balance: bool, allow: Sequence[str]) -> None:
+        self.build = Builder(root.text("name", "robot") or "robot", (0.0, 0.0, -9.81), allow)
         self.system, self.base, self.balance = self.build.system, base, balance
         self.links: dict[str, Element] = {}
         for link in root.all("link"):
@@ -81,13 +93,19 @@ class _Reader:
         # Links have their names first, joints of the same name another.
         self.names = {name: self.build.name(name, "link", e) for name, e in self.links.items()}
         self.joints = root.all("joint")
+        inertias = [e for link in self.links.values() for e in link.walk() if e.tag == "inertia"]
+        self.largest = max(
+            (abs(e.number(key, 0.0)) for e in inertias for key in ("ixx", "iyy", "izz")), default=0.0
+        )
         self.bodies: dict[str, Body] = {}
         self.poses: dict[str, Pose] = {}
         self.made: dict[str, str] = {}
         self._grow(root)
         for joint in self.joints:
             self._mimic(joint)
-        self.build.leftovers(root, _REASONS, _USUAL)
+        self.build.leftovers(
+            root, _REASONS, _USUAL, {"dynamics.friction": "friction", "dynamics.damping": "friction"}
+        )
         self.result = self.build.finished("URDF", root)
 
     def _grow(self, root: Element) -> None:
@@ -164,7 +182,10 @@ class _Reader:
                 inertia.number(f"i{k}", 0.0) for k in ("xx", "xy", "xz", "yy", "yz", "zz")
             )
             J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-            if self.balance and (fixed := balanced(J)) is not J:
+            if (mended := nearly_real(J, NOTHING * self.largest)) is not J:
+                J = mended
+                self.build.change(inertia, f"inertia of link {link!r}", MENDED)
+            elif self.balance and (fixed := balanced(J)) is not J:
                 J = fixed
                 self.build.change(
                     inertia, f"inertia of link {link!r}", "no real body has it; the mean was taken"

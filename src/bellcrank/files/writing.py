@@ -274,7 +274,8 @@ class _Writer:
     def _initial(self, name: str, start: Start) -> Any:
         """A position, a pair, or a mapping of them; the only coordinate of a joint needs no name."""
         rows = Flow({key: row[0] if len(row) == 1 else Row(row) for key, row in start.items()})
-        single = name in self.system.joints and len(self.system.start_keys(name)) == 1
+        joint = self.system.joints.get(name)
+        single = joint is not None and tuple(start) == joint.coordinates
         return next(iter(rows.values())) if single else rows
 
     def _force(self, force: ForceElement) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
+from bellcrank.mechanics.constraints import comparable
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanics.twins import twin_inputs
@@ -78,17 +79,10 @@ def _margin(loops: Loops) -> Scalar:
 def _rank(loops: Loops) -> Scalar:
     """The smallest pivot against the dependent entries of its constraint; towards zero the loops lose rank.
 
-    Equations of one point count together: one of them may vanish in line with an axis. Squares, because they cost
-    less than magnitudes.
+    Squares, because they cost less than magnitudes.
     """
     found: list[Scalar] = [1.0]
-    units, large = _units(loops), loops.kin.linkage.unit != 1.0
-    # Where a length is far from a radian, directions do not count with points.
-    owner = [
-        2 * k + (large and label.startswith("axes"))
-        for k, c in enumerate(loops.constraints)
-        for label in c.labels
-    ]
+    units, owner = _units(loops), comparable(loops.constraints)
     for group, lu in zip(loops.partition.groups, loops.eliminations, strict=True):
         dependent = {c for _, c in group.pivots}
         sizes: dict[int, Scalar] = {}

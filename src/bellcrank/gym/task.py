@@ -104,9 +104,7 @@ class Task:
 
     def _method(self) -> Method:
         integrator = self.integrator or ("auto" if self.substeps is None else "runge_kutta4")
-        check_options(
-            integrator, self.tolerance, self.fixed_step, np.inf, self.events, self.controllers, None
-        )
+        check_options(integrator, self.tolerance, self.fixed_step, np.inf, self.events, self.controllers)
         timing = Timing.of(self.impacts, 4, np.inf)
         options = stepping(self.mechanism, self.tolerance, self.fixed_step, np.inf)
         return Method(integrator, options, timing, tuple(self.events), tuple(self.controllers))

@@ -133,7 +133,8 @@ class FreeAccelerations:
                 for i, entry in over_speeds(eq.kin, equation).items():
                     a = a + entry * traced.du[i]
                 outputs.append(a)
-        self.kernel: Kernel = compile_program(Program.of(eq.inputs, outputs, "free accelerations"))
+        self.program = Program.of(eq.inputs, outputs, "free accelerations")
+        self.kernel: Kernel = compile_program(self.program)
 
     def at(self, x: Array) -> list[Array]:
         """For every contact its accelerations [m/s^2]."""

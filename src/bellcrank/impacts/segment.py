@@ -216,6 +216,11 @@ class Segment(Run):
                 found[:, k : k + 3] = block
         return found
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing follows: events of contacts end the segment alone."""
+        return self.next is None and self.failure is None
+
     def _result(self, trajectory: Trajectory, seconds: float) -> Result:
         result = super()._result(trajectory, seconds)
         known = 0 if self.forces_before is None else len(self.forces_before)

@@ -76,25 +76,27 @@ class ImpactProgram:
                         drift = drift + entry * loops.b[i]
                 outputs += [*row, drift, *_world(base.R, direction)]
         outputs += [*u, _kinetic(mass_matrix(kin, mechanics.inertias, tree_columns(kin)), u)]
-        self.kernel: Kernel = compile_program(
-            Program.of([t, *q, *v.values(), *parameters], outputs, "impact")
-        )
+        self.program = Program.of([t, *q, *v.values(), *parameters], outputs, "impact")
+        self.kernel: Kernel = compile_program(self.program)
 
     def evaluate(self, x: Array) -> tuple[Array, list[ContactState], Array]:
         """Reduced mass matrix, contact states, and all speeds."""
-        y = self.kernel(x)
+        return self.unpacked(self.kernel(x))
+
+    def unpacked(self, y: Array) -> tuple[Array, list[ContactState], Array]:
+        """The outputs of the program, or their derivatives, by name."""
         n = self.n
         M = y[: n * n].reshape(n, n)
         first = n * n
         states = []
         for count in self.row_counts:
             gap, normal, point = y[first], y[first + 1 : first + 4], y[first + 4 : first + 7]
-            # Behind them comes what a lasting contact keeps at zero, which is no part of an impact.
+            kept = float(y[first + 7])
             first += BEFORE_ROWS
             block = y[first : first + count * (n + 4)].reshape(count, n + 4)
             first += count * (n + 4)
             states.append(
-                ContactState(float(gap), normal, point, block[:, :n], block[:, n], block[:, n + 1 :])
+                ContactState(float(gap), normal, point, block[:, :n], block[:, n], block[:, n + 1 :], kept)
             )
         return M, states, y[first : first + self.speeds]
 
@@ -112,7 +114,10 @@ def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar
 
 @dataclass(frozen=True, eq=False)
 class ContactState:
-    """One contact in one state: gap [m], world normal and point, rows over independent speeds, their directions."""
+    """One contact in one state: gap [m], world normal and point, rows over independent speeds, their directions.
+
+    kept: What the contact keeps at zero while it lasts [m].
+    """
 
     gap: float
     normal: Array
@@ -120,6 +125,7 @@ class ContactState:
     rows: Array
     drift: Array
     directions: Array
+    kept: float
 
 
 def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,3 +68,17 @@ class Trajectory:
     end_time: float
     end_state: NDArray[np.float64]
     next_step: float
+
+    def with_end(self) -> Trajectory:
+        """The same with one more output at the time reached, just before any jump there."""
+        t = self.end_time
+        if len(self.t) and self.t[-1] >= t:
+            return self
+        last = self.events[-1] if self.events else None
+        y = self.end_state if last is None or last.t != t else last.y
+        return replace(
+            self,
+            t=np.append(self.t, t),
+            y=np.vstack([self.y, y]),
+            partition=np.append(self.partition, len(self.repartitions)),
+        )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from bellcrank.math.tuples import (
@@ -72,6 +72,14 @@ class Equation:
     nu: Scalar = 0.0
     on_b: tuple[Vec, Vec] = (ZERO, ZERO)
     rubbing: Row | None = None
+
+
+def comparable(constraints: Iterable[Constraint]) -> list[int]:
+    """For each equation the number of a set with which it shares a unit: points of a constraint, or its directions.
+
+    Equations of one point count together, because one of them may vanish in line with an axis.
+    """
+    return [2 * k + label.startswith("axes") for k, c in enumerate(constraints) for label in c.labels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,11 +203,21 @@ class Pair:
     def row(self, of_a: Callable[[Vec, Vec], Scalar], of_b: Callable[[Vec, Vec], Scalar]) -> Row:
         """A row from what a twist (w, v at the point) of either side does to the residual."""
         row: dict[int, tuple[Scalar, ...]] = {}
-        for side, change in ((self.A, of_a), (self.B, of_b)):
-            for k in self.kin.linkage.path(side.link, self.base):
-                columns = twist_columns(self.kin, k, self.base, side.point)
-                row[k] = tuple(change(w, v) for w, v in columns)
+        for columns, change in zip(self._columns, (of_a, of_b), strict=True):
+            for k, own in columns:
+                row[k] = tuple([change(w, v) for w, v in own])
         return row
+
+    @cached_property
+    def _columns(self) -> list[list[tuple[int, list[tuple[Vec, Vec]]]]]:
+        """For both sides the links on the path from the base, and the twists that their speeds give to the point."""
+        return [
+            [
+                (k, twist_columns(self.kin, k, self.base, side.point))
+                for k in self.kin.linkage.path(side.link, self.base)
+            ]
+            for side in (self.A, self.B)
+        ]
 
     def equation(
         self, residual: Scalar, row: Row, nu: Scalar = 0.0, on_b: tuple[Vec, Vec] = (ZERO, ZERO)

@@ -27,19 +27,27 @@ LARGEST_ANGLE = 2.0**26
 
 
 def apply_initial(
-    system: System, linkage: Linkage, loops: LoopState, q: Array, u: Array, initial: Mapping[str, Any]
+    system: System,
+    linkage: Linkage,
+    loops: LoopState,
+    q: Array,
+    u: Array,
+    initial: Mapping[str, Any],
+    described: bool = True,
 ) -> tuple[Array, Array, list[int], list[int]]:
     """Positions, speeds, and the speeds whose positions and whose values are held.
 
     For a joint with one coordinate: a number (position) or a pair (position, rate). For others: a mapping of
-    coordinate names to positions or pairs; for ball and free joints also ``position``, ``quaternion``, ``velocity``
-    and ``angular_velocity`` (both of B seen from A, velocity in A's axes, angular velocity in B's), and for free
-    joints one component at a time, ``x`` [m] or ``x_rate`` [m/s]. For a flexible body, by its own name, a mapping of
-    its modes; modal coordinates and rates that are not given are zero and stay so in the assembly. For a state, by
-    its name, its value. What is not given comes from the described start (:meth:`bellcrank.System.initial`),
-    coordinate by coordinate; a position alone leaves the described rate.
+    coordinate names to positions or pairs, or of ``NAME_rate`` to a rate alone; for ball and free joints also
+    ``position``, ``quaternion``, ``velocity`` and ``angular_velocity`` (both of B seen from A, velocity in A's axes,
+    angular velocity in B's), and for free joints one component at a time, ``x`` [m] or ``x_rate`` [m/s]. For a flexible
+    body, by its own name, a mapping of its modes; modal coordinates and rates that are not given stay as they are in
+    the assembly. For a state, by its name, its value. What is not given comes from the described start
+    (:meth:`bellcrank.System.initial`), coordinate by coordinate, or stays as it is where `described` is False; a
+    position alone leaves the rate, a rate alone the position.
     """
-    initial = _merged(system, loops.parameters, initial)
+    given_now = separate(system, initial)
+    initial = combined(_said(system, loops.parameters), given_now) if described else given_now
     q, u = q.copy(), u.copy()
     held_q: list[int] = []
     held_u: list[int] = []
@@ -52,17 +60,12 @@ def apply_initial(
             _set_modes(linkage, name, given, q, u)
             continue
         if name in linkage.states:
-            q[linkage.positions - len(linkage.states) + linkage.states.index(name)] = _pair(
+            q[linkage.positions - len(linkage.states) + linkage.states.index(name)] = _value(
                 name, "value", given
-            )[0]
+            )
             continue
         if name in system.constraints and system.constraints[name].unknowns():
             own = [link for link in linkage.links if link.joint == name]
-            if not isinstance(given, Mapping):
-                shown = own[0].coordinates[0]
-                raise ModelError(
-                    f"initial: give the place of {name!r} as a mapping such as {{{shown!r}: 0.1}}"
-                )
             _set_single(name, own, q, u, held_q, held_u, given)
             continue
         if name not in system.joints:
@@ -74,55 +77,99 @@ def apply_initial(
                 f"initial: joint {name!r} closes a loop here and has no coordinate of its own; "
                 f"give the start values of another joint of the loop{f', or give {name!r} cut=False' * joint.in_tree}"
             )
-        wanted = _as_mapping(joint, given)
         if links[0].kind.has_quaternion:
-            _set_whole(joint, linkage, links[0], loops.parameters, q, u, held_q, held_u, wanted)
+            _set_whole(joint, linkage, links[0], loops.parameters, q, u, held_q, held_u, given)
         else:
-            _set_single(joint.name, links, q, u, held_q, held_u, wanted)
+            _set_single(name, links, q, u, held_q, held_u, given)
     return q, u, held_q, held_u
 
 
-def _merged(system: System, parameters: Mapping[str, float], initial: Mapping[str, Any]) -> dict[str, Any]:
-    """The described start with these parameters, and what a run gives in its place."""
-    result: dict[str, Any] = {
+def separate(system: System, initial: Mapping[str, Any]) -> dict[str, Any]:
+    """Start values with positions and rates apart: a pair (position, rate) becomes ``NAME`` and ``NAME_rate``."""
+    if not isinstance(initial, Mapping):
+        raise ModelError(f"initial must be a mapping such as {{'pin': (0.5, 1.0)}}, not {initial!r}")
+    result: dict[str, Any] = {}
+    for name, given in initial.items():
+        if name in system.joints:
+            joint = system.joints[name]
+            result[name] = _apart(name, joint.scalar_coordinates, _as_mapping(joint, given))
+        elif name in system.bodies and (member := system.bodies[name].member) is not None:
+            if not isinstance(given, Mapping):
+                first = member.coordinate_names[0]
+                raise ModelError(
+                    f"initial: give the coordinates of {name!r} as a mapping such as {{{first!r}: 0.001}}"
+                )
+            result[name] = _apart(name, member.coordinate_names, given)
+        elif name in system.constraints and (unknowns := system.constraints[name].unknowns()):
+            if not isinstance(given, Mapping):
+                raise ModelError(
+                    f"initial: give the place of {name!r} as a mapping such as {{{unknowns[0].name!r}: 0.1}}"
+                )
+            result[name] = _apart(name, [unknown.name for unknown in unknowns], given)
+        else:
+            result[name] = given
+    return result
+
+
+def _apart(owner: str, coordinates: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, x in given.items():
+        if key not in coordinates:
+            result[key] = x
+            continue
+        position, rate = _pair(owner, key, x)
+        result[key] = position
+        if rate is not None:
+            if f"{key}_rate" in given:
+                raise ModelError(f"initial: {owner!r} gives the rate of {key!r} twice")
+            result[f"{key}_rate"] = rate
+    return result
+
+
+def combined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Two starts with positions and rates apart, the second over the first, coordinate by coordinate."""
+    result = dict(first)
+    for name, given in second.items():
+        known = result.get(name)
+        both = isinstance(known, Mapping) and isinstance(given, Mapping)
+        result[name] = {**known, **given} if both else given  # type: ignore[dict-item]
+    return result
+
+
+def rates_alone(system: System, initial: Mapping[str, Any]) -> dict[str, Any]:
+    """What a start says of speeds; without it, positions and first-order states remain."""
+    result = {}
+    for name, given in separate(system, initial).items():
+        if isinstance(given, Mapping):
+            result[name] = {k: x for k, x in given.items() if k.endswith(("_rate", "velocity"))}
+    return {name: given for name, given in result.items() if given}
+
+
+def _said(system: System, parameters: Mapping[str, float]) -> dict[str, Any]:
+    """The described start with these parameters."""
+    said = {
         name: {key: [value(x, parameters) for x in row] for key, row in start.items()}
         for name, start in system.initials.items()
     }
-    if not isinstance(initial, Mapping):
-        raise ModelError(f"initial must be a mapping such as {{'pin': (0.5, 1.0)}}, not {initial!r}")
-    for name, given in initial.items():
-        known = result.get(name, {})
-        if known and not isinstance(given, Mapping) and name in system.joints:
-            given = _as_mapping(system.joints[name], given)
-        if not known or not isinstance(given, Mapping):
-            result[name] = given
-            continue
-        fresh = {
-            key: [*np.atleast_1d(x), known[key][1]] if np.size(x) == 1 and len(known.get(key, ())) == 2 else x
-            for key, x in given.items()
-        }
-        result[name] = {**known, **fresh}
-    return result
+    return separate(system, said)
 
 
 def _flexible(system: System) -> list[str]:
     return [name for name, body in system.bodies.items() if body.member is not None]
 
 
-def _set_modes(linkage: Linkage, name: str, given: Any, q: Array, u: Array) -> None:
-    """Coordinates of a flexible body: a mapping of their names, "mode 1" and so on, to positions or pairs."""
+def _set_modes(linkage: Linkage, name: str, given: Mapping[str, Any], q: Array, u: Array) -> None:
+    """Coordinates of a flexible body by their names, "mode 1" and so on, and their rates."""
     link = linkage.links[linkage.placements[name].link]
-    modes = {key: k for k, key in enumerate(link.coordinates)}
-    if not isinstance(given, Mapping):
-        raise ModelError(
-            f"initial: give the coordinates of {name!r} as a mapping such as {{{link.coordinates[0]!r}: 0.001}}"
-        )
-    for key, pair in given.items():
-        if key not in modes:
-            raise unknown_name(f"mode of body {name!r}", key, modes)
-        position, rate = _pair(name, key, pair)
-        q[link.eta_q + modes[key]] = position
-        u[link.eta_u + modes[key]] = rate or 0.0
+    for key, x in given.items():
+        known = {mode: k for k, mode in enumerate(link.coordinates)}
+        rates = {f"{mode}_rate": k for mode, k in known.items()}
+        if key in known:
+            q[link.eta_q + known[key]] = _value(name, key, x)
+        elif key in rates:
+            u[link.eta_u + rates[key]] = _value(name, key, x)
+        else:
+            raise unknown_name(f"mode of body {name!r}", key, known)
 
 
 def _as_mapping(joint: Joint, given: Any) -> Mapping[str, Any]:
@@ -150,6 +197,14 @@ def _pair(owner: str, name: str, given: Any) -> tuple[float, float | None]:
     return values[0], values[1] if len(values) == 2 else None
 
 
+def _value(owner: str, name: str, given: Any) -> float:
+    """One number."""
+    position, rate = _pair(owner, name, given)
+    if rate is not None:
+        raise ModelError(f"initial: {owner!r}, {name!r}: give one number, not {given!r}")
+    return position
+
+
 def _set_single(
     joint: str,
     links: Sequence[Link],
@@ -160,21 +215,23 @@ def _set_single(
     wanted: Mapping[str, Any],
 ) -> None:
     by_name = {link.coordinates[0]: link for link in links}
+    rates = {f"{name}_rate": link for name, link in by_name.items()}
     for name, given in wanted.items():
-        if name not in by_name:
-            raise unknown_name(f"coordinate of joint {joint!r}", name, by_name)
+        if name not in by_name and name not in rates:
+            raise unknown_name(f"coordinate of joint {joint!r}", name, [*by_name, *rates])
+        x = _value(joint, name, given)
+        if name in rates:
+            u[rates[name].u] = x
+            held_u.append(rates[name].u)
+            continue
         link = by_name[name]
-        position, rate = _pair(joint, name, given)
-        if name.startswith("angle") and abs(position) > LARGEST_ANGLE:
+        if name.startswith("angle") and abs(x) > LARGEST_ANGLE:
             raise ModelError(
-                f"initial: {name!r} of joint {joint!r} is {position:g} rad; angles beyond {LARGEST_ANGLE:.3g} rad "
+                f"initial: {name!r} of joint {joint!r} is {x:g} rad; angles beyond {LARGEST_ANGLE:.3g} rad "
                 "are too coarse to compute with: leave out whole turns"
             )
-        q[link.q] = position
+        q[link.q] = x
         held_q.append(link.u)
-        if rate is not None:
-            u[link.u] = rate
-            held_u.append(link.u)
 
 
 def _set_whole(
@@ -249,14 +306,9 @@ def _components(joint: Joint, wanted: dict[str, Any]) -> dict[str, dict[int, flo
     """Positions and velocities given one axis at a time, taken out of `wanted`."""
     found: dict[str, dict[int, float]] = {"position": {}, "velocity": {}}
     for axis, name in enumerate(joint.scalar_coordinates):
-        if name in wanted:
-            position, rate = _pair(joint.name, name, wanted.pop(name))
-            found["position"][axis] = position
-            if rate is not None:
-                found["velocity"][axis] = rate
-        if f"{name}_rate" in wanted:
-            key = f"{name}_rate"
-            found["velocity"][axis] = float(_numbers(joint, key, wanted.pop(key), 1)[0])
+        for which, key in (("position", name), ("velocity", f"{name}_rate")):
+            if key in wanted:
+                found[which][axis] = float(_numbers(joint, key, wanted.pop(key), 1)[0])
     return found
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -21,6 +20,7 @@ from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.partition import choose_partition, independence, nonholonomic
 from bellcrank.formulations.registry import FORMULATIONS, Formulation
+from bellcrank.mechanics.constraints import comparable
 from bellcrank.mechanics.dynamics import regrouped
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import Linkage
@@ -37,7 +37,7 @@ from bellcrank.mechanism.assembly import (
 )
 from bellcrank.mechanism.constraints import constraints_of
 from bellcrank.mechanism.groups import body_groups_of, connected
-from bellcrank.mechanism.initial import apply_initial
+from bellcrank.mechanism.initial import apply_initial, separate
 from bellcrank.mechanism.masses import check_masses
 from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.mechanism.sizes import length_scale, length_unit
@@ -51,6 +51,7 @@ from bellcrank.topology.groups import Group
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.count_report import CountReport
+    from bellcrank.mechanism.dynamic_terms import DynamicTerms
     from bellcrank.mechanism.export import CasadiFunctions
     from bellcrank.model.system import System
     from bellcrank.program.kernel import Kernel
@@ -82,7 +83,8 @@ class Mechanism(StudyMethods):
     """An analysed system.
 
     kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
-    solved together. start: the assembled start state.
+    solved together. start: the assembled start state. initial: start values over the described ones from which it was
+    assembled; None where it was given as a state.
     """
 
     system: System
@@ -94,6 +96,7 @@ class Mechanism(StudyMethods):
     start: State
     parameter_values: tuple[float, ...]
     formulation: Formulation
+    initial: Mapping[str, Any] | None = None
 
     @property
     def linkage(self) -> Linkage:
@@ -146,6 +149,31 @@ class Mechanism(StudyMethods):
             names += [f"{link.joint or link.name}.{name}" for name in own]
         return tuple(names)
 
+    def starting(self, state: State, initial: Mapping[str, Any] | None = None) -> Mechanism:
+        """The mechanism with another start: a state, and start values by joint over it, loops closed around them."""
+        linkage = self.linkage
+        q, u = np.asarray(state.q, dtype=float), np.asarray(state.u, dtype=float)
+        if q.shape != (linkage.positions,) or u.shape != (linkage.speeds,):
+            raise ModelError(
+                f"the start has {q.size} positions and {u.size} speeds, {self.system.name!r} has {linkage.positions} "
+                f"and {linkage.speeds}; take a state of this mechanism"
+            )
+        if not (np.isfinite(q).all() and np.isfinite(u).all() and math.isfinite(state.t)):
+            raise ModelError(f"the start given for {self.system.name!r} is not finite")
+        if initial:
+            loops, t = self.loop_state(), state.t
+            given, v, held_q, held_u = apply_initial(
+                self.system, linkage, loops, q, u, initial, described=False
+            )
+            constraints = self.mechanics.constraints
+            given = led(loops, q, given, held_q, t)
+            describe = partial(open_loop, self.system, self.tree, constraints, held_q)
+            q = close_positions(loops, given, held_q, t, describe, self.kept)
+            u = close_speeds(
+                loops, loops.rows(q, t), v, held_u, lambda left: stuck(constraints, left, held_u)
+            )
+        return replace(self, start=State(state.t, q, u), initial=None).with_programs_of(self)
+
     def loop_state(self, parameters: Sequence[float] | None = None) -> LoopState:
         """The constraints ready to be evaluated in plain numbers."""
         values = self.parameter_values if parameters is None else parameters
@@ -190,10 +218,11 @@ class Mechanism(StudyMethods):
         if not kept:
             return 1.0, ""
         J = self.loop_state(parameters).rows(state.q, state.t).J
-        # Equations of one point count together: one of them may vanish in line with an axis.
-        counts = [len(c.labels) for c in self.mechanics.constraints]
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
-        sizes = np.repeat([np.abs(J[a:b]).max(initial=0.0) for a, b in pairwise(starts)], counts)
+        J = J * np.array(self.linkage.speed_units)
+        owner = np.array(comparable(self.mechanics.constraints), dtype=int)
+        largest = np.zeros(owner.max(initial=0) + 1)
+        np.maximum.at(largest, owner, np.abs(J).max(axis=1, initial=0.0))
+        sizes = largest[owner]
         distance, weakest = independence(J[np.ix_(kept, list(partition.dependent))], sizes[kept])
         return distance, self.equation_names[kept[weakest]]
 
@@ -293,6 +322,57 @@ class Mechanism(StudyMethods):
         state = state or self.start
         values = self.parameter_values if parameters is None else parameters
         return np.concatenate([[state.t], state.q, state.u[list(self.partition.independent)], values])
+
+    @property
+    def _terms(self) -> DynamicTerms:
+        from bellcrank.mechanism.dynamic_terms import TERMS, DynamicTerms
+
+        return self.compiled.once(TERMS, None, lambda: DynamicTerms(self))
+
+    def _input(self, state: State | None) -> Array:
+        return self._terms.input(state or self.start, self.parameter_values)
+
+    def mass_matrix(self, state: State | None = None) -> Array:
+        """M over the speeds of the tree, shape (speeds, speeds), in the order of :attr:`speed_names`.
+
+        M du + bias = applied forces + J^T multipliers, with M [kg, kg m, kg m^2]. state: default the start.
+        """
+        return self._terms.mass_matrix(self._input(state))
+
+    def bias_forces(self, state: State | None = None) -> Array:
+        """Inertia forces at zero speed rates, weight and strain of flexible bodies [N, N m], shape (speeds,)."""
+        return self._terms.bias(self._input(state))
+
+    def applied_forces(self, state: State | None = None) -> Array:
+        """Generalised forces of springs, tyres, motors and all other force elements [N, N m], shape (speeds,)."""
+        return self._terms.applied(self._input(state))
+
+    def constraint_jacobian(self, state: State | None = None) -> tuple[Array, Array]:
+        """J and gamma of J du = gamma: one row for each of :attr:`equation_names`, redundant ones included."""
+        return self._terms.rows(self._input(state))
+
+    def jacobian(self, quantity: str, state: State | None = None) -> Array:
+        """Derivatives of a quantity by the speeds of the tree, shape (components, speeds).
+
+        quantity: by name, such as ``"hand.velocity"``, ``"hand.point(0.1, 0, 0).velocity"``,
+        ``"hand.angular_velocity"`` or ``"momentum"``.
+        """
+        return self._terms.quantity(quantity, self._input(state))[1]
+
+    def center_of_mass(self, state: State | None = None) -> Array:
+        """Of all bodies in world axes [m], shape (3,)."""
+        return self._terms.quantity("center_of_mass", self._input(state))[0]
+
+    def momentum(self, state: State | None = None) -> Array:
+        """Of all bodies in world axes [kg m/s], shape (3,)."""
+        return self._terms.quantity("momentum", self._input(state))[0]
+
+    def angular_momentum(self, state: State | None = None, about: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
+        """Of all bodies about a point of the world [kg m^2/s], shape (3,)."""
+        x = self._input(state)
+        found = self._terms.quantity("angular_momentum", x)[0]
+        moved = np.cross(np.asarray(about, dtype=float), self._terms.quantity("momentum", x)[0])
+        return np.asarray(found - moved)
 
     def count(self, *formulations: Formulation | str) -> CountReport:
         """Operations of one evaluation by stage (default: of all formulations), and the formulas of Kang and Yoon."""
@@ -404,7 +484,16 @@ def analyse(
     check_locked(mechanics, groups, kept)
     start = State(t, q, u)
     mechanism = Mechanism(
-        system, tree, mechanics, groups, tuple(kept), tuple(dropped), start, values, Formulation(formulation)
+        system,
+        tree,
+        mechanics,
+        groups,
+        tuple(kept),
+        tuple(dropped),
+        start,
+        values,
+        Formulation(formulation),
+        separate(system, initial or {}),
     )
     _ = mechanism._elements
     check_masses(mechanism)

@@ -14,7 +14,7 @@ from bellcrank.model.states import StateVariable
 from bellcrank.program.trace import Expr, Scalar
 
 Start: TypeAlias = "dict[str, tuple[Scalar, ...]]"
-"""By coordinate: a position, a position and its rate, or the components of a vector or quaternion."""
+"""By coordinate: a position, a position and its rate, a rate, or the components of a vector or quaternion."""
 
 
 class InitialMethods:
@@ -29,12 +29,13 @@ class InitialMethods:
     def initial(self, name: str | Joint | Body, values: Any) -> None:
         """Where a joint starts, instead of the pose in which the bodies were described.
 
-        name: A joint, or a flexible body for its modes. values: What ``initial`` of a run takes: for a joint with one
-        coordinate its position [m or rad], or a pair of position and rate [m/s or rad/s]; for others a mapping of
-        coordinates to such, for ball and free joints of ``position`` [m], ``quaternion``, ``velocity`` [m/s] and
-        ``angular_velocity`` [rad/s]; for a flexible body a mapping such as ``{"mode 1": 0.001}``. Numbers may be
-        expressions of parameters. Loops are closed around what is given. Said again, it replaces what was said; what
-        a run says in its own ``initial`` comes before this, coordinate by coordinate.
+        name: A joint, or a flexible body for its modes. values: What ``initial`` of a run takes: for a joint with
+        one coordinate its position [m or rad], or a pair of position and rate [m/s or rad/s]; for others a
+        mapping of coordinates to such, or of ``NAME_rate`` to a rate alone; for ball and free joints of
+        ``position`` [m], ``quaternion``, ``velocity`` [m/s] and ``angular_velocity`` [rad/s]; for a
+        flexible body a mapping such as ``{"mode 1": 0.001}``. Numbers may be expressions of parameters.
+        Loops are closed around what is given. Said again, it replaces what was said; what a run says in its
+        own ``initial`` comes before this, coordinate by coordinate.
         """
         name = name.name if isinstance(name, Joint | Body) else name
         counts = self.start_keys(name)
@@ -44,6 +45,9 @@ class InitialMethods:
             if key not in counts:
                 raise unknown_name(f"start value of {name!r}", str(key), counts)
             start[key] = _numbers(f"{key} of the start of {name!r}", value, counts[key], self.parameters)
+        twice = [key for key in start if len(start[key]) == 2 and f"{key}_rate" in start and counts[key] == 0]
+        if twice:
+            raise ModelError(f"start of {name!r} gives the rate of {twice[0]!r} twice")
         if not start:
             raise ModelError(
                 f"start of {name!r} says nothing; give some of {', '.join(counts)}, or leave it out"
@@ -72,22 +76,25 @@ class InitialMethods:
             )
         if name not in flexible:
             raise unknown_name("joint or flexible body", str(name), [*self.joints, *flexible])
-        return dict.fromkeys(flexible[name].coordinate_names, 0)
+        names = flexible[name].coordinate_names
+        return dict.fromkeys(names, 0) | {f"{mode}_rate": 1 for mode in names}
 
     def _single(self, name: str, counts: Mapping[str, int], values: Any) -> Mapping[str, Any]:
-        if len(counts) == 1 and name in self.joints:
+        if name in self.joints and len(self.joints[name].coordinates) == 1:
             return {next(iter(counts)): values}
         known = ", ".join(counts)
         raise ModelError(f"start of {name!r} must be a mapping of {known}, not {values!r}")
 
 
 def _numbers(what: str, given: Any, count: int, parameters: ParameterTable) -> tuple[Scalar, ...]:
-    if count:
+    if count > 1:
         items = checks.sequence(what, given, count)
     elif isinstance(given, str | bytes | Expr) or not hasattr(given, "__len__"):
         items = [given]
-    elif len(given) in (1, 2):
+    elif len(given) in ((1,) if count else (1, 2)):
         items = list(given)
+    elif count:
+        raise ModelError(f"{what} must be one number, not {given!r}")
     else:
         raise ModelError(f"{what} must be a position, or a pair of position and rate, not {given!r}")
     return tuple(checks.number(what, x, parameters) for x in items)

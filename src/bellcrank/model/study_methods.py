@@ -34,7 +34,7 @@ class StudyMethods:
         found: Equilibrium = provided("equilibrium")(self, **options)
         return found
 
-    def linearize(self: Any, state: State | Equilibrium | None = None, **options: Any) -> Linear:
+    def linearize(self: Any, state: State | Equilibrium | str | None = None, **options: Any) -> Linear:
         """Small motions about a state; see :func:`bellcrank.analyses.linearize.linearize`."""
         found: Linear = provided("linearize")(self, state, **options)
         return found

@@ -22,6 +22,7 @@ def whole(s: Snapshot) -> dict[str, Traceable]:
         "power.forces": Traceable(lambda: [_lost(s)], (), "W"),
         "power.contacts": Traceable(lambda: [_rubbed(s)], (), "W", True),
         "power.drivers": Traceable(lambda: [_driven(s)], (), "W", True, True),
+        "center_of_mass": Traceable(lambda: _center(s), XYZ, "m"),
         "momentum": Traceable(lambda: _momentum(s), XYZ, "kg m/s"),
         "angular_momentum": Traceable(lambda: _angular_momentum(s), XYZ, "kg m^2/s"),
         "constraints.position": Traceable(lambda: [_position_residual(s)], (), "m"),
@@ -52,6 +53,19 @@ def _rubbed(s: Snapshot) -> Scalar:
 
 def _driven(s: Snapshot) -> Scalar:
     return total([m * e.nu for m, e in zip(s.mu, s.equations, strict=True)])
+
+
+def _center(s: Snapshot) -> Vec:
+    """Of all bodies that have mass, in world axes."""
+    h, mass = ZERO, 0.0
+    for name, body in s.system.bodies.items():
+        if s.linkage.placements[name].link < 0:
+            continue
+        member = s.member(name)
+        own: Scalar = s.kin.number(body.mass) if member is None else member.inertia().m
+        h, mass = add(h, scale(own, s.center(name).position())), mass + own
+    # Without any mass there is no centre, and no motion either.
+    return ZERO if isinstance(mass, float) and mass == 0.0 else scale(1.0 / mass, h)
 
 
 def _momentum(s: Snapshot) -> Vec:

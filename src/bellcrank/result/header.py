@@ -86,7 +86,7 @@ class Header:
             if (linkage.positions, linkage.speeds) != (len(start.q), len(start.u)):
                 raise ResultFileError("the states of the file do not fit its model")
             if found.kept == self.kept:
-                return replace(found, start=start)
+                return replace(found, start=start, initial=None)
         raise ResultFileError("the constraint equations of the file do not fit its model")
 
 

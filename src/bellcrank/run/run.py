@@ -92,6 +92,11 @@ class Run:
         self.independence = mechanism.start_independence
         self.present = np.array(mechanism.parameter_values)
 
+    @property
+    def over(self) -> bool:
+        """Whether an event that ends this part ends the whole run."""
+        return True
+
     def problem(self, q: Array, u: Array, t: float, p: Array) -> Problem:
         """The initial value problem in the present partition."""
         machine, m = self.machine, self.mechanism
@@ -192,6 +197,8 @@ class Run:
                 samples=[self._sample(c) for c in self.controllers],
                 resume=None if resumption is None else resumption.checkpoint,
             )
+            if trajectory.status is Status.EVENT and self.over:
+                trajectory = trajectory.with_end()
             result = self._result(trajectory, time.perf_counter() - began)
         except SimulationError as stopped:
             error = self._explained(stopped)

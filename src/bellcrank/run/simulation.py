@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.base.memory import memory, size_in_words
 from bellcrank.base.provided import provided
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.registry import Formulation
 from bellcrank.integrate import Options
 from bellcrank.integrate.methods import METHODS, adaptive
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.mechanism.initial import combined, rates_alone, separate
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.joints.distance import Distance
 from bellcrank.program.made import Table
@@ -25,6 +26,7 @@ from bellcrank.result.result import Result
 from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
+    from bellcrank.analyses.equilibrium import Equilibrium
     from bellcrank.model.system import System
     from bellcrank.run.events import Controller, Event
 
@@ -35,6 +37,9 @@ MOST_OUTPUTS = 10_000_000
 LEAST_TOLERANCE = 10.0 * np.finfo(float).eps
 """The smallest relative tolerance, that of RADAU5 (Hairer and Wanner): below it, errors are those of rounding."""
 
+
+EQUILIBRIUM = "equilibrium"
+"""The start of a run at rest, found before it."""
 
 REFORMULATED: Table[Formulation, Mechanism] = Table("in other formulations")
 
@@ -54,7 +59,7 @@ def simulate(
     step: float = 0.0,
     max_step: float = np.inf,
     max_steps: int = Options.max_steps,
-    start: State | None = None,
+    start: State | Equilibrium | str | None = None,
     progress: bool | None = None,
     impacts: str = "dense",
     queue_size: int = 4,
@@ -74,25 +79,24 @@ def simulate(
     events: zero crossings to watch. controllers: functions called at their own rates. step: fixed step [s] instead of
     steps chosen by the error; runge_kutta4 needs it. max_step: longest step [s]. max_steps: steps after which a run
     that has not come to its end fails, those made again included. start: state to start from instead of the described
-    one. progress: show a bar (default: on a terminal, after a second). impacts: how impact times are found: "dense" on
-    the dense output of a step, "queue" by the last `queue_size` checks every `max_step`; "stepping" solves all contacts
-    of a `step` together, for piles and for contacts that slip together; steps are shortened so that outputs and
-    controllers fall on their ends, and events are met at the end of a step. propagation: how impacts pass through
-    bodies in touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after an
-    interrupt or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a
-    second while the run goes on (with contacts: when contacts have changed); :meth:`bellcrank.view.live.Viewer.follow`
-    is such a function.
+    one, an equilibrium, or "equilibrium"; `initial` comes over it, coordinate by coordinate. progress: show a bar
+    (default: on a terminal, after a second). impacts: how impact times are found: "dense" on the dense output of a
+    step, "queue" by the last `queue_size` checks every `max_step`; "stepping" solves all contacts of a `step`
+    together, for piles and for contacts that slip together; steps are shortened so that outputs and controllers
+    fall on their ends, and events are met at the end of a step. propagation: how impacts pass through bodies in
+    touch, "sequential" or "simultaneous". save: write the outputs into this file as they come; after an interrupt
+    or a crash :func:`bellcrank.resume` goes on from there. watch: called with the result so far a few times a
+    second while the run goes on (with contacts: when contacts have changed);
+    :meth:`bellcrank.view.live.Viewer.follow` is such a function.
 
     Ctrl-C returns what was computed so far; a failing run raises :class:`SimulationError` with it.
     """
-    check_options(integrator, tolerance, step, max_step, events, controllers, start)
+    check_options(integrator, tolerance, step, max_step, events, controllers)
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or not 1 <= max_steps < 2**63:
         raise ModelError(f"max_steps must be a whole number of steps, at least 1, not {max_steps!r}")
     if (impacts, queue_size, propagation) != ("dense", 4, "sequential"):
         provided("impact timing")(impacts, queue_size, max_step, propagation)
-    mechanism = prepared(system, formulation, initial, parameters)
-    if start is not None:
-        mechanism = replace(mechanism, start=start).with_programs_of(mechanism)
+    mechanism = prepared(system, formulation, initial, parameters, start)
     pressing = any(isinstance(f, ContactForce) for f in mechanism.system.forces.values())
     if pressing or mechanism.system.contacts:
         from bellcrank.run.touch import begun, followed, touch_events
@@ -131,7 +135,7 @@ def simulate(
 
 
 def check_options(
-    integrator: str, tolerance: Any, step: Any, max_step: Any, events: Any, controllers: Any, start: Any
+    integrator: str, tolerance: Any, step: Any, max_step: Any, events: Any, controllers: Any
 ) -> None:
     """Raise where an option of a run makes no sense; tolerance relative, step and max_step in s."""
     for name, value, low in (
@@ -151,8 +155,6 @@ def check_options(
     for name, values in (("events", events), ("controllers", controllers)):
         if not isinstance(values, Sequence):
             raise ModelError(f"{name} must be a list, such as {name}=[...], not {values!r}")
-    if start is not None and not isinstance(start, State):
-        raise ModelError(f"start must be a State, such as that of an equilibrium, not {start!r}")
 
 
 def _is_number(value: Any) -> bool:
@@ -164,18 +166,53 @@ def prepared(
     formulation: Formulation | str,
     initial: Mapping[str, Any] | None,
     parameters: Mapping[str, float] | None,
+    start: State | Equilibrium | str | None = None,
 ) -> Mechanism:
-    """An analysed mechanism with the given start and parameters; one already analysed is used as it is."""
-    if isinstance(system, Mechanism) and not initial and not parameters:
-        wanted = Formulation(formulation)
-        if wanted in (Formulation.AUTO, system.formulation):
-            return system
-        return system.compiled.once(REFORMULATED, wanted, lambda: replace(system, formulation=wanted))
-    if isinstance(system, Mechanism):
-        known = prepared(system, formulation, None, None)
-        fresh = analyse(known.system, formulation=known.formulation, initial=initial, parameters=parameters)
-        return fresh.with_programs_of(known)
-    return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
+    """An analysed mechanism with the given start and parameters; one already analysed is used as it is.
+
+    start: A state, an equilibrium, or "equilibrium", which is then found; `initial` comes over it, coordinate by
+    coordinate. Where the equilibrium is still to be found, positions in `initial` are where its search begins, and
+    rates are those it starts with.
+    """
+    if start is not None:
+        mechanism = prepared(system, formulation, None, parameters)
+        if isinstance(start, str):
+            if start != EQUILIBRIUM:
+                raise unknown_name("start", start, (EQUILIBRIUM,))
+            start = provided("equilibrium")(mechanism, initial=initial)
+            initial = rates_alone(mechanism.system, initial or {})
+        state = getattr(start, "state", start)
+        if not isinstance(state, State):
+            raise ModelError(f"start must be a State, an Equilibrium or {EQUILIBRIUM!r}, not {start!r}")
+        return mechanism.starting(state, initial)
+    if not isinstance(system, Mechanism):
+        return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
+    wanted = Formulation(formulation)
+    if wanted not in (Formulation.AUTO, system.formulation):
+        system = _reformulated(system, wanted)
+    if not initial and not parameters:
+        return system
+    values = dict(zip(system.mechanics.parameters, system.parameter_values, strict=True)) | dict(
+        parameters or {}
+    )
+    if system.initial is None:
+        moved = analyse(system.system, formulation=system.formulation, parameters=values, t=system.start.t)
+        return moved.with_programs_of(system).starting(system.start, initial)
+    given = combined(system.initial, separate(system.system, initial or {}))
+    fresh = analyse(
+        system.system, formulation=system.formulation, initial=given, parameters=values, t=system.start.t
+    )
+    return fresh.with_programs_of(system)
+
+
+def _reformulated(mechanism: Mechanism, wanted: Formulation) -> Mechanism:
+    """The mechanism in another formulation; programs are shared, start and parameters are its own."""
+    m = mechanism
+    known = m.compiled.once(REFORMULATED, wanted, lambda: replace(m, formulation=wanted))
+    if known.start is m.start and known.parameter_values == m.parameter_values:
+        return known
+    own = replace(known, start=m.start, initial=m.initial, parameter_values=m.parameter_values)
+    return own.with_programs_of(known)
 
 
 def stepping(mechanism: Mechanism, tolerance: float, step: float, max_step: float) -> Options:

@@ -213,9 +213,9 @@ class Evaluator:
             from bellcrank.batch.table import read_table
 
             row = {name: [v] for name, v in given.items()}
-            initial = read_table(nominal, row).start_values(0, nominal)
+            initial = read_table(nominal, row).start_values(0)
             own = prepared(nominal, "auto", initial, parameters)
-            dq, du = start_tangents(own, columns, initial, held=False)
+            dq, du = start_tangents(own, columns)
         else:
             values = tuple(parameters.get(n, v) for n, v in zip(known, nominal.parameter_values, strict=True))
             state = study.start
@@ -228,7 +228,7 @@ class Evaluator:
             if isinstance(study.start, str):
                 dq, du = equilibrium_tangents(own, columns)
             else:
-                dq, du = start_tangents(own, columns, {}, held=True)
+                dq, du = start_tangents(own, columns, held=True)
         outputs = list(dict.fromkeys(m.of for m in study.measures.values() if isinstance(m, Measure)))
         return along(own, self.names, dq, du, study.time, outputs, study.integrator, study.tolerance)
 

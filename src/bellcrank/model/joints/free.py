@@ -160,7 +160,8 @@ class Free(Joint):
     marks = ()
 
     def start_keys(self) -> dict[str, int]:
-        return {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3}
+        whole = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3}
+        return whole | super().start_keys()
 
     def start(self, p: Array, R: Array) -> tuple[float, ...]:
         return (*(float(c) for c in p), *(float(x) for x in quaternion_of_rotation(R)))

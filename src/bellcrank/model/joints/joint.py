@@ -192,7 +192,8 @@ class Joint:
 
     def start_keys(self) -> dict[str, int]:
         """What a start may say of it; 0 is a position or a pair with its rate, else so many numbers."""
-        return dict.fromkeys(self.scalar_coordinates, 0)
+        rates = {f"{name}_rate": 1 for name in self.scalar_coordinates}
+        return dict.fromkeys(self.scalar_coordinates, 0) | rates
 
     def start_relation(self) -> tuple[Array, Array]:
         """Position [m] and rotation of frame B in the axes of frame A, in the start pose."""

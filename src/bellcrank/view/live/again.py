@@ -32,7 +32,7 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, float]) -> Mechan
     describe = partial(open_loop, m.system, m.tree, constraints, [])
     q = close_positions(loops, start.q, [], start.t, describe, list(m.kept))
     u = close_speeds(loops, loops.rows(q, start.t), start.u, [], lambda left: stuck(constraints, left, []))
-    return replace(m, start=State(start.t, q, u)).with_programs_of(mechanism)
+    return replace(m, start=State(start.t, q, u), initial=None).with_programs_of(mechanism)
 
 
 def again(result: Result, values: Mapping[str, float], **options: Any) -> Result:
