@@ -52,7 +52,7 @@ def export_fmu(
     """
     if version not in VERSIONS:
         raise unknown_name("FMI version", str(version), VERSIONS)
-    check_options(integrator, tolerance, 0.0, 1.0, (), (), None)
+    check_options(integrator, tolerance, 0.0, 1.0, (), ())
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
     if not adaptive(integrator):
