@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import ast
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import bellcrank
+from bellcrank.base.provided import provided
+from bellcrank.model import System
 
 
 def test_type_checkers_see_every_name() -> None:
@@ -25,3 +31,22 @@ def test_type_checkers_see_every_name() -> None:
 def test_a_model_file_is_loaded() -> None:
     path = Path(__file__).parents[1] / "examples" / "pendulum.yaml"
     assert bellcrank.load(path).name == "pendulum"
+
+
+@pytest.mark.parametrize(
+    ("method", "service"),
+    [
+        (System.simulate, "simulate"),
+        (System.simulate_many, "simulate many"),
+        (System.equilibrium, "equilibrium"),
+        (System.linearize, "linearize"),
+        (System.kinematics, "kinematics"),
+        (System.inverse_dynamics, "inverse dynamics"),
+        (System.sensitivity, "sensitivity"),
+        (System.mechanism, "analyse"),
+    ],
+)
+def test_methods_spell_out_the_arguments_of_their_functions(method: Callable, service: str) -> None:
+    own = list(inspect.signature(method).parameters.values())[1:]
+    theirs = list(inspect.signature(provided(service)).parameters.values())[1:]
+    assert [(p.name, p.kind, p.default) for p in own] == [(p.name, p.kind, p.default) for p in theirs]

@@ -257,8 +257,8 @@ class _Linearisation:
         if self.lasting is not None and len(self.moves) > self.n:
             first = next(c.what for c in mechanism.mechanics.constraints if c.nonholonomic)
             raise ModelError(
-                f"linearize: {first} holds velocities alone while contacts last; describe the contact as one that rolls, or "
-                "the constraint as a contact with friction"
+                f"linearize: {first} holds velocities alone while contacts last; describe the contact as one that "
+                "rolls, or the constraint as a contact with friction"
             )
         G = position_map(mechanism.linkage, self.state.q)
         self.T_q = G @ freedom_map(positions, rows)

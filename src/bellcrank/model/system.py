@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
@@ -16,11 +16,12 @@ from bellcrank.model.initials import InitialMethods
 from bellcrank.model.joints import JointMethods
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
-from bellcrank.model.study_methods import StudyMethods
+from bellcrank.model.study_methods import StudyMethods, provided_by
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
     from bellcrank.flexible.member import FlexibleMember
+    from bellcrank.formulations.registry import Formulation
     from bellcrank.mechanism import Mechanism
 
 __all__ = ["GROUND", "System"]
@@ -130,10 +131,16 @@ class System(
                     "if it should float"
                 )
 
-    def mechanism(self, **options: Any) -> Mechanism:
+    @provided_by("analyse")
+    def mechanism(  # type: ignore[empty-body]
+        self,
+        *,
+        formulation: Formulation | str = "auto",
+        initial: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        t: float = 0.0,
+    ) -> Mechanism:
         """Analyse: tree, cuts, groups, degrees of freedom, redundant constraints; see :func:`analyse`."""
-        found: Mechanism = provided("analyse")(self, **options)
-        return found
 
     def count(self) -> Any:
         """Operations of one evaluation by stage, for every formulation."""
