@@ -114,67 +114,6 @@ FORESEEN: Final = 41  # price of the window by the explicit method
 REALS: Final = 42
 
 # rows of v
-OWN_INTS: Final = 26  # lengths of the method's own arrays
-OWN_REALS: Final = 27
-ORDER: Final = 28  # of the method
-EIGENVALUE_AGE: Final = 29  # steps since the largest eigenvalue was estimated
-WINDOW_STEPS: Final = 30  # steps since the window began over which the motion is watched
-LEAPING: Final = (
-    31  # of two uneven steps in place of two fixed ones: 1 in the first, 2 in the second; 3 in a short one
-)
-NEARBY: Final = 32  # steps tried in a row beside a change point
-INTS: Final = 33
-
-# reals
-T: Final = 0
-T_NEW: Final = 1
-T_STOP: Final = 2
-H: Final = 3  # step size to try next
-H_STEP: Final = 4  # step size of the step just made
-ERROR_OLD: Final = 5
-H_OLD: Final = 6
-RTOL: Final = 7
-MAX_STEP: Final = 8
-POSITION_TOLERANCE: Final = 9
-THRESHOLD: Final = 10
-MARGIN: Final = 11
-THETA: Final = 12  # part of the step already passed, 0 to 1
-T_EVENT: Final = 13
-NEWTON_RATE: Final = 14
-SPECTRAL_RADIUS: Final = 15
-LARGEST_EIGENVALUE: Final = 16
-RESIDUAL: Final = 17
-STEP_MARGIN: Final = 18  # margin at the end of the step; MARGIN is that of the last projection
-THETA_EVENT: Final = 19
-H_FACTORS: Final = 20  # step size for which the factors, or the auxiliary rates, hold
-T_WINDOW: Final = 21  # begin and middle of this window, and the step size at its begin
-T_MIDDLE: Final = 22
-H_WINDOW: Final = 23
-STEEPEST: Final = 24  # largest residual for its correction so far
-RANK: Final = 25  # how far the loops are from losing rank: after the last projection, at the start, at best
-RANK_START: Final = 26
-RANK_BEST: Final = 27
-THRESHOLD_USUAL: Final = 28  # of the margin, while no other partition was asked for in vain
-INDEPENDENCE: Final = (
-    29  # of the loops where the problem began, 0 to 1; one once it is taken into the best rank
-)
-FIXED_STEP: Final = 30
-SPENT_WINDOW: Final = 31  # price of all steps up to the begin of the window
-SPENT_STINT: Final = 32  # and up to the last change of the method
-T_STINT: Final = 33
-PACE: Final = 34  # price of a second over the last window
-PROMISED: Final = 35  # and by the method not at work
-MISTRUST: Final = 36  # by how much the promises for the method not at work were broken, and for that at work
-MISTRUST_OWN: Final = 37
-STEP_PRICE: Final = 38  # price of a step of the implicit method as measured; 0 where it made none yet
-EXPLICIT_PRICE: Final = 39  # price of a step of the explicit method, how far its stability reaches,
-EXPLICIT_REACH: Final = 40
-EXPLICIT_SHARE: Final = 41  # and its steps over those of the implicit one in a motion both resolve
-FORESEEN: Final = 42  # price of the window by the explicit method
-PROMISED_OWN: Final = 43  # price of a second that the method at work promised
-REALS: Final = 44
-
-# rows of v
 Y: Final = 0
 Y_NEW: Final = 1
 F: Final = 2
