@@ -153,6 +153,20 @@ def test_auto_returns_to_the_explicit_method():
     assert [name for _, name in result.switches] == ["dop853", "radau", "dop853"]
 
 
+def test_promises_that_kinks_break_do_not_make_auto_change_on_and_on():
+    """Between the kinks of a rectangular force the motion is slow, but no step of any method can be long."""
+
+    def rhs(x, y):
+        force = 1.0 if np.sin(1e3 * x[0]) > 0.0 else -1.0
+        y[0] = x[2]
+        y[1] = 1e6 * (force - x[1]) - 1.4e3 * x[2]
+
+    problem, options = Problem(kernel(rhs), np.zeros(2)), Options(rtol=1e-6, atol=1e-6)
+    auto, *single = (integrate(problem, method, [0.5], options) for method in ("auto", "dop853", "radau"))
+    assert len(auto.switches) <= 3
+    assert auto.evaluations < 1.1 * min(one.evaluations for one in single)
+
+
 STIFFNESS = 1e7
 
 

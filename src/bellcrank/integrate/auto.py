@@ -4,10 +4,9 @@ The tolerance decides the explicit method. A step of order 8 costs 12 evaluation
 of about 1e-5 both need the same number of evaluations, for pendulums, chains and linkages alike, and fewer of order 5
 where dampers bound the step. So `runge_kutta5` is taken at tolerances from there on, `dop853` below.
 
-It watches its own stability and the motion (see `stiffness`), and `radau` goes on when the motion would allow much
-longer steps than it can make. `radau` estimates the largest eigenvalue of each Jacobian; after twenty steps in a row
-well inside the stability region of an explicit method it hands back. All this is decided by counts and error estimates,
-never by the clock. Each method is compiled only when its turn comes.
+Between it and `radau` the price of a second of motion decides, as spent by the one and as foreseen for the other (see
+`stiffness`). Prices are counted in evaluations, never taken from the clock. Each method is compiled only when its turn
+comes.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ from bellcrank.integrate.steps import (
     plan_step,
     reject,
 )
-from bellcrank.integrate.stiffness import WATCH_ROWS, held_back
+from bellcrank.integrate.stiffness import WATCH_ROWS, implicit_pays
 from bellcrank.integrate.vectors import (
     hermite,
     rates,
@@ -307,7 +307,7 @@ def advance(run: Arrays) -> int:
             going = True if status == RUNNING else status == GO_ON
             if going and watched:
                 first = OWN + s + shape[EXTRAS]
-                if held_back(addresses, ints, reals, x, v, first, table[REACH], s, shape[WINDOW]):
+                if implicit_pays(addresses, ints, reals, x, v, first, table[REACH], s, shape[WINDOW]):
                     status = STIFF
             if status != GO_ON:
                 return status

@@ -46,26 +46,25 @@ CORRECTIONS: Final = 13
 DENSE_ROWS: Final = 14
 WATCH_STIFFNESS: Final = 15
 STIFF_COUNT: Final = 16
-NONSTIFF_COUNT: Final = 17
-LAST_REJECTED: Final = 18
-TROUBLE: Final = 19  # why the step shrinks: a status code, or 0
-JACOBIANS: Final = 20
-FACTORISATIONS: Final = 21
-JACOBIAN_AGE: Final = 22  # 0 none, 1 of the present state, 2 of an earlier one
-FACTORS_VALID: Final = 23
-HISTORY: Final = 24  # steps since the last restart that a multistep formula may look back on
-HEAD: Final = 25  # newest entry of the ring of past steps
-ROWS: Final = 26  # rows of v
-OWN_INTS: Final = 27  # lengths of the method's own arrays
-OWN_REALS: Final = 28
-ORDER: Final = 29  # of the method
-EIGENVALUE_AGE: Final = 30  # steps since the largest eigenvalue was estimated
-WINDOW_STEPS: Final = 31  # steps since the window began over which the motion is watched
+LAST_REJECTED: Final = 17
+TROUBLE: Final = 18  # why the step shrinks: a status code, or 0
+JACOBIANS: Final = 19
+FACTORISATIONS: Final = 20
+JACOBIAN_AGE: Final = 21  # 0 none, 1 of the present state, 2 of an earlier one
+FACTORS_VALID: Final = 22
+HISTORY: Final = 23  # steps since the last restart that a multistep formula may look back on
+HEAD: Final = 24  # newest entry of the ring of past steps
+ROWS: Final = 25  # rows of v
+OWN_INTS: Final = 26  # lengths of the method's own arrays
+OWN_REALS: Final = 27
+ORDER: Final = 28  # of the method
+EIGENVALUE_AGE: Final = 29  # steps since the largest eigenvalue was estimated
+WINDOW_STEPS: Final = 30  # steps since the window began over which the motion is watched
 LEAPING: Final = (
-    32  # of two uneven steps in place of two fixed ones: 1 in the first, 2 in the second; 3 in a short one
+    31  # of two uneven steps in place of two fixed ones: 1 in the first, 2 in the second; 3 in a short one
 )
-NEARBY: Final = 33  # steps tried in a row beside a change point
-INTS: Final = 34
+NEARBY: Final = 32  # steps tried in a row beside a change point
+INTS: Final = 33
 
 # reals
 T: Final = 0
@@ -101,7 +100,18 @@ INDEPENDENCE: Final = (
     29  # of the loops where the problem began, 0 to 1; one once it is taken into the best rank
 )
 FIXED_STEP: Final = 30
-REALS: Final = 31
+SPENT_WINDOW: Final = 31  # price of all steps up to the begin of the window
+SPENT_STINT: Final = 32  # and up to the last change of the method
+T_STINT: Final = 33
+PACE: Final = 34  # price of a second over the last window
+PACE_BEFORE: Final = 35  # and of the method before
+SPENT_LEAST: Final = 36  # price of all steps before which the method is not changed again
+STEP_PRICE: Final = 37  # price of a step of the implicit method as measured; 0 where it made none yet
+EXPLICIT_PRICE: Final = 38  # price of a step of the explicit method, how far its stability reaches,
+EXPLICIT_REACH: Final = 39
+EXPLICIT_SHARE: Final = 40  # and its steps over those of the implicit one in a motion both resolve
+FORESEEN: Final = 41  # price of the window by the explicit method
+REALS: Final = 42
 
 # rows of v
 Y: Final = 0

@@ -24,20 +24,21 @@ from bellcrank.integrate.layout import (
     FACTORISATIONS,
     FACTORS_VALID,
     FIXED,
+    FORESEEN,
     H_FACTORS,
     H_OLD,
-    H_STEP,
     JACOBIAN_AGE,
     LARGEST_EIGENVALUE,
     LAST_REJECTED,
     NEWTON_RATE,
-    NONSTIFF_COUNT,
     OWN,
     RTOL,
     SCANNING,
+    SPENT_WINDOW,
     T_STOP,
     TROUBLE,
     WATCH_STIFFNESS,
+    WINDOW_STEPS,
     WORK,
     Y_NEW,
     F,
@@ -63,6 +64,7 @@ from bellcrank.integrate.steps import (
     plan_step,
     reject,
 )
+from bellcrank.integrate.stiffness import IMPLICIT_WINDOW, explicit_pays, spent
 from bellcrank.integrate.vectors import allowed, rates, scaled_norm
 from bellcrank.program.loops import compiled, entry, matrix
 
@@ -90,8 +92,6 @@ PATIENCE = 14
 """Iterations after which a step is given up."""
 DIVERGING = 100.0
 """Growth of the corrections, over the smallest so far, at which a step is given up. They need not fall evenly."""
-STEADY = 20
-"""Steps well inside the stability region of an explicit method after which one is asked for."""
 
 Z = OWN
 W = OWN + 3
@@ -270,7 +270,7 @@ def advance(run: Arrays) -> int:
                     return status
                 continue
             going = True if status == RUNNING else status == GO_ON
-            if going and watched and ints[NONSTIFF_COUNT] >= STEADY:
+            if going and watched and explicit_pays(ints, reals):
                 status = NONSTIFF
             if status != GO_ON:
                 return status
@@ -278,7 +278,9 @@ def advance(run: Arrays) -> int:
             return DONE
 
         h = plan_step(reals)
-        stale = watched and ints[NONSTIFF_COUNT] == STEADY // 2 and ints[JACOBIAN_AGE] != 1
+        # Before an explicit method is asked for, the largest eigenvalue must be one of the present.
+        half = watched and ints[WINDOW_STEPS] == IMPLICIT_WINDOW // 2 and ints[JACOBIAN_AGE] != 1
+        stale = half and reals[FORESEEN] < spent(ints) - reals[SPENT_WINDOW]
         if ints[JACOBIAN_AGE] == 0 or stale:
             jacobian(addresses, ints, reals, x, v, jac, wide, parameters)
             ints[FACTORS_VALID] = 0
@@ -345,9 +347,6 @@ def advance(run: Arrays) -> int:
                 factor = 1.0
             next_step(ints, reals, h * factor)
             reals[ERROR_OLD] = max(error, 1e-2)
-        if watched:
-            calm = reals[H_STEP] * reals[LARGEST_EIGENVALUE] < 2.0
-            ints[NONSTIFF_COUNT] = ints[NONSTIFF_COUNT] + 1 if calm else 0
         dense_output(v)
         ints[DENSE_ROWS] = 3
         accept(ints, reals)

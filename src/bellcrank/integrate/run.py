@@ -21,6 +21,7 @@ from bellcrank.integrate.integrator import Integrator
 from bellcrank.integrate.methods import AUTO, load
 from bellcrank.integrate.problem import Options, Problem
 from bellcrank.integrate.status import Status
+from bellcrank.integrate.stiffness import change
 from bellcrank.program.loops.entry import Bound
 
 Floats = NDArray[np.float64]
@@ -295,8 +296,7 @@ class Run:
             else:
                 np.copyto(getattr(self, array), values)
         self.ints[_OF_METHOD] = of_method
-        self.ints[[at.STIFF_COUNT, at.NONSTIFF_COUNT, at.EIGENVALUE_AGE, at.WINDOW_STEPS]] = 0
-        self.reals[at.LARGEST_EIGENVALUE] = 0.0
+        change(self.ints, self.reals)
         self._take_addresses()
         self.restart(self.t, self.y.copy())
 

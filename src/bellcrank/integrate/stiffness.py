@@ -1,19 +1,29 @@
-"""Whether an explicit method is held back by its stability: the largest eigenvalue, by powers without a matrix.
+"""Which method is the cheaper one: what an explicit and an implicit method cost a second of the motion.
 
-The quotient of differences within a step (Hairer, Wanner, "Solving Ordinary Differential Equations II", IV.2) finds the
+Prices are counted in evaluations of the rates, those of events and of factors included, so they are the same on every
+machine. The method at work knows its own price of a second: it has spent it. That of the other is foreseen, over
+windows of some steps. A change of method pays where the other one promises to be cheaper. What a method lost against
+the pace of the one before it, the change to it cost: the next change waits until ten times as much is spent, so that
+broken promises cost a tenth at most.
+
+**Explicit to implicit.** A step of `radau` costs what it did when it was last at work. How long its steps would be, the
+motion says: a cubic through both ends of a window misses the middle by an amount that gives the step of order 3 (what
+the estimate of `radau` goes by). This also tells what stability does not: at tight tolerances a stiff force shortens
+explicit steps long before, since the stages leave the slow motion by what their own order allows, and the force
+multiplies that.
+
+**Implicit to explicit.** The steps of an explicit method are bounded by its stability, for which the largest eigenvalue
+of the Jacobian is known, and by its accuracy: in a motion that both resolve, an estimate of order q allows steps in
+proportion to tolerance^(1/q).
+
+Before `radau` made its first step its price is a cautious guess, less so where stability sets the explicit step. The
+quotient of differences within a step (Hairer, Wanner, "Solving Ordinary Differential Equations II", IV.2) finds the
 dominant eigenvalue only where its mode dominates these differences. A stiff, lightly damped spring in a mechanism
 hides from it: what moves is the rest. So powers of the Jacobian are taken, by differences of the rates, as in the code
 RKC (Sommeijer, Shampine, Verwer, J. Comp. Appl. Math. 88 (1998) 315-326); each estimate goes on from the direction
-the last one ended with.
-
-Steps that stability holds back lie at 0.72 to 1 of the border of the stability region, whether its eigenvalue is real
-or nearly imaginary; those of a vibration that has to be followed stay below half of it even at a tolerance of 1e-2.
-
-At tight tolerances a stiff force shortens the steps long before: the stages leave the slow motion by what their own
-order allows, and the force multiplies that. And a motion that is held back may still ask for short steps by itself. So
-the motion is watched as well, over windows of many steps: where a cubic through both ends of a window meets its middle
-so well that steps of order 3 (what the estimate of `radau` goes by) could be several times longer, the explicit method
-is the wrong one.
+the last one ended with. Steps that stability holds back lie at 0.72 to 1 of the border of the stability region, whether
+its eigenvalue is real or nearly imaginary; those of a vibration that has to be followed stay below half of it even at a
+tolerance of 1e-2.
 """
 
 from __future__ import annotations
@@ -25,17 +35,37 @@ from numpy.typing import NDArray
 
 from bellcrank.integrate.layout import (
     EIGENVALUE_AGE,
+    EVALUATIONS,
+    EXPLICIT_PRICE,
+    EXPLICIT_REACH,
+    EXPLICIT_SHARE,
+    FACTORISATIONS,
+    FORESEEN,
     H_STEP,
     H_WINDOW,
+    JACOBIANS,
     LARGEST_EIGENVALUE,
     MAX_STEP,
+    N_EVENTS,
+    ORDER,
+    PACE,
+    PACE_BEFORE,
+    PIECES,
+    RTOL,
+    SPENT_LEAST,
+    SPENT_STINT,
+    SPENT_WINDOW,
+    STEP_PRICE,
+    STEPS,
     STIFF_COUNT,
     T_MIDDLE,
+    T_STINT,
     T_WINDOW,
     WINDOW_STEPS,
     WORK,
     F,
     H,
+    N,
     T,
     Y,
 )
@@ -54,9 +84,23 @@ STIFF_STEPS = 15
 FIRST_ESTIMATE = 10
 INTERVAL = 25
 
-PRICE, HELD_PRICE = 60.0, 30.0
-"""Evaluations of an explicit method in the time of one step of an implicit one from which on that is worth its price;
-second: where it is stability that sets the step."""
+PRICE, HELD_PRICE = 45.0, 22.5
+"""Evaluations that a step of the implicit method is taken to cost before it made any: two to three times what it does,
+since windows may promise longer steps than it can make; second: where it is stability that sets the explicit step."""
+
+FACTORS = 90.0
+"""Over this, the square of the number of states is the price of factors in evaluations. Real and complex ones take
+(2/3 + 8/3) n^3 operations, an articulated-body evaluation 290 n (Featherstone, "Rigid Body Dynamics Algorithms", table
+10.1, with two states a freedom). What a contact adds to the latter is not counted."""
+
+GAIN = 1.3
+"""How many times cheaper another method must promise to be: less than that is not worth a change."""
+
+LOST = 0.1
+"""Part of the price that changes which did not pay may cost."""
+
+IMPLICIT_WINDOW = 20
+"""Steps of the implicit method over which prices are compared."""
 
 WATCH_ROWS = 4
 """Rows of v that are needed: the direction; state and rates where the window began; the state at its middle."""
@@ -102,14 +146,32 @@ def estimate(
 
 
 @compiled
-def slow_motion(reals: Floats, v: Floats, first: int, longer: float) -> bool:
-    """Whether steps of order 3 could be so much longer than those of the window that ends here.
+def spent(ints: Ints) -> float:
+    """Price of all steps so far, in evaluations of the rates.
+
+    A directional derivative takes two evaluations, one of which is counted as such. Events are looked for at PIECES new
+    points of every step.
+    """
+    n = ints[N]
+    events = PIECES if ints[N_EVENTS] > 0 else 0
+    factors = n * n / FACTORS
+    price: float = (
+        ints[EVALUATIONS] + events * ints[STEPS] + n * ints[JACOBIANS] + factors * ints[FACTORISATIONS]
+    )
+    return price
+
+
+@compiled
+def implicit_step(reals: Floats, v: Floats, first: int) -> float:
+    """The step that order 3 allows in the window that ends here; 0 where the window does not tell.
 
     With c the coefficient of degree 4 over the window, the cubic misses its middle by c / 16, and the error estimate
     of `radau` for one step as long as the window is 24 c. A step size that grows or shrinks has another cause.
     """
     n = v.shape[1]
     step = present_step(reals)
+    if not (0.5 * reals[H_WINDOW] < step < 2.0 * reals[H_WINDOW] and step < 0.99 * reals[MAX_STEP]):
+        return 0.0
     h = reals[T] - reals[T_WINDOW]
     theta = (reals[T_MIDDLE] - reals[T_WINDOW]) / h
     total = 0.0
@@ -121,9 +183,8 @@ def slow_motion(reals: Floats, v: Floats, first: int, longer: float) -> bool:
         missed = (v[first + 2, i] - cubic) / allowed(reals, v, i, Y, Y)
         total += missed * missed
     c = math.sqrt(total / max(n, 1)) / (theta * (1.0 - theta)) ** 2
-    settled = 0.5 * reals[H_WINDOW] < step < 2.0 * reals[H_WINDOW] and step < 0.99 * reals[MAX_STEP]
-    slow: bool = settled and 24.0 * c * (longer * step / h) ** 4 < 1.0
-    return slow
+    longest: float = h * (24.0 * max(c, 1e-300)) ** -0.25
+    return longest
 
 
 @compiled
@@ -134,7 +195,7 @@ def present_step(reals: Floats) -> float:
 
 
 @compiled
-def held_back(
+def implicit_pays(
     addresses: Ints,
     ints: Ints,
     reals: Floats,
@@ -145,7 +206,7 @@ def held_back(
     evaluations: int,
     window: int,
 ) -> bool:
-    """Count the step just made, of so many evaluations; whether an implicit method is worth its price."""
+    """Count the explicit step just made, of so many evaluations; whether the implicit method promises to be cheaper."""
     ints[EIGENVALUE_AGE] += 1
     unknown = reals[LARGEST_EIGENVALUE] == 0.0
     if ints[EIGENVALUE_AGE] >= (FIRST_ESTIMATE if unknown else INTERVAL):
@@ -158,19 +219,69 @@ def held_back(
     count = ints[WINDOW_STEPS]
     ints[WINDOW_STEPS] = count + 1
     first = direction + 1
-    slow = False
+    pays = False
     if count == window // 2:
         reals[T_MIDDLE] = reals[T]
         for i in range(v.shape[1]):
             v[first + 2, i] = v[Y, i]
     if count == window:
-        price = HELD_PRICE if ints[STIFF_COUNT] >= STIFF_STEPS else PRICE
-        slow = slow_motion(reals, v, first, price / evaluations)
+        events = PIECES if ints[N_EVENTS] > 0 else 0
+        reals[EXPLICIT_PRICE] = evaluations + events
+        reals[EXPLICIT_REACH] = HELD_BACK * reach
+        reals[EXPLICIT_SHARE] = reals[RTOL] ** (0.25 - 1.0 / ints[ORDER])
+        price = reals[STEP_PRICE]
+        if price == 0.0:
+            price = events + (HELD_PRICE if ints[STIFF_COUNT] >= STIFF_STEPS else PRICE)
+        pace = (spent(ints) - reals[SPENT_WINDOW]) / (reals[T] - reals[T_WINDOW])
+        longest = implicit_step(reals, v, first)
+        pays = cheaper(ints, reals, pace, price / longest if longest > 0.0 else math.inf)
     if count == 0 or count == window:
         ints[WINDOW_STEPS] = 1
         reals[T_WINDOW] = reals[T]
         reals[H_WINDOW] = present_step(reals)
+        reals[SPENT_WINDOW] = spent(ints)
         for i in range(v.shape[1]):
             v[first, i] = v[Y, i]
             v[first + 1, i] = v[F, i]
-    return slow
+    return pays
+
+
+@compiled
+def explicit_pays(ints: Ints, reals: Floats) -> bool:
+    """Count the implicit step just made; whether the explicit method promises to be cheaper."""
+    if ints[WINDOW_STEPS] == 0:
+        reals[T_WINDOW] = reals[T] - reals[H_STEP]
+        reals[FORESEEN] = 0.0
+    ints[WINDOW_STEPS] += 1
+    steps = max(reals[EXPLICIT_SHARE], reals[H_STEP] * reals[LARGEST_EIGENVALUE] / reals[EXPLICIT_REACH])
+    reals[FORESEEN] += steps * reals[EXPLICIT_PRICE]
+    if ints[WINDOW_STEPS] < IMPLICIT_WINDOW:
+        return False
+    price = spent(ints) - reals[SPENT_WINDOW]
+    time = reals[T] - reals[T_WINDOW]
+    reals[STEP_PRICE] = price / IMPLICIT_WINDOW
+    reals[SPENT_WINDOW] = spent(ints)
+    ints[WINDOW_STEPS] = 0
+    return cheaper(ints, reals, price / time, reals[FORESEEN] / time)
+
+
+@compiled
+def cheaper(ints: Ints, reals: Floats, pace: float, promised: float) -> bool:
+    """Whether the other method promises to be cheaper, and a change is due."""
+    reals[PACE] = pace
+    pays: bool = GAIN * promised < pace and spent(ints) >= reals[SPENT_LEAST]
+    return pays
+
+
+def change(ints: Ints, reals: Floats) -> None:
+    """Begin with another method; what the one before lost against the one before that delays the next change.
+
+    Changes fall on windows that were dear by chance, so the pace to compare with is not above the mean.
+    """
+    price, time = spent(ints) - reals[SPENT_STINT], reals[T] - reals[T_STINT]
+    loss = max(0.0, price - reals[PACE_BEFORE] * time) if reals[PACE_BEFORE] > 0.0 else 0.0
+    reals[SPENT_LEAST] = spent(ints) + loss / LOST
+    reals[PACE_BEFORE] = min(reals[PACE], price / time) if time > 0.0 else reals[PACE]
+    reals[[SPENT_STINT, SPENT_WINDOW]], reals[T_STINT] = spent(ints), reals[T]
+    reals[LARGEST_EIGENVALUE] = 0.0
+    ints[[STIFF_COUNT, EIGENVALUE_AGE, WINDOW_STEPS]] = 0
