@@ -15,6 +15,7 @@ from bellcrank.integrate.events import search
 from bellcrank.integrate.methods import AUTO
 from bellcrank.integrate.problem import Options, Problem
 from bellcrank.integrate.run import Run
+from bellcrank.integrate.stiffness import change
 from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.sizes import tolerance_scales
 from bellcrank.model.parameters import names_in
@@ -122,7 +123,7 @@ def model_text(contents: Contents) -> str:
         kernels = [f"p{k}_{name}" if program is not None else "0" for name, program in p.named().items()]
         rows.append(f"{{{', '.join(kernels)}, p{k}_rates, p{k}_tangent, p{k}_independent}}")
     parts.append(f"static const Partition PARTITIONS[] = {{{', '.join(rows)}}};")
-    parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search")]
+    parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search"), _entry(change, "bc_change")]
     parts += _methods(contents)
     parts += _events(contents)
     parts += _numbers(contents)

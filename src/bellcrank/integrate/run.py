@@ -296,7 +296,7 @@ class Run:
             else:
                 np.copyto(getattr(self, array), values)
         self.ints[_OF_METHOD] = of_method
-        change(self.ints, self.reals)
+        change.function(*self._advance.arguments)
         self._take_addresses()
         self.restart(self.t, self.y.copy())
 

@@ -33,6 +33,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.integrate.arrays import Arrays
 from bellcrank.integrate.layout import (
     EIGENVALUE_AGE,
     EVALUATIONS,
@@ -70,7 +71,7 @@ from bellcrank.integrate.layout import (
     Y,
 )
 from bellcrank.integrate.vectors import allowed, magnitude, rates
-from bellcrank.program.loops import compiled
+from bellcrank.program.loops import compiled, entry
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -273,15 +274,23 @@ def cheaper(ints: Ints, reals: Floats, pace: float, promised: float) -> bool:
     return pays
 
 
-def change(ints: Ints, reals: Floats) -> None:
+@entry
+def change(run: Arrays) -> int:
     """Begin with another method; what the one before lost against the one before that delays the next change.
 
     Changes fall on windows that were dear by chance, so the pace to compare with is not above the mean.
     """
-    price, time = spent(ints) - reals[SPENT_STINT], reals[T] - reals[T_STINT]
+    _, ints, reals, _, _, _, _, _, _, _, _ = run
+    price = spent(ints) - reals[SPENT_STINT]
+    time = reals[T] - reals[T_STINT]
     loss = max(0.0, price - reals[PACE_BEFORE] * time) if reals[PACE_BEFORE] > 0.0 else 0.0
     reals[SPENT_LEAST] = spent(ints) + loss / LOST
     reals[PACE_BEFORE] = min(reals[PACE], price / time) if time > 0.0 else reals[PACE]
-    reals[[SPENT_STINT, SPENT_WINDOW]], reals[T_STINT] = spent(ints), reals[T]
+    reals[SPENT_STINT] = spent(ints)
+    reals[SPENT_WINDOW] = spent(ints)
+    reals[T_STINT] = reals[T]
     reals[LARGEST_EIGENVALUE] = 0.0
-    ints[[STIFF_COUNT, EIGENVALUE_AGE, WINDOW_STEPS]] = 0
+    ints[STIFF_COUNT] = 0
+    ints[EIGENVALUE_AGE] = 0
+    ints[WINDOW_STEPS] = 0
+    return 0

@@ -116,7 +116,6 @@ static void run_reset(Run *run) {
 static void change_method(Run *run, int method) {
   static const int common[] = {1, 2, 3, 5, 6};
   static const int kept[] = {AT_ROWS, AT_OWN_INTS, AT_OWN_REALS, AT_ORDER};
-  static const int counts[] = {AT_STIFF_COUNT, AT_NONSTIFF_COUNT, AT_EIGENVALUE_AGE, AT_WINDOW_STEPS};
   const Method *from = &METHODS[run->method], *to = &METHODS[method];
   const long long *before = run->memory + from->begin;
   long long *after = run->memory + to->begin, *ints = after + to->part[1], own[4];
@@ -126,12 +125,9 @@ static void change_method(Run *run, int method) {
   for (k = 0; k < 5; ++k)
     memcpy(after + to->part[common[k]], before + from->part[common[k]], sizeof(long long) * from->size[common[k]]);
   memcpy(after + to->part[4], before + from->part[4], sizeof(double) * AT_OWN * BC_STATES);
-  for (k = 0; k < 4; ++k) {
-    ints[kept[k]] = own[k];
-    ints[counts[k]] = 0;
-  }
-  ((double *)(after + to->part[2]))[AT_LARGEST_EIGENVALUE] = 0.0;
+  for (k = 0; k < 4; ++k) ints[kept[k]] = own[k];
   bind_partition(run);
+  bc_change((char *)view_of(run).words);
 }
 
 static void restart(View *view, int hits) {
