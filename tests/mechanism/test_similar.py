@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,7 +57,7 @@ def test_redundant_equations_are_the_same_at_any_size(exponent: float) -> None:
     system = bc.System("four bar", gravity=(0, -9.81 * length, 0))
     pins = [(0, 0), (0, 1), (2, 1.5), (2, 0)]
     before = system.ground
-    for k, ((x, y), (X, Y)) in enumerate(zip(pins, pins[1:], strict=False)):
+    for k, ((x, y), (X, Y)) in enumerate(pairwise(pins)):
         place = (length * (x + X) / 2, length * (y + Y) / 2, 0)
         bar = system.body(f"bar {k}", 1.0, (0.1 * length**2,) * 3, at=place)
         system.revolute(f"pin {k}", before, bar, at=(length * x, length * y, 0))

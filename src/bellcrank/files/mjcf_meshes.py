@@ -38,8 +38,8 @@ class Meshes:
         made = cls(folder, include_root or folder)
         for compiler in root.all("compiler"):
             given = compiler.text("meshdir") or compiler.text("assetdir")
-            if given and made.folder is not None:
-                made.folder = made.folder / given
+            if given and folder is not None:
+                made.folder = folder / given
         for asset in root.children:
             for mesh in asset.children if asset.tag == "asset" else ():
                 if mesh.tag == "mesh":
