@@ -77,7 +77,8 @@ def inverse_dynamics(
     if duration is None:
         raise ModelError("inverse_dynamics needs a duration [s] unless the motion is a Result")
     described = system if not hasattr(system, "system") else system.system
-    begin = 0.0 if start is None else getattr(start, "state", start).t
+    known: Any = getattr(start, "state", None) or start
+    begin = 0.0 if known is None else float(known.t)
     times = output_times(begin, duration, output)
     driven, drivers = _driven(described, motion or {}, times)
     result = kinematics(driven, duration, output=output, initial=initial, parameters=parameters, start=start)

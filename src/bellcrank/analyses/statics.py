@@ -133,7 +133,7 @@ class Statics:
             return np.zeros((0, len(self.units)))
         H = freedom_map(self.partition, self.loops.rows(q, self.t)) * self.units
         sizes = [1.0 if h.unit == "N m" else self.length for h in self.hold]
-        return np.array([h.row(q) @ H for h in self.hold]) / np.array(sizes)[:, None]
+        return np.asarray(np.array([h.row(q) @ H for h in self.hold]) / np.array(sizes)[:, None])
 
     def held_projection(self, q: Array) -> Array:
         """The projection onto moves that leave held coordinates where they are."""
@@ -150,7 +150,7 @@ class Statics:
             return np.eye(n)
         _, s, Vt = np.linalg.svd(rows)
         taken = Vt[: int((s > 1e-9 * s.max(initial=0.0)).sum())]
-        return np.eye(n) - np.asarray(taken.T @ taken)
+        return np.asarray(np.eye(n) - taken.T @ taken)
 
     def moved(self, q: Array, z: Array) -> Array | None:
         """The configuration after a move, loops closed; None where they do not close."""

@@ -112,8 +112,9 @@ def run(
         "step": step,
     }
     begin = None if start == "described" else start
-    given = options.pop("initial"), options.pop("parameters")
-    mechanism = prepared(system, options.pop("formulation"), *given, begin)
+    mechanism = prepared(
+        system, options.pop("formulation"), options.pop("initial"), options.pop("parameters"), begin
+    )
     _check_names(mechanism, quantity or [])
     as_it_goes = target is not None and target.suffix != ".csv"
     if as_it_goes:

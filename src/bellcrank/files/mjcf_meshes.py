@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.files.beside import MAX_MESH_BYTES, below, is_file
 from bellcrank.files.elements import Element
 from bellcrank.files.imported import Array
 from bellcrank.files.places import nearest
 from bellcrank.math.arrays import rotation_of_quaternion
+
+Faces = NDArray[np.int64]
 
 MODES = ("legacy", "exact", "convex")
 """The first where a mesh says nothing."""
@@ -38,8 +41,8 @@ class Meshes:
         made = cls(folder, include_root or folder)
         for compiler in root.all("compiler"):
             given = compiler.text("meshdir") or compiler.text("assetdir")
-            if given and made.folder is not None:
-                made.folder = made.folder / given
+            if given and folder is not None:
+                made.folder = folder / given
         for asset in root.children:
             for mesh in asset.children if asset.tag == "asset" else ():
                 if mesh.tag == "mesh":
@@ -64,7 +67,7 @@ class Meshes:
         scale = np.array(mesh.numbers("scale", (3,), (1.0, 1.0, 1.0)))
         if mesh.text("vertex") is not None:
             vertices = np.array(mesh.numbers("vertex", ())).reshape(-1, 3)
-            faces = np.array(mesh.numbers("face", (), ())).reshape(-1, 3).astype(int)
+            faces = np.array(mesh.numbers("face", (), ())).reshape(-1, 3).astype(np.int64)
             if not len(faces):
                 mode = "convex"
         else:
@@ -81,7 +84,7 @@ class Meshes:
             raise mesh.error(f"{mesh.label} encloses no volume; give the bodies with it an <inertial>")
         return volume, centre, inertia
 
-    def _file(self, geom: Element, mesh: Element) -> tuple[Array, Array]:
+    def _file(self, geom: Element, mesh: Element) -> tuple[Array, Faces]:
         name = mesh.needed("file")
         if self.folder is None or self.root is None:
             raise geom.error(
@@ -107,10 +110,10 @@ class Meshes:
         from bellcrank.fe.triangle_files import read_triangles as read
 
         vertices, faces = read(path)
-        return np.asarray(vertices, dtype=float), np.asarray(faces, dtype=int)
+        return np.asarray(vertices, dtype=float), np.asarray(faces, dtype=np.int64)
 
 
-def _binary(mesh: Element, data: bytes) -> tuple[Array, Array]:
+def _binary(mesh: Element, data: bytes) -> tuple[Array, Faces]:
     """MuJoCo's own format: four counts, then vertices, normals, texture coordinates and faces, 4 bytes a number."""
     counts = np.frombuffer(data[:16], "<i4").astype(int) if len(data) >= 16 else np.full(4, -1)
     vertices, normals, texture, faces = counts.tolist()
@@ -119,7 +122,7 @@ def _binary(mesh: Element, data: bytes) -> tuple[Array, Array]:
         raise mesh.error(f"the file of {mesh.label} is no mesh of MuJoCo: its counts do not fit its size")
     first = 16 + 4 * (3 * vertices + 3 * normals + 2 * texture)
     points = np.frombuffer(data[16 : 16 + 12 * vertices], "<f4").reshape(-1, 3).astype(float)
-    corners = np.frombuffer(data[first:], "<i4").reshape(-1, 3).astype(int)
+    corners = np.frombuffer(data[first:], "<i4").reshape(-1, 3).astype(np.int64)
     if not np.isfinite(points).all() or (faces and not 0 <= corners.min() <= corners.max() < vertices):
         raise mesh.error(
             f"the file of {mesh.label} is no mesh of MuJoCo: faces name points that are not there"
@@ -127,7 +130,7 @@ def _binary(mesh: Element, data: bytes) -> tuple[Array, Array]:
     return points, corners
 
 
-def hull(mesh: Element, vertices: Array) -> tuple[Array, Array]:
+def hull(mesh: Element, vertices: Array) -> tuple[Array, Faces]:
     """The convex hull of points, its triangles turned outwards."""
     from scipy.spatial import ConvexHull, QhullError
 
@@ -135,14 +138,14 @@ def hull(mesh: Element, vertices: Array) -> tuple[Array, Array]:
         found = ConvexHull(vertices)
     except (QhullError, ValueError) as error:
         raise mesh.error(f"{mesh.label} has no convex hull: its points lie in a plane") from error
-    faces = found.simplices.copy()
+    faces: Faces = found.simplices.astype(np.int64)
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) < 0.0
     faces[inward] = faces[inward][:, ::-1]
     return vertices, faces
 
 
-def integrals(vertices: Array, faces: Array, magnitudes: bool) -> tuple[float, Array, Array]:
+def integrals(vertices: Array, faces: Faces, magnitudes: bool) -> tuple[float, Array, Array]:
     """Volume, centre and inertia about it of a closed surface.
 
     magnitudes: Of tetrahedra about the centroid of the surface for the centre, and then about that for the others.

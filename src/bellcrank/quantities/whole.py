@@ -57,7 +57,7 @@ def _driven(s: Snapshot) -> Scalar:
 
 def _center(s: Snapshot) -> Vec:
     """Of all bodies that have mass, in world axes."""
-    h, mass = ZERO, 0.0
+    h, mass = ZERO, total([])
     for name, body in s.system.bodies.items():
         if s.linkage.placements[name].link < 0:
             continue
