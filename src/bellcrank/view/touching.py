@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import BellcrankError
-from bellcrank.view.shapes import Solid, hull, plate
+from bellcrank.view.shapes import Solid, hull, plate, tiles
 
 Array = NDArray[np.float64]
 Vector = Callable[[Sequence[Any]], Array]
@@ -30,12 +31,13 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
     end. up: The upward direction in the shape's frame.
     """
     if isinstance(shape, HalfPlane):
-        edge = np.array(
-            [(-size, 0, -0.1 * size), (size, 0, -0.1 * size), (size, 0, 0.1 * size), (-size, 0, 0.1 * size)]
-        )
-        return Solid(edge, ((0, 1, 2, 3),), (PLANE_COLOUR,), 1.0, ground=abs(up[1]) > 0.5)
+        x = np.linspace(-size, size, 25)
+        corners = np.array([(s, 0.0, z) for s in x for z in (-0.1 * size, 0.1 * size)])
+        return replace(tiles(corners, len(x), 2), colour=PLANE_COLOUR, ground=abs(up[1]) > 0.5)
     if isinstance(shape, Plane):
-        return _tiles(size, abs(float(up[2])) > 0.5)
+        lines = np.linspace(-1.2 * size, 1.2 * size, 13)
+        corners = np.array([(x, y, 0.0) for x in lines for y in lines])
+        return replace(tiles(corners, 13, 13), ground=abs(float(up[2])) > 0.5)
     if isinstance(shape, FieldShape | Revolution):
         drawn = shape.drawn()
         return None if drawn is None else _shell(drawn, colour, opacity)
@@ -44,29 +46,17 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
         return None
     if shape.planar:
         return plate(points, np.array([0.0, 0.0, 1.0]), 0.02 * size, colour)
-    whole = hull(points, colour, opacity)
-    return Solid(whole.corners, whole.faces, (colour,), opacity)
-
-
-def _tiles(size: float, ground: bool) -> Solid:
-    """A plane as tiles around the origin of its frame."""
-    n = 12
-    lines = np.linspace(-1.2 * size, 1.2 * size, n + 1)
-    corners = np.array([(x, y, 0.0) for x in lines for y in lines])
-    faces = tuple(
-        (i * (n + 1) + j, (i + 1) * (n + 1) + j, (i + 1) * (n + 1) + j + 1, i * (n + 1) + j + 1)
-        for i in range(n)
-        for j in range(n)
-    )
-    return Solid(corners, faces, ("#eef1f4",), 1.0, ground=ground)
+    return hull(points, colour, opacity)
 
 
 def _shell(surface: Triangles, colour: str, opacity: float) -> Solid | None:
     """A surface as it is, dents and holes included."""
     if not len(surface.faces):
         return None
-    kind = "closed" if surface.closed else "open"
-    return Solid(surface.vertices, tuple(map(tuple, surface.faces.tolist())), (colour,), opacity, shell=kind)
+    corners, numbered = np.unique(np.round(surface.vertices, 12), axis=0, return_inverse=True)
+    faces = numbered.reshape(-1)[surface.faces]
+    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    return Solid(corners, faces[whole], colour, opacity)
 
 
 def _outline(shape: Shape, vector: Vector) -> Array | None:
