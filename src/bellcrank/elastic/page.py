@@ -38,8 +38,8 @@ def page(result: ElasticResult, quantities: Sequence[str] | None = None, magnifi
         f"{counted(len(result.bodies), 'elastic body', 'elastic bodies')}, {nodes:,} nodes, "
         f"{result.time[0]:g} to {result.time[-1]:g} s"
     )
-    drawn = scene(result, FRAMES, magnified)
-    return animation(result.name, subtitle, page_data(drawn, result.time, shown(result, quantities, POINTS)))
+    drawn, curves = scene(result, FRAMES, magnified), shown(result, quantities, POINTS)
+    return animation(result.name, subtitle, page_data(drawn, result.time, curves, stress="von Mises stress"))
 
 
 def scene(result: ElasticResult, frames: int, magnified: float = 1.0) -> Scene:

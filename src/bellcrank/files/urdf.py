@@ -8,6 +8,7 @@ signs. Dynamics' damping becomes a damper, mimic a coupling.
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from bellcrank.files.elements import Element, parse_elements, read_bytes
 from bellcrank.files.imported import Array, Builder, Imported, Pose, balanced, identity
 from bellcrank.files.places import ModelFileError, nearest
+from bellcrank.files.visuals import urdf_materials, urdf_visual
 from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
 
@@ -29,14 +31,13 @@ _KINDS = {
     "planar": "planar",
 }
 _REASONS = {
-    "visual": "shapes are not imported",
     "collision": "shapes are not imported; describe contacts of your own",
     "limit": "limits are not enforced",
     "safety_controller": "belongs to a controller",
     "calibration": "belongs to a controller",
     "transmission": "actuators are not imported; use drivers or joint forces",
     "gazebo": "belongs to another program",
-    "material": "colours are not imported",
+    "material": "no visual has it",
     "drake:joint": "belongs to another program",
     ".friction": "dry friction is not imported",
 }
@@ -49,7 +50,7 @@ def load_urdf(path: str | PathLike[str], base: str = "fixed", balance_inertia: b
     base: "fixed" welds the root link to the ground, "free" lets it float; a root link called "world" is the
     ground itself. balance_inertia: replace inertias that no real body has by their mean, and say so.
     """
-    return read_urdf(parse_elements(read_bytes(path), str(path)), base, balance_inertia)
+    return read_urdf(parse_elements(read_bytes(path), str(path)), base, balance_inertia, Path(path).parent)
 
 
 def loads_urdf(
@@ -59,19 +60,22 @@ def loads_urdf(
     return read_urdf(parse_elements(text, name), base, balance_inertia)
 
 
-def read_urdf(root: Element, base: str = "fixed", balance_inertia: bool = False) -> Imported:
-    """The system of a parsed file."""
+def read_urdf(
+    root: Element, base: str = "fixed", balance_inertia: bool = False, folder: Path | None = None
+) -> Imported:
+    """The system of a parsed file; meshes are read from its folder, where that is known, or its package's."""
     if root.tag != "robot":
         raise root.error(f"a URDF file begins with <robot>, not <{root.tag}>")
     if base not in BASES:
         raise root.error(f"base is 'fixed' or 'free', not {base!r}")
-    return _Reader(root, base, balance_inertia).result
+    return _Reader(root, base, balance_inertia, folder).result
 
 
 class _Reader:
-    def __init__(self, root: Element, base: str, balance: bool) -> None:
+    def __init__(self, root: Element, base: str, balance: bool, folder: Path | None) -> None:
         self.build = Builder(root.text("name", "robot") or "robot", (0.0, 0.0, -9.81))
         self.system, self.base, self.balance = self.build.system, base, balance
+        self.materials, self.folder = urdf_materials(root), folder
         self.links: dict[str, Element] = {}
         for link in root.all("link"):
             if self.links.setdefault(link.needed("name"), link) is not link:
@@ -87,6 +91,9 @@ class _Reader:
         self._grow(root)
         for joint in self.joints:
             self._mimic(joint)
+        for name, link in self.links.items():
+            for v in link.all("visual"):
+                urdf_visual(self.build, v, self.bodies[name], _origin(v), self.materials, folder)
         self.build.leftovers(root, _REASONS, _USUAL)
         self.result = self.build.finished("URDF", root)
 

@@ -71,9 +71,9 @@ def page(
 
 
 def page_data(
-    drawn: Scene, time: Array, curves: Sequence[Panel], events: Sequence[float] = ()
+    drawn: Scene, time: Array, curves: Sequence[Panel], events: Sequence[float] = (), stress: str = "stress"
 ) -> dict[str, Any]:
-    """What the script of the page reads: a scene, and curves over `time` [s]."""
+    """What the script of the page reads: a scene, and curves over `time` [s]. stress: What its stress is called."""
     own = len(drawn.bodies) - len(drawn.links)
     poses = np.concatenate([drawn.positions, drawn.quaternions], axis=2)[:, :own]
     target, box = drawn.extent()
@@ -155,7 +155,7 @@ def page_data(
         "scales": [
             {"label": f"{what}: 0 to {scaled(largest)}Pa", "stops": colours}
             for what, largest, colours in (
-                ("stress", drawn.stress, STOPS),
+                (stress, drawn.stress, STOPS),
                 ("contact pressure", drawn.pressure, PRESSED),
             )
             if largest > 0.0

@@ -316,13 +316,12 @@ class Builder(Placing):
                 n, long = self._own(carrier.body.name, self.view), high - low + 1.35 * w
             else:
                 low, high, n, long = 0.0, 0.0, axis, 2.0 * w
-            # A shaft comes out of the hub of its gear.
+            # A shaft comes out of the hub of its gear, which lies where it is.
             hubs = [float(np.ptp(s.corners @ n)) for s in self.gears.get(carrier.body.name, ())]
-            thick = 0.55 * w if not hubs else 1.1 * w
-            yield (
-                k,
-                cylinder(at + 0.5 * (low + high) * n, n, thick, max([long, *(1.15 * h for h in hubs)]), PIN),
-            )
+            if hubs:
+                yield k, cylinder(at, n, 1.1 * w, 1.15 * max(hubs), PIN)
+            else:
+                yield k, cylinder(at + 0.5 * (low + high) * n, n, 0.55 * w, long, PIN)
         if Mark.BALL in joint.marks:
             yield k, ball(at, 1.0 * w, PIN)
         if not grounded:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Sphere
 from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import BellcrankError
-from bellcrank.view.shapes import Solid, hull, plate, tiles
+from bellcrank.view.shapes import Solid, ball, box, cylinder, hull, plate, tiles, turned
 
 Array = NDArray[np.float64]
 Vector = Callable[[Sequence[Any]], Array]
@@ -38,6 +38,9 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
         lines = np.linspace(-1.2 * size, 1.2 * size, 13)
         corners = np.array([(x, y, 0.0) for x in lines for y in lines])
         return replace(tiles(corners, 13, 13), ground=abs(float(up[2])) > 0.5)
+    simple = _simple(shape, vector, colour)
+    if simple is not None:
+        return replace(simple, opacity=opacity)
     if isinstance(shape, FieldShape | Revolution):
         drawn = shape.drawn()
         return None if drawn is None else _shell(drawn, colour, opacity)
@@ -47,6 +50,25 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
     if shape.planar:
         return plate(points, np.array([0.0, 0.0, 1.0]), 0.02 * size, colour)
     return hull(points, colour, opacity)
+
+
+def _simple(shape: Shape, vector: Vector, colour: str) -> Solid | None:
+    """A shape that turns or has flat sides, as exactly as it is drawn; None for others."""
+    o, z = np.zeros(3), np.array([0.0, 0.0, 1.0])
+    if isinstance(shape, Sphere):
+        return ball(o, float(vector((shape.radius,))[0]), colour)
+    if isinstance(shape, Box):
+        return box(o, np.eye(3), 2.0 * vector((shape.half_x, shape.half_y, shape.half_z)), colour)
+    if isinstance(shape, Cylinder):
+        radius, half = vector((shape.radius, shape.half_length))
+        return cylinder(o, z, float(radius), 2.0 * float(half), colour, 36)
+    if isinstance(shape, Capsule):
+        radius, half = vector((shape.radius, shape.half_length))
+        angle = np.linspace(0.0, np.pi / 2, 7)
+        cap = np.column_stack([radius * np.cos(angle), half + radius * np.sin(angle)])
+        cap[-1, 0] = 0.0
+        return turned(np.vstack([cap[::-1] * (1, -1), cap]), o, z, colour, 32)
+    return None
 
 
 def _shell(surface: Triangles, colour: str, opacity: float) -> Solid | None:
