@@ -21,12 +21,13 @@ from bellcrank.files.mjcf_inertia import Mass, mass_of
 from bellcrank.files.mjcf_links import Links
 from bellcrank.files.mjcf_values import MAIN, Compiler, Defaults
 from bellcrank.files.places import nearest
+from bellcrank.files.visuals import mjcf_meshes, mjcf_visual
 from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
 
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 _REASONS = {
-    "asset": "materials, textures and meshes are not imported",
+    "asset": "materials and textures are not imported; meshes are drawn alone",
     "visual": "without effect on the motion",
     "statistic": "without effect on the motion",
     "actuator": "actuators are not imported; use drivers or joint forces",
@@ -50,7 +51,7 @@ _REASONS = {
     "camera": "without effect on the motion",
     "light": "without effect on the motion",
     "site": "marks are not imported",
-    "geom": "shapes are not imported",
+    "geom": "shapes are drawn alone; describe contacts of your own",
     "size": "without effect on the motion",
     "custom": "without effect on the motion",
     "composite": "composite bodies are not read",
@@ -84,8 +85,8 @@ _USUAL = "without effect here"
 
 def load_mjcf(path: str | PathLike[str]) -> Imported:
     """The system of an MJCF file; what it includes is read from the file's own folder only."""
-    root = parse_elements(read_bytes(path), str(path))
-    return read_mjcf(included(root, Path(path).parent))
+    root, folder = parse_elements(read_bytes(path), str(path)), Path(path).parent
+    return read_mjcf(included(root, folder), folder)
 
 
 def loads_mjcf(text: str, name: str = "model") -> Imported:
@@ -93,11 +94,11 @@ def loads_mjcf(text: str, name: str = "model") -> Imported:
     return read_mjcf(parse_elements(text, name))
 
 
-def read_mjcf(root: Element) -> Imported:
-    """The system of a parsed file."""
+def read_mjcf(root: Element, folder: Path | None = None) -> Imported:
+    """The system of a parsed file; meshes are read from its folder, where that is known."""
     if root.tag != "mujoco":
         raise root.error(f"an MJCF file begins with <mujoco>, not <{root.tag}>")
-    return _Reader(root).result
+    return _Reader(root, folder).result
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,8 @@ class _Item:
 
 
 class _Reader:
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: Element, folder: Path | None) -> None:
+        self.meshes = mjcf_meshes(root, folder)
         self.compiler, self.defaults = Compiler.of(root), Defaults.of(root)
         self.build = Builder(root.text("model", "mujoco") or "mujoco", self._gravity(root))
         self.system = self.build.system
@@ -181,6 +183,8 @@ class _Reader:
                 self.links.add_site(item.element, item.frame, self.system.ground)
             elif item.element.tag == "body":
                 self._body(item, self.system.ground, identity())
+            elif item.element.tag == "geom":
+                mjcf_visual(self.compiler, item.element, item.frame, self.system.ground, self.meshes)
 
     def _items(self, element: Element, frame: Pose, child_class: str) -> Iterator[_Item]:
         """The children of a body, those inside of <frame> elements included."""
@@ -214,6 +218,8 @@ class _Reader:
                 self.links.add_site(i.element, i.frame, body)
             elif i.element.tag == "body":
                 self._body(i, body, pose)
+            elif i.element.tag == "geom":
+                mjcf_visual(self.compiler, i.element, i.frame, body, self.meshes)
 
     def _chain(
         self,

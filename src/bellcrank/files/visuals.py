@@ -6,7 +6,8 @@ package that holds it; one that is missing or cannot be read is listed, and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from bellcrank.errors import ModelError
 from bellcrank.fe.triangle_files import KINDS, read_triangles
 from bellcrank.files.elements import Element
 from bellcrank.files.imported import Builder, Pose
+from bellcrank.files.mjcf_inertia import SOLIDS, size_and_pose
+from bellcrank.files.mjcf_values import Compiler
 
 if TYPE_CHECKING:
     from bellcrank.model import Body
@@ -89,41 +92,73 @@ def _urdf_colour(element: Element, materials: Mapping[str, Element]) -> tuple[st
     return None, 1.0
 
 
+def mjcf_meshes(root: Element, folder: Path | None) -> Callable[[str], Mesh]:
+    """How meshes of a model's assets are found by name."""
+    below = ""
+    named: dict[str, Element] = {}
+    for element in root.children:
+        if element.tag == "compiler":
+            below = element.attributes.get("meshdir", element.attributes.get("assetdir", below))
+        if element.tag == "asset":
+            for m in element.children:
+                file = m.attributes.get("file", "")
+                if m.tag == "mesh" and file:
+                    named[m.attributes.get("name", PurePosixPath(file).stem)] = m
+
+    def find(name: str) -> Mesh:
+        if name not in named:
+            raise Unseen(f"no mesh named {name!r}")
+        asset = named[name].attributes
+        scale = [float(x) for x in asset.get("scale", "1 1 1").split()]
+        return mesh(str(PurePosixPath(below) / asset["file"]), folder, scale)
+
+    return cache(find)
+
+
 def mjcf_visual(
-    build: Builder,
-    geom: Element,
-    body: Body,
-    pose: Pose,
-    kind: str,
-    sizes: list[float],
-    meshes: Mapping[str, Mesh],
+    compiler: Compiler, geom: Element, frame: Pose, body: Body, meshes: Callable[[str], Mesh]
 ) -> None:
-    """Draw a body by a geom of a kind and sizes (half lengths), its frame at a pose."""
-    colour, opacity = None, 1.0
-    if "rgba" in geom.attributes or (geom.fallback is not None and geom.text("rgba") is not None):
-        colour, opacity = _hex(geom.numbers("rgba", (4,)))
+    """Draw a body by a geom; one that cannot be drawn, or that MuJoCo's viewer does not show, is left out.
+
+    Which elements have no part in the motion is listed elsewhere, so nothing is marked as taken here.
+    """
+    marked = {id(e): (e, set(e.taken)) for e in (geom, *_classes(geom))}
     try:
-        match kind:
-            case "sphere":
-                shape: Shape = Sphere(sizes[0])
-            case "capsule":
-                shape = Capsule(*sizes)
-            case "cylinder":
-                shape = Cylinder(*sizes)
-            case "box":
-                shape = Box(*sizes)
-            case "ellipsoid":
-                shape = Ellipsoid(*sizes)
-            case "plane":
-                shape = Plane()
-            case _:
-                name = geom.text("mesh") or ""
-                if name not in meshes:
-                    return
-                shape = meshes[name]
-        body.visual(shape, pose.p, pose.R, colour, opacity)
-    except ModelError:
-        build.skip(geom, "mesh", "not drawn")
+        kind = geom.text("type", "mesh" if geom.text("mesh") is not None else "sphere") or ""
+        if geom.number("group", 0.0) > SHOWN_GROUPS:
+            return
+        shape, pose = _mjcf_shape(compiler, geom, kind, meshes)
+        given = geom.text("rgba")
+        colour, opacity = (None, 1.0) if given is None else _hex(geom.numbers("rgba", (4,)))
+        whole = frame @ pose
+        body.visual(shape, whole.p, whole.R, colour, opacity)
+    except (Unseen, ModelError, ValueError):
+        return
+    finally:
+        for element, taken in marked.values():
+            element.taken.clear()
+            element.taken.update(taken)
+
+
+def _classes(geom: Element) -> Iterator[Element]:
+    """The defaults behind an element."""
+    here = geom.fallback
+    while here is not None:
+        yield here
+        here = here.fallback
+
+
+def _mjcf_shape(
+    compiler: Compiler, geom: Element, kind: str, meshes: Callable[[str], Mesh]
+) -> tuple[Shape, Pose]:
+    if kind in ("mesh", "plane"):
+        shape: Shape = Plane() if kind == "plane" else meshes(geom.text("mesh") or "")
+        return shape, compiler.placement(geom)
+    if kind not in SOLIDS:
+        raise Unseen(f"{kind} geoms are not drawn")
+    sizes, pose = size_and_pose(compiler, geom, kind)
+    made = {"sphere": Sphere, "capsule": Capsule, "cylinder": Cylinder, "box": Box, "ellipsoid": Ellipsoid}
+    return made[kind](*sizes), pose
 
 
 def mesh(name: str, folder: Path | None, scale: list[float]) -> Mesh:

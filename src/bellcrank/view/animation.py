@@ -36,6 +36,12 @@ def speeds_for(duration: float) -> tuple[float, ...]:
     )
 
 
+def usual_speed(duration: float) -> float:
+    """The speed at which a run is first shown: not faster than real time, and in some eight seconds."""
+    paces = [s for s in speeds_for(duration) if s <= 1]
+    return min(paces, key=lambda s: abs(float(np.log(max(duration, 1e-12) / s / 8.0))))
+
+
 def html(
     result: Result,
     path: str | PathLike[str],
@@ -161,7 +167,7 @@ def page_data(
             if largest > 0.0
         ],
         "speeds": speeds,
-        "speed": min(speeds, key=lambda s: abs(np.log(max(duration, 1e-12) / s / 8.0)) if s <= 1 else np.inf),
+        "speed": usual_speed(duration),
         "ticks": seconds.tolist(),
         "labels": tick_labels(seconds)[0],
         "panels": [panel_data(p) for p in curves],

@@ -6,7 +6,7 @@ A scene is made once and drawn by the page, the viewer, the report, pictures, fi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -111,9 +111,9 @@ class Arrows:
         """In its unit."""
         return float(np.linalg.norm(self.vectors, axis=-1).max(initial=0.0))
 
-    def drawn(self, frame: int, size: float) -> Array:
+    def drawn(self, frame: int, size: float, largest: float | None = None) -> Array:
         """Feet and tips in a frame, (k, 2, 3) [m]; the largest of all is `LONGEST` of the size [m] of a mechanism."""
-        scale = LONGEST * size / (self.largest or 1.0)
+        scale = LONGEST * size / ((self.largest if largest is None else largest) or 1.0)
         return np.stack([self.at[frame], self.at[frame] + scale * self.vectors[frame]], axis=1)
 
 
@@ -178,6 +178,41 @@ class Scene:
         if frame == GROUND or not len(self.time):
             return points
         return np.asarray(points @ self.rotations[at, frame].T + self.positions[at, frame])
+
+    def resampled(self, time: Array) -> Scene:
+        """The scene at other times [s], between those it has; contact patches are those of the nearest."""
+        right = np.clip(np.searchsorted(self.time, time), min(1, len(self.time) - 1), len(self.time) - 1)
+        left = np.maximum(right - 1, 0)
+        span = self.time[right] - self.time[left]
+        share = np.clip((time - self.time[left]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)
+
+        def mixed(values: Array) -> Array:
+            s = share.reshape(-1, *(1,) * (values.ndim - 1))
+            return (1.0 - s) * values[left] + s * values[right]
+
+        near = np.where(share < 0.5, left, right)
+        turned = mixed(self.quaternions)
+        kept = [[p.of(int(k)) for k in near] for p in self.patches]
+        return replace(
+            self,
+            time=np.asarray(time, dtype=float),
+            positions=mixed(self.positions),
+            quaternions=turned / np.linalg.norm(turned, axis=-1, keepdims=True),
+            stretch=mixed(self.stretch),
+            deforming=tuple(
+                replace(d, points=mixed(d.points), stress=None if d.stress is None else mixed(d.stress))
+                for d in self.deforming
+            ),
+            patches=tuple(
+                Patches(
+                    np.concatenate([c for c, _ in rows]),
+                    np.concatenate([p for _, p in rows]),
+                    np.cumsum([0, *(len(c) for c, _ in rows)]),
+                )
+                for rows in kept
+            ),
+            arrows=tuple(replace(a, at=mixed(a.at), vectors=mixed(a.vectors)) for a in self.arrows),
+        )
 
     @cached_property
     def axes(self) -> tuple[Array, Array, Array]:

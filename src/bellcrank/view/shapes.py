@@ -324,10 +324,9 @@ def tyre(center: Array, axis: Array, radius: float, width: float, colours: Seque
     around_crown = np.vstack([crown, crown[-2::-1] * (1, -1)])
     rubber = turned(around_crown, center, axis, colours[0], 56)
     # Grooves around the tread.
-    grooves = [
-        tube(center + g * h * axis, axis, 1.003 * radius, 0.98 * radius, 0.05 * h, "#1d2126")
-        for g in (-0.32, 0.0, 0.32)
-    ]
+    ring = np.array([(0.98 * radius, -0.025 * h), (1.003 * radius, -0.025 * h)])
+    groove = np.vstack([ring, ring[::-1] * (1, -1)])
+    grooves = [turned(groove, center + g * h * axis, axis, "#1d2126", 56) for g in (-0.32, 0.0, 0.32)]
     rim = turned(
         [(0.58 * radius, -0.62 * h), (0.68 * radius, -0.74 * h), (0.69 * radius, -0.66 * h), (0.64 * radius, 0.0),
          (0.69 * radius, 0.66 * h), (0.68 * radius, 0.74 * h), (0.58 * radius, 0.62 * h)],
@@ -418,10 +417,9 @@ def darker(colour: str, factor: float = 0.8) -> str:
     return "#" + "".join(f"{int(np.clip(round(p * factor), 0, 255)):02x}" for p in parts)
 
 
-def arrow(length: float, radius: float, colour: str) -> Solid:
-    """An arrow from the origin along z."""
-    head = min(6.0 * radius, 0.5 * length)
-    return turned(
-        [(0, 0), (radius, 0), (radius, length - head), (2.6 * radius, length - head), (0, length)],
-        np.zeros(3), np.array([0.0, 0.0, 1.0]), colour, 16,
-    )  # fmt: skip
+def arrow(foot: Array, tip: Array, radius: float, colour: str) -> Solid:
+    """An arrow between two points."""
+    length = float(np.linalg.norm(tip - foot))
+    neck = length - min(7.0 * radius, 0.5 * length)
+    profile = [(0, 0), (radius, 0), (radius, neck), (2.6 * radius, neck), (0, length)]
+    return turned(profile, foot, tip - foot, colour, 16)
