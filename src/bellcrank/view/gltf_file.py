@@ -16,7 +16,6 @@ import numpy as np
 
 from bellcrank.base.version import __version__
 from bellcrank.errors import ModelError
-from bellcrank.view.links import along
 from bellcrank.view.placing import GROUND
 from bellcrank.view.scene import Scene, rgb, scene
 from bellcrank.view.shapes import Array, Index
@@ -55,10 +54,7 @@ class _File:
     def data(self) -> bytes:
         """The file."""
         drawn = self.scene
-        # glTF has y upwards.
-        turn = along(np.array([drawn.up]))[0] * (1.0, -1.0, -1.0, -1.0)
-        upright = _product((np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0), turn)
-        root: dict[str, Any] = {"name": self.name, "rotation": _xyzw(upright), "children": []}
+        root: dict[str, Any] = {"name": self.name, "rotation": _xyzw(_upright(drawn.up)), "children": []}
         self.nodes.append(root)
         time = self._accessor(drawn.time - drawn.time[0], bounds=True)
         moving = len(drawn.time) > 1
@@ -198,7 +194,8 @@ def _xyzw(q: Any) -> list[float]:
     return [x, y, z, w]
 
 
-def _product(a: Any, b: Any) -> Array:
-    w, v = a[0], np.asarray(a[1:], dtype=float)
-    s, u = b[0], np.asarray(b[1:], dtype=float)
-    return np.array([w * s - v @ u, *(w * u + s * v + np.cross(v, u))])
+def _upright(up: Array) -> Array:
+    """The smallest rotation from the upward direction to y, which is upwards in glTF."""
+    y = np.array([0.0, 1.0, 0.0])
+    w = 1.0 + float(up @ y)
+    return np.array([w, *np.cross(up, y)]) if w > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])

@@ -157,7 +157,7 @@ class Renderer:
         self.window.SetMultiSamples(8 if finer == 1 else 0)
         self.window.SetSize(size[0] * finer, size[1] * finer)
         self.window.SetNumberOfLayers(2)
-        # What lies between bodies is drawn over them.
+        # What would be hidden by the bodies is drawn over them: patches between them, arrows, traces.
         self.back, self.front = vtkRenderer(), vtkRenderer()
         self.back.SetBackground(1.0, 1.0, 1.0)
         self.front.SetLayer(1)
@@ -178,7 +178,7 @@ class Renderer:
         ]
         for p in self.whole.traces:
             follow = np.arange(len(p.points) - 1)
-            self._line(p.points, np.column_stack([follow, follow + 1]), p.colour, 2.0)
+            self._line(p.points, np.column_stack([follow, follow + 1]), p.colour, 2.0, front=True)
         self._camera(self.whole, view, orthographic)
         self._lights(self.whole)
 
@@ -264,13 +264,13 @@ class Renderer:
         else:
             self.moving.append((body, self.thrown, actor))
 
-    def _mesh(self, points: Array, faces: Index, colour: str, front: bool = False) -> Any:
+    def _mesh(self, points: Array, faces: Index, colour: str, front: bool = False, lit: bool = False) -> Any:
         """A mesh that changes from frame to frame."""
         data = _data(points, faces)
         actor = self._actor(data, colour, 1.0, front)
-        if front:
+        if front and not lit:
             actor.GetProperty().LightingOff()
-        else:
+        elif not front:
             self._shadow(GROUND, data)
         return data
 
@@ -294,8 +294,8 @@ class Renderer:
         (self.front if front else self.back).AddActor(actor)
         return actor
 
-    def _line(self, points: Array, lines: Index, colour: str, width: float) -> Any:
-        actor = self._actor(_data(points, lines), colour, 1.0)
+    def _line(self, points: Array, lines: Index, colour: str, width: float, front: bool = False) -> Any:
+        actor = self._actor(_data(points, lines), colour, 1.0, front)
         look = actor.GetProperty()
         look.LightingOff()
         # As thick on paper, however many pixels there are.
@@ -413,9 +413,10 @@ def _fill(
     at.SetData(numpy_to_vtk(np.ascontiguousarray(points, dtype=np.float64), deep=True))
     data.SetPoints(at)
     width = cells.shape[1]
-    rows = np.column_stack([np.full(len(cells), width), cells]).astype(np.int64).ravel()
     made = vtkCellArray()
-    made.SetCells(len(cells), numpy_to_vtkIdTypeArray(np.ascontiguousarray(rows), deep=True))
+    made.SetData(
+        width, numpy_to_vtkIdTypeArray(np.ascontiguousarray(cells.ravel(), dtype=np.int64), deep=True)
+    )
     data.SetLines(made) if width == 2 else data.SetPolys(made)
     if width == 3:
         if normals is None:

@@ -85,7 +85,8 @@ class Stage:
         return self.server.scene.add_arrows(
             f"/stage/arrows {arrows.kind}",
             arrows.drawn(0, size),
-            rgb(arrows.colour),
+            # The page takes colours of arrows as linear light and shows them brighter.
+            tuple(round(255 * (c / 255) ** 2.2) for c in rgb(arrows.colour)),
             shaft_radius=0.006 * size,
             head_radius=0.016 * size,
             head_length=0.04 * size,
@@ -140,7 +141,7 @@ class Stage:
                 flat_shading=False,
                 side="double",
                 cast_shadow=not ground and opacity == 1.0,
-                receive_shadow=True,
+                receive_shadow=ground,
             )
             self._stretched(body, handle)
         for n, ((body, colour), lines) in enumerate(edges.items()):

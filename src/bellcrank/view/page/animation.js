@@ -133,7 +133,7 @@ void main() {
   pixel = vec4(mix(seen, c, flat_), 1.0) * vec4(vec3(opacity), opacity);
 }`);
 const depthProgram = program(PLACE + `void main() { place(); gl_Position = eye * vec4(world, 1.0); }`, CUT + `void main() { section(); }`);
-const lineProgram = program(PLACE + `uniform float nearer; void main() { place(); gl_Position = eye * vec4(world, 1.0); gl_Position.z -= nearer * gl_Position.w; }`,
+const lineProgram = program(PLACE + `void main() { place(); gl_Position = eye * vec4(world, 1.0); }`,
 CUT + `uniform vec4 paint; out vec4 pixel; void main() { section(); pixel = vec4(paint.rgb * paint.a, paint.a); }`);
 const floorProgram = program(PLACE + `void main() { place(); gl_Position = eye * vec4(world, 1.0); }`,
 CUT + SHADE + `uniform vec3 middle, up; uniform float reach; out vec4 pixel;
@@ -288,15 +288,13 @@ function drawScene() {
   pass(p => p.o === 1);
   gl.uniform1f(u.opacity, 1);
   for (const d of deforming) free(u, d.drawn);
-  drawArrows(u, one, next, share);
   gl.disable(gl.POLYGON_OFFSET_FILL);
-  u = use(lineProgram, seen); gl.uniform1f(u.nearer, 0.0);
+  u = use(lineProgram, seen);
   for (const a of solidsAt) if (a.p.edges && (a.p.o === 1 || a.p.f)) {
     const k = a.p.g ? 0.82 : a.p.f ? 0.42 : 1;
     gl.uniform4f(u.paint, ...a.p.c.map(v => k * v), a.p.o === 1 ? a.p.g ? 0.5 : 0.75 : 0.35);
     put(u, a.turn, a.origin, a.p.low, a.p.span); gl.bindVertexArray(a.p.edges); gl.drawArrays(gl.LINES, 0, a.p.ends);
   }
-  if (el("traces").checked) for (const p of traces) { gl.uniform4f(u.paint, ...p.c, 0.95); put(u, ONE, ORIGIN, ORIGIN, [1, 1, 1]); gl.bindVertexArray(p.drawn.vao); gl.drawArrays(gl.LINE_STRIP, 0, p.drawn.count); }
   u = use(solidProgram, seen);
   gl.uniform3fv(u.toEye, where); gl.uniform3fv(u.back, flat ? back : ORIGIN); gl.uniform1f(u.flat_, 0); gl.depthMask(false);
   pass(p => p.o < 1);
@@ -308,7 +306,13 @@ function drawScene() {
     for (let k = 0; k < v.length / 3; k++) c.set(shaded(p.p[p.first[now] + Math.floor(k / 3)], stops.pressure), 3 * k);
     pour(p.drawn, v, v, c); free(u, p.drawn);
   }
-  gl.depthMask(true); gl.bindVertexArray(null);
+  // So are traces and arrows, which hide each other.
+  gl.depthMask(true); gl.enable(gl.DEPTH_TEST); gl.clear(gl.DEPTH_BUFFER_BIT);
+  gl.uniform1f(u.flat_, 0.6); gl.uniform1f(u.opacity, 1);
+  drawArrows(u, one, next, share);
+  u = use(lineProgram, seen);
+  if (el("traces").checked) for (const p of traces) { gl.uniform4f(u.paint, ...p.c, 0.95); put(u, ONE, ORIGIN, ORIGIN, [1, 1, 1]); gl.bindVertexArray(p.drawn.vao); gl.drawArrays(gl.LINE_STRIP, 0, p.drawn.count); }
+  gl.bindVertexArray(null);
   drawOver(frames, see, right, above, W, H);
 }
 function drawArrows(u, one, next, share) {
