@@ -16,7 +16,8 @@ URDF = """<robot name="arm">
   <material name="steel"><color rgba="0.5 0.6 1 0.5"/></material>
   <link name="base"><visual><geometry><box size="1 2 3"/></geometry><material name="steel"/></visual></link>
   <link name="tip"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
-    <visual><origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/><geometry><cylinder radius="0.1" length="2"/></geometry></visual>
+    <visual><origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/>
+      <geometry><cylinder radius="0.1" length="2"/></geometry></visual>
     <visual><geometry><mesh filename="{mesh}" scale="0.001 0.001 0.002"/></geometry></visual></link>
   <joint name="hinge" type="revolute"><parent link="base"/><child link="tip"/></joint>
 </robot>"""

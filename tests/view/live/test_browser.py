@@ -105,7 +105,10 @@ def test_html_file_shows_arrows_traces_and_sections(
         assert after[0] > before[0] + 30
         assert after[1] > before[1] + 30
         coloured = colourful(pixels(page))
-        choose = "(n, v) => { const s = document.getElementById(n); s.value = v; s.dispatchEvent(new Event('input')); s.dispatchEvent(new Event('change')); }"
+        choose = (
+            "(n, v) => { const s = document.getElementById(n); s.value = v;"
+            " for (const e of ['input', 'change']) s.dispatchEvent(new Event(e)); }"
+        )
         page.value(f"({choose})('section', 'x')")
         page.value("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
         assert colourful(pixels(page)) < 0.8 * coloured
@@ -118,7 +121,7 @@ def test_html_file_shows_arrows_traces_and_sections(
 
 def test_html_file_shows_contact_patches(browser: Browser, tmp_path: Path) -> None:
     system = bc.System("press", gravity=(0, 0, -9.81))
-    ball = system.body("ball", mass=50.0, inertia=(0.2,) * 3, at=(0, 0, 0.099))
+    ball = system.body("ball", mass=50.0, inertia=(0.2,) * 3, at=(0, 0, 0.0295))
     system.free("fall", system.ground, ball)
     system.contact(
         "floor",
